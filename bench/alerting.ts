@@ -27,23 +27,23 @@ export async function benchOnePolicy({ checks, overdue }: { checks: number; over
   const { id } = await db('projects').first('id')
   const plan = { ...IMPLICIT_PLAN, group: { checks: 20, within: WITHIN } }
   await insertPolicy(db, id, { name: 'all', match: '*', position: 0, plan })
-  await db.raw('VACUUM ANALYZE checks, check_marks, check_channels')
+  await db.raw('VACUUM ANALYZE checks, check_deadlines, check_integrations')
   await stack.workers('ping-evaluator', 'sweeper', 'alerter', 'notifier')
   await db.raw(`UPDATE checks SET alert_after = now() - interval '1 minute' WHERE id % ? = 0`, [share])
 
   const begun = await reached(() => count(db, 'flips'), 1)
   const opened = await reached(() => count(db, 'incidents'), Math.floor(checks / share))
-  const told = await receiver.complete
+  const notified = await receiver.complete
   await sleep(SETTLED_MS)
   const isFull = overdue === 100_000
   return {
     name: `${overdue} of ${checks} down under one policy`,
     'incidents in s': ((opened - begun) / 1000).toFixed(1),
     limit: isFull ? '15 s' : '',
-    'told after s': ((told - begun) / 1000).toFixed(1),
+    'told after s': ((notified - begun) / 1000).toFixed(1),
     messages: receiver.messages(),
     integrations: INTEGRATIONS,
-    'digests of': (await db('bundles').where({ direction: 'down' }).pluck('size')).join(', '),
+    'digests of': (await db('notification_bundles').where({ direction: 'down' }).pluck('size')).join(', '),
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { insertChannel } from '#shared/monitoring/channels/store.ts'
+import { insertIntegration } from '#shared/monitoring/integrations/store.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { median } from './load.ts'
 import { costPerItem, openProcessorTime } from './processor-time.ts'
@@ -146,8 +146,8 @@ export async function addWebhook({ db, env }: BenchStack, url: string, body = '$
   }
   const sealedConfig = createSecrets(env.SECRET_KEY ?? '').seal('integration', JSON.stringify(config))
   const project = await db('projects').first('id')
-  const { id } = await insertChannel(db, { projectId: project.id, kind: 'webhook', name: 'bench', sealedConfig })
-  await db.raw('INSERT INTO check_channels (check_id, channel_id) SELECT id, ? FROM checks', [id])
+  const { id } = await insertIntegration(db, { projectId: project.id, kind: 'webhook', name: 'bench', sealedConfig })
+  await db.raw('INSERT INTO check_integrations (check_id, integration_id) SELECT id, ? FROM checks', [id])
 }
 
 async function waiting(db: Knex): Promise<number> {

@@ -1,5 +1,5 @@
 import { decide } from '#shared/monitoring/alerting/decide.ts'
-import type { FactChannel, Facts } from '#shared/monitoring/alerting/incident.ts'
+import type { FactIntegration, Facts } from '#shared/monitoring/alerting/incident.ts'
 import { IMPLICIT_PLAN, type Plan, type Step } from '#shared/monitoring/alerting/policy.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
@@ -21,7 +21,7 @@ const step: Step = {
   severity: 'info',
   repeat: { every: 3600, times: null },
   hours: [],
-  outside: 'hold',
+  outside: 'wait',
 }
 const PLAN: Plan = {
   ...IMPLICIT_PLAN,
@@ -37,7 +37,7 @@ const CHECK = {
   ...BEGIN,
 }
 
-const CHANNELS: FactChannel[] = ['chat', 'mail', 'phone'].map((uuid, id) => ({
+const CHANNELS: FactIntegration[] = ['chat', 'mail', 'phone'].map((uuid, id) => ({
   id,
   uuid,
   isOwn: true,
@@ -83,7 +83,7 @@ function evaluateMany(count: number): void {
     severity: 'critical',
     finishes,
     channels: CHANNELS,
-    tellings: [],
+    notifications: [],
     gates: [{ reason: 'MAINTENANCE', since: START - MINUTE, until: START - 1 }],
     isInCycle: false,
     groupOpensAt: null,
@@ -105,12 +105,12 @@ function simulateOnce(): void {
     at: START + (n + Math.floor(n / 100) * 10) * MINUTE,
     rid: null,
     source: '',
-    door: 'http' as const,
+    listener: 'http' as const,
   }))
   const simulation = new Simulation({
     check: { ...CHECK, uuid: '00000000-0000-4000-8000-0000000000aa', tags: [] },
     played,
-    ruled: null,
+    ruleState: null,
     gaps: [],
     refusals: [],
     shard: 1n,
@@ -124,7 +124,7 @@ function simulateOnce(): void {
     windows: [],
     parents: null,
     crowd: [],
-    tellsUnknown: true,
+    notifiesUnknown: true,
     from: START,
     until: START + 2 * PINGS * MINUTE,
   })

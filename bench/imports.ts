@@ -11,7 +11,7 @@ import type { Row } from './table.ts'
 const ROWS = 150_000
 const BYTES = 20 * 1024 * 1024
 const HEADER = 'id,loan_amnt,funded_amnt,term,int_rate,issue_d,loan_status,out_prncp,total_rec_prncp,desc\n'
-const LOOK_MS = 20
+const POLL_MS = 20
 
 const Received = z.object({ importId: z.string() })
 const Read = z.object({ status: z.string(), counts: z.object({ accepted: z.int() }) })
@@ -123,7 +123,7 @@ async function ended(port: number, token: string, importId: string): Promise<voi
       return
     }
     await answer.arrayBuffer()
-    await sleep(LOOK_MS * 5)
+    await sleep(POLL_MS * 5)
   }
 }
 
@@ -135,7 +135,7 @@ function watchMemory(pid: number): { stop(): Promise<number> } {
   const watching = (async () => {
     while (!isOver) {
       most = Math.max(most, residentMb(pid))
-      await sleep(LOOK_MS)
+      await sleep(POLL_MS)
     }
   })()
   return {

@@ -1,11 +1,11 @@
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { benchOnePolicy } from './alerting.ts'
 import { benchAlerts } from './alerts.ts'
-import { benchBlind } from './blind.ts'
+import { benchDeadlineExtensions } from './deadline-extensions.ts'
 import { benchDecisions } from './decisions.ts'
 import { benchDeliveries } from './deliveries.ts'
-import { benchExcused } from './excused.ts'
 import { benchFamilies } from './families.ts'
+import { benchFastPath, benchRuledProject } from './fast-path.ts'
 import { benchImports } from './imports.ts'
 import { benchLog } from './log.ts'
 import { benchMemory } from './memory.ts'
@@ -14,11 +14,11 @@ import { benchPages } from './pages.ts'
 import { benchPaint } from './paint.ts'
 import { benchPingStorage } from './ping-storage.ts'
 import { benchPings } from './pings.ts'
-import { benchPlainPings, benchRuledProject } from './plain-pings.ts'
 import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
 import { benchTenants } from './tenants.ts'
 import { benchTracesOff } from './traces.ts'
+import { benchUnavailable } from './unavailable.ts'
 
 /**
  * Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy.
@@ -37,7 +37,7 @@ const suites = {
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   families: async (isQuick: boolean) => {
     printTable('Evidence families', await benchFamilies({ seconds: 2, rounds: isQuick ? 1 : 3 }))
-    printTable('Pings beside blind evaluations', await benchBlind({ seconds: 2, rounds: isQuick ? 1 : 5 }))
+    printTable('Pings beside blind evaluations', await benchUnavailable({ seconds: 2, rounds: isQuick ? 1 : 5 }))
   },
   imports: async (isQuick: boolean) =>
     printTable('Imports', await benchImports({ rounds: isQuick ? 1 : 3, before: process.env.BENCH_BEFORE })),
@@ -55,12 +55,12 @@ const suites = {
     const length = { seconds: isQuick ? 2 : 5, rounds: isQuick ? 2 : 7 }
     if (before === undefined) console.log('The build before is left out: BENCH_BEFORE names no tree of it.')
     printTable('Plain pings', [
-      ...(before === undefined ? [] : [await benchPlainPings(before, length)]),
+      ...(before === undefined ? [] : [await benchFastPath(before, length)]),
       await benchRuledProject(length),
     ])
     const size = isQuick ? { checks: 20_000, overdue: 2_000 } : { checks: 1_000_000, overdue: 100_000 }
     printTable('Alerting', [await benchOnePolicy(size)])
-    printTable('Excused', [await benchExcused(size)])
+    printTable('Excused', [await benchDeadlineExtensions(size)])
   },
   traces: async () => printTable('Traces', [await benchTracesOff({ rounds: 9 })]),
   memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),

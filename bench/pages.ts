@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
-import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import { listCheckPage, shownAt } from '#shared/monitoring/pages/check-list-store.ts'
 import { listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
@@ -33,7 +33,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
   const uuids = await addChecks(db, options.checks)
   await db.raw(FURNISH, [CHANNELS, options.pingsPerCheck, FULL_LOG])
   await db.raw(PINGS)
-  await db.raw('VACUUM ANALYZE checks, pings, flips, channels, check_channels')
+  await db.raw('VACUUM ANALYZE checks, pings, flips, channels, check_integrations')
   const project = await db('projects').first('id', 'uuid')
   const first = await db('checks').orderBy('id').first('id', 'uuid')
   if (!project || !first) throw new Error('the project was not made')
@@ -49,7 +49,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
     before: null,
     afterN: 0,
     limit: 51,
-    heardBy: { door: 'http', shard: 1n },
+    heardBy: { listener: 'http', shard: 1n },
   } as const
   const cases = [
     {
@@ -68,7 +68,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
       path: `/checks/${uuids.at(-1)}`,
       bare: () => listCheckLog(db, first.id + uuids.length - 1, log),
     },
-    { name: 'integrations', path: `${base}/integrations`, bare: () => listChannels(db, project.id) },
+    { name: 'integrations', path: `${base}/integrations`, bare: () => listIntegrations(db, project.id) },
   ]
   const rows: Row[] = []
   for (const { name, path, bare } of cases) {
@@ -121,12 +121,12 @@ export async function signIn({ db, env }: BenchStack): Promise<string> {
 /** Every tenth check is down; integrations are on every check's list twice. Takes channels, pings, and those of one. */
 const FURNISH = `
   WITH made AS (
-    INSERT INTO channels (project_id, kind, name, sealed_config)
+    INSERT INTO integrations (project_id, kind, name, sealed_config)
     SELECT max(id), 'webhook', 'channel ' || n, '' FROM projects, generate_series(1, ?::int) n GROUP BY n
     RETURNING id),
   numbered AS (SELECT id, row_number() OVER () - 1 AS n, count(*) OVER () AS of FROM made),
   assigned AS (
-    INSERT INTO check_channels (check_id, channel_id)
+    INSERT INTO check_integrations (check_id, integration_id)
     SELECT c.id, m.id FROM checks c JOIN numbered m ON m.n IN (c.id % m.of, (c.id + 1) % m.of)),
   flipped AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)

@@ -25,13 +25,13 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
     [share],
   )
   await db.raw("UPDATE checks SET alert_after = alert_after + interval '1 day' WHERE id % ? = 0", [share])
-  await db.raw('VACUUM ANALYZE checks, check_marks')
+  await db.raw('VACUUM ANALYZE checks, check_deadlines')
   const inVain = await sweep(db, options.overdue)
   await db.raw(
     `UPDATE checks SET alert_after = now() - (random() * interval '1 hour') - interval '1 minute' WHERE id % ? = 1`,
     [share],
   )
-  await db.raw('VACUUM ANALYZE checks, check_marks')
+  await db.raw('VACUUM ANALYZE checks, check_deadlines')
   await db.raw('CHECKPOINT')
   const down = await sweep(db, options.overdue)
   const plain = await sweepPlainly(db, options)

@@ -9,7 +9,7 @@ import { signIn } from './pages.ts'
 import { addChecks, type BenchStack } from './stack.ts'
 
 const MAIL_BYTES = 8_000_000
-const PATIENCE_MS = 60_000
+const MAX_WAIT_MS = 60_000
 const PARTIES = {
   mode: 'DEMO',
   buyerGstin: '27AAACB1234C1ZF',
@@ -142,7 +142,7 @@ async function store(db: Knex): Promise<{ project: number; mailed: string }> {
     .where({ project_id: project })
     .update({ description: 'x'.repeat(10_000) })
   await db.raw(
-    `INSERT INTO channels (project_id, kind, name, sealed_config)
+    `INSERT INTO integrations (project_id, kind, name, sealed_config)
      SELECT ?, 'email', 'channel ' || n, '' FROM generate_series(1, 1000) n`,
     [project],
   )
@@ -181,7 +181,7 @@ async function withinSecond(count: number, work: () => Promise<unknown>): Promis
 
 /** The document is drawn at the first look after its pack is in the log; until then 202 is answered. */
 async function untilOk(url: string, headers: Record<string, string>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + MAX_WAIT_MS
   while (performance.now() < deadline) {
     const answer = await fetch(url, { headers })
     await answer.arrayBuffer()

@@ -9,7 +9,7 @@ import { arm } from './tenants-attacks.ts'
 /** No ping of a tenant waits longer for what another one does. */
 const LIMIT_MS = 100
 /** An attack that is over sooner is watched on for so long: without a ping in between it would say nothing. */
-const LEAST_MS = 200
+const MIN_MS = 200
 
 /**
  * The slowest ping of one tenant while another does the worst that a single request could: each of the six attacks that
@@ -33,7 +33,7 @@ export async function benchTenants({ rounds, idleMs }: { rounds: number; idleMs:
     const slowest: number[] = []
     for (let round = 0; round < rounds; round++) {
       await pings.slowest()
-      await Promise.all([work(), sleep(LEAST_MS)])
+      await Promise.all([work(), sleep(MIN_MS)])
       slowest.push(await pings.slowest())
     }
     return slowest

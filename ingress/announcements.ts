@@ -8,11 +8,11 @@ import { listenToFanout } from './fanout-listener.ts'
  * expires; so nothing here is durable or confirmed.
  */
 export function createAnnouncements(broker: Broker) {
-  const { tell, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseCacheChange)
+  const { notify, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseCacheChange)
   return {
     announce(change: CacheChange): void {
       // Our own caches need not wait for the broker.
-      tell(change)
+      notify(change)
       broker.send({ exchange: CACHE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
     },
     onChange,

@@ -20,17 +20,17 @@ import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Threads } from '#shared/platform/process/threads.ts'
 import type { Micros } from '#shared/time.ts'
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
+import type { BadgeService } from './api-monitoring/badge-service.ts'
+import type { SharedReads } from './api-monitoring/share-reads.ts'
+import type { RiskServices } from './api-risk/services.ts'
+import type { EventLoopMonitor } from './event-loop-monitor.ts'
 import type { AgentDirectory } from './mcp/agent-directory.ts'
 import type { ShortCache } from './middleware/short-cache.ts'
 import type { TokenTaker } from './middleware/token-taker.ts'
-import type { BadgeService } from './monitoring/badge-service.ts'
-import type { SharedReads } from './monitoring/share-reads.ts'
 import type { Replies } from './replies.ts'
-import type { RiskServices } from './risk/services.ts'
 import type { Slots } from './slots.ts'
-import type { TurnWatch } from './turn-watch.ts'
-import type { Watchers } from './web/frame/live-watchers.ts'
-import type { SharedHistory } from './web/projects/public-history.ts'
+import type { SharedHistory } from './web/monitoring/projects/public-history.ts'
+import type { Watchers } from './web/shell/live-watchers.ts'
 
 /** The tasks that listeners run beside the event loop. */
 export type IngressTasks = typeof import('./threads/tasks.ts').tasks
@@ -57,7 +57,7 @@ export interface IngressDeps {
   installation: Pick<Installation, 'problems' | 'generations'>
   /** for what would hold up the event loop: its cost grows with what was stored or sent */
   threads: Threads<IngressTasks>
-  turns: TurnWatch
+  turns: EventLoopMonitor
   /** agent keys as this process knows them */
   agents: AgentDirectory
   /** aborted once the process was told to stop: it still serves, but says that it is not ready for more */

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup } from 'preact-render-to-string'
-import { mapInTurns } from '#shared/platform/process/turns.ts'
+import { mapYielding } from '#shared/platform/process/time-slices.ts'
 import type { Route } from './route.ts'
 import { Logo } from './web/components/icons.tsx'
-import { assets } from './web/frame/assets.ts'
+import { assets } from './web/shell/assets.ts'
 
 /** The page may load the style of the pages and its fonts, and nothing else. */
 export const DOCS_CSP =
@@ -17,7 +17,7 @@ export const DOCS_CSP =
 export async function docsPage(routes: readonly Route[]): Promise<string> {
   const current = routes.filter((route) => !route.deprecated)
   const sections = [...Map.groupBy(current, (route) => route.tags[0] ?? 'Other')]
-  const parts = await mapInTurns(sections, ([tag, list]) => renderToStaticMarkup(<Section tag={tag} routes={list} />))
+  const parts = await mapYielding(sections, ([tag, list]) => renderToStaticMarkup(<Section tag={tag} routes={list} />))
   const page = renderToStaticMarkup(<Frame tags={sections.map(([tag]) => tag)} sections={parts.join('')} />)
   return `<!doctype html>${page}`
 }

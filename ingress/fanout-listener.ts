@@ -8,7 +8,7 @@ import type { Broker } from '#shared/platform/broker/broker.ts'
  */
 export function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Buffer) => T | null) {
   const listeners = new Set<(announced: T) => void>()
-  const tell = (announced: T) => {
+  const notify = (announced: T) => {
     for (const listener of listeners) listener(announced)
   }
   const gapListeners = new Set<() => void>()
@@ -24,12 +24,12 @@ export function listenToFanout<T>(broker: Broker, exchange: string, parse: (cont
     },
     onDelivery({ message }) {
       const announced = parse(message.content)
-      if (announced !== null) tell(announced)
+      if (announced !== null) notify(announced)
     },
   })
   return {
     /** tells the listeners of this process, without the broker */
-    tell,
+    notify,
     onChange(listener: (announced: T) => void): void {
       listeners.add(listener)
     },

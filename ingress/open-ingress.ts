@@ -10,24 +10,24 @@ import type { Log } from '#shared/platform/process/log.ts'
 import { openPlatform, type Platform } from '#shared/platform/process/open-platform.ts'
 import { openThreads } from '#shared/platform/process/threads.ts'
 import { createAnnouncements } from './announcements.ts'
+import { createBadgeService } from './api-monitoring/badge-service.ts'
+import { createSharedReads } from './api-monitoring/share-reads.ts'
+import { createRiskServices } from './api-risk/services.ts'
 import { createApp } from './app.ts'
 import type { IngressDeps, IngressTasks } from './deps.ts'
+import { monitorEventLoop } from './event-loop-monitor.ts'
 import { openListenerProblems } from './health.ts'
 import { createLiveChanges } from './live-changes.ts'
 import { createAgentDirectory } from './mcp/agent-directory.ts'
 import { createShortCache } from './middleware/short-cache.ts'
 import { TokenTaker } from './middleware/token-taker.ts'
 import { tracedHandler } from './middleware/traced.ts'
-import { createBadgeService } from './monitoring/badge-service.ts'
-import { createSharedReads } from './monitoring/share-reads.ts'
-import { answersHttp } from './ping/door.ts'
-import { openPingListener } from './ping/listener.ts'
+import { startPingListener } from './ping/listener.ts'
+import { answersHttp } from './ping/start-ping-ingress.ts'
 import { createReplies } from './replies.ts'
-import { createRiskServices } from './risk/services.ts'
 import { type HttpServer, openHttpServer } from './server.ts'
 import { createSlots } from './slots.ts'
-import { watchTurns } from './turn-watch.ts'
-import { Watchers } from './web/frame/live-watchers.ts'
+import { Watchers } from './web/shell/live-watchers.ts'
 
 /** A revoked key stops working within this time in processes that know it; the promise is five seconds. */
 const KEY_REMEMBERED_MS = 3_000
@@ -53,7 +53,7 @@ export async function openIngress(
     readiness.add(listener.problems)
     readiness.add(() => (isListening ? [] : ['http: does not listen yet']))
   }
-  const pingListener = openPingListener(deps)
+  const pingListener = startPingListener(deps)
   resources.use(pingListener)
   announcements.onChange((change) => pingListener.cache.forget(change))
   announcements.onGap(() => pingListener.cache.expire())
@@ -64,13 +64,13 @@ export async function openIngress(
       ping: tracedHandler('ping', pingListener.handle, platform.tracer),
       app: tracedHandler('app', createApp(deps), platform.tracer),
       // A trace tells of a request as Node's server gives it.
-      plain: platform.tracer.isOn ? undefined : pingListener.handlePlain,
+      plain: platform.tracer.isOn ? undefined : pingListener.handleFast,
     },
     draining.signal,
   )
   resources.use(server)
   isListening = true
-  pingListener.door.open(() => answersHttp(config.host, server.port))
+  pingListener.listener.open(() => answersHttp(config.host, server.port))
   return { server, deps, drain: () => draining.abort() }
 }
 
@@ -113,7 +113,7 @@ function createDeps(
     pingRefusals: platform.pingRefusals,
     installation: platform.installation,
     threads: resources.use(openThreads<IngressTasks>(new URL('./threads/tasks.ts', import.meta.url), { log, metrics })),
-    turns: resources.use(watchTurns({ log, metrics })),
+    turns: resources.use(monitorEventLoop({ log, metrics })),
     draining,
     agents: createAgentDirectory(config.agentRateLimitPerMinute),
     clock: platform.clock,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { monitoringRoutes, publicRoutes } from './monitoring/routes.ts'
-import { platformRoutes } from './risk/routes.ts'
+import { monitoringRoutes, publicRoutes } from './api-monitoring/routes.ts'
+import { platformRoutes } from './api-risk/routes.ts'
 import type { Content, Route } from './route.ts'
 import { securitySchemes } from './security-schemes.ts'
 

@@ -111,9 +111,9 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
       observe(request, response, path, deps)
       try {
         dialect.prepare?.(request, response, methods)
-        if (request.method === 'HEAD') keepLength(response)
+        if (request.method === 'HEAD') declareLength(response)
         if (!route) return dialect.refuseMethod(request, response, methods)
-        if (route.security.length > 0) keepFromCaches(response, route)
+        if (route.security.length > 0) forbidCaching(response, route)
         // A route by regular expression numbers its groups; the decoding has been done by the router, once.
         const params: Record<string, string> = {}
         for (const [index, name] of names.entries()) params[name] = pathText(request.params[index])
@@ -129,7 +129,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
 }
 
 /** Sets the length that the body would have had: Node sends neither for HEAD. */
-function keepLength(response: Response): void {
+function declareLength(response: Response): void {
   const end = response.end.bind(response)
   response.end = (...args: unknown[]) => {
     const [body] = args
@@ -140,7 +140,7 @@ function keepLength(response: Response): void {
 }
 
 /** A response to a caller who proved who it is must not be given to another by a shared cache. */
-function keepFromCaches(response: Response, { security }: Route): void {
+function forbidCaching(response: Response, { security }: Route): void {
   response.setHeader('Cache-Control', 'no-store')
   response.vary(security.some((name) => name.startsWith('projectKey')) ? 'X-Api-Key' : 'Authorization')
 }

@@ -1,4 +1,4 @@
-import { platformSecuritySchemes } from './risk/security-schemes.ts'
+import { platformSecuritySchemes } from './api-risk/security-schemes.ts'
 
 /** How callers may prove who they are; routes name these. */
 export const securitySchemes: Readonly<Record<string, object>> = {

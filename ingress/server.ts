@@ -4,7 +4,7 @@ import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { lingerBehind } from './linger.ts'
 import { hasBody } from './middleware/body.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
-import { openPlainConnections, type PlainHandler } from './plain/plain-connections.ts'
+import { type FastHandler, startFastConnections } from './ping/fast-path/fast-connections.ts'
 
 /** Until a request must have come, headers and body, and for how long an answer may stand still. */
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
@@ -35,7 +35,7 @@ export interface HttpListeners {
   ping: (request: IncomingMessage, response: ServerResponse) => void
   app: (request: IncomingMessage, response: ServerResponse) => void
   /** pings that are plain to see; without it they come to `ping` like all others */
-  plain?: PlainHandler | undefined
+  plain?: FastHandler | undefined
 }
 
 /**
@@ -79,7 +79,7 @@ export async function openHttpServer(
   const handOver = takeConnections(server)
   const plain =
     listeners.plain &&
-    openPlainConnections({
+    startFastConnections({
       handle: listeners.plain,
       handOver,
       isEnding: () => isClosing || draining.aborted,

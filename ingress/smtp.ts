@@ -2,7 +2,7 @@ import { loadConfig } from '#shared/platform/process/config.ts'
 import { withLocalEnv } from '#shared/platform/process/local-env.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { explainConfigError, runProcess } from '#shared/platform/process/run-process.ts'
-import { openMailIngress } from './mail/open-mail-ingress.ts'
+import { openMailIngress } from './smtp/open-mail-ingress.ts'
 
 const config = readConfig()
 const log = createLog(config.logLevel, 'smtp')

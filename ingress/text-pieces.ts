@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
-import { createTurns } from '#shared/platform/process/turns.ts'
+import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
 
 /** Characters of text that are encoded at once. */
 const PIECE_LENGTH = 65_536
 
 /** The texts one after the other as bytes, made in turns: a text is asked for when it is needed. */
 export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
-  const turns = createTurns()
+  const turns = createTimeSlices()
   const pieces: Buffer[] = []
   let text = ''
   for (const next of texts) {

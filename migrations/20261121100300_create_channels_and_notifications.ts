@@ -2,10 +2,10 @@ import type { Knex } from 'knex'
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE TABLE channels (
-      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT channels_pkey PRIMARY KEY,
-      uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT channels_uuid_key UNIQUE,
-      project_id bigint NOT NULL CONSTRAINT channels_project_fkey REFERENCES projects ON DELETE CASCADE,
+    CREATE TABLE integrations (
+      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT integrations_pkey PRIMARY KEY,
+      uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT integrations_uuid_key UNIQUE,
+      project_id bigint NOT NULL CONSTRAINT integrations_project_fkey REFERENCES projects ON DELETE CASCADE,
       kind text NOT NULL,
       name text NOT NULL DEFAULT '',
       sealed_config text NOT NULL,
@@ -16,21 +16,21 @@ export async function up(knex: Knex): Promise<void> {
       last_error text NOT NULL DEFAULT '',
       created_at timestamptz NOT NULL DEFAULT now()
     );
-    CREATE INDEX channels_project_idx ON channels (project_id, id);
-    COMMENT ON INDEX channels_project_idx IS 'the integrations of a project, in order of creation';
-    COMMENT ON COLUMN channels.sealed_config IS 'the kind''s options as JSON, encrypted under SECRET_KEY: they hold credentials';
+    CREATE INDEX integrations_project_idx ON integrations (project_id, id);
+    COMMENT ON INDEX integrations_project_idx IS 'the integrations of a project, in order of creation';
+    COMMENT ON COLUMN integrations.sealed_config IS 'the kind''s options as JSON, encrypted under SECRET_KEY: they hold credentials';
 
-    CREATE TABLE check_channels (
-      check_id bigint NOT NULL CONSTRAINT check_channels_check_fkey REFERENCES checks ON DELETE CASCADE,
-      channel_id bigint NOT NULL CONSTRAINT check_channels_channel_fkey REFERENCES channels ON DELETE CASCADE,
-      CONSTRAINT check_channels_pkey PRIMARY KEY (check_id, channel_id)
+    CREATE TABLE check_integrations (
+      check_id bigint NOT NULL CONSTRAINT check_integrations_check_fkey REFERENCES checks ON DELETE CASCADE,
+      integration_id bigint NOT NULL CONSTRAINT check_integrations_integration_fkey REFERENCES integrations ON DELETE CASCADE,
+      CONSTRAINT check_integrations_pkey PRIMARY KEY (check_id, integration_id)
     );
-    CREATE INDEX check_channels_channel_idx ON check_channels (channel_id);
-    COMMENT ON INDEX check_channels_channel_idx IS 'checks of an integration; its deletion';
+    CREATE INDEX check_integrations_integration_idx ON check_integrations (integration_id);
+    COMMENT ON INDEX check_integrations_integration_idx IS 'checks of an integration; its deletion';
 
     CREATE TABLE notifications (
       id uuid CONSTRAINT notifications_pkey PRIMARY KEY,
-      channel_id bigint NOT NULL CONSTRAINT notifications_channel_fkey REFERENCES channels ON DELETE CASCADE,
+      integration_id bigint NOT NULL CONSTRAINT notifications_integration_fkey REFERENCES integrations ON DELETE CASCADE,
       check_id bigint CONSTRAINT notifications_check_fkey REFERENCES checks ON DELETE CASCADE,
       flip_id bigint CONSTRAINT notifications_flip_fkey REFERENCES flips ON DELETE CASCADE,
       check_status text NOT NULL CONSTRAINT notifications_check_status_check CHECK (check_status IN ('up', 'down')),
@@ -44,12 +44,12 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now(),
       finished_at timestamptz
     );
-    CREATE UNIQUE INDEX notifications_flip_channel_key ON notifications (flip_id, channel_id) WHERE flip_id IS NOT NULL;
-    COMMENT ON INDEX notifications_flip_channel_key IS 'one flip gives at most one notification per channel';
+    CREATE UNIQUE INDEX notifications_flip_integration_key ON notifications (flip_id, integration_id) WHERE flip_id IS NOT NULL;
+    COMMENT ON INDEX notifications_flip_integration_key IS 'one flip gives at most one notification per channel';
     CREATE INDEX notifications_due_idx ON notifications (next_attempt_at) WHERE state = 'pending';
     COMMENT ON INDEX notifications_due_idx IS 'the sweep: notifications whose next attempt is due';
-    CREATE INDEX notifications_channel_idx ON notifications (channel_id, created_at DESC);
-    COMMENT ON INDEX notifications_channel_idx IS 'what was sent through an integration, newest first; monthly limits';
+    CREATE INDEX notifications_integration_idx ON notifications (integration_id, created_at DESC);
+    COMMENT ON INDEX notifications_integration_idx IS 'what was sent through an integration, newest first; monthly limits';
     CREATE INDEX notifications_check_idx ON notifications (check_id, created_at DESC);
     COMMENT ON INDEX notifications_check_idx IS 'the log of a check; its deletion';
 
@@ -70,6 +70,6 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    'DROP TABLE notification_attempts; DROP TABLE notifications; DROP TABLE check_channels; DROP TABLE channels',
+    'DROP TABLE notification_attempts; DROP TABLE notifications; DROP TABLE check_integrations; DROP TABLE integrations',
   )
 }

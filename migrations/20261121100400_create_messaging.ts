@@ -13,14 +13,14 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX outbox_resend_idx ON outbox (resend_at);
     COMMENT ON INDEX outbox_resend_idx IS 'the sweep: messages whose publisher did not confirm them in time';
 
-    CREATE TABLE message_ledger (
+    CREATE TABLE processed_messages (
       consumer text NOT NULL,
       message_id uuid NOT NULL,
       recorded_at timestamptz NOT NULL DEFAULT now(),
-      CONSTRAINT message_ledger_pkey PRIMARY KEY (consumer, message_id)
+      CONSTRAINT processed_messages_pkey PRIMARY KEY (consumer, message_id)
     );
-    CREATE INDEX message_ledger_recorded_idx ON message_ledger (recorded_at);
-    COMMENT ON INDEX message_ledger_recorded_idx IS 'retention: entries past the deduplication horizon';
+    CREATE INDEX processed_messages_recorded_idx ON processed_messages (recorded_at);
+    COMMENT ON INDEX processed_messages_recorded_idx IS 'retention: entries past the deduplication horizon';
 
     CREATE UNLOGGED TABLE rate_limits (
       bucket text CONSTRAINT rate_limits_pkey PRIMARY KEY,
@@ -40,5 +40,7 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE dead_letter_actions; DROP TABLE rate_limits; DROP TABLE message_ledger; DROP TABLE outbox')
+  await knex.raw(
+    'DROP TABLE dead_letter_actions; DROP TABLE rate_limits; DROP TABLE processed_messages; DROP TABLE outbox',
+  )
 }

@@ -4,7 +4,7 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE rate_limits ADD COLUMN granted integer NOT NULL DEFAULT 0;
     COMMENT ON COLUMN rate_limits.granted IS
-      'how many of the tokens last asked for were given: what the statement that takes them returns';
+      'how many of the tokens last requested for were given: what the statement that takes them returns';
   `)
 }
 

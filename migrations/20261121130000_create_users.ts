@@ -12,15 +12,15 @@ export async function up(knex: Knex): Promise<void> {
     );
     COMMENT ON COLUMN users.password_hash IS 'argon2id in PHC form; null for people who only sign in through OpenID Connect';
 
-    CREATE TABLE identities (
+    CREATE TABLE user_identities (
       issuer text NOT NULL,
       subject text NOT NULL,
-      user_id bigint NOT NULL CONSTRAINT identities_user_fkey REFERENCES users ON DELETE CASCADE,
+      user_id bigint NOT NULL CONSTRAINT user_identities_user_fkey REFERENCES users ON DELETE CASCADE,
       created_at timestamptz NOT NULL DEFAULT now(),
-      CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject)
+      CONSTRAINT user_identities_pkey PRIMARY KEY (issuer, subject)
     );
-    CREATE INDEX identities_user_idx ON identities (user_id);
-    COMMENT ON INDEX identities_user_idx IS 'what is connected to an account; its deletion';
+    CREATE INDEX user_identities_user_idx ON user_identities (user_id);
+    COMMENT ON INDEX user_identities_user_idx IS 'what is connected to an account; its deletion';
 
     CREATE TABLE memberships (
       organisation_id bigint NOT NULL
@@ -50,5 +50,5 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('DROP TABLE sessions; DROP TABLE memberships; DROP TABLE identities; DROP TABLE users')
+  await knex.raw('DROP TABLE sessions; DROP TABLE memberships; DROP TABLE user_identities; DROP TABLE users')
 }

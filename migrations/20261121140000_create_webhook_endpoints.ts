@@ -18,7 +18,7 @@ export async function up(knex: Knex): Promise<void> {
       sealed_previous_secret text,
       previous_expires_at timestamptz,
       breaker jsonb,
-      held_until timestamptz,
+      paused_until timestamptz,
       failures integer NOT NULL DEFAULT 0,
       failing_since timestamptz,
       last_success_at timestamptz,
@@ -27,12 +27,12 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX webhook_endpoints_organisation_idx ON webhook_endpoints (organisation_id, env, created_at, id)
       WHERE state <> 'DELETED';
-    COMMENT ON INDEX webhook_endpoints_organisation_idx IS 'the endpoints of an organisation; who is told of an event';
+    COMMENT ON INDEX webhook_endpoints_organisation_idx IS 'the endpoints of an organisation; who is notified of an event';
     CREATE INDEX webhook_endpoints_state_idx ON webhook_endpoints (state) WHERE state IN ('DISABLED_FAILING', 'BLOCKED');
     COMMENT ON INDEX webhook_endpoints_state_idx IS 'the operator: endpoints that the service switched off';
     COMMENT ON COLUMN webhook_endpoints.sealed_secret IS 'whsec_ text, encrypted under SECRET_KEY, since it signs';
     COMMENT ON COLUMN webhook_endpoints.breaker IS 'the circuit breaker as a value; NULL when closed and healthy';
-    COMMENT ON COLUMN webhook_endpoints.held_until IS 'no attempt before it: the breaker is open';
+    COMMENT ON COLUMN webhook_endpoints.paused_until IS 'no attempt before it: the breaker is open';
     COMMENT ON COLUMN webhook_endpoints.failures IS 'failed attempts since the last success';
   `)
 }

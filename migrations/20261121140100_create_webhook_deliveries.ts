@@ -33,7 +33,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX webhook_deliveries_order_idx IS 'strict order: whether an earlier delivery of the deal is open';
     CREATE INDEX webhook_deliveries_list_idx ON webhook_deliveries (endpoint_id, seq DESC);
     COMMENT ON INDEX webhook_deliveries_list_idx IS 'the deliveries of an endpoint, newest first; replay';
-    COMMENT ON COLUMN webhook_deliveries.order_key IS 'the dealId, where the endpoint asked for strict order';
+    COMMENT ON COLUMN webhook_deliveries.order_key IS 'the dealId, where the endpoint requested for strict order';
     COMMENT ON COLUMN webhook_deliveries.attempts IS 'attempts ever claimed; fences a process that lost its lease';
     COMMENT ON COLUMN webhook_deliveries.round IS 'attempts since the schedule last started anew';
     COMMENT ON COLUMN webhook_deliveries.signed_headers IS 'sandbox only: what would have been sent';

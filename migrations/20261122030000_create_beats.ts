@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 /** Rows are updated every second and never grow: half a page is left free, so that no index entry is written. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE TABLE beats (
+    CREATE TABLE listener_heartbeats (
       instance uuid NOT NULL,
       from_at timestamptz NOT NULL,
       kind text NOT NULL,
@@ -11,16 +11,16 @@ export async function up(knex: Knex): Promise<void> {
       settled_until timestamptz,
       settles_within interval,
       ended text,
-      CONSTRAINT beats_pkey PRIMARY KEY (instance, from_at),
-      CONSTRAINT beats_kind_check CHECK (kind IN ('http', 'smtp', 'evaluator', 'sweeper', 'notifier')),
-      CONSTRAINT beats_settled_check CHECK ((settled_until IS NULL) = (settles_within IS NULL))
+      CONSTRAINT listener_heartbeats_pkey PRIMARY KEY (instance, from_at),
+      CONSTRAINT listener_heartbeats_kind_check CHECK (kind IN ('http', 'smtp', 'evaluator', 'sweeper', 'notifier')),
+      CONSTRAINT listener_heartbeats_settled_check CHECK ((settled_until IS NULL) = (settles_within IS NULL))
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-    COMMENT ON TABLE beats IS 'when each process was there: it moves until_at on while it is';
-    COMMENT ON COLUMN beats.instance IS 'one start of a process';
-    COMMENT ON COLUMN beats.settled_until IS
+    COMMENT ON TABLE listener_heartbeats IS 'when each process was there: it moves until_at on while it is';
+    COMMENT ON COLUMN listener_heartbeats.instance IS 'one start of a process';
+    COMMENT ON COLUMN listener_heartbeats.settled_until IS
       'listeners: every ping that this one has taken or will take with an earlier arrival is answered';
-    COMMENT ON COLUMN beats.settles_within IS 'listeners: no ping is answered with success after this time';
-    COMMENT ON COLUMN beats.ended IS 'clean: it signed off; nothing more comes of it';
+    COMMENT ON COLUMN listener_heartbeats.settles_within IS 'listeners: no ping is answered with success after this time';
+    COMMENT ON COLUMN listener_heartbeats.ended IS 'clean: it signed off; nothing more comes of it';
   `)
 }
 

@@ -5,7 +5,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX CONCURRENTLY flips_unprocessed_idx ON flips (id) WHERE processed_at IS NULL;
   `)
   await knex.raw(`
-    COMMENT ON INDEX flips_unprocessed_idx IS 'flips that nobody has been told of yet: the sweep that sends them round again'
+    COMMENT ON INDEX flips_unprocessed_idx IS 'flips that nobody has been notified of yet: the sweep that sends them round again'
   `)
 }
 

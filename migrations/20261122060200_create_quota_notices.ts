@@ -7,10 +7,10 @@ export async function up(knex: Knex): Promise<void> {
         CONSTRAINT quota_notices_project_fkey REFERENCES projects ON DELETE CASCADE,
       check_limit integer NOT NULL,
       reached_at timestamptz NOT NULL DEFAULT now(),
-      told_at timestamptz
+      notified_at timestamptz
     );
     COMMENT ON TABLE quota_notices IS
-      'projects that reached their limit of checks; told_at is when their owners were mailed, once a month at most';
+      'projects that reached their limit of checks; notified_at is when their owners were mailed, once a month at most';
   `)
 }
 

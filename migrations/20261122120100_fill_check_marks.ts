@@ -13,7 +13,7 @@ export async function up(knex: Knex): Promise<void> {
       `WITH page AS (
          SELECT id, alert_after FROM checks WHERE id > ?::bigint ORDER BY id LIMIT ?),
        filled AS (
-         INSERT INTO check_marks (check_id, look_at)
+         INSERT INTO check_deadlines (check_id, next_check_at)
          SELECT id, alert_after FROM page WHERE alert_after IS NOT NULL ORDER BY id ON CONFLICT DO NOTHING)
        SELECT max(id) AS last FROM page`,
       [after, PAGE],

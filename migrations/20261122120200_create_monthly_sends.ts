@@ -16,7 +16,7 @@ export async function up(knex: Knex): Promise<void> {
     INSERT INTO monthly_sends (project_id, meter, month, notification_id)
     SELECT c.project_id, CASE c.kind WHEN 'call' THEN 'call' ELSE 'sms' END,
            date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', n.id
-    FROM channels c JOIN notifications n ON n.channel_id = c.id
+    FROM integrations c JOIN notifications n ON n.integration_id = c.id
     WHERE c.kind IN ('sms', 'whatsapp', 'call') AND n.state = 'delivered'
       AND n.created_at >= date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
   `)

@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
       WHERE question IS NOT NULL;
     COMMENT ON INDEX evidence_jobs_question_key IS 'the same question of a day has one job and one answer';
     CREATE INDEX evidence_jobs_list_idx ON evidence_jobs (organisation_id, env, kind, requested_at DESC, id DESC);
-    COMMENT ON INDEX evidence_jobs_list_idx IS 'what an organisation asked for, newest first';
+    COMMENT ON INDEX evidence_jobs_list_idx IS 'what an organisation requested for, newest first';
     COMMENT ON COLUMN evidence_jobs.sealed_request IS 'encrypted while the worker needs it, then gone';
     COMMENT ON COLUMN evidence_jobs.body IS 'the answer as it was first given; of a REFUSED job why';
   `)

@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX financing_registrations_list_idx IS 'the registrations of an organisation, newest first';
     CREATE INDEX financing_registrations_expires_idx ON financing_registrations (expires_at)
       WHERE state IN ('REGISTERED', 'FINANCED');
-    COMMENT ON INDEX financing_registrations_expires_idx IS 'what the sweeper lets lapse, or tells of before';
+    COMMENT ON INDEX financing_registrations_expires_idx IS 'what the sweeper lets lapse, or notifies of before';
     COMMENT ON COLUMN financing_registrations.sealed_receivable IS
       'the fields with the salts of their commitments; shown to their owner alone';
     COMMENT ON COLUMN financing_registrations.record IS 'the newest anchored object of its states';

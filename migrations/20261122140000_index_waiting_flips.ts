@@ -5,7 +5,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX CONCURRENTLY flips_waiting_idx ON flips (check_id, id) WHERE processed_at IS NULL;
   `)
   await knex.raw(`
-    COMMENT ON INDEX flips_waiting_idx IS 'whether a flip is the oldest of its check that nobody has been told of'
+    COMMENT ON INDEX flips_waiting_idx IS 'whether a flip is the oldest of its check that nobody has been notified of'
   `)
 }
 

@@ -6,10 +6,10 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN projects.alerting_version IS
       'grows with each change of policies, windows and rules: by it alerters drop what they remember';
 
-    CREATE TABLE policies (
-      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT policies_pkey PRIMARY KEY,
-      uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT policies_uuid_key UNIQUE,
-      project_id bigint NOT NULL CONSTRAINT policies_project_fkey REFERENCES projects ON DELETE CASCADE,
+    CREATE TABLE alert_policies (
+      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT alert_policies_pkey PRIMARY KEY,
+      uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT alert_policies_uuid_key UNIQUE,
+      project_id bigint NOT NULL CONSTRAINT alert_policies_project_fkey REFERENCES projects ON DELETE CASCADE,
       name text NOT NULL,
       match text NOT NULL DEFAULT '',
       position integer NOT NULL DEFAULT 0,
@@ -17,14 +17,14 @@ export async function up(knex: Knex): Promise<void> {
       version bigint NOT NULL DEFAULT 1,
       created_at timestamptz NOT NULL DEFAULT now()
     );
-    CREATE INDEX policies_project_idx ON policies (project_id, position, id);
-    COMMENT ON INDEX policies_project_idx IS 'the policies of a project, in the order in which their tags are tried';
-    COMMENT ON COLUMN policies.plan IS 'when, steps, group, flapping and ack_timeout as the API shows them; integrations by uuid';
+    CREATE INDEX alert_policies_project_idx ON alert_policies (project_id, position, id);
+    COMMENT ON INDEX alert_policies_project_idx IS 'the policies of a project, in the order in which their tags are tried';
+    COMMENT ON COLUMN alert_policies.plan IS 'when, steps, group, flapping and ack_timeout as the API shows them; integrations by uuid';
 
     CREATE TABLE check_rules (
       check_id bigint CONSTRAINT check_rules_pkey PRIMARY KEY
         CONSTRAINT check_rules_check_fkey REFERENCES checks ON DELETE CASCADE,
-      policy_id bigint CONSTRAINT check_rules_policy_fkey REFERENCES policies ON DELETE SET NULL,
+      policy_id bigint CONSTRAINT check_rules_policy_fkey REFERENCES alert_policies ON DELETE SET NULL,
       severity text NOT NULL DEFAULT 'critical'
         CONSTRAINT check_rules_severity_check CHECK (severity IN ('info', 'warning', 'critical')),
       parents jsonb NOT NULL DEFAULT '[]',
@@ -56,12 +56,12 @@ export async function up(knex: Knex): Promise<void> {
       flips integer NOT NULL DEFAULT 1,
       failures integer NOT NULL DEFAULT 1,
       flapping boolean NOT NULL DEFAULT false,
-      held text,
-      told jsonb NOT NULL DEFAULT '[]',
+      suppression text,
+      notified jsonb NOT NULL DEFAULT '[]',
       skipped_us bigint NOT NULL DEFAULT 0,
       first_step integer,
       plan_version bigint NOT NULL DEFAULT 0,
-      looked_at timestamptz,
+      evaluated_at timestamptz,
       next_at timestamptz,
       ack_at timestamptz,
       ack_by text,
@@ -81,8 +81,8 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON INDEX incidents_due_idx IS 'the alerter: incidents whose next evaluation is due';
     CREATE INDEX incidents_resolved_idx ON incidents (resolved_at) WHERE resolved_at IS NOT NULL;
     COMMENT ON INDEX incidents_resolved_idx IS 'retention';
-    COMMENT ON COLUMN incidents.policy_id IS 'the policy of the last evaluation; null when told directly or by the implicit one';
-    COMMENT ON COLUMN incidents.told IS 'for each step of the plan how many of its entries have been spoken';
+    COMMENT ON COLUMN incidents.policy_id IS 'the policy of the last evaluation; null when notified directly or by the implicit one';
+    COMMENT ON COLUMN incidents.notified IS 'for each step of the plan how many of its entries have been spoken';
     COMMENT ON COLUMN incidents.plan_version IS 'version of the policy at the last evaluation: a change counts from now';
     COMMENT ON COLUMN incidents.skipped_us IS 'waits that were skipped because nobody was reached';
 
@@ -92,49 +92,49 @@ export async function up(knex: Knex): Promise<void> {
       at timestamptz NOT NULL DEFAULT now(),
       kind text NOT NULL
         CONSTRAINT incident_events_kind_check CHECK (kind IN ('ack', 'unack', 'assign', 'note', 'report')),
-      by_whom text NOT NULL DEFAULT '',
+      actor_name text NOT NULL DEFAULT '',
       via text NOT NULL DEFAULT '',
       text text NOT NULL DEFAULT ''
     );
     CREATE INDEX incident_events_incident_idx ON incident_events (incident_id, id);
     COMMENT ON INDEX incident_events_incident_idx IS 'what people did about an incident, oldest first';
 
-    CREATE TABLE decisions (
-      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT decisions_pkey PRIMARY KEY,
-      check_id bigint NOT NULL CONSTRAINT decisions_check_fkey REFERENCES checks ON DELETE CASCADE,
+    CREATE TABLE alert_decisions (
+      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT alert_decisions_pkey PRIMARY KEY,
+      check_id bigint NOT NULL CONSTRAINT alert_decisions_check_fkey REFERENCES checks ON DELETE CASCADE,
       flip_id bigint,
       incident_id uuid,
       at timestamptz NOT NULL,
       outcome text NOT NULL
-        CONSTRAINT decisions_outcome_check CHECK (outcome IN ('told', 'held', 'skipped', 'none', 'excused')),
+        CONSTRAINT alert_decisions_outcome_check CHECK (outcome IN ('notified', 'suppressed', 'skipped', 'none', 'deadline_extended')),
       reason text NOT NULL,
       detail jsonb NOT NULL DEFAULT '{}',
       until timestamptz,
       channels jsonb NOT NULL DEFAULT '[]'
     );
-    CREATE INDEX decisions_check_idx ON decisions (check_id, id DESC);
-    COMMENT ON INDEX decisions_check_idx IS 'the decisions about a check, newest first; its deletion';
-    CREATE INDEX decisions_at_idx ON decisions (at);
-    COMMENT ON INDEX decisions_at_idx IS 'retention: decisions older than flips are kept';
+    CREATE INDEX alert_decisions_check_idx ON alert_decisions (check_id, id DESC);
+    COMMENT ON INDEX alert_decisions_check_idx IS 'the decisions about a check, newest first; its deletion';
+    CREATE INDEX alert_decisions_at_idx ON alert_decisions (at);
+    COMMENT ON INDEX alert_decisions_at_idx IS 'retention: decisions older than flips are kept';
 
-    CREATE TABLE bundles (
-      id uuid CONSTRAINT bundles_pkey PRIMARY KEY,
-      project_id bigint NOT NULL CONSTRAINT bundles_project_fkey REFERENCES projects ON DELETE CASCADE,
+    CREATE TABLE notification_bundles (
+      id uuid CONSTRAINT notification_bundles_pkey PRIMARY KEY,
+      project_id bigint NOT NULL CONSTRAINT notification_bundles_project_fkey REFERENCES projects ON DELETE CASCADE,
       policy_id bigint NOT NULL,
-      direction text NOT NULL CONSTRAINT bundles_direction_check CHECK (direction IN ('up', 'down')),
+      direction text NOT NULL CONSTRAINT notification_bundles_direction_check CHECK (direction IN ('up', 'down')),
       opened_at timestamptz NOT NULL,
       sent_at timestamptz,
       size integer NOT NULL DEFAULT 0,
       members jsonb NOT NULL DEFAULT '[]'
     );
-    CREATE UNIQUE INDEX bundles_open_key ON bundles (policy_id, direction) WHERE sent_at IS NULL;
-    COMMENT ON INDEX bundles_open_key IS 'a policy gathers at most one digest in each direction';
-    CREATE INDEX bundles_project_idx ON bundles (project_id, opened_at DESC);
-    COMMENT ON INDEX bundles_project_idx IS 'the digests of a project; its deletion';
+    CREATE UNIQUE INDEX notification_bundles_open_key ON notification_bundles (policy_id, direction) WHERE sent_at IS NULL;
+    COMMENT ON INDEX notification_bundles_open_key IS 'a policy gathers at most one digest in each direction';
+    CREATE INDEX notification_bundles_project_idx ON notification_bundles (project_id, opened_at DESC);
+    COMMENT ON INDEX notification_bundles_project_idx IS 'the digests of a project; its deletion';
 
     ALTER TABLE notifications
       ADD COLUMN incident_id uuid CONSTRAINT notifications_incident_fkey REFERENCES incidents ON DELETE SET NULL,
-      ADD COLUMN bundle_id uuid CONSTRAINT notifications_bundle_fkey REFERENCES bundles ON DELETE CASCADE,
+      ADD COLUMN bundle_id uuid CONSTRAINT notifications_bundle_fkey REFERENCES notification_bundles ON DELETE CASCADE,
       ADD COLUMN what text NOT NULL DEFAULT 'flip' CONSTRAINT notifications_what_check
         CHECK (what IN ('flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown')),
       ADD COLUMN entry integer NOT NULL DEFAULT 0,
@@ -149,8 +149,8 @@ export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE notifications DROP COLUMN incident_id, DROP COLUMN bundle_id, DROP COLUMN what, DROP COLUMN entry,
       DROP COLUMN detail;
-    DROP TABLE bundles; DROP TABLE decisions; DROP TABLE incident_events; DROP TABLE incidents; DROP TABLE check_rules;
-    DROP TABLE policies;
+    DROP TABLE notification_bundles; DROP TABLE alert_decisions; DROP TABLE incident_events; DROP TABLE incidents; DROP TABLE check_rules;
+    DROP TABLE alert_policies;
     ALTER TABLE projects DROP COLUMN alerting_version;
   `)
 }

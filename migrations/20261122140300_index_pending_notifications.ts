@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    CREATE INDEX CONCURRENTLY notifications_pending_idx ON notifications (check_id, channel_id, created_at)
+    CREATE INDEX CONCURRENTLY notifications_pending_idx ON notifications (check_id, integration_id, created_at)
       WHERE state = 'pending'
   `)
   await knex.raw(`

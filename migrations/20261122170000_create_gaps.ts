@@ -1,77 +1,77 @@
 import type { Knex } from 'knex'
 
-/** `checks.excused_at` has no default, so no row is rewritten. */
+/** `checks.deadline_extended_at` has no default, so no row is rewritten. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    ALTER TABLE beats ADD COLUMN shards bigint, ADD COLUMN span integer;
-    COMMENT ON COLUMN beats.shards IS
+    ALTER TABLE listener_heartbeats ADD COLUMN shards bigint, ADD COLUMN span integer;
+    COMMENT ON COLUMN listener_heartbeats.shards IS
       'proven ability: bit mask of the shards that took a message all the time from from_at to until_at; null for others';
-    COMMENT ON COLUMN beats.span IS 'proven ability: number of the row within its process';
-    CREATE UNIQUE INDEX beats_span_key ON beats (instance, span) WHERE span IS NOT NULL;
-    COMMENT ON INDEX beats_span_key IS 'a span that grows stays one row';
+    COMMENT ON COLUMN listener_heartbeats.span IS 'proven ability: number of the row within its process';
+    CREATE UNIQUE INDEX listener_heartbeats_span_key ON listener_heartbeats (instance, span) WHERE span IS NOT NULL;
+    COMMENT ON INDEX listener_heartbeats_span_key IS 'a span that grows stays one row';
 
-    ALTER TABLE checks ADD COLUMN excused_at timestamptz;
-    COMMENT ON COLUMN checks.excused_at IS
+    ALTER TABLE checks ADD COLUMN deadline_extended_at timestamptz;
+    COMMENT ON COLUMN checks.deadline_extended_at IS
       'end of the last gap in which a ping was expected and could not be taken: counts as a success, for deadlines only';
 
-    CREATE TABLE gaps (
-      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT gaps_pkey PRIMARY KEY,
-      door text NOT NULL CONSTRAINT gaps_door_check CHECK (door IN ('http', 'smtp', 'sweeper', 'notifier')),
+    CREATE TABLE coverage_gaps (
+      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT coverage_gaps_pkey PRIMARY KEY,
+      listener text NOT NULL CONSTRAINT coverage_gaps_door_check CHECK (listener IN ('http', 'smtp', 'sweeper', 'notifier')),
       shards bigint NOT NULL,
       from_at timestamptz NOT NULL,
       until_at timestamptz,
-      kind text NOT NULL CONSTRAINT gaps_kind_check CHECK (kind IN ('full', 'partial', 'clock', 'detection')),
+      kind text NOT NULL CONSTRAINT coverage_gaps_kind_check CHECK (kind IN ('full', 'partial', 'clock', 'detection')),
       cause text NOT NULL,
-      CONSTRAINT gaps_interval_key UNIQUE (door, from_at, shards, kind)
+      CONSTRAINT coverage_gaps_interval_key UNIQUE (listener, from_at, shards, kind)
     );
-    CREATE INDEX gaps_until_idx ON gaps (until_at);
-    COMMENT ON TABLE gaps IS 'time in which this service could not take signals, or could not look; made of beats alone';
-    COMMENT ON COLUMN gaps.until_at IS 'null while it is open';
+    CREATE INDEX coverage_gaps_until_idx ON coverage_gaps (until_at);
+    COMMENT ON TABLE coverage_gaps IS 'time in which this service could not take signals, or could not look; made of beats alone';
+    COMMENT ON COLUMN coverage_gaps.until_at IS 'null while it is open';
 
-    CREATE TABLE refusals (
-      check_id bigint NOT NULL CONSTRAINT refusals_check_fkey REFERENCES checks ON DELETE CASCADE,
+    CREATE TABLE refused_pings (
+      check_id bigint NOT NULL CONSTRAINT refused_pings_check_fkey REFERENCES checks ON DELETE CASCADE,
       reason text NOT NULL,
       minute timestamptz NOT NULL,
       count bigint NOT NULL,
       last_at timestamptz NOT NULL,
-      CONSTRAINT refusals_pkey PRIMARY KEY (check_id, reason, minute)
+      CONSTRAINT refused_pings_pkey PRIMARY KEY (check_id, reason, minute)
     );
-    CREATE INDEX refusals_last_idx ON refusals (last_at);
-    COMMENT ON INDEX refusals_last_idx IS 'the sweep: the newest refusal of any check; retention';
-    COMMENT ON TABLE refusals IS 'pings of known checks that were answered with an error of ours';
+    CREATE INDEX refused_pings_last_idx ON refused_pings (last_at);
+    COMMENT ON INDEX refused_pings_last_idx IS 'the sweep: the newest refusal of any check; retention';
+    COMMENT ON TABLE refused_pings IS 'pings of known checks that were answered with an error of ours';
 
-    CREATE TABLE unknowns (
-      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT unknowns_pkey PRIMARY KEY,
-      check_id bigint NOT NULL CONSTRAINT unknowns_check_fkey REFERENCES checks ON DELETE CASCADE,
+    CREATE TABLE unknown_periods (
+      id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT unknown_periods_pkey PRIMARY KEY,
+      check_id bigint NOT NULL CONSTRAINT unknown_periods_check_fkey REFERENCES checks ON DELETE CASCADE,
       gap_from timestamptz NOT NULL,
       gap_until timestamptz NOT NULL,
       from_at timestamptz NOT NULL,
       until_at timestamptz,
       expected_at timestamptz NOT NULL,
       next_at timestamptz,
-      reason text NOT NULL CONSTRAINT unknowns_reason_check CHECK (reason IN ('GAP', 'REFUSED_PING')),
-      excused_at timestamptz NOT NULL DEFAULT now(),
-      told_at timestamptz
+      reason text NOT NULL CONSTRAINT unknown_periods_reason_check CHECK (reason IN ('GAP', 'REFUSED_PING')),
+      deadline_extended_at timestamptz NOT NULL DEFAULT now(),
+      notified_at timestamptz
     );
-    CREATE INDEX unknowns_check_idx ON unknowns (check_id, id DESC);
-    COMMENT ON INDEX unknowns_check_idx IS 'when a check was unknown, newest first; its deletion';
-    CREATE INDEX unknowns_open_idx ON unknowns (check_id) WHERE until_at IS NULL;
-    COMMENT ON INDEX unknowns_open_idx IS 'the sweep: those that are not heard yet';
-    CREATE INDEX unknowns_untold_idx ON unknowns (excused_at) WHERE told_at IS NULL;
-    COMMENT ON INDEX unknowns_untold_idx IS 'the sweep: those that nobody was told of';
+    CREATE INDEX unknown_periods_check_idx ON unknown_periods (check_id, id DESC);
+    COMMENT ON INDEX unknown_periods_check_idx IS 'when a check was unknown, newest first; its deletion';
+    CREATE INDEX unknown_periods_open_idx ON unknown_periods (check_id) WHERE until_at IS NULL;
+    COMMENT ON INDEX unknown_periods_open_idx IS 'the sweep: those that are not heard yet';
+    CREATE INDEX unknown_periods_untold_idx ON unknown_periods (deadline_extended_at) WHERE notified_at IS NULL;
+    COMMENT ON INDEX unknown_periods_untold_idx IS 'the sweep: those that nobody was notified of';
 
-    ALTER TABLE projects ADD COLUMN tell_unknown boolean NOT NULL DEFAULT true;
-    COMMENT ON COLUMN projects.tell_unknown IS 'whether integrations hear of checks that are unknown because of a gap';
+    ALTER TABLE projects ADD COLUMN notify_unknown boolean NOT NULL DEFAULT true;
+    COMMENT ON COLUMN projects.notify_unknown IS 'whether integrations hear of checks that are unknown because of a gap';
   `)
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    ALTER TABLE projects DROP COLUMN tell_unknown;
-    DROP TABLE unknowns; DROP TABLE refusals; DROP TABLE gaps;
-    ALTER TABLE checks DROP COLUMN excused_at;
-    DELETE FROM beats WHERE shards IS NOT NULL;
-    DROP INDEX beats_span_key;
-    ALTER TABLE beats DROP COLUMN shards, DROP COLUMN span;
+    ALTER TABLE projects DROP COLUMN notify_unknown;
+    DROP TABLE unknown_periods; DROP TABLE refused_pings; DROP TABLE coverage_gaps;
+    ALTER TABLE checks DROP COLUMN deadline_extended_at;
+    DELETE FROM listener_heartbeats WHERE shards IS NOT NULL;
+    DROP INDEX listener_heartbeats_span_key;
+    ALTER TABLE listener_heartbeats DROP COLUMN shards, DROP COLUMN span;
   `)
 }

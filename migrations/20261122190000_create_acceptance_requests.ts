@@ -21,7 +21,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX acceptance_requests_ref_idx
       ON acceptance_requests (organisation_id, env, receivable_ref, created_at);
-    COMMENT ON INDEX acceptance_requests_ref_idx IS 'which buyers were asked of a receivable, in order';
+    COMMENT ON INDEX acceptance_requests_ref_idx IS 'which buyers were requested of a receivable, in order';
     CREATE INDEX acceptance_requests_ended_idx ON acceptance_requests (expires_at) WHERE sealed_details IS NOT NULL;
     COMMENT ON INDEX acceptance_requests_ended_idx IS 'the sweep: mailboxes of requests that nobody answered in time';
     COMMENT ON COLUMN acceptance_requests.digest IS 'of the token in the link, which is not stored';

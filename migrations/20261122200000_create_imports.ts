@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
       env text NOT NULL CONSTRAINT imports_env_check CHECK (env IN ('SANDBOX', 'PRODUCTION')),
       kind text NOT NULL CONSTRAINT imports_kind_check CHECK (kind IN ('TAPE', 'BUREAU')),
       style text NOT NULL,
-      asked_mapping text,
+      requested_mapping text,
       mapping text,
       state text NOT NULL DEFAULT 'UPLOADING' CONSTRAINT imports_state_check
         CHECK (state IN ('UPLOADING', 'RECEIVED', 'RUNNING', 'COMPLETED', 'COMPLETED_WITH_ERRORS', 'FAILED')),

@@ -32,7 +32,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX trade_verifications_list_idx ON trade_verifications (organisation_id, env, seq DESC);
     COMMENT ON INDEX trade_verifications_list_idx IS 'the verifications of an organisation, newest first';
     COMMENT ON COLUMN trade_verifications.body IS 'the anchored object';
-    COMMENT ON COLUMN trade_verifications.sealed_values IS 'what was asked about, and the invoices on a bill';
+    COMMENT ON COLUMN trade_verifications.sealed_values IS 'what was requested about, and the invoices on a bill';
 
     CREATE TABLE trade_packs (
       id uuid CONSTRAINT trade_packs_pkey PRIMARY KEY,

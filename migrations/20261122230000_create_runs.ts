@@ -18,7 +18,7 @@ export async function up(knex: Knex): Promise<void> {
       measured bigint NOT NULL DEFAULT 0,
       seconds double precision NOT NULL DEFAULT 0,
       abandoned_at timestamptz,
-      abandoned_told_at timestamptz
+      abandoned_notified_at timestamptz
     ) WITH (fillfactor = 70);
     COMMENT ON TABLE check_tallies IS 'what is counted of the runs of checks whose rules watch them; hot';
     COMMENT ON COLUMN check_tallies.runs IS 'number of the newest run';
@@ -26,7 +26,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN check_tallies.buckets IS 'measured runs by length, each counted once, in the order of the histogram';
     COMMENT ON COLUMN check_tallies.abandoned_at IS 'when a run was last given up because too many were open';
     CREATE INDEX check_tallies_abandoned_idx ON check_tallies (abandoned_at) WHERE abandoned_at IS NOT NULL;
-    COMMENT ON INDEX check_tallies_abandoned_idx IS 'the sweep: owners who are to be told of runs that were given up';
+    COMMENT ON INDEX check_tallies_abandoned_idx IS 'the sweep: owners who are to be notified of runs that were given up';
 
     CREATE TABLE runs (
       check_id bigint NOT NULL CONSTRAINT runs_check_fkey REFERENCES checks ON DELETE CASCADE,

@@ -66,7 +66,7 @@ export async function up(knex: Knex): Promise<void> {
       WHERE sealed_status IS NOT NULL AND revoked_at IS NULL;
     COMMENT ON INDEX identity_verifications_status_idx IS 'the sweeper: credentials whose status is to be looked up again';
     COMMENT ON COLUMN identity_verifications.key IS 'what was verified, such as presentation or registry.pan';
-    COMMENT ON COLUMN identity_verifications.sealed_values IS 'the identifier that a registry was asked for';
+    COMMENT ON COLUMN identity_verifications.sealed_values IS 'the identifier that a registry was requested for';
     COMMENT ON COLUMN identity_verifications.sealed_status IS 'where the status of a presented credential is looked up';
 
     CREATE TABLE status_lists (
@@ -76,12 +76,12 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now()
     );
 
-    CREATE TABLE status_places (
-      list_n bigint NOT NULL CONSTRAINT status_places_list_fkey REFERENCES status_lists,
+    CREATE TABLE status_list_entries (
+      list_n bigint NOT NULL CONSTRAINT status_list_entries_list_fkey REFERENCES status_lists,
       idx integer NOT NULL,
-      CONSTRAINT status_places_pkey PRIMARY KEY (list_n, idx)
+      CONSTRAINT status_list_entries_pkey PRIMARY KEY (list_n, idx)
     );
-    COMMENT ON TABLE status_places IS 'places that were given out, to whomsoever';
+    COMMENT ON TABLE status_list_entries IS 'places that were given out, to whomsoever';
 
     CREATE TABLE passports (
       id uuid CONSTRAINT passports_pkey PRIMARY KEY,
@@ -117,7 +117,7 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    `DROP TABLE erasures; DROP TABLE passports; DROP TABLE status_places; DROP TABLE status_lists; DROP TABLE identity_verifications;
+    `DROP TABLE erasures; DROP TABLE passports; DROP TABLE status_list_entries; DROP TABLE status_lists; DROP TABLE identity_verifications;
      DROP TABLE consents; DROP TABLE identity_transitions`,
   )
 }

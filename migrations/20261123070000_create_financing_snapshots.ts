@@ -16,7 +16,7 @@ export async function up(knex: Knex): Promise<void> {
       keys bytea,
       record text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
-      looked_at timestamptz NOT NULL DEFAULT now()
+      evaluated_at timestamptz NOT NULL DEFAULT now()
     );
     CREATE INDEX financing_snapshots_latest_idx ON financing_snapshots (env, epoch, created_at DESC);
     COMMENT ON INDEX financing_snapshots_latest_idx IS 'the newest of an epoch; those whose keys are old';
@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN financing_snapshots.content IS 'a hash of its keys without the padding: whether anything changed';
     COMMENT ON COLUMN financing_snapshots.keys IS
       'sorted, 32 bytes each, padded with random ones; null once no proof is given from it any more';
-    COMMENT ON COLUMN financing_snapshots.looked_at IS 'when it was last seen that nothing has changed since';
+    COMMENT ON COLUMN financing_snapshots.evaluated_at IS 'when it was last seen that nothing has changed since';
     COMMENT ON COLUMN financing_snapshots.record IS 'the anchored object that names its root';
   `)
 }

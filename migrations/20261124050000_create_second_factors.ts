@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
       last_step bigint NOT NULL DEFAULT 0,
       created_at timestamptz NOT NULL DEFAULT now()
     );
-    COMMENT ON COLUMN user_totp.is_confirmed IS 'false until a code of it was typed; nobody is asked for one before';
+    COMMENT ON COLUMN user_totp.is_confirmed IS 'false until a code of it was typed; nobody is requested for one before';
     COMMENT ON COLUMN user_totp.last_step IS 'half minutes since 1970 of the last code that was taken: each is taken once';
 
     CREATE TABLE user_passkeys (

@@ -7,7 +7,7 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN installation.watchdog_tried_at IS
       'when a sweeper last took its turn to tell the monitor outside (WATCHDOG_URL) that this installation works';
     COMMENT ON COLUMN installation.watchdog_fed_at IS 'when that monitor last answered';
-    COMMENT ON COLUMN installation.watchdog_problem IS 'why it was not told, or did not answer, since; null when all is well';
+    COMMENT ON COLUMN installation.watchdog_problem IS 'why it was not notified, or did not answer, since; null when all is well';
   `)
 }
 

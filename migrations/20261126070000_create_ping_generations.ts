@@ -23,10 +23,10 @@ export async function up(knex: Knex): Promise<void> {
     INSERT INTO ping_generations (generation, shards, opens_at, set_by) SELECT 0, shards, set_at, set_by FROM ping_shards;
     ALTER TABLE ping_shards DROP CONSTRAINT ping_shards_range,
       ADD CONSTRAINT ping_shards_range CHECK (shards BETWEEN 0 AND 64);
-    UPDATE beats SET shards = -1 FROM ping_shards
-      WHERE span IS NOT NULL AND ping_shards.shards < 64 AND beats.shards = (1::bigint << ping_shards.shards) - 1;
-    UPDATE gaps SET shards = -1 FROM ping_shards
-      WHERE ping_shards.shards < 64 AND gaps.shards = (1::bigint << ping_shards.shards) - 1
+    UPDATE listener_heartbeats SET shards = -1 FROM ping_shards
+      WHERE span IS NOT NULL AND ping_shards.shards < 64 AND listener_heartbeats.shards = (1::bigint << ping_shards.shards) - 1;
+    UPDATE coverage_gaps SET shards = -1 FROM ping_shards
+      WHERE ping_shards.shards < 64 AND coverage_gaps.shards = (1::bigint << ping_shards.shards) - 1
   `)
 }
 

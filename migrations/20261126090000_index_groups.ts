@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE INDEX CONCURRENTLY incidents_group_idx ON incidents (policy_id, alert_at)
-      WHERE held = 'GROUPING' AND resolved_at IS NULL
+      WHERE suppression = 'GROUPING' AND resolved_at IS NULL
   `)
   await knex.raw(`
     COMMENT ON INDEX incidents_group_idx IS 'first messages of a policy that wait for others, and since when'

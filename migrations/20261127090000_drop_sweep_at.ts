@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 
 /**
- * The sweep's former mark, which `check_marks` replaced a release ago and nothing reads any more: its trigger was looked
+ * The sweep's former mark, which `check_deadlines` replaced a release ago and nothing reads any more: its trigger was looked
  * at for every row that pings change.
  * contracts: checks.sweep_at, which no sweep reads since 20261122120000_create_check_marks
  */

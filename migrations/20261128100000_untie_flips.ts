@@ -11,12 +11,12 @@ import type { Knex } from 'knex'
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     LOCK TABLE checks, flips IN ACCESS EXCLUSIVE MODE;
-    CREATE FUNCTION checks_take_flips() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION checks_delete_flips() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         DELETE FROM flips WHERE check_id = OLD.id;
         RETURN OLD;
       END $$;
-    CREATE TRIGGER checks_take_flips BEFORE DELETE ON checks FOR EACH ROW EXECUTE FUNCTION checks_take_flips();
+    CREATE TRIGGER checks_delete_flips BEFORE DELETE ON checks FOR EACH ROW EXECUTE FUNCTION checks_delete_flips();
     ALTER TABLE flips DROP CONSTRAINT flips_check_fkey
   `)
 }
@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE flips ADD CONSTRAINT flips_check_fkey FOREIGN KEY (check_id) REFERENCES checks ON DELETE CASCADE;
-    DROP TRIGGER checks_take_flips ON checks;
-    DROP FUNCTION checks_take_flips
+    DROP TRIGGER checks_delete_flips ON checks;
+    DROP FUNCTION checks_delete_flips
   `)
 }

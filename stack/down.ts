@@ -1,7 +1,7 @@
 import { composeDown } from './compose-services.ts'
 import { stopProcess } from './process-identity.ts'
 import { forgetProcess } from './processes.ts'
-import { patienceMs } from './start-processes.ts'
+import { stopTimeoutMs } from './start-processes.ts'
 import { readState, writeState } from './state.ts'
 
 /** `make down`: stops what `make up` started, in the reverse order, and nothing else. Data stays. */
@@ -10,7 +10,7 @@ export async function down(folder: string, say: (line: string) => void): Promise
   const processes = Object.entries(state.processes)
   const stopped = await Promise.all(
     processes.map(async ([name, process]) => {
-      const ran = await stopProcess(process, 'SIGTERM', patienceMs)
+      const ran = await stopProcess(process, 'SIGTERM', stopTimeoutMs)
       forgetProcess(folder, name)
       return ran ? name : undefined
     }),

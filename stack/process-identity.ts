@@ -17,17 +17,17 @@ export async function isRunning({ pid, startedAt }: ProcessIdentity): Promise<bo
 }
 
 /**
- * Asks a process to stop, and forces it after `patienceMs`. A process that is not this very one is left alone.
+ * Asks a process to stop, and forces it after `stopTimeoutMs`. A process that is not this very one is left alone.
  * @returns whether it ran
  */
 export async function stopProcess(
   identity: ProcessIdentity,
   signal: NodeJS.Signals,
-  patienceMs: number,
+  stopTimeoutMs: number,
 ): Promise<boolean> {
   if (!(await isRunning(identity))) return false
   sendSignal(identity.pid, signal)
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + stopTimeoutMs
   while (await isRunning(identity)) {
     if (performance.now() > deadline) sendSignal(identity.pid, 'SIGKILL')
     await sleep(50)

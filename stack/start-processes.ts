@@ -8,7 +8,7 @@ import type { MailPorts, StackState } from './state.ts'
 import { httpReady, NotReady, portOpen, untilReady } from './wait-until-ready.ts'
 
 /** Time a process gets to finish what is in flight before it is forced. */
-export const patienceMs = (SHUTDOWN_SECONDS + 5) * 1000
+export const stopTimeoutMs = (SHUTDOWN_SECONDS + 5) * 1000
 
 export type StartOptions = {
   settings: Readonly<Record<string, string>>
@@ -30,14 +30,14 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   for (const plan of plans) {
     const old = state.processes[plan.name]
     if (old?.fingerprint === fingerprint(plan, code) && (await isRunning(old))) continue
-    if (old && (await stopProcess(old, 'SIGTERM', patienceMs)))
+    if (old && (await stopProcess(old, 'SIGTERM', stopTimeoutMs)))
       say(`${plan.name} restarts with its new settings or code`)
     stale.push(plan)
   }
   const superfluous = Object.keys(state.processes).filter((name) => !plans.some((plan) => plan.name === name))
   for (const name of superfluous) {
     const old = state.processes[name]
-    if (old && (await stopProcess(old, 'SIGTERM', patienceMs))) say(`stopped ${name}, which is not needed any more`)
+    if (old && (await stopProcess(old, 'SIGTERM', stopTimeoutMs))) say(`stopped ${name}, which is not needed any more`)
     forgetProcess(folder, name)
     delete state.processes[name]
   }
@@ -53,12 +53,12 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   }
   try {
     // Only the metrics port says why a process is not ready.
-    const ownAccount = (name: string) => httpReady(`http://127.0.0.1:${state.processes[name]?.metricsPort}`)
+    const serviceAccount = (name: string) => httpReady(`http://127.0.0.1:${state.processes[name]?.metricsPort}`)
     const ready = {
       ...(state.mail && { mail: portOpen(state.mail.http) }),
       smtp: portOpen(Number(settings.SMTP_PORT)),
-      workers: ownAccount('workers'),
-      ingress: ownAccount('ingress'),
+      workers: serviceAccount('workers'),
+      ingress: serviceAccount('ingress'),
     }
     await untilReady(ready, died, 90_000)
   } catch (error) {

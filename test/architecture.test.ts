@@ -53,7 +53,7 @@ test('every folder of shared/ is a wing, and the files beside them are few', (t)
 
 test('wings import only downward', (t) => {
   const wrong = imports.filter(({ room, file, target }) => {
-    const [from, to] = [wingOf(file), target === undefined ? undefined : wingOf(target)]
+    const [from, to] = [layerOf(file), target === undefined ? undefined : layerOf(target)]
     return room === 'shared' && to !== undefined && to !== from && levelOf(to) >= levelOf(from)
   })
   t.deepEqual(wrong.map(said), [])
@@ -62,7 +62,7 @@ test('wings import only downward', (t) => {
 test('at most 25 arrows run between the wings', (t) => {
   const arrows = imports
     .filter(({ room }) => room === 'shared')
-    .map(({ file, target }) => [wingOf(file), target === undefined ? undefined : wingOf(target)])
+    .map(({ file, target }) => [layerOf(file), target === undefined ? undefined : layerOf(target)])
     .filter(([from, to]) => from !== undefined && to !== undefined && from !== to)
     .map((arrow) => arrow.join(' -> '))
   t.true(new Set(arrows).size <= 25, [...new Set(arrows)].sort().join('\n'))
@@ -175,7 +175,7 @@ test('no function has more than 100 lines, those declared inside it included', (
   )
 })
 
-function wingOf(file: string): string | undefined {
+function layerOf(file: string): string | undefined {
   const [room, wing, rest] = file.split('/')
   return room === 'shared' && rest !== undefined ? wing : undefined
 }

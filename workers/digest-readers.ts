@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { alertedChannels } from '#shared/monitoring/alerting/fact-store.ts'
-import { membersOf, takesDigests } from '#shared/monitoring/channels/readers.ts'
+import { alertedIntegrations } from '#shared/monitoring/alerting/fact-store.ts'
+import { membersOf, takesDigests } from '#shared/monitoring/integrations/readers.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from './define-worker.ts'
 
@@ -36,7 +36,7 @@ export async function digestReaders(
       return undefined
     }
   }
-  const found = (await alertedChannels(tx, named.ids, named.uuids)).map((channel) => {
+  const found = (await alertedIntegrations(tx, named.ids, named.uuids)).map((channel) => {
     const config = open(channel.kind, channel.sealedConfig)
     return {
       ...channel,
@@ -45,7 +45,7 @@ export async function digestReaders(
     }
   })
   const inGroups = found.flatMap(({ members }) => members ?? [])
-  const members = inGroups.length === 0 ? [] : await alertedChannels(tx, [], inGroups)
+  const members = inGroups.length === 0 ? [] : await alertedIntegrations(tx, [], inGroups)
   const known = [
     ...found,
     ...members.map((channel) => ({
@@ -55,8 +55,8 @@ export async function digestReaders(
     })),
   ]
 
-  return (asked) => {
-    const channel = known.find((one) => ('id' in asked ? one.id === asked.id : one.uuid === asked.uuid))
+  return (requested) => {
+    const channel = known.find((one) => ('id' in requested ? one.id === requested.id : one.uuid === requested.uuid))
     if (!channel || channel.isDisabled) return { readers: [], keepers: [] }
     const meant = channel.members
       ? known.filter(

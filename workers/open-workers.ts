@@ -43,7 +43,7 @@ async function openSenders(
   const { reserveDb: db, log, config } = deps
   const gate = resources.use(openRestoreGate({ db, log, directory: config.checkpointDir }))
   readiness.add(gate.problems)
-  await gate.asked()
+  await gate.requested()
   const running = resources.use(createSwitch(() => startAll(senders, deps)))
   const look = () => running.turn(installation.problems().length === 0 && gate.problems().length === 0)
   installation.onChange(look)

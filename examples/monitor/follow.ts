@@ -1,5 +1,5 @@
 import { AnchoringError } from '#shared/transparency/anchoring/anchoring-error.ts'
-import { openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { decodeCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { decodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
 import { decodeLogEntry } from '#shared/transparency/anchoring/leaf.ts'
 import { leafHash } from '#shared/transparency/anchoring/merkle.ts'
@@ -41,10 +41,10 @@ function openNewest(
   note: string,
   policy: TrustPolicy,
   state: MonitorState,
-): { checkpoint: ReturnType<typeof openCheckpoint>['checkpoint']; evidence: string[] } {
+): { checkpoint: ReturnType<typeof decodeCheckpoint>['checkpoint']; evidence: string[] } {
   const evidence = [state.note, note].filter((text) => text !== '')
   try {
-    const { checkpoint, cosignatures } = openCheckpoint(note, policyKeys(policy))
+    const { checkpoint, cosignatures } = decodeCheckpoint(note, policyKeys(policy))
     if (
       !isQuorumReached(
         policy,

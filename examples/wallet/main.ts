@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { load, newKeyPair, save } from './files.ts'
-import { type Asked, answer, fetchRequest } from './request.ts'
+import { answer, fetchRequest, type Requested } from './request.ts'
 import { claimsOf, disclosable, type KeyPair, present } from './sd-jwt.ts'
 
 const HELP = `A small wallet: holds SD-JWT VCs and presents them by OpenID4VP 1.0.
@@ -59,9 +59,9 @@ function holderJwk({ publicJwk: { kid: _kid, alg: _alg, ...jwk } }: Wallet) {
 
 /** Fetches the request, looks for credentials that it asks for, and presents what it asks of them and no more. */
 async function answerRequest(wallet: Wallet, authorizationRequest: string): Promise<number> {
-  const asked = await fetchRequest(authorizationRequest)
+  const requested = await fetchRequest(authorizationRequest)
   const vpToken: Record<string, string[]> = {}
-  for (const query of asked.dcql_query.credentials) {
+  for (const query of requested.dcql_query.credentials) {
     const names = query.claims.map(({ path }) => String(path[0]))
     const credential = choose(wallet, query.meta.vct_values, names)
     if (credential === undefined) {
@@ -70,10 +70,10 @@ async function answerRequest(wallet: Wallet, authorizationRequest: string): Prom
       )
       return 1
     }
-    console.log(`presenting ${names.join(', ')} to ${asked.response_uri.split('/', 3).join('/')}`)
-    vpToken[query.id] = [await present(credential, names, bindingOf(asked), wallet.privateJwk)]
+    console.log(`presenting ${names.join(', ')} to ${requested.response_uri.split('/', 3).join('/')}`)
+    vpToken[query.id] = [await present(credential, names, bindingOf(requested), wallet.privateJwk)]
   }
-  const said = await answer(asked, vpToken)
+  const said = await answer(requested, vpToken)
   const body = (await said.json()) as { redirect_uri?: string; error?: string }
   if (body.redirect_uri !== undefined) console.log(`go on at ${body.redirect_uri}`)
   console.log(said.ok ? 'accepted' : `refused: ${body.error}`)
@@ -88,7 +88,7 @@ function choose({ credentials }: Wallet, types: readonly string[], names: readon
   })
 }
 
-const bindingOf = ({ client_id: aud, nonce }: Asked) => ({ aud, nonce })
+const bindingOf = ({ client_id: aud, nonce }: Requested) => ({ aud, nonce })
 
 type Api = (method: 'GET' | 'POST', path: string, body?: object) => Promise<Record<string, unknown>>
 
@@ -108,12 +108,12 @@ function apiOf(base: string, token: string): Api {
 /** The verifier's part and the issuer's by the API, the holder's by this wallet. */
 async function demo(wallet: Wallet, api: Api): Promise<number> {
   const folder = '/v1/identity/presentations'
-  const asked = await api('POST', folder, { purpose: 'a first look', template: 'company-basic' })
-  console.log(`page: ${asked.pageUrl}`)
+  const requested = await api('POST', folder, { purpose: 'a first look', template: 'company-basic' })
+  console.log(`page: ${requested.pageUrl}`)
   const issued = await api('POST', '/v1/sandbox/credentials', { holderJwk: holderJwk(wallet), ...DEMO })
   wallet.credentials.push(String(issued.credential))
-  const code = await answerRequest(wallet, String(asked.authorizationRequest))
-  const { state, issuer, fields } = await api('GET', `${folder}/${asked.presentationId}`)
+  const code = await answerRequest(wallet, String(requested.authorizationRequest))
+  const { state, issuer, fields } = await api('GET', `${folder}/${requested.presentationId}`)
   const { iss } = (issuer ?? {}) as { iss?: string }
   console.log(`${state}: ${(fields as string[]).join(', ')} by ${iss}`)
   return code

@@ -2,7 +2,7 @@ import { hash, X509Certificate } from 'node:crypto'
 import { CompactEncrypt, decodeProtectedHeader, importJWK, importX509, type JWK, jwtVerify } from 'jose'
 
 /** What a verifier asks for, as far as a small wallet understands it. */
-export interface Asked {
+export interface Requested {
   client_id: string
   response_mode: 'direct_post' | 'direct_post.jwt'
   response_uri: string
@@ -13,13 +13,13 @@ export interface Asked {
 }
 
 /** Fetches the request that a QR code names, and believes it if whom it names has signed it. */
-export async function fetchRequest(authorizationRequest: string): Promise<Asked> {
+export async function fetchRequest(authorizationRequest: string): Promise<Requested> {
   const params = new URL(authorizationRequest).searchParams
   const clientId = params.get('client_id') ?? ''
   const answer = await fetch(params.get('request_uri') ?? '')
   if (!answer.ok) throw new Error(`the request cannot be had: ${answer.status}`)
   const jwt = await answer.text()
-  const { payload } = await jwtVerify<Asked>(jwt, await verifierKey(jwt, clientId), { typ: 'oauth-authz-req+jwt' })
+  const { payload } = await jwtVerify<Requested>(jwt, await verifierKey(jwt, clientId), { typ: 'oauth-authz-req+jwt' })
   if (payload.client_id !== clientId) throw new Error('the request is of somebody else')
   return payload
 }
@@ -40,18 +40,18 @@ async function verifierKey(jwt: string, clientId: string) {
 }
 
 /** Answers a request. @returns what the verifier said */
-export async function answer(asked: Asked, vpToken: Record<string, string[]>): Promise<Response> {
-  return await fetch(asked.response_uri, { method: 'POST', body: await formOf(asked, vpToken) })
+export async function answer(requested: Requested, vpToken: Record<string, string[]>): Promise<Response> {
+  return await fetch(requested.response_uri, { method: 'POST', body: await formOf(requested, vpToken) })
 }
 
-async function formOf(asked: Asked, vpToken: Record<string, string[]>): Promise<URLSearchParams> {
-  if (asked.response_mode === 'direct_post') {
-    return new URLSearchParams({ vp_token: JSON.stringify(vpToken), state: asked.state })
+async function formOf(requested: Requested, vpToken: Record<string, string[]>): Promise<URLSearchParams> {
+  if (requested.response_mode === 'direct_post') {
+    return new URLSearchParams({ vp_token: JSON.stringify(vpToken), state: requested.state })
   }
-  const [jwk] = asked.client_metadata.jwks?.keys ?? []
+  const [jwk] = requested.client_metadata.jwks?.keys ?? []
   if (!jwk) throw new Error('the verifier names no key to encrypt to')
   const header = { alg: jwk.alg ?? '', enc: 'A256GCM', ...(jwk.kid === undefined ? {} : { kid: jwk.kid }) }
-  const text = JSON.stringify({ vp_token: vpToken, state: asked.state })
+  const text = JSON.stringify({ vp_token: vpToken, state: requested.state })
   const jwe = new CompactEncrypt(Buffer.from(text)).setProtectedHeader(header)
   return new URLSearchParams({ response: await jwe.encrypt(await importJWK(jwk, jwk.alg)) })
 }

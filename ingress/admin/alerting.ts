@@ -1,16 +1,16 @@
 import { ConflictError } from '#shared/errors.ts'
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import type { TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { findIncident, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { incidentView, timelineView } from '#shared/monitoring/alerting/incident-view.ts'
-import { planInWords } from '#shared/monitoring/alerting/plan-words.ts'
+import { planText } from '#shared/monitoring/alerting/plan-text.ts'
 import { findPolicy, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import { policyView } from '#shared/monitoring/alerting/policy-view.ts'
-import type { TimelineRow } from '#shared/monitoring/alerting/shown-incident.ts'
-import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { findWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import { windowView } from '#shared/monitoring/maintenance/window-view.ts'
 import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
 import { endWindow } from '#shared/monitoring/operations/end-window.ts'
-import { findWindow, windowsOf } from '#shared/monitoring/windows/window-store.ts'
-import { windowView } from '#shared/monitoring/windows/window-view.ts'
 import { nowMicros, toIsoSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { type AdminContext, type Command, type Given, operatorOf, textOf, UsageError } from './command.ts'
@@ -18,7 +18,7 @@ import { requireProject } from './project.ts'
 
 const projectOption = { description: 'id of the project', value: 'ID', required: true } as const
 const LISTED = 50
-const MOST_OF_TIMELINE = 500
+const MAX_TIMELINE_ENTRIES = 500
 
 const listPolicies: Command = {
   noun: 'policy',
@@ -27,10 +27,10 @@ const listPolicies: Command = {
   options: { project: projectOption },
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
-    const nameOf = await channelNames(context, project.id)
+    const nameOf = await integrationNames(context, project.id)
     const policies = await policiesOf(context.db, [project.id])
     const text = policies.map(
-      ({ uuid, name, match, plan }) => `${uuid}  ${name}  ${match || '-'}  ${planInWords(plan, nameOf)}`,
+      ({ uuid, name, match, plan }) => `${uuid}  ${name}  ${match || '-'}  ${planText(plan, nameOf)}`,
     )
     return { json: { policies: policies.map(policyView) }, text: text.join('\n') || 'none' }
   },
@@ -115,7 +115,7 @@ const showIncident: Command = {
   options: { project: projectOption, incident: incidentOption },
   async run(given, context) {
     const { incident } = await requireIncident(given, context)
-    const timeline = await timelineOf(context.db, incident, MOST_OF_TIMELINE)
+    const timeline = await timelineOf(context.db, incident, MAX_TIMELINE_ENTRIES)
     return {
       json: { ...incidentView(incident), timeline: timeline.map(timelineView) },
       text: timeline.map((row) => `${toIsoSeconds(row.at)}  ${lineOf(row)}`).join('\n'),
@@ -157,8 +157,8 @@ export const alertingCommands: readonly Command[] = [
   acknowledge,
 ]
 
-async function channelNames({ db }: AdminContext, projectId: number): Promise<(uuid: string) => string> {
-  const names = new Map((await listChannels(db, projectId)).map(({ uuid, name, kind }) => [uuid, name || kind]))
+async function integrationNames({ db }: AdminContext, projectId: number): Promise<(uuid: string) => string> {
+  const names = new Map((await listIntegrations(db, projectId)).map(({ uuid, name, kind }) => [uuid, name || kind]))
   return (uuid) => names.get(uuid) ?? 'a deleted integration'
 }
 
@@ -180,7 +180,7 @@ function uuidOf(given: Given, name: string): string | null {
 /** `telling  chat: first, delivered` */
 function lineOf({ kind, what, detail }: TimelineRow): string {
   const text = (name: string) => (typeof detail[name] === 'string' ? detail[name] : '')
-  if (kind === 'telling') {
+  if (kind === 'notification') {
     const error = text('error') && ` (${text('error')})`
     return `telling   ${text('name')}: ${what}, ${text('state')}${error}`
   }
@@ -188,7 +188,7 @@ function lineOf({ kind, what, detail }: TimelineRow): string {
     const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
     return `decision  ${decisionText({ outcome: what, reason: text('reason'), detail: inner })}`
   }
-  if (kind === 'act') return `act       ${[what, text('by'), text('text')].filter((part) => part !== '').join(' ')}`
+  if (kind === 'action') return `act       ${[what, text('by'), text('text')].filter((part) => part !== '').join(' ')}`
   if (kind === 'gap') return `gap       ${what}: ${text('cause')}, until ${text('until') || 'now'}`
   return `flip      ${what} ${text('reason')}`.trimEnd()
 }

@@ -1,6 +1,6 @@
 import { durableQueues } from '#shared/contracts/topology.ts'
 import { ConflictError } from '#shared/errors.ts'
-import { judgeCluster } from '#shared/platform/broker/cluster-health.ts'
+import { evaluateCluster } from '#shared/platform/broker/cluster-health.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import type { Command } from './command.ts'
@@ -18,7 +18,7 @@ const repair: Command = {
     if (config.amqpAdminUrl === undefined) throw new ConflictError('AMQP_ADMIN_URL is not set')
     const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
     const queues = durableQueues(await pingQueuesInUse(db, config.pingShards))
-    const { missing } = judgeCluster(await management.state(queues))
+    const { missing } = evaluateCluster(await management.state(queues))
     const added = []
     const byHand = []
     for (const { queue, nodes } of missing) {

@@ -1,5 +1,5 @@
 import { durableQueues } from '#shared/contracts/topology.ts'
-import { type ClusterIlls, type ClusterState, judgeCluster } from '#shared/platform/broker/cluster-health.ts'
+import { type ClusterIlls, type ClusterState, evaluateCluster } from '#shared/platform/broker/cluster-health.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import type { ArchivingState, ReplicationState } from '#shared/platform/database/replication.ts'
@@ -24,7 +24,7 @@ export async function clusterFindings({
   try {
     const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
     const state = await management.state(durableQueues(await pingQueuesInUse(db, config.pingShards)))
-    return findingsOf(state, judgeCluster(state))
+    return findingsOf(state, evaluateCluster(state))
   } catch (error) {
     const text = error instanceof Error ? error.message : 'cannot be read'
     return [{ what: 'broker cluster', ok: false, text }]

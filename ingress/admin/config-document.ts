@@ -54,7 +54,7 @@ const importing: Command = {
 export const documentCommands: readonly Command[] = [exporting, importing]
 
 function describe(report: ImportReport): string {
-  const unknown = report.unknownChannels.map((id) => `integration ${id} is not known: not assigned`)
+  const unknown = report.unknownIntegrations.map((id) => `integration ${id} is not known: not assigned`)
   return [
     report.applied ? 'Applied:' : 'Would change (apply with --apply):',
     ...changes('integrations', report.channels),

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
 import {
   appliedMigrations,
-  checksThatCountTooFew,
+  checksWithMissingSources,
   countRows,
   sealedColumnsUnreadable,
   sequencesBehind,
@@ -46,7 +46,7 @@ export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>)
   const finding = (what: string, ill: string, well: string): Finding => ({ what, ok: ill === '', text: ill || well })
   const unreadable = await sealedColumnsUnreadable(db, secrets)
   const behind = await sequencesBehind(db)
-  const few = await checksThatCountTooFew(db)
+  const few = await checksWithMissingSources(db)
   const findings = [
     finding('schema', '', 'is current'),
     finding(

@@ -1,9 +1,9 @@
 import { workQueues } from '#shared/contracts/topology.ts'
 import { type DeadLetteredMessage, summarize } from '#shared/platform/broker/dead-letter.ts'
-import { type DeadLetterBox, type Handling, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { type DeadLetterQueue, type Handling, openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
 import { recordDeadLetterAction } from '#shared/platform/broker/dead-letter-store.ts'
+import { isOwnFailure } from '#shared/platform/database/error-class.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
-import { wasOurFault } from '#shared/platform/database/whose-fault.ts'
 import { type AdminContext, type Command, type Given, numberOf, type Output, textOf, UsageError } from './command.ts'
 
 const queue = { description: 'the queue they could not be handled from', value: 'QUEUE', required: true } as const
@@ -16,7 +16,7 @@ const list: Command = {
   summary: 'List the queues and how many messages were given up',
   options: {},
   async run(_given, context) {
-    await using box = await openDeadLetterBox(context.config.amqpUrl)
+    await using box = await openDeadLetterQueue(context.config.amqpUrl)
     const rows = []
     for (const name of await queuesOfInstallation(context)) rows.push({ queue: name, messages: await box.depth(name) })
     const text = rows.map((row) => `${String(row.messages ?? 'no queue').padStart(8)}  ${row.queue}`)
@@ -30,7 +30,7 @@ const inspect: Command = {
   summary: 'Show why messages were given up; they stay',
   options: { queue, message, limit, body: { description: 'show the content too: it may hold what pings carried' } },
   async run(given, context) {
-    await using box = await openDeadLetterBox(context.config.amqpUrl)
+    await using box = await openDeadLetterQueue(context.config.amqpUrl)
     const id = given.message
     const seen = await box.each(
       await knownQueue(given, context),
@@ -69,10 +69,10 @@ const replayOurs: Command = {
     const wanted = given.error
     const isChosen = (letter: DeadLetteredMessage) => {
       const { lastError } = summarize(letter)
-      if (typeof wanted !== 'string') return wasOurFault(lastError)
+      if (typeof wanted !== 'string') return isOwnFailure(lastError)
       return lastError?.split(' ').includes(wanted) ?? false
     }
-    await using box = await openDeadLetterBox(context.config.amqpUrl)
+    await using box = await openDeadLetterQueue(context.config.amqpUrl)
     const results = []
     for (const name of await queuesOfInstallation(context)) {
       if (((await box.depth(name)) ?? 0) === 0) continue
@@ -99,14 +99,14 @@ function acting(action: 'replay' | 'discard', summary: string): Command {
     async run(given, context) {
       const id = given.message
       if ((id === undefined) === (given.all === undefined)) throw new UsageError('either --message or --all is needed')
-      await using box = await openDeadLetterBox(context.config.amqpUrl)
+      await using box = await openDeadLetterQueue(context.config.amqpUrl)
       return await act(box, context, given, (letter) => (id === undefined || letter.messageId === id ? action : 'keep'))
     },
   }
 }
 
 async function act(
-  box: DeadLetterBox,
+  box: DeadLetterQueue,
   context: AdminContext,
   given: Given,
   decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
@@ -123,7 +123,7 @@ interface Handled {
 
 /** Does with each message of one queue what `decide` says, and notes it for the audit. */
 async function handle(
-  box: DeadLetterBox,
+  box: DeadLetterQueue,
   { db, actor }: AdminContext,
   queue: string,
   given: Given,

@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises'
 import { connect as connectTcp } from 'node:net'
 import type { Knex } from 'knex'
 import { workQueues } from '#shared/contracts/topology.ts'
-import { readWatchdog } from '#shared/monitoring/beats/watchdog-store.ts'
-import { openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
-import { type DeadLetterBox, openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { openGaps } from '#shared/monitoring/availability/gap-list-store.ts'
+import { readWatchdog } from '#shared/monitoring/availability/watchdog-store.ts'
+import { type DeadLetterQueue, openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { pingQueuesEver, pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { isChangeLate, liveGenerations } from '#shared/platform/database/ping-shards.ts'
@@ -12,7 +12,7 @@ import { readArchiving, readReplication } from '#shared/platform/database/replic
 import { readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
 import { describeServer, readServerClock } from '#shared/platform/database/server.ts'
-import { keptMarks } from '#shared/platform/process/kept-marks.ts'
+import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { archivingFinding, clusterFindings, replicationFinding } from './cluster-findings.ts'
 import { type AdminContext, type Command, UsageError } from './command.ts'
@@ -75,9 +75,9 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
   try {
     const { version, role } = await describeServer(db)
     // The server read its clock at some moment between our asking and its answer.
-    const asked = nowMicros()
+    const requested = nowMicros()
     const clock = await readServerClock(db)
-    const offset = toSeconds(Math.max(0, asked - clock, clock - nowMicros()))
+    const offset = toSeconds(Math.max(0, requested - clock, clock - nowMicros()))
     const pending = await pendingMigrations(db)
     return [
       handling('database', version >= POSTGRES_VERSION, 'answers', 'is older than PostgreSQL 15: upgrade it'),
@@ -100,7 +100,7 @@ async function database({ db, config }: AdminContext): Promise<Finding[]> {
       ...(pending.length === 0
         ? [
             await pingShards(db),
-            await doors(db),
+            await listeners(db),
             await watchdog(db, config.watchdogUrl),
             await checkpointFolder({ db, config }),
           ]
@@ -122,19 +122,19 @@ async function drilled(base: string, context: AdminContext): Promise<Finding[]> 
 
 /** A restored database is noticed by what this folder holds, and by nothing when it holds nothing (ADR 32). */
 async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
-  const { path, read } = keptMarks(config.checkpointDir, (await readInstallation(db)).id)
+  const { path, read } = restoreMarkFile(config.checkpointDir, (await readInstallation(db)).id)
   const isKept = (await read()).length > 0
   const ill = `${path} is not there: fine where no worker runs that sends, else its folder does not last, and a restored database would send old alerts and sign an older log unnoticed`
   return { what: 'CHECKPOINT_DIR', ok: true, text: isKept ? 'holds marks of this database' : ill }
 }
 
 /** Checks whose pings may come through a door that is not there do not go down, so that somebody must know. */
-async function doors(db: Knex): Promise<Finding> {
+async function listeners(db: Knex): Promise<Finding> {
   const open = await openGaps(db)
   const ill = open.map(
-    ({ door, from, cause }) =>
-      `${door} takes no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
-      `start its listener, or give it up with admin gaps close --door ${door}`,
+    ({ listener, from, cause }) =>
+      `${listener} takes no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
+      `start its listener, or give it up with admin gaps close --door ${listener}`,
   )
   return handling('doors', open.length === 0, 'take pings', ill.join('; '))
 }
@@ -153,7 +153,7 @@ async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {
 
 async function broker({ config, db }: AdminContext): Promise<Finding[]> {
   try {
-    await using box = await openDeadLetterBox(config.amqpUrl)
+    await using box = await openDeadLetterQueue(config.amqpUrl)
     const queues = workQueues(await pingQueuesInUse(db, config.pingShards))
     const depths = await Promise.all(queues.map((name) => box.depth(name)))
     const missing = queues.filter((_, index) => depths[index] === null)
@@ -188,7 +188,7 @@ async function pingShards(db: Knex): Promise<Finding> {
 }
 
 /** Of queues that a larger number of shards left behind, those that hold messages count too. */
-async function consumers(box: DeadLetterBox, { config, db }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
+async function consumers(box: DeadLetterQueue, { config, db }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
   const inUse = workQueues(await pingQueuesInUse(db, config.pingShards))
   const lonely = []
   for (const queue of workQueues(await pingQueuesEver(db, config.pingShards))) {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CacheChange } from '#shared/contracts/cache-change.ts'
-import { listChannels, listNotifications } from '#shared/monitoring/channels/store.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
+import { listIntegrations, listNotifications } from '#shared/monitoring/integrations/store.ts'
 import { createProjectWithKeys } from '#shared/monitoring/operations/create-project.ts'
 import { deleteProject } from '#shared/monitoring/operations/delete-project.ts'
 import { announceOnce } from '#shared/platform/broker/announce-once.ts'
@@ -14,9 +14,9 @@ import type { Finding } from './finding.ts'
 /** Longest wait for one step, in milliseconds: a sweep and a barrier take seconds. */
 const STEP_MS = 30_000
 /** A key may ask a hundred times a minute. */
-const LOOK_EVERY_MS = 500
+const POLL_EVERY_MS = 500
 
-const channelShape = z.object({ id: z.string() })
+const integrationShape = z.object({ id: z.string() })
 const flipsShape = z.array(z.object({ up: z.number() }))
 const pingsShape = z.object({ pings: z.array(z.object({ type: z.string() })) })
 
@@ -89,7 +89,7 @@ async function addIntegration(stage: Stage): Promise<null> {
   const url = `${stage.base}/ping/${stage.uuid}/log`
   const config = { url_down: url, method_down: 'POST', body_down: '', headers_down: {} }
   const made = await call(stage, 'channels/', { kind: 'webhook', name: 'Drill', config })
-  const { id } = channelShape.parse(made)
+  const { id } = integrationShape.parse(made)
   await call(stage, `checks/${stage.uuid}`, { channels: id })
   return null
 }
@@ -102,7 +102,7 @@ async function cameBack(stage: Stage): Promise<string | null> {
   )
   if (ill === null) return null
   const { db } = stage.context
-  const [stored] = await listChannels(db, stage.projectId)
+  const [stored] = await listIntegrations(db, stage.projectId)
   const [newest] = stored ? await listNotifications(db, stored.id, 1) : []
   return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: nothing was to be sent`
 }
@@ -114,7 +114,7 @@ async function until(stage: Stage, path: string, shape: z.ZodType<unknown>): Pro
     const said = await call(stage, `checks/${stage.uuid}${path === '' ? '' : `/${path}`}`)
     if (shape.safeParse(said).success) return null
     if (performance.now() > end) return `not within ${STEP_MS / 1000} s`
-    await sleep(LOOK_EVERY_MS)
+    await sleep(POLL_EVERY_MS)
   }
 }
 

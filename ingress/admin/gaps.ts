@@ -1,6 +1,6 @@
 import { shardsNow } from '#shared/contracts/ping-generations.ts'
-import { listGaps, openGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
-import type { ListedGap } from '#shared/monitoring/gaps/listed-gap.ts'
+import { listGaps, openGaps } from '#shared/monitoring/availability/gap-list-store.ts'
+import type { ListedGap } from '#shared/monitoring/availability/listed-gap.ts'
 import { closeGap } from '#shared/monitoring/operations/close-gap.ts'
 import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { toIsoSeconds } from '#shared/time.ts'
@@ -22,8 +22,8 @@ const list: Command = {
       limit: LISTED,
       shards: shardsNow(await liveGenerations(db)),
     })
-    const shown = gaps.map(({ door, from, until, kind, scope, cause }: ListedGap) => ({
-      door,
+    const shown = gaps.map(({ listener, from, until, kind, scope, cause }: ListedGap) => ({
+      listener,
       from: toIsoSeconds(from),
       until: until === null ? null : toIsoSeconds(until),
       kind,
@@ -31,8 +31,8 @@ const list: Command = {
       cause,
     }))
     const text = shown.map(
-      ({ door, from, until, kind, scope, cause }) =>
-        `${door}  ${from}  ${until ?? 'still open'}  ${kind}, ${scope}  ${cause}`,
+      ({ listener, from, until, kind, scope, cause }) =>
+        `${listener}  ${from}  ${until ?? 'still open'}  ${kind}, ${scope}  ${cause}`,
     )
     return { json: { gaps: shown }, text: text.join('\n') || 'none' }
   },
@@ -47,15 +47,15 @@ const close: Command = {
     'itself after a day; one that was killed is missed until it comes back, or until this command. If it comes back',
     'later, it counts again.',
   ],
-  options: { door: { description: 'http or smtp', value: 'DOOR', required: true } },
+  options: { listener: { description: 'http or smtp', value: 'DOOR', required: true } },
   async run(given, { db }) {
-    const door = textOf(given, 'door')
-    if (door !== 'http' && door !== 'smtp') throw new UsageError('--door is neither http nor smtp')
-    const from = toIsoSeconds(await closeGap(db, door))
+    const listener = textOf(given, 'listener')
+    if (listener !== 'http' && listener !== 'smtp') throw new UsageError('--door is neither http nor smtp')
+    const from = toIsoSeconds(await closeGap(db, listener))
     const left = await openGaps(db)
     return {
-      json: { door, missedSince: from, stillOpen: left.filter((gap) => gap.door !== door).length },
-      text: `${door} was missed since ${from} and is given up: the sweeper closes the gap within seconds`,
+      json: { listener, missedSince: from, stillOpen: left.filter((gap) => gap.listener !== listener).length },
+      text: `${listener} was missed since ${from} and is given up: the sweeper closes the gap within seconds`,
     }
   },
 }

@@ -1,7 +1,6 @@
 import { alertingCommands } from './alerting.ts'
 import { backupCommands } from './backup.ts'
 import { brokerCommands } from './broker.ts'
-import { channelCommands } from './channel.ts'
 import { clientCommands } from './client.ts'
 import type { Command, OfflineCommand } from './command.ts'
 import { documentCommands } from './config-document.ts'
@@ -10,6 +9,7 @@ import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { financingCommands } from './financing.ts'
 import { gapCommands } from './gaps.ts'
+import { integrationCommands } from './integration.ts'
 import { issuerCommands } from './issuer.ts'
 import { keyCommands } from './key.ts'
 import { openApiCommand } from './openapi.ts'
@@ -27,7 +27,7 @@ import { webhookCommands } from './webhooks.ts'
 export const commands: readonly (Command | OfflineCommand)[] = [
   ...projectCommands,
   ...keyCommands,
-  ...channelCommands,
+  ...integrationCommands,
   ...alertingCommands,
   ...clientCommands,
   ...userCommands,

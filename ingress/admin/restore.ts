@@ -1,5 +1,5 @@
 import { acceptRestore, readInstallation } from '#shared/platform/database/restore-mark-store.ts'
-import { keptMarks } from '#shared/platform/process/kept-marks.ts'
+import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import type { Command } from './command.ts'
 import { databaseFindings } from './database-findings.ts'
@@ -22,7 +22,7 @@ const verify: Command = {
     let suppressed = null
     if (isWell && given.apply && restoredFrom !== null) {
       // The kept marks are of what was lost; the next one is made by this database.
-      await keptMarks(config.checkpointDir, id).write([])
+      await restoreMarkFile(config.checkpointDir, id).write([])
       suppressed = await acceptRestore(db)
     }
     const text = [

@@ -27,9 +27,9 @@ export async function runAdmin(
     const matching = commands.filter(({ noun }) => noun === words[0])
     const command = matching.find(({ verb }) => verb === undefined || verb === words[1])
     if (!command) {
-      const isQuestion = words.length === 0 || args.includes('--help') || (matching.length > 0 && words.length === 1)
+      const isHelpRequest = words.length === 0 || args.includes('--help') || (matching.length > 0 && words.length === 1)
       const help = overview(matching.length > 0 ? matching : commands)
-      if (isQuestion) return { status: 0, stdout: help, stderr: '' }
+      if (isHelpRequest) return { status: 0, stdout: help, stderr: '' }
       throw new UsageError(`there is no command ${words.join(' ')}; there are ${namesOf(matching, commands)}`)
     }
     const rest = args.slice(command.verb === undefined ? 1 : 2)

@@ -1,8 +1,8 @@
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
-import { MOST_SHARDS, type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
+import { MAX_SHARDS, type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { pingQueueDeclarations } from '#shared/contracts/topology.ts'
 import { connectOnce } from '#shared/platform/broker/addresses.ts'
-import { openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
 import { declareTopology } from '#shared/platform/broker/declare-topology.ts'
 import { pingQueuesEver } from '#shared/platform/database/ping-queues.ts'
 import { addGeneration, liveGenerations } from '#shared/platform/database/ping-shards.ts'
@@ -16,7 +16,7 @@ const show: Command = {
   options: {},
   async run(_given, { db, config }) {
     const live = await liveGenerations(db)
-    await using box = await openDeadLetterBox(config.amqpUrl)
+    await using box = await openDeadLetterQueue(config.amqpUrl)
     const queues = []
     for (const number of await pingQueuesEver(db, config.pingShards)) {
       const found = await box.look(pingQueue(number))
@@ -52,7 +52,7 @@ const set: Command = {
   options: { to: { description: 'the new number, 1 to 64', value: 'N', required: true } },
   async run(given, { config, db, log, actor }) {
     const to = numberOf(given, 'to') ?? 0
-    if (to < 1 || to > MOST_SHARDS) throw new UsageError(`--to is not between 1 and ${MOST_SHARDS}`)
+    if (to < 1 || to > MAX_SHARDS) throw new UsageError(`--to is not between 1 and ${MAX_SHARDS}`)
     const from = (await liveGenerations(db)).at(-1)?.shards
     if (to === from) return { json: { from, to }, text: `${to} already` }
     const connection = await connectOnce(config.amqpUrl, 'signalbox-admin')

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
+import { problemResponses } from '../api-risk/documents.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { DISCOVERY_HEADERS } from '../oauth/metadata.ts'
-import { problemResponses } from '../risk/documents.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
   authenticateAgent,

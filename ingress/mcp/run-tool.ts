@@ -2,8 +2,8 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { RateLimitedError } from '#shared/errors.ts'
 import { takeCall } from '#shared/tenancy/agents/call-store.ts'
 import { toSeconds } from '#shared/time.ts'
+import { parseWith } from '../api-risk/json-body.ts'
 import { type Problem, toProblem } from '../errors.ts'
-import { parseWith } from '../risk/json-body.ts'
 import { auditCall } from './audit.ts'
 import type { Tool, ToolCall } from './tool.ts'
 

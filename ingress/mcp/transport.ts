@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
-import { type JsonFault, JsonParseError, type JsonValue, parseJsonBytes } from '#shared/canonical/parse-json.ts'
+import { type JsonError, JsonParseError, type JsonValue, parseJsonBytes } from '#shared/canonical/parse-json.ts'
 import type { Log } from '#shared/platform/process/log.ts'
-import { holdValues, readBody } from '../middleware/body.ts'
+import { limitValues, readBody } from '../middleware/body.ts'
 
 const MAX_BODY_BYTES = 1_048_576
 /** As under `/v1`: each value costs the event loop. */
@@ -39,7 +39,7 @@ export async function answerMessage(
   },
 ): Promise<void> {
   const body = await readBody(request, MAX_BODY_BYTES)
-  holdValues(request, Math.min(MAX_VALUES, body.length / 2))
+  limitValues(request, Math.min(MAX_VALUES, body.length / 2))
   const message = parsed(body)
   // JSON-RPC 2.0 section 5.1: what is not JSON has no id to answer to.
   if ('fault' in message) return sendError(response, 400, null, -32700, `Parse error: ${message.fault}`)
@@ -57,7 +57,7 @@ export async function answerMessage(
 }
 
 /** As strict as the bodies of the API: what tools are given has one meaning, and a canonical form for the audit. */
-function parsed(body: Buffer): { value: JsonValue } | { fault: JsonFault } {
+function parsed(body: Buffer): { value: JsonValue } | { fault: JsonError } {
   try {
     return { value: parseJsonBytes(body, { maxValues: MAX_VALUES }) }
   } catch (error) {

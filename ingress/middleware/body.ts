@@ -12,16 +12,16 @@ import {
 /** The longest body of the management API and of `/v1`, in bytes (monitoring behaviour 5.4). */
 const MAX_BODY_BYTES = 2_621_440
 /** Bytes of bodies, and of the values parsed from them, that this process holds; above it 503. */
-const MAX_HELD_BYTES = 128 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 /** The same of one client address. */
-const MAX_HELD_PER_ADDRESS = 32 * 1024 * 1024
+const MAX_BUFFERED_PER_ADDRESS = 32 * 1024 * 1024
 /** Approximate memory of a parsed value. */
 const BYTES_PER_VALUE = 128
 /** A body must arrive within this time, plus one millisecond for each 128 bytes received. */
 const BODY_MS = 10_000
 const BYTES_PER_MS = 128
 
-const processBudget = createByteBudget({ total: MAX_HELD_BYTES, perHolder: MAX_HELD_PER_ADDRESS })
+const processBudget = createByteBudget({ total: MAX_BUFFERED_BYTES, perHolder: MAX_BUFFERED_PER_ADDRESS })
 const accounts = new WeakMap<IncomingMessage, Account>()
 
 /** The share of the budget that one request holds. */
@@ -78,7 +78,7 @@ export function countBody(
  * Counts the values that the JSON body of a request becomes.
  * @throws UnavailableError above the budget
  */
-export function holdValues(request: IncomingMessage, count: number): void {
+export function limitValues(request: IncomingMessage, count: number): void {
   accounts.get(request)?.take(count * BYTES_PER_VALUE)
 }
 

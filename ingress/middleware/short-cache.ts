@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 /** For how long the public is shown what was read before, in milliseconds. */
 const SHORT_MS = 3_000
-const MAX_KEPT = 1_000
+const MAX_ENTRIES = 1_000
 
 /** Reads under a name, or gives what was read under it a moment ago. */
 export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
@@ -12,7 +12,7 @@ export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
  * failed is not kept.
  * @param max names that are kept at a time
  */
-export function createShortCache<T>(max = MAX_KEPT): ShortCache<T> {
+export function createShortCache<T>(max = MAX_ENTRIES): ShortCache<T> {
   // Expired entries are purged by a timer, because a page with its history takes some MB.
   const kept = new LRUCache<string, Promise<T>>({ max, ttl: SHORT_MS, ttlAutopurge: true })
   return (name, read) => {

@@ -13,7 +13,7 @@ interface Answer {
   left: number
 }
 
-interface Asked {
+interface Requested {
   bucket: string
   capacity: number
 }
@@ -23,11 +23,11 @@ const LARGEST = 10_000
 
 /** Asks for the tokens of all requests that wait in one statement; while it runs, the next ones gather. */
 export class TokenTaker {
-  readonly #ask: (asked: Asked) => Promise<Answer>
+  readonly #ask: (requested: Requested) => Promise<Answer>
 
   constructor(db: Knex) {
     // The other bucket of a request, and other requests of its turn, come along.
-    this.#ask = batched((asked) => takeAll(db, asked), { largest: LARGEST, start: queueMicrotask })
+    this.#ask = batched((requested) => takeAll(db, requested), { largest: LARGEST, start: queueMicrotask })
   }
 
   async take(bucket: string, capacity: number): Promise<Answer> {
@@ -36,9 +36,9 @@ export class TokenTaker {
 }
 
 /** First come, first served; who comes later is notified of fewer tokens left. */
-async function takeAll(db: Knex, asked: readonly Asked[]): Promise<Answer[]> {
+async function takeAll(db: Knex, requested: readonly Requested[]): Promise<Answer[]> {
   const requests = new Map<string, TokenRequest>()
-  for (const { bucket, capacity } of asked) {
+  for (const { bucket, capacity } of requested) {
     const request = requests.get(bucket)
     if (request) request.wanted += 1
     else requests.set(bucket, { bucket, capacity, wanted: 1 })
@@ -47,7 +47,7 @@ async function takeAll(db: Knex, asked: readonly Asked[]): Promise<Answer[]> {
     (await takeTokens(db, [...requests.values()], SHARE_PER_SECOND)).map((grant) => [grant.bucket, grant]),
   )
   const given = new Map<string, number>()
-  return asked.map(({ bucket }) => {
+  return requested.map(({ bucket }) => {
     const { granted, left } = grants.get(bucket) ?? { granted: 0, left: 0 }
     const before = given.get(bucket) ?? 0
     given.set(bucket, before + 1)

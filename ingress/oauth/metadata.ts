@@ -1,6 +1,6 @@
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
-import { problemResponses } from '../risk/documents.ts'
+import { problemResponses } from '../api-risk/documents.ts'
 import { defineRoute } from '../route.ts'
 
 /** Headers of every document that clients read before they have a token, also clients in browsers. */

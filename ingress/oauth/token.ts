@@ -15,6 +15,7 @@ import {
   unknownClient,
 } from '#shared/tenancy/oauth/token-request.ts'
 import { toSeconds } from '#shared/time.ts'
+import { problemResponses } from '../api-risk/documents.ts'
 import type { IngressDeps } from '../deps.ts'
 import { problemDocument, toProblem } from '../errors.ts'
 import { toolsResource } from '../mcp/caller.ts'
@@ -22,7 +23,6 @@ import { readBody } from '../middleware/body.ts'
 import { clientAddress } from '../middleware/client-address.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { isRepeated } from '../middleware/request-safety.ts'
-import { problemResponses } from '../risk/documents.ts'
 import { defineRoute } from '../route.ts'
 import { throttled } from './token-throttle.ts'
 
@@ -76,19 +76,23 @@ export const tokenRoute = defineRoute({
 
 async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<typeof TokenResponse>> {
   if (isRepeated(request, 'authorization')) throw unknownClient(true)
-  const asked = parseTokenRequest(await readForm(request), request.headers.authorization, queryOf(request))
+  const requested = parseTokenRequest(await readForm(request), request.headers.authorization, queryOf(request))
   const address = addressBucket(clientAddress(request, deps))
-  const client = await throttled(deps, asked.clientId, address, async () => {
-    const found = await findClient(deps.db, asked.clientId)
-    const isRight = await isSecretOf(found, asked.clientSecret, deps)
+  const client = await throttled(deps, requested.clientId, address, async () => {
+    const found = await findClient(deps.db, requested.clientId)
+    const isRight = await isSecretOf(found, requested.clientSecret, deps)
     return isRight && !found?.isDisabled ? found : undefined
   })
-  if (!client) throw unknownClient(asked.isBasic)
+  if (!client) throw unknownClient(requested.isBasic)
   const entitled = scopesOf(client.families, CLIENT_SCOPES)
   const allowed = client.scopes.filter((scope) => entitled.includes(scope) && OFFERED_SCOPES.includes(scope))
-  const resource = resourceOf(asked, deps)
+  const resource = resourceOf(requested, deps)
   const isForTools = resource === toolsResource(deps.config.publicUrl)
-  const scopes = grantScopes(isForTools ? offeredTo(allowed, asked.scope) : asked.scope, allowed, asked.isBasic)
+  const scopes = grantScopes(
+    isForTools ? offeredTo(allowed, requested.scope) : requested.scope,
+    allowed,
+    requested.isBasic,
+  )
   return await tokenFor(client, scopes, resource, deps)
 }
 
@@ -96,9 +100,9 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
  * Drops the scopes that other clients may have: client libraries request every scope that the metadata of the tools
  * lists, and a server may grant fewer (RFC 6749 section 3.3).
  */
-function offeredTo(allowed: readonly string[], asked: string[] | null): string[] | null {
-  const left = asked?.filter((scope) => allowed.includes(scope) || !OFFERED_SCOPES.includes(scope)) ?? []
-  return left.length > 0 ? left : asked
+function offeredTo(allowed: readonly string[], requested: string[] | null): string[] | null {
+  const left = requested?.filter((scope) => allowed.includes(scope) || !OFFERED_SCOPES.includes(scope)) ?? []
+  return left.length > 0 ? left : requested
 }
 
 /** @throws OAuthError invalid_target (RFC 8707 section 2) unless every resource is the API, or every one its agent tools */

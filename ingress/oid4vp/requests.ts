@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { serveRequestObject } from '#shared/risk/operations/serve-request-object.ts'
+import { problemResponses } from '../api-risk/documents.ts'
+import { NotConfiguredError } from '../api-risk/not-configured-error.ts'
 import type { IngressDeps } from '../deps.ts'
-import { problemResponses } from '../risk/documents.ts'
-import { NotConfiguredError } from '../risk/not-configured-error.ts'
 import { defineRoute, type ResponseDocument } from '../route.ts'
 import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
 

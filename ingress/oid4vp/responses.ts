@@ -4,16 +4,16 @@ import type { Presentation, PresentationSecrets } from '#shared/risk/identity/pr
 import { findById, setReasons } from '#shared/risk/identity/presentation-store.ts'
 import { isState, MAX_FORM_BYTES } from '#shared/risk/identity/wallet-response.ts'
 import { receivePresentation } from '#shared/risk/operations/receive-presentation.ts'
+import { problemResponses } from '../api-risk/documents.ts'
 import type { IngressDeps } from '../deps.ts'
 import { PayloadTooLargeError } from '../middleware/request-errors.ts'
-import { problemResponses } from '../risk/documents.ts'
 import { defineRoute } from '../route.ts'
 import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
 
 /** How long a wallet waits for the verifier; later it is told that its answer has arrived. */
 const WAIT_MS = 10_000
 /** How often we look ourselves, should the worker's reply be lost. */
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 const REFUSED = { error: 'invalid_presentation' }
 
 const ResponseForm = z
@@ -89,7 +89,7 @@ function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation
 async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
   const deadline = performance.now() + WAIT_MS
   for (let left = WAIT_MS; left > 0; left = deadline - performance.now()) {
-    await deps.replies.wait(id, Math.min(left, LOOK_EVERY_MS))
+    await deps.replies.wait(id, Math.min(left, POLL_EVERY_MS))
     const now = await findById(deps.db, id)
     // A wallet that says why it presents nothing is not refused: its error ended the request.
     if (now && now.state !== 'RECEIVED') return now.state === 'VERIFIED' || now.walletError !== null

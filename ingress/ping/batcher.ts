@@ -7,7 +7,7 @@ import {
 } from '#shared/contracts/ping-batch.ts'
 import { type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { UnavailableError } from '#shared/errors.ts'
-import { type Arrival, arrivalNow } from '#shared/monitoring/beats/cover.ts'
+import { type Arrival, arrivalNow } from '#shared/monitoring/availability/heartbeat-cover.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Metrics } from '#shared/platform/process/metrics.ts'
 import { type TraceHeaders, traceHeaders } from '#shared/platform/process/tracing.ts'
@@ -44,10 +44,10 @@ const GATHER_MS = 2
 /** The same while a message is in flight: one confirm later costs less than one message more. */
 const GATHER_BEHIND_MS = 10
 /** Event-loop turns without a new ping after which no more company is expected: some microseconds each. */
-const EMPTY_TURNS = 3
+const EMPTY_TICKS = 3
 /** What one process may hold that the broker has not confirmed; beyond it pings are refused. */
-const MAX_HELD_PINGS = 50_000
-const MAX_HELD_BYTES = 128 * 1024 * 1024
+const MAX_BUFFERED_PINGS = 50_000
+const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
 interface BatcherOptions {
   /** where pings go that arrive now; null while that is not known */
@@ -79,7 +79,7 @@ export class Batcher {
   #timer: NodeJS.Timeout | null = null
   #immediate: NodeJS.Immediate | null = null
   /** what the turns before this one have brought, and how many in a row nothing; null while nobody waits for company */
-  #gathering: { since: number; held: number; emptyTurns: number } | null = null
+  #gathering: { since: number; held: number; emptyTicks: number } | null = null
 
   constructor(broker: Broker, options: BatcherOptions) {
     this.#broker = broker
@@ -92,10 +92,10 @@ export class Batcher {
       done(new UnavailableError('this process does not fit its installation'))
       return
     }
-    this.#turnTo(this.#options.into())
+    this.#switchTo(this.#options.into())
     const shard = this.#shards[shardOf(ping.checkId, this.#shards.length)]
     const bytes = 300 + (ping.body?.length ?? 0)
-    if (!shard || this.#heldPings >= MAX_HELD_PINGS || this.#heldBytes + bytes > MAX_HELD_BYTES) {
+    if (!shard || this.#heldPings >= MAX_BUFFERED_PINGS || this.#heldBytes + bytes > MAX_BUFFERED_BYTES) {
       done(new UnavailableError('too many pings wait for the broker', { retryAfterSeconds: 1 }))
       return
     }
@@ -115,7 +115,7 @@ export class Batcher {
    * What was taken before a change of the number of shards goes where it was to go. There is no way back, even when the
    * clock takes one: positions in a stream would be given twice, and the second message be taken for a repetition.
    */
-  #turnTo(generation: PingGeneration | null): void {
+  #switchTo(generation: PingGeneration | null): void {
     if (!generation || generation.generation <= this.#generation) return
     for (const shard of this.#shards) this.#flush(shard)
     this.#generation = generation.generation
@@ -138,11 +138,11 @@ export class Batcher {
 
   /** Called once per turn until nothing more comes. */
   readonly #flushSoon = (): void => {
-    this.#gathering ??= { since: performance.now(), held: 0, emptyTurns: 0 }
+    this.#gathering ??= { since: performance.now(), held: 0, emptyTicks: 0 }
     const gathering = this.#gathering
-    gathering.emptyTurns = this.#heldPings > gathering.held ? 0 : gathering.emptyTurns + 1
+    gathering.emptyTicks = this.#heldPings > gathering.held ? 0 : gathering.emptyTicks + 1
     gathering.held = this.#heldPings
-    const isOver = gathering.emptyTurns >= EMPTY_TURNS || performance.now() - gathering.since >= GATHER_MS
+    const isOver = gathering.emptyTicks >= EMPTY_TICKS || performance.now() - gathering.since >= GATHER_MS
     if (isOver || this.#inFlight.size > 0) this.#flushAll()
     else this.#immediate = setImmediate(this.#flushSoon)
   }

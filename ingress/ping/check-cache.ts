@@ -1,5 +1,5 @@
 import type { CacheChange } from '#shared/contracts/cache-change.ts'
-import type { DoorRules } from '#shared/monitoring/door/door-rules.ts'
+import type { PingAuthRules } from '#shared/monitoring/pings/ping-auth.ts'
 
 /** What the ping listener must know of a check. */
 export interface KnownCheck {
@@ -7,7 +7,7 @@ export interface KnownCheck {
   uuid: string
   projectId: number
   /** what its rules ask of its pings; absent or null for a plain check */
-  rules?: DoorRules | null
+  rules?: PingAuthRules | null
 }
 
 /** How many checks with one slug there are decides the answer, not which. */
@@ -18,7 +18,7 @@ interface Entry<T> {
   /** milliseconds, of a clock that no one sets */
   readAt: number
   /** whether it is being looked up ahead, or was in vain */
-  isAsked: boolean
+  isRefreshing: boolean
 }
 
 interface PendingLookup<T> {
@@ -29,17 +29,17 @@ interface PendingLookup<T> {
 
 const MISSED_MS = 2_000
 /** For how long what is no longer fresh may stand in for a database that does not answer. */
-const KEPT_MS = 24 * 3_600_000
+const ENTRY_TTL_MS = 24 * 3_600_000
 /** Longest wait for a look-up that memory could stand in for. */
-const PATIENCE_MS = 1_000
+const MAX_WAIT_MS = 1_000
 /** After a look-up failed, memory stands in at once for so long. */
-const AWAY_MS = 2_000
+const STALE_MAX_AGE_MS = 2_000
 /** The part of its time after which what is in use is looked up ahead. */
-const AGEING = 0.5
+const REFRESH_RATIO = 0.5
 /** What is looked up ahead within so long is looked up together: nobody waits for it. */
 const GATHER_MS = 20
 /** Looked up ahead in one query. */
-const MOST_AHEAD = 1_000
+const MAX_PREFETCHES = 1_000
 
 /**
  * A bounded memory of answers to one question. Misses of one event-loop turn are looked up together. Entries are
@@ -83,10 +83,10 @@ class LookupCache<T extends object | string | null> {
     const now = performance.now()
     const age = now - entry.readAt
     if (entry.readAt > this.#expiredAt && age < (isFound(entry.value) ? this.#freshMs : MISSED_MS)) {
-      if (age > this.#freshMs * AGEING && !entry.isAsked) this.#lookUpAhead(key, entry)
+      if (age > this.#freshMs * REFRESH_RATIO && !entry.isRefreshing) this.#lookUpAhead(key, entry)
       return entry.value
     }
-    return now - this.#failedAt < AWAY_MS ? this.#standIn(key) : undefined
+    return now - this.#failedAt < STALE_MAX_AGE_MS ? this.#staleEntry(key) : undefined
   }
 
   /**
@@ -95,8 +95,8 @@ class LookupCache<T extends object | string | null> {
    * @throws what the database throws, unless the answer is remembered from before
    */
   find(key: string): Promise<T> {
-    const asked = this.#asked.get(key)
-    if (asked !== undefined) return asked
+    const requested = this.#asked.get(key)
+    if (requested !== undefined) return requested
     const answer = this.#ask(key)
     this.#asked.set(key, answer)
     const forget = () => {
@@ -109,15 +109,15 @@ class LookupCache<T extends object | string | null> {
   #ask(key: string): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setImmediate(() => this.#lookUpPending())
-      const standIn = this.#standIn(key)
-      if (standIn === undefined) {
+      const staleEntry = this.#staleEntry(key)
+      if (staleEntry === undefined) {
         this.#pending.push({ key, resolve, reject })
         return
       }
       const timer = setTimeout(() => {
         this.#failedAt = performance.now()
-        resolve(standIn)
-      }, PATIENCE_MS)
+        resolve(staleEntry)
+      }, MAX_WAIT_MS)
       this.#pending.push({
         key,
         resolve: (value) => {
@@ -126,7 +126,7 @@ class LookupCache<T extends object | string | null> {
         },
         reject: () => {
           clearTimeout(timer)
-          resolve(standIn)
+          resolve(staleEntry)
         },
       })
     })
@@ -155,23 +155,23 @@ class LookupCache<T extends object | string | null> {
   }
 
   /** What may be used while the database is away: only that something exists, never that it does not. */
-  #standIn(key: string): T | undefined {
+  #staleEntry(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || !isFound(entry.value)) return undefined
-    return performance.now() - entry.readAt < KEPT_MS ? entry.value : undefined
+    return performance.now() - entry.readAt < ENTRY_TTL_MS ? entry.value : undefined
   }
 
   /** A plain map that drops what was looked up longest ago: bookkeeping of uses would cost more per ping than the rest. */
   #keep(key: string, value: T): void {
     this.#entries.delete(key)
-    this.#entries.set(key, { value, readAt: performance.now(), isAsked: false })
+    this.#entries.set(key, { value, readAt: performance.now(), isRefreshing: false })
     if (this.#entries.size <= this.#size) return
     const [oldest] = this.#entries.keys()
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
   #lookUpAhead(key: string, entry: Entry<T>): void {
-    entry.isAsked = true
+    entry.isRefreshing = true
     this.#ageing.push(key)
     if (!this.#isAhead) this.#gatherAhead()
   }
@@ -180,7 +180,7 @@ class LookupCache<T extends object | string | null> {
   #gatherAhead(): void {
     this.#isAhead = true
     setTimeout(() => {
-      const keys = this.#ageing.splice(0, MOST_AHEAD)
+      const keys = this.#ageing.splice(0, MAX_PREFETCHES)
       const generation = this.#generation
       const keep = (answers: Map<string, T>) => {
         if (generation !== this.#generation) return
@@ -231,14 +231,19 @@ export interface CheckCache {
 
 /** @param freshMs for how long an answer counts without asking again */
 export function createCheckCache(
-  lookUps: {
+  lookupCount: {
     byUuid: (uuids: string[]) => Promise<Map<string, KnownCheck | null>>
     bySlug: (keys: string[]) => Promise<Map<string, SlugMatch>>
   },
   freshMs: number,
 ): CheckCache {
-  const byUuid = new LookupCache<KnownCheck | null>({ size: 200_000, freshMs, absent: null, lookUp: lookUps.byUuid })
-  const bySlug = new LookupCache<SlugMatch>({ size: 100_000, freshMs, absent: null, lookUp: lookUps.bySlug })
+  const byUuid = new LookupCache<KnownCheck | null>({
+    size: 200_000,
+    freshMs,
+    absent: null,
+    lookUp: lookupCount.byUuid,
+  })
+  const bySlug = new LookupCache<SlugMatch>({ size: 100_000, freshMs, absent: null, lookUp: lookupCount.bySlug })
   return {
     byUuid,
     bySlug,

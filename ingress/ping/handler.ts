@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net'
 import { UnavailableError } from '#shared/errors.ts'
 import { MAX_NAME_LENGTH } from '#shared/monitoring/checks/slug.ts'
-import type { DoorRules, PingAuth } from '#shared/monitoring/door/door-rules.ts'
-import { isAuthorised } from '#shared/monitoring/door/ping-secret.ts'
+import type { PingAuth, PingAuthRules } from '#shared/monitoring/pings/ping-auth.ts'
+import { isAuthorised } from '#shared/monitoring/pings/ping-secret.ts'
 import { provisionCheck } from '#shared/monitoring/pings/provision-store.ts'
 import { MAX_EXIT_STATUS, type PingUrl, parsePingPath, parsePingQuery } from '#shared/monitoring/pings/url.ts'
-import { sourceName } from '#shared/monitoring/sources/source-rule.ts'
+import { sourceName } from '#shared/monitoring/rules/source-rule.ts'
 import { asUnavailable } from '#shared/platform/database/db.ts'
 import {
   type Client,
@@ -20,13 +20,13 @@ import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { answerLogged, answerPreflight, answerRefused, type Reply } from './answers.ts'
 import type { Batcher } from './batcher.ts'
-import type { Beat } from './beat.ts'
 import type { CheckCache, KnownCheck } from './check-cache.ts'
-import type { Door } from './door.ts'
+import { decryptRules } from './decrypt-rules.ts'
+import type { Heartbeat } from './heartbeat.ts'
 import { createLongBodies } from './long-bodies.ts'
-import { openRules } from './open-rules.ts'
 import { bodyReader, type ReadBody } from './read-body.ts'
-import type { PingUses } from './uses.ts'
+import type { Listener } from './start-ping-ingress.ts'
+import type { PingUsage } from './usage-counters.ts'
 
 /** What is asked of a ping's request: one of Node's server, or one that was plain to see. */
 export interface PingRequest {
@@ -39,7 +39,7 @@ export interface PingRequest {
 /** Answers what comes under /ping/, as Node's server gives it, or as a plain request, which has no body. */
 export interface PingHandler {
   handle(request: IncomingMessage, response: ServerResponse): void
-  handlePlain(request: PingRequest, reply: Reply): void
+  handleFast(request: PingRequest, reply: Reply): void
 }
 
 type Target = PingUrl & { form: 'uuid' | 'slug' }
@@ -70,7 +70,7 @@ export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies
   return {
     handle: (request, response) =>
       answering.answer(request, response, bodyReader(request, response, pingBodyLimit, bodies)),
-    handlePlain: (request, reply) => answering.answer(request, reply, null),
+    handleFast: (request, reply) => answering.answer(request, reply, null),
   }
 }
 
@@ -79,9 +79,9 @@ type HandlerDeps = Pick<IngressDeps, 'config' | 'outbox' | 'secrets' | 'log' | '
 interface HandlerParts {
   cache: CheckCache
   batcher: Batcher
-  beat: Beat
-  uses: PingUses
-  door: Pick<Door, 'refusals'>
+  heartbeat: Heartbeat
+  uses: PingUsage
+  listener: Pick<Listener, 'refusals'>
 }
 
 class Answering {
@@ -122,7 +122,7 @@ class Answering {
     if (known && !readBody) this.#accept(request, reply, target, query, known, null, false)
     else
       this.#answerSlowly(request, reply, readBody, target, query, known).catch((error: unknown) => {
-        if (!reply.destroyed) this.#parts.door.refusals.unresolved()
+        if (!reply.destroyed) this.#parts.listener.refusals.unresolved()
         this.#fail(reply, error)
       })
   }
@@ -137,7 +137,7 @@ class Answering {
     known: KnownCheck | null | undefined,
   ): Promise<void> {
     // The cache is empty until a ping came this way, so none passes by it.
-    await this.#parts.beat.begun()
+    await this.#parts.heartbeat.begun()
     const found =
       target.form === 'uuid'
         ? { check: known === undefined ? await this.#parts.cache.byUuid.find(target.uuid) : known, isNew: false }
@@ -151,7 +151,7 @@ class Answering {
       if (readBody) body = await readBody()
     } catch (error) {
       // Only this check missed a ping.
-      if (!reply.destroyed) this.#parts.door.refusals.known(found.check.checkId, performance.now())
+      if (!reply.destroyed) this.#parts.listener.refusals.known(found.check.checkId, performance.now())
       this.#fail(reply, error)
       return
     }
@@ -174,17 +174,17 @@ class Answering {
       provisionCheck(
         tx,
         this.#deps.secrets.digests(target.pingKey),
-        { slug: target.slug, asked: new URLSearchParams(query) },
+        { slug: target.slug, requested: new URLSearchParams(query) },
         this.#deps.config.checkLimit,
       ),
     )
     if (made.outcome === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (made.outcome === 'refused') return new Refusal(404, 'not found', true)
-    const check = openRules(made.check, this.#deps.secrets)
+    const check = decryptRules(made.check, this.#deps.secrets)
     if (made.outcome === 'created' && made.leftOut.length > 0)
       this.#deps.log.warn(
         { projectId: check.projectId, slug: target.slug, leftOut: made.leftOut },
-        'check.born-without',
+        'check.created-without',
       )
     this.#deps.announce({ kind: 'check', uuid: check.uuid, projectId: check.projectId })
     return { check, isNew: made.outcome === 'created' }
@@ -237,7 +237,7 @@ class Answering {
     }
     this.#parts.batcher.add(ping, (error) => {
       if (error) {
-        this.#parts.door.refusals.known(check.checkId, performance.now())
+        this.#parts.listener.refusals.known(check.checkId, performance.now())
         this.#fail(reply, error)
         return
       }
@@ -285,7 +285,7 @@ class Answering {
 
 /** Which machine reports, where the rules of the check say to look. */
 function sourceOf(
-  by: NonNullable<DoorRules['by']>,
+  by: NonNullable<PingAuthRules['by']>,
   { named, headers, client }: { named: string | null; headers: IncomingHttpHeaders; client: Client },
 ): string {
   if (by === 'address') return sourceName(client.remoteAddr)

@@ -1,25 +1,25 @@
 import type { Knex } from 'knex'
 import { openGeneration } from '#shared/contracts/ping-generations.ts'
-import { createCover } from '#shared/monitoring/beats/cover.ts'
-import type { ListenerKind } from '#shared/monitoring/beats/store.ts'
+import { createCover } from '#shared/monitoring/availability/heartbeat-cover.ts'
+import type { ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { findChecksBySlug, findChecksByUuid } from '#shared/monitoring/pings/lookup-store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../deps.ts'
 import { Batcher } from './batcher.ts'
-import { type Beat, openBeat } from './beat.ts'
 import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache.ts'
-import { type Door, openDoor } from './door.ts'
+import { decryptRules } from './decrypt-rules.ts'
 import { createPingHandler, type PingHandler } from './handler.ts'
-import { openRules } from './open-rules.ts'
-import { openPingUses, type PingUses } from './uses.ts'
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
+import { type Listener, startPingIngress } from './start-ping-ingress.ts'
+import { type PingUsage, startPingUses } from './usage-counters.ts'
 
 /** What takes pings, however they come, to the broker. */
 export interface PingPath extends AsyncDisposable {
   cache: CheckCache
   batcher: Batcher
-  uses: PingUses
-  beat: Beat
-  door: Door
+  uses: PingUsage
+  heartbeat: Heartbeat
+  listener: Listener
 }
 
 export type PingPathDeps = Pick<
@@ -33,7 +33,7 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
     {
       byUuid: async (uuids) => {
         const found = await findChecksByUuid(deps.db, uuids)
-        return new Map([...found].map(([uuid, check]) => [uuid, openRules(check, deps.secrets)]))
+        return new Map([...found].map(([uuid, check]) => [uuid, decryptRules(check, deps.secrets)]))
       },
       bySlug: (keys) => findBySlug(deps.db, deps.secrets, keys),
     },
@@ -47,26 +47,26 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
     problems: deps.installation.problems,
     mayAnswer: cover.mayAnswer,
   })
-  const beat = openBeat(deps, kind, { cover, oldest: () => batcher.oldest() })
-  const door = openDoor(deps, kind)
-  const uses = openPingUses(deps)
+  const heartbeat = startHeartbeat(deps, kind, { cover, oldest: () => batcher.oldest() })
+  const listener = startPingIngress(deps, kind)
+  const uses = startPingUses(deps)
   return {
     cache,
     batcher,
-    beat,
-    door,
+    heartbeat,
+    listener,
     uses,
     async [Symbol.asyncDispose]() {
       await batcher.drain()
-      await door[Symbol.asyncDispose]()
-      await beat[Symbol.asyncDispose]()
+      await listener[Symbol.asyncDispose]()
+      await heartbeat[Symbol.asyncDispose]()
       await uses[Symbol.asyncDispose]()
     },
   }
 }
 
 /** The listener of pings by HTTP. */
-export function openPingListener(
+export function startPingListener(
   deps: PingPathDeps & Pick<IngressDeps, 'outbox' | 'announce'>,
 ): PingPath & PingHandler {
   const path = openPingPath(deps, 'http')
@@ -85,7 +85,7 @@ async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): 
   for (const [index, { key }] of pairs.entries()) {
     const checks = found.get(index) ?? []
     const [check] = checks
-    if (check) matches.set(key, checks.length > 1 ? 'ambiguous' : openRules(check, secrets))
+    if (check) matches.set(key, checks.length > 1 ? 'ambiguous' : decryptRules(check, secrets))
   }
   return matches
 }

@@ -4,7 +4,7 @@ import { createByteBudget } from '../byte-budget.ts'
 /** Shorter bodies, so all by default, are not counted: the limit of connections bounds them. */
 export const UNCOUNTED_BYTES = 16_384
 /** Bytes of longer bodies that this process holds while it reads them. */
-const MAX_HELD_BYTES = 128 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
 /** A long body that is being read. */
 export interface LongBody {
@@ -23,7 +23,7 @@ export interface LongBodies {
  * Counts the bytes of long ping bodies. Above the total it abandons the body that began first: slow senders hold their
  * bytes longest, and the pings of others must be accepted meanwhile.
  */
-export function createLongBodies(maxBytes = MAX_HELD_BYTES): LongBodies {
+export function createLongBodies(maxBytes = MAX_BUFFERED_BYTES): LongBodies {
   const budget = createByteBudget({ total: maxBytes, perHolder: maxBytes })
   /** in the order in which they began */
   const reading = new Map<LongBody, (error: UnavailableError) => void>()

@@ -8,7 +8,7 @@ import type { Broker } from '#shared/platform/broker/broker.ts'
 /** What the confirm of a message may take that counts as proof. */
 const CONFIRMED_WITHIN_MS = 5_000
 /** Barriers of one process, to one shard, before it looks whether anybody reads them. */
-const MOST_UNREAD = 10
+const MAX_UNREAD = 10
 
 const EMPTY = Buffer.alloc(0)
 
@@ -23,9 +23,9 @@ export function createShardProof(
   const unread = new Map<number, number>()
 
   return async (shard) => {
-    if ((unread.get(shard) ?? 0) >= MOST_UNREAD) {
-      const isRoom = await hasRoom(shard)
-      if (isRoom !== null) return isRoom
+    if ((unread.get(shard) ?? 0) >= MAX_UNREAD) {
+      const hasCapacityNow = await hasCapacity(shard)
+      if (hasCapacityNow !== null) return hasCapacityNow
     }
     const isTaken = await publishBarrier(shard)
     if (isTaken) unread.set(shard, (unread.get(shard) ?? 0) + 1)
@@ -33,7 +33,7 @@ export function createShardProof(
   }
 
   /** @returns whether a queue that nobody reads would take a message; null when somebody reads it again */
-  async function hasRoom(shard: number): Promise<boolean | null> {
+  async function hasCapacity(shard: number): Promise<boolean | null> {
     const name = pingQueue(shard)
     const state = await broker.inspect([name]).then(
       (found) => found.get(name),

@@ -13,11 +13,11 @@ export const tasks = {
     return await readMail(bytes)
   },
   showMail: async (bytes: Uint8Array) => {
-    const { showMail } = await import('../web/checks/shown-mail.ts')
+    const { showMail } = await import('../web/monitoring/checks/shown-mail.ts')
     return await showMail(bytes)
   },
   readVerifyBody: async (bytes: Uint8Array) => {
-    const { readVerifyBody } = await import('../risk/anchors/read-verify-body.ts')
+    const { readVerifyBody } = await import('../api-risk/anchors/read-verify-body.ts')
     return readVerifyBody(bytes)
   },
   renderPackPdf: async (input: PackPdfInput) => {

@@ -2,7 +2,7 @@ import { CodedError } from '../errors.ts'
 import { formatJsonPath, MAX_JSON_DEPTH } from './jcs.ts'
 
 /** What is wrong with the text; stable, for the answer's field error. */
-export type JsonFault =
+export type JsonError =
   | 'SYNTAX'
   | 'ENCODING'
   | 'DUPLICATE_NAME'
@@ -17,10 +17,10 @@ export type JsonFault =
 /** The text is not JSON that means the same to everybody. `offset` counts UTF-16 units; `path` is as in `a.b[2]`. */
 export class JsonParseError extends CodedError {
   readonly code = 'INVALID_JSON'
-  readonly fault: JsonFault
+  readonly fault: JsonError
   readonly path: string
   readonly offset: number
-  constructor(fault: JsonFault, message: string, path: string, offset: number) {
+  constructor(fault: JsonError, message: string, path: string, offset: number) {
     super(`${path === '' ? '' : `${path}: `}${message} (at character ${offset})`)
     this.fault = fault
     this.path = path
@@ -271,7 +271,7 @@ class Parser {
     }
   }
 
-  #fault(fault: JsonFault, message: string, offset = this.#at): JsonParseError {
+  #fault(fault: JsonError, message: string, offset = this.#at): JsonParseError {
     return new JsonParseError(fault, message, formatJsonPath(this.#path), offset)
   }
 }

@@ -1,4 +1,4 @@
-import { alertsWake } from './alerts-wake.ts'
+import { alertsReevaluate } from './alerts-reevaluate.ts'
 import { checkFlipped } from './check-flipped.ts'
 import type { MessageContract } from './define-message.ts'
 import { deliveryDue } from './delivery-due.ts'
@@ -23,7 +23,7 @@ import { presentationReceived } from './presentation-received.ts'
 
 /** Every message of the pipeline but the ping batches (ping-batch.ts), which have queues of their own shape. */
 export const messages: readonly MessageContract<unknown>[] = [
-  alertsWake,
+  alertsReevaluate,
   checkFlipped,
   notificationDue,
   packRequested,

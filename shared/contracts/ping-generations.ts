@@ -16,13 +16,13 @@ export interface PingGeneration {
 }
 
 /** A generation has at most so many shards. */
-export const MOST_SHARDS = 64
+export const MAX_SHARDS = 64
 /** The position of a stream keeps the number of its queue in two bytes. */
 export const LAST_GENERATION = 511
 
 /** The number of a queue, unique among all generations: what `pingQueue` names. */
 export function queueNumber({ generation }: Pick<PingGeneration, 'generation'>, shard: number): number {
-  return generation * MOST_SHARDS + shard
+  return generation * MAX_SHARDS + shard
 }
 
 /** Numbers of the queues of a generation, by shard. */
@@ -78,7 +78,7 @@ export function settledShards(live: readonly PingGeneration[], answered: Readonl
  */
 export function maskOfShards(proven: readonly boolean[]): bigint {
   let mask = 0n
-  for (let bit = 0; bit < MOST_SHARDS; bit++) if (proven[bit % proven.length]) mask |= 1n << BigInt(bit)
+  for (let bit = 0; bit < MAX_SHARDS; bit++) if (proven[bit % proven.length]) mask |= 1n << BigInt(bit)
   return mask
 }
 

@@ -42,8 +42,8 @@ export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number
   const seconds = policy.delaysSeconds[failed.attempts - 1]
   if (seconds === undefined) return null
   const jittered = seconds * (1 + policy.jitter * (2 * failed.random - 1))
-  const asked = Math.min(failed.retryAfterSeconds ?? 0, policy.maxRetryAfterSeconds)
-  return Math.round(Math.max(jittered, asked) * 1000)
+  const requested = Math.min(failed.retryAfterSeconds ?? 0, policy.maxRetryAfterSeconds)
+  return Math.round(Math.max(jittered, requested) * 1000)
 }
 
 /** Longer Retry-After values are reduced to this. */

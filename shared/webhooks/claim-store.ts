@@ -6,7 +6,7 @@ import { microsOf, timestampOf } from '../platform/database/instants.ts'
 import { execute, query } from '../platform/database/sql.ts'
 import type { Micros } from '../time.ts'
 import type { EndpointHealth, EndpointState, SwitchedOffReason } from './endpoint.ts'
-import { heldUntil } from './slots.ts'
+import { pausedUntil } from './slots.ts'
 
 /** How long an attempt may be in flight. Longer than it can take, so that only a dead process loses its claim. */
 export const LEASE_MS = 60_000
@@ -76,7 +76,7 @@ export async function saveHealth(
     tx,
     `UPDATE webhook_endpoints e SET
        state = CASE WHEN e.state = 'DELETED' THEN e.state ELSE h.state END, state_reason = h.reason,
-       breaker = h.breaker, held_until = ${timestampOf('h.held')}, failures = h.failures,
+       breaker = h.breaker, paused_until = ${timestampOf('h.held')}, failures = h.failures,
        failing_since = ${timestampOf('h.failing')}, last_success_at = ${timestampOf('h.success')},
        updated_at = CASE WHEN e.state = h.state THEN e.updated_at ELSE ${timestampOf('?::bigint')} END
      FROM unnest(?::uuid[], ?::text[], ?::text[], ?::jsonb[], ?::bigint[], ?::int[], ?::bigint[], ?::bigint[])
@@ -88,7 +88,7 @@ export async function saveHealth(
       all.map(({ state }) => state),
       all.map(({ reason }) => reason),
       all.map(({ breaker }) => (breaker === closedBreaker ? null : JSON.stringify(breaker))),
-      all.map(heldUntil),
+      all.map(pausedUntil),
       all.map(({ failures }) => failures),
       all.map(({ failingSince }) => failingSince),
       all.map(({ lastSuccessAt }) => lastSuccessAt),

@@ -163,7 +163,7 @@ export async function listEndpointRates(db: Knex, endpointIds: readonly string[]
 export async function listNextAttempts(db: Knex, endpointIds: readonly string[]): Promise<Map<string, Date>> {
   const rows = await query<{ id: string; at: Date }>(
     db,
-    `SELECT e.id, greatest(d.at, e.held_until) AS at FROM webhook_endpoints e
+    `SELECT e.id, greatest(d.at, e.paused_until) AS at FROM webhook_endpoints e
      CROSS JOIN LATERAL (SELECT min(next_attempt_at) AS at FROM webhook_deliveries
        WHERE endpoint_id = e.id AND state = 'PENDING') AS d
      WHERE e.id = ANY(?::uuid[]) AND e.state = 'ACTIVE' AND d.at IS NOT NULL`,

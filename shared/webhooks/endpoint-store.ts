@@ -110,7 +110,7 @@ export async function changeEndpoint(tx: Knex, id: string, change: EndpointChang
     `UPDATE webhook_endpoints SET description = coalesce(?, description), event_types = coalesce(?::text[], event_types),
        ordered = coalesce(?::boolean, ordered), url = coalesce(?, url), updated_at = now(),
        breaker = CASE WHEN ?::boolean THEN NULL ELSE breaker END,
-       held_until = CASE WHEN ?::boolean THEN NULL ELSE held_until END,
+       paused_until = CASE WHEN ?::boolean THEN NULL ELSE paused_until END,
        failures = CASE WHEN ?::boolean THEN 0 ELSE failures END,
        failing_since = CASE WHEN ?::boolean THEN NULL ELSE failing_since END
      WHERE id = ? RETURNING ${ENDPOINT}`,
@@ -132,7 +132,7 @@ export async function changeEndpoint(tx: Knex, id: string, change: EndpointChang
 export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
   await execute(
     tx,
-    `UPDATE webhook_endpoints SET state = 'ACTIVE', state_reason = NULL, breaker = NULL, held_until = NULL, failures = 0,
+    `UPDATE webhook_endpoints SET state = 'ACTIVE', state_reason = NULL, breaker = NULL, paused_until = NULL, failures = 0,
        failing_since = NULL, updated_at = now() WHERE id = ?`,
     [id],
   )
@@ -142,7 +142,7 @@ export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
 export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'DELETED', at: Micros): Promise<void> {
   await execute(
     tx,
-    'UPDATE webhook_endpoints SET state = ?, state_reason = NULL, held_until = NULL, updated_at = now() WHERE id = ?',
+    'UPDATE webhook_endpoints SET state = ?, state_reason = NULL, paused_until = NULL, updated_at = now() WHERE id = ?',
     [state, id],
   )
   await settleInactive(tx, [id], at)

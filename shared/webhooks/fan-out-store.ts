@@ -83,7 +83,7 @@ export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number,
            AND (p.queued_until IS NULL OR p.queued_until <= clock.at)
            AND (p.lease_until IS NULL OR p.lease_until <= clock.at)
          ORDER BY p.next_attempt_at, p.seq LIMIT slot.free) d
-       WHERE e.held_until IS NULL OR e.held_until <= clock.at
+       WHERE e.paused_until IS NULL OR e.paused_until <= clock.at
        LIMIT ?),
      locked AS (SELECT d.id FROM webhook_deliveries d JOIN due USING (id) FOR UPDATE OF d SKIP LOCKED)
      UPDATE webhook_deliveries d SET queued_until = clock.at + make_interval(secs => ?)

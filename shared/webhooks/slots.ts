@@ -23,6 +23,6 @@ export function slotsOf(health: EndpointHealth, at: Micros): Slots {
 }
 
 /** Until when the breaker lets nothing through; null when it does. */
-export function heldUntil({ breaker }: EndpointHealth): Micros | null {
+export function pausedUntil({ breaker }: EndpointHealth): Micros | null {
   return breaker.phase === 'open' ? microsOfMillis(breaker.untilMs) : null
 }

@@ -32,7 +32,7 @@ test('a check is created, pinged, overdue and well again, and its integrations a
   t.is(await addChannel('email', { value: 'ops@example.org' }), 201)
   await mail.waitFor(1)
   mail.mails.length = 0
-  await product.db('channels').where({ kind: 'email' }).update({ email_verified: true })
+  await product.db('integrations').where({ kind: 'email' }).update({ email_verified: true })
 
   const created = await call('POST', '/api/v3/checks/', { name: 'Nightly', timeout: 60, grace: 60, channels: '*' })
   t.is(created.status, 201)

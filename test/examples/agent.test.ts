@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { addProjectOf, makeKey } from '../ingress/mcp/agents.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openClient } from '../support/platform-client.ts'
@@ -20,13 +20,16 @@ test('the example agent lists, explains, composes, verifies and is refused, and 
   const project = await addProjectOf(product, owner)
   const check = await insertCheck(product.db, project.id, { ...DEFAULT_SETTINGS, name: 'nightly' })
   const channel = await addWebhook(deps, project.id, sink.url)
-  await tell(product.db, [check], [channel])
+  await notify(product.db, [check], [channel])
   await fetch(`${base}/ping/${check.uuid}`)
   await fetch(`${base}/ping/${check.uuid}/fail`)
   await sink.waitFor(1)
   await eventually('the attempt to be recorded', async () => {
-    const [told] = await product.db('notifications').where({ state: 'delivered', channel_id: channel.id }).pluck('id')
-    return told !== undefined
+    const [notified] = await product
+      .db('notifications')
+      .where({ state: 'delivered', integration_id: channel.id })
+      .pluck('id')
+    return notified !== undefined
   })
   const scopes = ['agents:invoke', 'monitoring:read', 'risk-signals:run', 'risk-signals:read']
   const { key, keyId } = await makeKey(owner, { scopes, projects: [project.uuid] })

@@ -98,8 +98,8 @@ test('the addresses that its script makes are those of its services, and can be 
 })
 
 test('both listeners are told the same', (t) => {
-  const told = (name: string) => ({ ...base.services[name]?.environment, ...over.services[name]?.environment })
-  t.deepEqual(told('ingress-2'), told('ingress'))
+  const notified = (name: string) => ({ ...base.services[name]?.environment, ...over.services[name]?.environment })
+  t.deepEqual(notified('ingress-2'), notified('ingress'))
 })
 
 test('the balancer asks both listeners whether they can take pings, at the port that they listen on', (t) => {

@@ -2,7 +2,7 @@ import { hash, X509Certificate } from 'node:crypto'
 import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { findTexts } from '../ingress/risk/stored-texts.ts'
+import { findTexts } from '../ingress/api-risk/stored-texts.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { certificates } from '../support/identity-certificates.ts'
@@ -119,14 +119,14 @@ test.serial('the example wallet presents what is asked for and no more, or says 
 
   const good = await client.post('/v1/sandbox/credentials', { holderJwk, vct, claims })
   t.is((await wallet(`add '${good.json.credential}'`)).code, 0)
-  const asked = await ask()
-  const accepted = await wallet(`present '${asked.authorizationRequest}'`)
+  const requested = await ask()
+  const accepted = await wallet(`present '${requested.authorizationRequest}'`)
   t.is(accepted.code, 0, accepted.out)
-  const seen = await verified(client, asked.presentationId)
+  const seen = await verified(client, requested.presentationId)
   t.like(seen.json, { state: 'VERIFIED', discardedClaims: 0, fields: ['legalName', 'gstin'] })
-  t.is((await wallet(`present '${asked.authorizationRequest}'`)).code, 1, 'it was spent')
+  t.is((await wallet(`present '${requested.authorizationRequest}'`)).code, 1, 'it was spent')
 
-  const forged = asked.authorizationRequest.replace(/did%3Ajwk%3A.{20}/, (part: string) =>
+  const forged = requested.authorizationRequest.replace(/did%3Ajwk%3A.{20}/, (part: string) =>
     part.split('').reverse().join(''),
   )
   t.is((await wallet(`present '${forged}'`)).code, 1, 'a request of somebody else is not believed')
@@ -163,17 +163,17 @@ test.serial('the example wallet knows a verifier by its certificate: by the host
     const issued = await client.post('/v1/sandbox/credentials', { holderJwk, vct, claims })
     await wallet(`add '${issued.json.credential}'`)
     const body = { purpose: 'a test', template: 'company-basic', responseMode: 'direct_post.jwt' }
-    const asked = (await client.post('/v1/identity/presentations', body)).json
-    const link = new URL(asked.authorizationRequest)
+    const requested = (await client.post('/v1/identity/presentations', body)).json
+    const link = new URL(requested.authorizationRequest)
     t.is(link.searchParams.get('client_id'), clientId)
     const name = clientId.replace(/:.*/, '')
     link.searchParams.set('client_id', `${name}:${name === 'x509_hash' ? 'A'.repeat(43) : 'verify.example'}`)
     const forged = await wallet(`present '${link.href}'`)
     t.is(forged.code, 1, forged.out)
     t.regex(forged.out, /nobody I know signed this request/)
-    const accepted = await wallet(`present '${asked.authorizationRequest}'`)
+    const accepted = await wallet(`present '${requested.authorizationRequest}'`)
     t.is(accepted.code, 0, accepted.out)
-    const seen = await verified(client, asked.presentationId)
+    const seen = await verified(client, requested.presentationId)
     t.like(seen.json, { state: 'VERIFIED', fields: ['legalName', 'gstin'] })
   }
   const wrong = openProduct({ listener: 'http', workers: [], env: { OID4VP_CERT: other, OID4VP_KEY: verifierKey } })

@@ -117,8 +117,8 @@ test('every manifest is what its schema says, and every file is one of the kusto
 /** @returns the second number of its version; 0 when it is not installed */
 function kubectlMinor(): number {
   try {
-    const told = execFileSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: 'pipe' })
-    return Number(/"minor": "(\d+)/.exec(told)?.[1] ?? 0)
+    const notified = execFileSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8', stdio: 'pipe' })
+    return Number(/"minor": "(\d+)/.exec(notified)?.[1] ?? 0)
   } catch {
     return 0
   }

@@ -23,14 +23,14 @@ const PREFIX = '/v1/transparency/sandbox/'
 class PublicLog implements AsyncDisposable {
   log = new SmallLog(vectorLog)
   checkpoint: string | undefined
-  asked: string[] = []
+  requested: string[] = []
   readonly replaced = new Map<string, Uint8Array | number>()
   readonly #server: Server
 
   constructor() {
     this.#server = createServer((request, response) => {
       const path = (request.url ?? '').slice(PREFIX.length)
-      this.asked.push(path)
+      this.requested.push(path)
       const checkpoint = Buffer.from(this.checkpoint ?? this.log.checkpoint())
       const file = this.replaced.get(path) ?? (path === 'checkpoint' ? checkpoint : this.log.files.get(path)) ?? 404
       if (typeof file === 'number') response.writeHead(file).end()
@@ -78,10 +78,10 @@ test('a log is followed through its growth, reading only what is new', async (t)
   const state = newState()
   for (const more of [0, 1, 254, 1, 1, 300, 0]) {
     if (more > 0) server.log.fill(more)
-    server.asked = []
+    server.requested = []
     t.is(await look(server, state), server.log.entries.length)
   }
-  t.deepEqual(server.asked, ['checkpoint'])
+  t.deepEqual(server.requested, ['checkpoint'])
   t.is(JSON.parse(readFileSync(state, 'utf8')).size, 557)
 })
 

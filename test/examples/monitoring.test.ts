@@ -46,7 +46,7 @@ const expressions = [
 const LABELS_OF_SCRAPES = ['instance', 'job', 'le']
 /** Series that are there once something went wrong, or a cluster's management plugin is named. */
 const AFTER_FAULTS = [
-  ...['signalbox_pings_refused_total', 'signalbox_dead_letters_total', 'signalbox_slow_turn_seconds'],
+  ...['signalbox_pings_refused_total', 'signalbox_dead_letters_total', 'signalbox_event_loop_block_seconds'],
   ...['signalbox_broker_nodes', 'signalbox_queue_members_online', 'signalbox_gap_open', 'signalbox_log_refused'],
   ...['signalbox_notification_attempts_total', 'signalbox_webhook_attempts_total', 'signalbox_incidents_open'],
   'signalbox_dead_letter_messages',

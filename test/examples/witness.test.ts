@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { openCheckpoint, readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { decodeCheckpoint, readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { formatVerifierKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { acceptCosignatures, formatAddCheckpoint } from '#shared/transparency/anchoring/witness-protocol.ts'
 import { WitnessState } from '../../examples/witness/state.ts'
@@ -50,7 +50,7 @@ test('a witness cosigns a growing log, remembers across a kill, and refuses a lo
   const text = note.slice(0, note.indexOf('\n\n') + 1)
   const { lines, cosignatures } = acceptCosignatures(grown.text, text, [parseVerifierKey(key)])
   t.true((cosignatures[0]?.time ?? 0) > 1_700_000_000)
-  t.is(openCheckpoint(note + lines, [vectorLog.key, parseVerifierKey(key)]).cosignatures.length, 1)
+  t.is(decodeCheckpoint(note + lines, [vectorLog.key, parseVerifierKey(key)]).cosignatures.length, 1)
   await first.kill('SIGKILL')
 
   await using second = start('a')

@@ -4,7 +4,7 @@ import { encodePingBatch, pingQueue, shardOf } from '#shared/contracts/ping-batc
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { nowMicros } from '#shared/time.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
@@ -37,7 +37,7 @@ test.serial(
     const [failing, silent] = made.filter((check) => shardOfCheck(check) === SHARDS - 1)
     const flooded = made.filter((check) => shardOfCheck(check) !== SHARDS - 1)
     if (!failing || !silent) throw new Error('there are checks of every queue')
-    await tell(db, [failing, silent], [await addWebhook(deps, project.id, sink.url)])
+    await notify(db, [failing, silent], [await addWebhook(deps, project.id, sink.url)])
     const ping = async ({ uuid }: Check, suffix = '') =>
       await eventually('a ping to be taken', async () => (await fetch(`${base}/ping/${uuid}${suffix}`)).ok)
 
@@ -69,7 +69,7 @@ test.serial(
     await eventually('both to be up', async () => (await isUp(failing)) && (await isUp(silent)))
     // A deadline that passes now, instead of one for which everything would have to wait.
     const since = performance.now()
-    await db('check_marks').where({ check_id: silent.id }).update({ look_at: new Date() })
+    await db('check_deadlines').where({ check_id: silent.id }).update({ next_check_at: new Date() })
     await db('checks')
       .where({ id: silent.id })
       .update({ last_ping: new Date(Date.now() - 7 * 86_400_000), alert_after: new Date() })

@@ -2,7 +2,7 @@ import test from 'ava'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
@@ -72,7 +72,7 @@ test.serial(
     await more(refusals, 'pings to be refused by a full queue')
     const [first] = checks
     if (!first) throw new Error('there are checks')
-    await tell(product.db, [first], [await addWebhook(deps, project.id, sink.url)])
+    await notify(product.db, [first], [await addWebhook(deps, project.id, sink.url)])
     // The sweeper publishes anew what a broker did not confirm in time, as it does in production.
     await product.workers(['notifier', 'sweeper'])
     const flip = {

@@ -72,13 +72,13 @@ async function openClustered() {
   const amqpUrl = placedHere(settingOf(scaleBlock('AMQP_URL=amqp:'), 'AMQP_URL'), here)
   const product = resources.use(await openProduct({ env: { AMQP_URL: amqpUrl, ...LONG_LOG } }))
   const project = await product.project()
-  const doors = [await product.ingress(), await product.ingress()]
-  const [first] = doors
+  const listeners = [await product.ingress(), await product.ingress()]
+  const [first] = listeners
   if (!first) throw new Error('no ingress')
   const checks = await Promise.all(Array.from({ length: 8 }, () => addCheck(first.deps, project.id)))
   await product.workers(['ping-evaluator', 'sweeper'])
   let isOver = false
-  const loads = doors.map(({ base }) => {
+  const loads = listeners.map(({ base }) => {
     const ledger = new Ledger()
     const load = { base: () => base, checks: checks.map(({ uuid }) => uuid), connections: 2, ledger, ...STEADILY }
     const done = sendPings({ ...load, more: () => !isOver && ledger.entries.size < 60_000, timeoutMs: 10_000 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { queueOf } from '#shared/contracts/define-message.ts'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
@@ -50,7 +50,7 @@ test.serial(
     const project = await product.project()
     const { base, deps } = await product.ingress()
     const check = await addCheck(deps, project.id)
-    await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+    await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
     await product.workers(['ping-evaluator'])
 
     const afterSend = product.spawn('workers', ['notifier'], { CRASH_AT: 'after-send' })

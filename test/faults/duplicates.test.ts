@@ -3,7 +3,7 @@ import test from 'ava'
 import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
 import { nowMicros } from '#shared/time.ts'
 import { retention } from '../../workers/sweeper/sweeps/retention.ts'
-import { addMail, addWebhook, tell } from '../support/alerts.ts'
+import { addMail, addWebhook, notify } from '../support/alerts.ts'
 import { type BrokerProbe, openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -22,7 +22,7 @@ test.serial('F08: five copies of every message, to several workers, have one eff
   const { deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
   const channels = [await addWebhook(deps, project.id, sink.url), await addMail(deps, project.id, 'ops@example.org')]
-  await tell(product.db, [check], channels)
+  await notify(product.db, [check], channels)
   const evaluators = [await product.workers(['ping-evaluator']), await product.workers(['ping-evaluator'])]
   await product.workers(['notifier'])
   await product.workers(['notifier'])

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import test from 'ava'
-import { receivable } from '../ingress/risk/financing-support.ts'
+import { receivable } from '../ingress/api-risk/financing-support.ts'
 import { createVisitor } from '../ingress/web/visitor.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ApiClient, clientWith, openClient } from '../support/platform-client.ts'
@@ -14,9 +14,9 @@ async function openPair(product: Product, worker?: string) {
   const client = await openClient(product, one)
   const clients = [client, clientWith(two, client.token, client.credentials)] as const
   /** asks so often at once, half of it through each */
-  const askAll = <T>(count: number, ask: (through: ApiClient, n: number) => Promise<T>): Promise<T[]> =>
+  const requestAll = <T>(count: number, ask: (through: ApiClient, n: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: count }, (_, n) => ask(n % 2 === 0 ? clients[0] : clients[1], n)))
-  return { one, two, client, askAll }
+  return { one, two, client, requestAll }
 }
 
 const KINDS = [
@@ -64,9 +64,9 @@ test.serial(
   'equal requests through two listeners have one job and one answer, and all their waiters get it',
   async (t) => {
     await using product = await openProduct()
-    const { askAll } = await openPair(product, 'kyb-verifier')
+    const { requestAll } = await openPair(product, 'kyb-verifier')
     const key = { 'x-idempotency-key': randomUUID(), prefer: 'wait=25' }
-    const answers = await askAll(12, (client) =>
+    const answers = await requestAll(12, (client) =>
       client.post('/v1/kyb/verifications', { gstin: '29AAACR5678D1Z5' }, key),
     )
     const done = answers.filter(({ status }) => status === 201)
@@ -82,13 +82,13 @@ test.serial(
   'many verifications of one business at once, through two listeners and two workers, make one entity',
   async (t) => {
     await using product = await openProduct()
-    const { askAll } = await openPair(product, 'kyb-verifier')
+    const { requestAll } = await openPair(product, 'kyb-verifier')
     const bodies = [
       { gstin: '29AAACR5678D1Z5' },
       { cin: 'U28999MH2015PTC123456', pan: 'AAACR5678D' },
       { pan: 'AAACR5678D' },
     ]
-    const answers = await askAll(12, (client, n) =>
+    const answers = await requestAll(12, (client, n) =>
       client.post('/v1/kyb/verifications', bodies[n % 3], { prefer: 'wait=25' }),
     )
     t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
@@ -100,9 +100,9 @@ test.serial(
 
 test.serial('one dilution of a pair is measured for all who ask at once, and metered once', async (t) => {
   await using product = await openProduct()
-  const { askAll } = await openPair(product, 'dilution-measurer')
+  const { requestAll } = await openPair(product, 'dilution-measurer')
   const path = '/v1/risk-signals/anti-dilution?supplierGstin=29AAACR5678D1Z5&buyerGstin=27AAACB1234C1ZF'
-  const answers = await askAll(10, (client) => client.get(path, { prefer: 'wait=25' }))
+  const answers = await requestAll(10, (client) => client.get(path, { prefer: 'wait=25' }))
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   t.is(new Set(answers.map(({ text }) => text)).size, 1)
   t.is((await product.db('usage_units')).length, 1)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { act, check, eventsOf, receivable, register } from '../ingress/risk/financing-support.ts'
+import { act, check, eventsOf, receivable, register } from '../ingress/api-risk/financing-support.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ApiClient, clientWith, openClient, type Reply } from '../support/platform-client.ts'
 import { openProduct, type Product } from '../support/product.ts'

@@ -35,7 +35,7 @@ async function senderInto(
     mayAnswer: () => true,
   })
   return {
-    turnTo: (next: typeof first) => {
+    switchTo: (next: typeof first) => {
       into = next
     },
     send: (checkId: number, receivedAt: Micros) =>
@@ -84,16 +84,16 @@ test.serial(
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     await eventually('the queue to be there', async () => (await deps.broker.inspect(['pings.1'])).has('pings.1'))
     // The first consumer of a queue is the only one: what comes is kept in hand, and nobody answers.
-    let asked = 0
+    let requested = 0
     const opened = Promise.withResolvers<number>()
     await probe.channel.consume('pings.1', (message) => {
       if (message?.properties.replyTo === undefined) return
-      asked++
-      if (asked === 1) opened.resolve(secondsOpen(product))
+      requested++
+      if (requested === 1) opened.resolve(secondsOpen(product))
     })
     await product.workers(['ping-evaluator'])
     t.is((await adminOf(product)('shards', 'set', '--to', '3')).status, 0)
-    await eventually('the former queues to be asked three times', () => asked >= 3)
+    await eventually('the former queues to be asked three times', () => requested >= 3)
     t.true((await opened.promise) >= 3, 'listeners may settle for 2 s what they sent before it opened')
     t.false((await liveGenerations(product.db))[0]?.isDrained, 'one of two has answered')
 
@@ -148,12 +148,12 @@ test.serial(
     })
 
     const lock = await product.db.transaction()
-    await lock.raw('LOCK TABLE beats IN ACCESS EXCLUSIVE MODE')
+    await lock.raw('LOCK TABLE listener_heartbeats IN ACCESS EXCLUSIVE MODE')
     const sweep = overdueChecks().run(tickOf(worker))
     await eventually('the sweep to wait', async () => {
       const { rows } = await product.db.raw(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-       AND query LIKE '%settles_within) AS settled FROM beats%'`,
+       AND query LIKE '%settles_within) AS settled FROM listener_heartbeats%'`,
       )
       return rows.length > 0
     })
@@ -224,10 +224,10 @@ test.serial('what a listener holds when the number changes goes where it was to 
   const { deps } = await product.ingress()
   t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)
   await using probe = await openBrokerProbe(product.config.amqpUrl)
-  const { send, turnTo } = await senderInto(deps, { generation: 0, shards: 1 })
+  const { send, switchTo } = await senderInto(deps, { generation: 0, shards: 1 })
   let settled = 0
   const sent = [send(1, nowMicros())]
-  turnTo({ generation: 1, shards: 2 })
+  switchTo({ generation: 1, shards: 2 })
   sent.push(send(1, nowMicros()))
   for (const one of sent) {
     one.then(

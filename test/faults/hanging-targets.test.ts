@@ -1,5 +1,5 @@
 import test from 'ava'
-import { addMail, addWebhook, tell } from '../support/alerts.ts'
+import { addMail, addWebhook, notify } from '../support/alerts.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -22,7 +22,7 @@ test.serial('F22: fifty webhooks that hang hold up neither a mail nor a webhook 
     Array.from({ length: HANGING }, (_, index) => addWebhook(deps, project.id, `${hanging.url}/${index}`)),
   )
   const others = [await addMail(deps, project.id, 'ops@example.org'), await addWebhook(deps, project.id, prompt.url)]
-  await tell(product.db, [check], [...webhooks, ...others])
+  await notify(product.db, [check], [...webhooks, ...others])
   await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
 
   t.is((await fetch(`${base}/ping/${check.uuid}/fail`)).status, 200)
@@ -30,7 +30,11 @@ test.serial('F22: fifty webhooks that hang hold up neither a mail nor a webhook 
   await prompt.waitFor(1, PROMPT_MS)
   // Not because the others were quicker than expected: they are still at it.
   const ids = webhooks.map(({ id }) => id)
-  const ended = await product.db('notifications').whereIn('channel_id', ids).whereNot({ state: 'pending' }).select('id')
+  const ended = await product
+    .db('notifications')
+    .whereIn('integration_id', ids)
+    .whereNot({ state: 'pending' })
+    .select('id')
   t.deepEqual(ended, [])
   t.true(hanging.requests.length > 0)
 

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { bannerText } from '#shared/monitoring/gaps/banner.ts'
-import { newsOfGaps } from '#shared/monitoring/gaps/gap-list-store.ts'
+import { bannerText } from '#shared/monitoring/availability/banner.ts'
+import { newsOfGaps } from '#shared/monitoring/availability/gap-list-store.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { effort } from '../support/effort.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -26,7 +26,7 @@ test.serial(
     const checks = await Promise.all(
       Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
     )
-    await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
+    await notify(db, checks, [await addWebhook(deps, project.id, sink.url)])
 
     const start = async () => {
       const port = await freePort()
@@ -49,7 +49,7 @@ test.serial(
     await eventually('every ping to count', async () => (await db('checks').where({ status: 'up' })).length === CHECKS)
     await eventually(
       'the door to have proven itself',
-      async () => (await db('beats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
+      async () => (await db('listener_heartbeats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
     )
 
     for (const one of first.processes) one.signal('SIGKILL')
@@ -58,14 +58,14 @@ test.serial(
     const second = await start()
     await eventually(
       'everybody to be excused',
-      async () => (await db('checks').whereNotNull('excused_at')).length === CHECKS,
+      async () => (await db('checks').whereNotNull('deadline_extended_at')).length === CHECKS,
       60_000,
     )
     const [dead, alive] = [checks.slice(0, DEAD), checks.slice(DEAD)]
     await pingAll(second.base, alive)
     await eventually(
       'those that live to be known again',
-      async () => (await db('unknowns').whereNull('until_at')).length === DEAD,
+      async () => (await db('unknown_periods').whereNull('until_at')).length === DEAD,
       60_000,
     )
     const gap = await newsOfGaps(db, project.id)
@@ -83,10 +83,10 @@ test.serial(
       await letPassWhileWaiting(db, ids)
       return sink.requests.length === DEAD
     })
-    const excused = await db('unknowns').whereIn('check_id', ids).max('gap_until as until').first()
+    const extended = await db('unknown_periods').whereIn('check_id', ids).max('gap_until as until').first()
     const flips = await db('flips').where({ to_status: 'down' })
     t.deepEqual(flips.map(({ check_id: id }) => id).sort(), ids.toSorted())
-    for (const { at } of flips) t.is(at.getTime() - excused?.until.getTime(), 120_000, 'one period plus grace later')
+    for (const { at } of flips) t.is(at.getTime() - extended?.until.getTime(), 120_000, 'one period plus grace later')
     t.deepEqual(sink.requests.map(({ body }) => body.toString()).sort(), dead.map(({ uuid }) => uuid).sort())
     for (const one of second.processes) await one.stop()
   },

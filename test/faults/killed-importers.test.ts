@@ -1,5 +1,5 @@
 import test from 'ava'
-import { ended, HEADER, note, TAPES, upload } from '../ingress/risk/imports-support.ts'
+import { ended, HEADER, note, TAPES, upload } from '../ingress/api-risk/imports-support.ts'
 import { effort } from '../support/effort.ts'
 import { openClient } from '../support/platform-client.ts'
 import { openProduct } from '../support/product.ts'

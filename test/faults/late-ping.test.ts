@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import test from 'ava'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
@@ -20,7 +20,7 @@ test.serial('F09: a ping accepted before the deadline and applied after it leave
   const almostLate = await product.ingress({ now: () => nowMicros() - microsOfSeconds(120) + LEAD })
   const pinged = await addCheck(deps, project.id, PERIOD)
   const silent = await addCheck(deps, project.id, PERIOD)
-  await tell(product.db, [pinged, silent], [await addWebhook(deps, project.id, sink.url)])
+  await notify(product.db, [pinged, silent], [await addWebhook(deps, project.id, sink.url)])
   const isOverdue = async () => {
     const { rows } = await product.db.raw(
       `SELECT count(*)::int AS count FROM checks WHERE status = 'up' AND alert_after < now() - interval '1 second'`,

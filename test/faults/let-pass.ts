@@ -3,15 +3,15 @@ import type { Knex } from 'knex'
 /** So much time passes for all that the database holds. */
 export async function letPass(db: Knex, seconds: number): Promise<void> {
   const columns: Record<string, string[]> = {
-    beats: ['from_at', 'until_at', 'settled_until'],
-    checks: ['last_ping', 'last_start', 'alert_after', 'excused_at'],
-    check_marks: ['look_at'],
+    heartbeats: ['from_at', 'until_at', 'settled_until'],
+    checks: ['last_ping', 'last_start', 'alert_after', 'deadline_extended_at'],
+    check_deadlines: ['next_check_at'],
     pings: ['at'],
     flips: ['at'],
     gaps: ['from_at', 'until_at'],
     refusals: ['minute', 'last_at'],
-    unknowns: ['gap_from', 'gap_until', 'from_at', 'until_at', 'expected_at', 'next_at', 'excused_at'],
-    incidents: ['down_at', 'alert_at', 'looked_at', 'next_at'],
+    unknowns: ['gap_from', 'gap_until', 'from_at', 'until_at', 'expected_at', 'next_at', 'deadline_extended_at'],
+    incidents: ['down_at', 'alert_at', 'evaluated_at', 'next_at'],
   }
   for (const [table, names] of Object.entries(columns)) {
     const moved = names.map((name) => `${name} = ${name} - make_interval(secs => ${seconds})`)
@@ -30,15 +30,15 @@ async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> 
     await tx.raw(`UPDATE gaps SET from_at = from_at - ${by}, until_at = until_at - ${by}`)
     await tx.raw(`UPDATE unknowns SET gap_from = gap_from - ${by}, gap_until = gap_until - ${by}`)
     await tx.raw(
-      `UPDATE beats SET from_at = from_at - ${by}, until_at = CASE WHEN ${isLive} THEN until_at ELSE until_at - ${by} END
+      `UPDATE listener_heartbeats SET from_at = from_at - ${by}, until_at = CASE WHEN ${isLive} THEN until_at ELSE until_at - ${by} END
        WHERE span IS NOT NULL`,
     )
     await tx.raw(
-      `UPDATE checks SET excused_at = excused_at - ${by}, alert_after = alert_after - ${by}, last_ping = last_ping - ${by}
+      `UPDATE checks SET deadline_extended_at = deadline_extended_at - ${by}, alert_after = alert_after - ${by}, last_ping = last_ping - ${by}
        WHERE id = ANY(?)`,
       [[...ids]],
     )
-    await tx.raw(`UPDATE check_marks SET look_at = look_at - ${by} WHERE check_id = ANY(?)`, [[...ids]])
+    await tx.raw(`UPDATE check_deadlines SET next_check_at = next_check_at - ${by} WHERE check_id = ANY(?)`, [[...ids]])
   })
 }
 

@@ -7,7 +7,7 @@ import { openBroker } from '#shared/platform/broker/broker.ts'
 import { createOutbox } from '#shared/platform/broker/outbox.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createMetrics } from '#shared/platform/process/metrics.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -66,7 +66,7 @@ test.serial('F07: a message whose confirm is lost is sent again under its id, an
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
-  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
   await using notifier = await product.workers(['notifier'])
   const { amqpUrl, pingShards } = product.config
   await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port) })
@@ -148,19 +148,19 @@ test.serial(
     })
     let answered = 0
     const answers = broker.ask(() => (answered += 1))
-    let asked = 0
+    let requested = 0
     const ask = () => {
-      answers.ask({ exchange: '', routingKey: pingQueue(0), body: Buffer.alloc(0), correlationId: String(++asked) })
+      answers.ask({ exchange: '', routingKey: pingQueue(0), body: Buffer.alloc(0), correlationId: String(++requested) })
     }
     await eventually('a second channel', () => {
       ask()
       return channels.size === 2
     })
     answersTo = [...channels].at(-1) ?? null
-    const until = asked + 40
+    const until = requested + 40
     await eventually('the answers', () => {
       ask()
-      return asked > until && answered > 30
+      return requested > until && answered > 30
     })
     t.is(channels.size, 2, 'the channel whose questions are answered stays')
   },

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { EVENTS_EXCHANGE } from '#shared/contracts/topology.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -16,7 +16,7 @@ test.serial(
     const project = await product.project()
     const { base, deps } = await product.ingress()
     const check = await addCheck(deps, project.id)
-    await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+    await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
     await using workers = await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     const returned = async (metrics: typeof deps.metrics) => (await metrics.returned.get()).values[0]?.value ?? 0

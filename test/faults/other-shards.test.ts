@@ -50,8 +50,8 @@ test.serial(
     await using product = await openProduct({ env: { PING_SHARDS: '1', ...LONG_LOG } })
     const admin = adminOf(product)
     const project = await product.project()
-    const doors = [await product.ingress(), await product.ingress({}, { PING_SHARDS: '8' })]
-    const [first] = doors
+    const listeners = [await product.ingress(), await product.ingress({}, { PING_SHARDS: '8' })]
+    const [first] = listeners
     if (!first) throw new Error('no ingress')
     // Late within some seconds, so that a sweep that looked where the pings are not would take them down.
     const checks = await Promise.all(
@@ -63,8 +63,8 @@ test.serial(
     await product.workers(['sweeper'])
     let isOver = false
     let endedAt = new Date()
-    const ledgers = doors.map(() => new Ledger())
-    const loads = doors.map(({ base }, index) => {
+    const ledgers = listeners.map(() => new Ledger())
+    const loads = listeners.map(({ base }, index) => {
       const ledger = ledgers[index] ?? new Ledger()
       const targets = checks.map(({ uuid }) => uuid)
       const more = () => !isOver && ledger.entries.size < 40_000
@@ -172,7 +172,7 @@ test.serial(
     const db = openDatabase({ url: product.config.databaseUrl, name: 'lost', poolSize: 1, timeoutMs: 5_000 })
     let aheadMs = 0
     await using installation = openInstallation(db, 1, createLog('silent', 'test'), () => Date.now() + aheadMs)
-    await installation.asked()
+    await installation.requested()
     await db.destroy()
     const cutOff = new Batcher(deps.broker, {
       into: () => openGeneration(installation.generations(), deps.now()),

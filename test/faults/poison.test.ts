@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { encodePingBatch, PING_BATCH_VERSION } from '#shared/contracts/ping-batch.ts'
-import { openDeadLetterBox } from '#shared/platform/broker/dead-letter-box.ts'
+import { openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
 import { nowMicros } from '#shared/time.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { openProduct, type Product } from '../support/product.ts'
@@ -60,7 +60,7 @@ test.serial('F10: a message that makes the database throw is given up alone, and
   const countOf = async () => Number((await product.db('checks').first('n_pings'))?.n_pings)
   t.is(await countOf(), MESSAGES - 1)
 
-  await using box = await openDeadLetterBox(product.config.amqpUrl)
+  await using box = await openDeadLetterQueue(product.config.amqpUrl)
   const found = await box.each(
     'pings.0',
     10,

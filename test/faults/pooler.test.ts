@@ -4,7 +4,7 @@ import { openDatabase } from '#shared/platform/database/db.ts'
 import { migrateAndSecure } from '#shared/platform/database/migrate.ts'
 import type { Pooler } from '#shared/platform/database/pooler.ts'
 import { query } from '#shared/platform/database/sql.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -43,7 +43,7 @@ test.serial('pings, reads and alerts through a pgbouncer of transactions, where 
   })
   const [project, other] = [await product.project(), await product.project()]
   const checks = await Promise.all(Array.from({ length: 20 }, () => addCheck(product.deps, project.id)))
-  await tell(product.db, checks, [await addWebhook(product.deps, project.id, sink.url)])
+  await notify(product.db, checks, [await addWebhook(product.deps, project.id, sink.url)])
   const ledger = new Ledger()
   let left = PINGS
   const uuids = checks.map(({ uuid }) => uuid)

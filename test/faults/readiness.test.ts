@@ -9,7 +9,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { metricIn, scrape } from './fault-metrics.ts'
 
 /** Longer than every deadline and a slow start together. */
-const PATIENCE_MS = 90_000
+const MAX_WAIT_MS = 90_000
 
 /** Why the process with that metrics port is not ready, in one text; empty when it is; undefined while it does not answer. */
 async function reasons(port: number): Promise<string | undefined> {
@@ -22,9 +22,9 @@ async function reasons(port: number): Promise<string | undefined> {
 }
 
 const says = (port: number, what: RegExp) =>
-  eventually(`${what} to be said`, async () => what.test((await reasons(port)) ?? ''), PATIENCE_MS)
+  eventually(`${what} to be said`, async () => what.test((await reasons(port)) ?? ''), MAX_WAIT_MS)
 const isReady = (port: number) =>
-  eventually('the process to be ready', async () => (await reasons(port)) === '', PATIENCE_MS)
+  eventually('the process to be ready', async () => (await reasons(port)) === '', MAX_WAIT_MS)
 
 test.serial(
   'workers are ready while their work goes on: shards answer the sweep, and pings in hand are applied',
@@ -78,16 +78,16 @@ test.serial(
     await eventually(
       'the deadline to end the connection before heartbeats do',
       () => broker.problems().some((problem) => /was not answered within 10000 ms/.test(problem)),
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     )
     await eventually(
       'the closed consumer to be named',
       () => broker.problems().some((problem) => /^consumer of pings\.0: not open for \d+ s/.test(problem)),
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     )
     rabbit.cut()
     rabbit.restore()
-    await eventually('the consumer to be open again', async () => (await consuming()) === 1, PATIENCE_MS)
-    await eventually('nothing to be wrong', () => broker.problems().length === 0, PATIENCE_MS)
+    await eventually('the consumer to be open again', async () => (await consuming()) === 1, MAX_WAIT_MS)
+    await eventually('nothing to be wrong', () => broker.problems().length === 0, MAX_WAIT_MS)
   },
 )

@@ -4,15 +4,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { keptMarks } from '#shared/platform/process/kept-marks.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
+import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { AdminContext } from '../../ingress/admin/command.ts'
 import { commands } from '../../ingress/admin/registry.ts'
 import { runAdmin } from '../../ingress/admin/run.ts'
 import { databaseUrl, withClient } from '../../stack/database-admin.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct, type Product } from '../support/product.ts'
@@ -70,7 +70,7 @@ async function liveOn(db: Product['db'], checkpoints: string): Promise<void> {
   await db('restore_marks').insert({ id: later, made_at: new Date(Date.now() + 120_000) })
   await eventually(
     'the mark to be kept outside',
-    async () => (await keptMarks(checkpoints, id).read())[0]?.id === later,
+    async () => (await restoreMarkFile(checkpoints, id).read())[0]?.id === later,
   )
 }
 
@@ -101,7 +101,7 @@ test.serial(
       Array.from({ length: CALM }, () => addCheck(deps, project.id, { timeoutSeconds: 7200, graceSeconds: 3600 })),
     )
     const [failing, dying] = [await addCheck(deps, project.id), await addCheck(deps, project.id)]
-    await tell(deps.db, [...calm, failing, dying], [await addWebhook(deps, project.id, sink.url)])
+    await notify(deps.db, [...calm, failing, dying], [await addWebhook(deps, project.id, sink.url)])
     const evaluator = await before.workers(['ping-evaluator'])
     for (const { uuid } of [...calm, dying]) t.is((await fetch(`${base}/ping/${uuid}`)).status, 200)
     t.is((await fetch(`${base}/ping/${failing.uuid}/fail`)).status, 200)
@@ -117,7 +117,7 @@ test.serial(
 
     await eventually(
       'the listener to have proven that it takes pings',
-      async () => (await deps.db('beats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
+      async () => (await deps.db('listener_heartbeats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
     )
 
     const admin = adminOf(before)
@@ -138,7 +138,7 @@ test.serial(
     const signed = await size(deps.db)
     await liveOn(deps.db, checkpoints)
     for (const part of [workers, evaluator]) await part[Symbol.asyncDispose]()
-    const told = sink.requests.length
+    const notified = sink.requests.length
 
     const copy = await restoreElsewhere(resources, backup)
     const after = resources.use(await openProduct({ env: { ...env, DATABASE_URL: copy } }))
@@ -154,7 +154,7 @@ test.serial(
       log: createLog('silent', 'test'),
       directory: await ownFolder(resources, 'empty-'),
     })
-    await gate.asked()
+    await gate.requested()
     t.regex(gate.problems().join(), /restored from .* admin restore verify/, 'and without the folder too')
     await gate[Symbol.asyncDispose]()
     t.is((await fetch(`${listener.base}/ping/${dying.uuid}`)).status, 200, 'pings are taken')
@@ -170,7 +170,7 @@ test.serial(
 
     await eventually(
       'every check to be excused',
-      async () => (await after.db('checks').whereNotNull('excused_at')).length >= CALM,
+      async () => (await after.db('checks').whereNotNull('deadline_extended_at')).length >= CALM,
       60_000,
     )
     await eventually(
@@ -178,9 +178,9 @@ test.serial(
       async () => metricIn(await restored.metrics.registry.metrics(), 'signalbox_log_refused') === 1,
     )
     t.is((await fetch(`${listener.base}/ping/${dying.uuid}/fail`)).status, 200)
-    await eventually('what fails now to be told', () => sink.requests.length > told)
+    await eventually('what fails now to be told', () => sink.requests.length > notified)
     t.deepEqual(
-      sink.requests.slice(told).map(({ body }) => body.toString()),
+      sink.requests.slice(notified).map(({ body }) => body.toString()),
       [dying.uuid],
       'and nothing else',
     )

@@ -11,7 +11,7 @@ interface Backend {
   base: string
   isReady: boolean
   /** in monotonic milliseconds */
-  lookedAt: number
+  evaluatedAt: number
   process: SpawnedProcess
 }
 
@@ -23,7 +23,7 @@ test.serial('F25: a rolling restart under load resets no connection and refuses 
   const start = async (): Promise<Backend> => {
     const port = await freePort()
     const process = product.spawn('ingress', [], { PORT: String(port) })
-    return { base: `http://127.0.0.1:${port}`, isReady: false, lookedAt: 0, process }
+    return { base: `http://127.0.0.1:${port}`, isReady: false, evaluatedAt: 0, process }
   }
   const backends = [await start(), await start()]
   await product.workers(['ping-evaluator'])
@@ -37,7 +37,7 @@ test.serial('F25: a rolling restart under load resets no connection and refuses 
         ({ ok }) => ok,
         () => false,
       )
-      if (backend) Object.assign(backend, { isReady, lookedAt: performance.now() })
+      if (backend) Object.assign(backend, { isReady, evaluatedAt: performance.now() })
       await sleep(200)
     }
   }
@@ -51,7 +51,7 @@ test.serial('F25: a rolling restart under load resets no connection and refuses 
     // One that drains goes on for three seconds: what is known of it must be younger, also on a machine that stood still.
     base: () =>
       eventually('a backend that is known to be ready', () => {
-        const ready = backends.filter(({ isReady, lookedAt }) => isReady && performance.now() - lookedAt < 1_500)
+        const ready = backends.filter(({ isReady, evaluatedAt }) => isReady && performance.now() - evaluatedAt < 1_500)
         return ready[turn++ % ready.length]?.base
       }),
     checks: checks.map(({ uuid }) => uuid),

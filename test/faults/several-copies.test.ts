@@ -1,6 +1,6 @@
 import test from 'ava'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
-import { addMail, addWebhook, tell } from '../support/alerts.ts'
+import { addMail, addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
@@ -26,7 +26,7 @@ test.serial(
       Array.from({ length: CHECKS }, () => addCheck(deps, project.id, { timeoutSeconds: 60, graceSeconds: 60 })),
     )
     const channels = [await addWebhook(deps, project.id, sink.url), await addMail(deps, project.id, 'ops@example.org')]
-    await tell(product.db, checks, channels)
+    await notify(product.db, checks, channels)
     for (let copy = 0; copy < 4; copy++) await product.workers(['ping-evaluator'])
     await Promise.all(checks.map(({ uuid }) => fetch(`${past.base}/ping/${uuid}`)))
     await backlogEmpty(product)
@@ -50,8 +50,8 @@ test.serial(
       const open = await product.db('notifications').where({ state: 'pending' }).select('id')
       return open.length === 0
     })
-    const told = sink.requests.map(({ path, body }) => `${path} ${body}`)
-    t.deepEqual(told.toSorted(), checks.flatMap(({ uuid }) => [`/down ${uuid}`, `/up ${uuid}`]).toSorted())
+    const notified = sink.requests.map(({ path, body }) => `${path} ${body}`)
+    t.deepEqual(notified.toSorted(), checks.flatMap(({ uuid }) => [`/down ${uuid}`, `/up ${uuid}`]).toSorted())
     t.is(mail.mails.length, 2 * CHECKS)
     const flips = await product.db('flips').select('check_id', 'to_status')
     // new to up, up to down, down to up
@@ -67,7 +67,7 @@ test.serial('F21: a notifier that was frozen past its lease leaves the message t
   const project = await product.project()
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
-  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
   await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
   const ping = async (suffix: string) => (await fetch(`${base}/ping/${check.uuid}${suffix}`)).text()
   t.is(await ping(''), 'OK')

@@ -4,7 +4,7 @@ import type { ConsumeMessage } from 'amqplib'
 import test from 'ava'
 import { workQueues } from '#shared/contracts/topology.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
@@ -31,7 +31,7 @@ test.serial(
     const project = await product.project()
     const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
     const checks = await Promise.all(Array.from({ length: 10 }, () => addCheck(deps, project.id)))
-    await tell(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
+    await notify(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
 
     const names = ['ping-evaluator', 'sweeper', 'notifier']
     const oldListener = product.spawn('ingress', [], {}, previous.folder)
@@ -69,9 +69,9 @@ test.serial(
     await fetch(`${bases[0]}/ping/${first?.uuid}/fail`)
     await sink.waitFor(5)
 
-    const told = sink.requests.map(({ path, body }) => `${path} ${body}`).toSorted()
+    const notified = sink.requests.map(({ path, body }) => `${path} ${body}`).toSorted()
     const wanted = [first, second].flatMap((check) => [`/down ${check?.uuid}`, `/up ${check?.uuid}`])
-    t.deepEqual(told, [...wanted, `/down ${first?.uuid}`].toSorted(), 'each change is told once')
+    t.deepEqual(notified, [...wanted, `/down ${first?.uuid}`].toSorted(), 'each change is told once')
     t.deepEqual([...ledger.answers.keys()], ['200'])
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     const dead = await Promise.all(workQueues(1).map((queue) => probe.depth(`${queue}.dead`)))

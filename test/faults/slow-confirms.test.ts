@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import test from 'ava'
 import { loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
-import { openMailIngress } from '../../ingress/mail/open-mail-ingress.ts'
-import { startMail } from '../ingress/mail/mail-product.ts'
+import { openMailIngress } from '../../ingress/smtp/open-mail-ingress.ts'
+import { startMail } from '../ingress/smtp/mail-product.ts'
 import { eventually } from '../support/eventually.ts'
 import { listeningPort, openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
@@ -15,7 +15,7 @@ const EVERY_MS = 2_000
 const DOMAIN = 'hc.example.org'
 
 /** For a busy machine more than the five seconds that are usual. */
-const PATIENCE = { PUBLISH_TIMEOUT_MS: '8000' }
+const MAX_WAIT = { PUBLISH_TIMEOUT_MS: '8000' }
 
 const down = async ({ db }: Product): Promise<number> => (await db('checks').where({ status: 'down' })).length
 
@@ -35,16 +35,20 @@ async function mailTo(port: number, address: string): Promise<string> {
 }
 
 /** The listeners that say what they have settled; what doors prove, and who looks or notifies, stands there too. */
-async function doors(product: Product): Promise<Set<string>> {
+async function listeners(product: Product): Promise<Set<string>> {
   return new Set(
-    await product.db('beats').whereIn('kind', ['http', 'smtp']).whereNotNull('settled_until').pluck('instance'),
+    await product
+      .db('listener_heartbeats')
+      .whereIn('kind', ['http', 'smtp'])
+      .whereNotNull('settled_until')
+      .pluck('instance'),
   )
 }
 
 test.serial(
   'a ping that was in time wins although its confirm takes nearly as long as it may, at every listener',
   async (t) => {
-    await using product = await openProduct({ env: { PING_EMAIL_DOMAIN: DOMAIN, ...PATIENCE } })
+    await using product = await openProduct({ env: { PING_EMAIL_DOMAIN: DOMAIN, ...MAX_WAIT } })
     const { amqpUrl } = product.config
     await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port || 5672) })
     const project = await product.project()
@@ -58,7 +62,7 @@ test.serial(
     // One that died without signing off must not stop the sweep.
     const dying = product.spawn('ingress')
     await listeningPort(dying)
-    await eventually('three listeners to be known', async () => (await doors(product)).size === 3)
+    await eventually('three listeners to be known', async () => (await listeners(product)).size === 3)
     dying.signal('SIGKILL')
     await dying.exited
 
@@ -104,10 +108,10 @@ test.serial(
     const { base, deps } = await product.ingress()
     const other = product.spawn('ingress')
     await listeningPort(other)
-    await eventually('both listeners to be known', async () => (await doors(product)).size === 2)
+    await eventually('both listeners to be known', async () => (await listeners(product)).size === 2)
     t.is(await other.stop(), 0)
     const ended = await product
-      .db('beats')
+      .db('listener_heartbeats')
       .whereNotNull('ended')
       .whereNotNull('settled_until')
       .distinct('instance', 'ended')

@@ -39,7 +39,7 @@ test.serial(
       random: () => 0,
       more: () => true,
       everyMs: 0,
-      holdFactor: 0,
+      extensionFactor: 0,
       report: () => {},
     })
     const [disturbed] = report.rows

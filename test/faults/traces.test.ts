@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { z } from 'zod'
-import { addWebhook, tell } from '../support/alerts.ts'
+import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { openProduct } from '../support/product.ts'
@@ -62,7 +62,7 @@ test.serial(
     })
     const project = await product.project()
     const check = await addCheck(product.deps, project.id)
-    await tell(product.db, [check], [await addWebhook(product.deps, project.id, sink.url)])
+    await notify(product.db, [check], [await addWebhook(product.deps, project.id, sink.url)])
     await fetch(`${product.url}/ping/${check.uuid}/fail`, { headers: { traceparent } })
     const request = await sink.waitFor(1)
     t.regex(String(request.headers.traceparent), new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
@@ -98,7 +98,7 @@ test.serial('without an endpoint nothing is traced, and no header goes out', asy
   await using product = await openProduct({ listener: 'http', workers: ['ping-evaluator', 'notifier'] })
   const project = await product.project()
   const check = await addCheck(product.deps, project.id)
-  await tell(product.db, [check], [await addWebhook(product.deps, project.id, sink.url)])
+  await notify(product.db, [check], [await addWebhook(product.deps, project.id, sink.url)])
   await fetch(`${product.url}/ping/${check.uuid}/fail`, { headers: { traceparent } })
   const request = await sink.waitFor(1)
   t.is(request.headers.traceparent, undefined)

@@ -6,7 +6,7 @@ import type { FuzzRoute } from './routes.ts'
 import { openTarget, type Target } from './target.ts'
 
 /** The longest turn of the event loop that a request may cause, in milliseconds of the main thread's own time. */
-const MAX_TURN_MS = 100
+const MAX_BLOCK_MS = 100
 /** Routes asked as one tenant: some delete what they can, every key has its rate limit, and an address may sign in so often. */
 const ROUTES_PER_TENANT = 16
 
@@ -30,14 +30,14 @@ for (let part = 1; part <= PARTS; part++) {
     async (t) => {
       const ofPart = target.routes.filter((_, index) => Math.floor(index / ROUTES_PER_TENANT) % PARTS === part - 1)
       t.true(ofPart.length > 0)
-      await asksWithoutHolding(t, ofPart)
+      await queriesWithoutRegistering(t, ofPart)
     },
   )
 }
 
-async function asksWithoutHolding(t: ExecutionContext, routes: readonly FuzzRoute[]): Promise<void> {
+async function queriesWithoutRegistering(t: ExecutionContext, routes: readonly FuzzRoute[]): Promise<void> {
   const before = target.processes.ingress?.output().length ?? 0
-  let slow = await askAll(t, target, bystander, routes, before)
+  let slow = await requestAll(t, target, bystander, routes, before)
   // A machine that others slow down counts more than the work took. A route that holds the loop does so each time, also in
   // a process that has just begun.
   for (let tries = 1; slow.length > 0 && tries < TRIES; tries++) {
@@ -45,14 +45,14 @@ async function asksWithoutHolding(t: ExecutionContext, routes: readonly FuzzRout
     const again = routes.filter(({ method, path }) => named.has(`${method} ${path}`))
     if (again.length < named.size) break
     await using fresh = await openTarget()
-    slow = await askAll(t, fresh, await bystanderOf(fresh), again)
+    slow = await requestAll(t, fresh, await bystanderOf(fresh), again)
   }
   t.deepEqual(slow, [])
 }
 
 /** The ping of a tenant who asks for nothing else. */
-async function bystanderOf(asked: Target): Promise<Buffer> {
-  const { variables } = await asked.tenant()
+async function bystanderOf(requested: Target): Promise<Buffer> {
+  const { variables } = await requested.tenant()
   return Buffer.from(`GET /ping/${variables.uuid} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
 }
 
@@ -62,21 +62,21 @@ async function bystanderOf(asked: Target): Promise<Buffer> {
  * @param from where in what the process has written the turns of these routes begin
  * @returns the turns that took too long
  */
-async function askAll(
+async function requestAll(
   t: ExecutionContext,
-  asked: Target,
+  requested: Target,
   ping: Buffer,
   routes: readonly FuzzRoute[],
   from = 0,
-): Promise<SlowTurn[]> {
+): Promise<SlowBlock[]> {
   const unanswered: string[] = []
   const pings: string[] = []
   for (let first = 0; first < routes.length; first += ROUTES_PER_TENANT) {
-    const tenant = await asked.tenant()
+    const tenant = await requested.tenant()
     for (const route of routes.slice(first, first + ROUTES_PER_TENANT)) {
       for (const { label, bytes } of largestRequests(route, tenant)) {
-        const answering = exchange(asked.httpPort, bytes, true)
-        pings.push((await exchange(asked.httpPort, ping, true)).answer.slice(9, 12))
+        const answering = exchange(requested.httpPort, bytes, true)
+        pings.push((await exchange(requested.httpPort, ping, true)).answer.slice(9, 12))
         const { answer, isAnswered } = await answering
         if (!isAnswered || /^HTTP\/1\.1 5(?!03)/.test(answer)) unanswered.push(`${label}: ${answer.slice(0, 40)}`)
       }
@@ -86,23 +86,23 @@ async function askAll(
   t.deepEqual([...new Set(pings)], ['200'])
   // The watch logs a turn at its next look, so what came before this answer is in the log.
   await eventually('the process to answer once more', async () => {
-    return (await exchange(asked.httpPort, ping, true)).answer.includes(' 200 ')
+    return (await exchange(requested.httpPort, ping, true)).answer.includes(' 200 ')
   })
-  return slowTurns(asked.processes.ingress?.output().slice(from) ?? '')
+  return eventLoopBlocks(requested.processes.ingress?.output().slice(from) ?? '')
 }
 
-interface SlowTurn {
+interface SlowBlock {
   cpuMs: number
   routes: string[]
 }
 
 /** Turns with requests that took the main thread's own time, by the watch in the product; a busy machine makes none. */
-function slowTurns(log: string): SlowTurn[] {
+function eventLoopBlocks(log: string): SlowBlock[] {
   return log
     .split('\n')
-    .filter((line) => line.includes('event-loop.slow-turn'))
-    .map((line): SlowTurn => JSON.parse(line))
-    .filter(({ cpuMs, routes }) => routes.length > 0 && cpuMs > MAX_TURN_MS)
+    .filter((line) => line.includes('event-loop.blocked'))
+    .map((line): SlowBlock => JSON.parse(line))
+    .filter(({ cpuMs, routes }) => routes.length > 0 && cpuMs > MAX_BLOCK_MS)
     .map(({ cpuMs, routes }) => ({ cpuMs, routes }))
 }
 

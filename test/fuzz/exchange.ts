@@ -29,8 +29,8 @@ export async function exchange(
   socket.on('error', () => undefined) // a connection that is reset has been answered by that
   const closed = new Promise((resolve) => socket.once('close', resolve))
   let answer = ''
-  const patienceMs = isWhole || speaks === 'server' ? WHOLE_MS : PART_MS
-  let timer = setTimeout(() => socket.destroy(), patienceMs)
+  const stopTimeoutMs = isWhole || speaks === 'server' ? WHOLE_MS : PART_MS
+  let timer = setTimeout(() => socket.destroy(), stopTimeoutMs)
   let isCut = true
   socket.on('data', (chunk: Buffer) => {
     if (answer === '') {

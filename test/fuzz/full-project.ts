@@ -92,7 +92,7 @@ function fullDocument() {
     name: `hook ${n}`,
     config: { url: 'http://127.0.0.1:65000/' },
   }))
-  const channelOf = (n: number) => channels[n % INTEGRATIONS]?.id ?? ''
+  const integrationOf = (n: number) => channels[n % INTEGRATIONS]?.id ?? ''
   return {
     version: 1,
     channels,
@@ -104,14 +104,14 @@ function fullDocument() {
       desc: `Runs on machine ${n}.`,
       ...(n % 2 === 0 ? { timeout: 3_600 } : { schedule: '*/5 2 * * 1-5', tz: 'Europe/Paris' }),
       grace: 300,
-      channels: `${channelOf(n)},${channelOf(n + 1)}`,
+      channels: `${integrationOf(n)},${integrationOf(n + 1)}`,
     })),
     policies: numbers(POLICIES).map((n) => ({
       id: randomUUID(),
       name: `policy ${n}`,
       match: `t${n}`,
       position: n,
-      steps: numbers(10).map((step) => ({ wait: step * 60, channels: channelOf(n + step) })),
+      steps: numbers(10).map((step) => ({ wait: step * 60, channels: integrationOf(n + step) })),
     })),
     windows: numbers(WINDOWS).map((n) => ({
       id: randomUUID(),
@@ -143,8 +143,8 @@ async function addRows({ db }: HttpProduct, { project }: Team): Promise<void> {
   await db('status_notes').insert(numbers(NOTES).map((n) => ({ ...ofProject, title: `note ${n}`, body: 'Read this.' })))
   const newest = db('checks').where(ofProject).orderBy('id', 'desc').limit(NEVER_OCCURRING).select('id')
   await db('checks').whereIn('id', newest).update({ kind: 'oncalendar', schedule: NEVER, tz: 'Europe/Paris' })
-  const windows = db('windows').where(ofProject).orderBy('id', 'desc').limit(NEVER_OCCURRING).select('id')
-  await db('windows')
+  const windows = db('maintenance_windows').where(ofProject).orderBy('id', 'desc').limit(NEVER_OCCURRING).select('id')
+  await db('maintenance_windows')
     .whereIn('id', windows)
     .update({ every: NEVER.split('\n')[0], tz: 'Europe/Paris' })
 }

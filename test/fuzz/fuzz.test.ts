@@ -111,7 +111,7 @@ async function tryCase(index: number, tenant: Awaited<ReturnType<Target['tenant'
   )
   const status = answer.slice(isMail ? 0 : 9, isMail ? 3 : 12) || 'silence'
   statuses.set(status, (statuses.get(status) ?? 0) + 1)
-  const fault = isMail ? mailFault(answer) : httpFault(answer)
+  const fault = isMail ? mailViolation(answer) : httpViolation(answer)
   if (isAnswered && !fault) return undefined
   const what = isAnswered ? fault : 'no answer'
   const start = made.bytes.toString('latin1').slice(0, 600)
@@ -119,12 +119,12 @@ async function tryCase(index: number, tenant: Awaited<ReturnType<Target['tenant'
 }
 
 /** 501 is Node's word for an unknown transfer coding, 505 for a version; 503 is said on purpose. */
-function httpFault(answer: string): string | undefined {
+function httpViolation(answer: string): string | undefined {
   const [line = ''] = answer.split('\r\n')
   return /^HTTP\/1\.1 5(?!0[135])/.test(line) ? line : undefined
 }
 
 /** The one reply of the mail listener that says that it failed itself. */
-function mailFault(answer: string): string | undefined {
+function mailViolation(answer: string): string | undefined {
   return /^451 .*/m.exec(answer)?.[0]
 }

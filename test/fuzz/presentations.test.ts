@@ -11,7 +11,7 @@ import {
   start,
   stop,
   view,
-} from '../ingress/risk/presentation-support.ts'
+} from '../ingress/api-risk/presentation-support.ts'
 import { effort } from '../support/effort.ts'
 import type { Reply } from '../support/platform-client.ts'
 import { type Random, randomOf } from '../support/random.ts'
@@ -47,7 +47,7 @@ test.after.always(stop)
 
 /** A request that may still be answered, as its wallet knows it. */
 interface Open extends Answered {
-  asked: Reply
+  requested: Reply
   responseUri: string
   mode: 'direct_post' | 'direct_post.jwt'
   // biome-ignore lint/suspicious/noExplicitAny: the key that the request names
@@ -56,11 +56,11 @@ interface Open extends Answered {
 }
 
 async function openRequest(mode: Open['mode']): Promise<Open> {
-  const asked = await ask(client, { responseMode: mode })
-  const jwt = await (await fetch(asked.json.requestUri)).text()
+  const requested = await ask(client, { responseMode: mode })
+  const jwt = await (await fetch(requested.json.requestUri)).text()
   const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
   return {
-    asked,
+    requested,
     mode,
     nonce: claims.nonce,
     state: claims.state,
@@ -138,7 +138,7 @@ for (let first = 0; first < count; first += BATCH) {
         if (fault) faults.push(fault)
         request.refusals++
         if (request.refusals === MAX_REFUSALS) {
-          const { state, reasons: said } = (await view(client, request.asked)).json
+          const { state, reasons: said } = (await view(client, request.requested)).json
           if (state === 'VERIFIED') faults.push(`the request of case ${index} is VERIFIED, seed ${seed}`)
           for (const reason of said) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
         }

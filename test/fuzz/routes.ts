@@ -1,6 +1,6 @@
 import type { IngressDeps } from '../../ingress/deps.ts'
 import { documentedRoutes, openApiDocument } from '../../ingress/openapi.ts'
-import { createWebRouter } from '../../ingress/web/frame/router.ts'
+import { createWebRouter } from '../../ingress/web/shell/router.ts'
 import { isObject } from './json-mutation.ts'
 
 /** One method of one address: what a mutated request starts from. */

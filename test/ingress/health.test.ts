@@ -15,7 +15,7 @@ test('L2 the lateness of the loop is remembered for a while, however often it is
   await eventually('the first measure', async () => loop.worstMs() > 0)
   block(300)
   await eventually('the measure to be taken', async () => loop.worstMs() >= 250)
-  for (let asked = 0; asked < 100; asked++) t.true(loop.worstMs() >= 250)
+  for (let requested = 0; requested < 100; requested++) t.true(loop.worstMs() >= 250)
 })
 
 test('a lateness is forgotten in time', async (t) => {
@@ -33,7 +33,7 @@ test('L2 a listener on a late loop is not ready, and stays so while anybody asks
   app.deps.readiness.add(listener.problems)
   block(2_300)
   await eventually('the process to be unready', async () => (await send(app.url, '/readyz')).status === 503)
-  for (let asked = 0; asked < 5; asked++) {
+  for (let requested = 0; requested < 5; requested++) {
     const answer = await send(app.url, '/readyz')
     t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])
   }

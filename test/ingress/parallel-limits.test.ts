@@ -9,7 +9,7 @@ import { insertUser } from '#shared/tenancy/accounts/store.ts'
 import { createAgentKey } from '#shared/tenancy/operations/create-agent-key.ts'
 import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { registerEndpoint } from '#shared/webhooks/operations/register-endpoint.ts'
-import { limitOpen } from '../../ingress/risk/first-financing/limits.ts'
+import { limitOpen } from '../../ingress/api-risk/first-financing/limits.ts'
 import { createDatabase } from '../support/services.ts'
 
 const PARALLEL = 8

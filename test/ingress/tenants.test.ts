@@ -14,7 +14,7 @@ import { jsonOf, send } from '../support/send.ts'
 import { createTeam, join as joinTeam } from './web/people.ts'
 
 /** No request may hold the loop for longer than 50 ms; what tests add in this same process is allowed for. */
-const MAX_HELD_MS = 100
+const MAX_BLOCKED_MS = 100
 
 let app: HttpProduct
 test.before(async () => {
@@ -61,7 +61,7 @@ test.serial('H1: the page of a mail of line ends holds nobody up, and shows the 
     t.is(mail?.status, 200)
     t.true(download?.bytes.equals(raw))
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
 test.serial('H1: a mail is shown as its sender laid it out', async (t) => {
@@ -81,7 +81,7 @@ test.serial('H6: the longest list of integrations that is taken holds nobody up'
   const { project, rwKey } = await addProject(app.deps)
   await execute(
     app.deps.db,
-    `INSERT INTO channels (project_id, kind, name, sealed_config) SELECT ?, 'email', 'channel ' || n, '' FROM generate_series(1, 1000) n`,
+    `INSERT INTO integrations (project_id, kind, name, sealed_config) SELECT ?, 'email', 'channel ' || n, '' FROM generate_series(1, 1000) n`,
     [project.id],
   )
   const last = await addChannel(app.deps, project.id, 'z')
@@ -91,7 +91,7 @@ test.serial('H6: the longest list of integrations that is taken holds nobody up'
     t.is(answer.status, 201)
     t.like(jsonOf(answer), { channels: last.uuid })
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
 test.serial('H5: lists, badges and metrics of 5,000 checks hold nobody up', async (t) => {
@@ -119,7 +119,7 @@ test.serial('H5: lists, badges and metrics of 5,000 checks hold nobody up', asyn
     t.is((jsonOf(answers[0] ?? answers[1]) as { checks: object[] }).checks.length, 5_000)
     t.like(jsonOf(answers[4] ?? answers[1]), { total: 100 })
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
 test.serial('H3: an object of 90,000 members is verified without holding anybody up', async (t) => {
@@ -132,7 +132,7 @@ test.serial('H3: an object of 90,000 members is verified without holding anybody
     t.is(answer.status, 200)
     verified.push(jsonOf(answer))
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
   t.like(verified[0], { verdict: 'FAILED', payloadSha256: payloadSha256(object) })
 })
 
@@ -142,7 +142,7 @@ test.serial('H2: a pack is drawn without holding anybody up', async (t) => {
     const drawn = await app.deps.threads.run('renderPackPdf', input)
     t.true(drawn.length > 10_000)
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
   t.deepEqual(Buffer.from(await app.deps.threads.run('renderPackPdf', input)), await renderPackPdf(input))
 })
 
@@ -161,7 +161,7 @@ test.serial('an import of 5,000 checks is read and compared without holding anyb
     const answer = await send(app.url, '/api/v3/import?plan=1', { method: 'POST', headers, body })
     t.is(answer.status, 200)
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })
 
 test.serial('a body of too many values is refused without blocking the event loop', async (t) => {
@@ -172,5 +172,5 @@ test.serial('a body of too many values is refused without blocking the event loo
     const answer = await send(app.url, '/api/v3/checks/', { method: 'POST', headers, body })
     t.is(answer.status, 400)
   })
-  t.true(longest < MAX_HELD_MS, `the loop was held for ${longest} ms`)
+  t.true(longest < MAX_BLOCKED_MS, `the loop was held for ${longest} ms`)
 })

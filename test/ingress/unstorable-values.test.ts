@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { CLIENT_SCOPES, FAMILIES } from '#shared/tenancy/oauth/families.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { type CreatedClient, createClient } from '../../ingress/admin/create-client.ts'
-import { askToken } from '../support/platform-client.ts'
+import { requestToken } from '../support/platform-client.ts'
 import { type HttpProduct, openProduct } from '../support/product.ts'
 import { addProject, type TestProject } from '../support/projects.ts'
 import { send } from '../support/send.ts'
@@ -40,7 +40,7 @@ test.before(async () => {
   credentials = await createClient(db, secrets, order)
   const { clientId: client_id, clientSecret: client_secret } = credentials
   const grant = { grant_type: 'client_credentials', client_id, client_secret }
-  authorization = `Bearer ${(await askToken(app.url, grant)).json.access_token}`
+  authorization = `Bearer ${(await requestToken(app.url, grant)).json.access_token}`
   team = await createTeam(app, 'Team')
   await grantFamilies(db, team.organisationId, ['risk-signals'])
   owner = await join(app, team, 'owner')

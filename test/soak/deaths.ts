@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
-import { addMail, addWebhook, tell } from '../support/alerts.ts'
+import { addMail, addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'
 import { addCheck } from '../support/projects.ts'
@@ -13,7 +13,7 @@ import type { Traffic } from './traffic.ts'
 /** Longest wait for a check that fell silent to be down, its deadline moved behind a gap of ours included. */
 const DOWN_MS = 150_000
 /** Longest wait for what was to be told to have been told. */
-const TOLD_MS = 150_000
+const NOTIFIED_MS = 150_000
 /** Of a check that will fall silent. */
 const PERIOD = { timeoutSeconds: 8, graceSeconds: 2 }
 
@@ -22,7 +22,7 @@ export interface Receivers extends AsyncDisposable {
   hookUrl: string
   mailUrl: string
   /** how often each `down NAME` or `up NAME` was taken by a webhook, and by mail */
-  told: { hooks: Map<string, number>; mails: Map<string, number> }
+  notified: { hooks: Map<string, number>; mails: Map<string, number> }
   /** Refuses, for now, whatever comes. */
   refuse(isOn: boolean): void
 }
@@ -43,7 +43,7 @@ export async function openReceivers(): Promise<Receivers> {
   return {
     hookUrl: hook.url,
     mailUrl: mail.url,
-    told: {
+    notified: {
       hooks,
       get mails() {
         const mails = new Map<string, number>()
@@ -108,7 +108,7 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
   const hook = await addWebhook(ground, projectId, receivers.hookUrl)
   // An address takes thirty mails a minute.
   const mails = await Promise.all([1, 2, 3, 4].map((n) => addMail(ground, projectId, `ops${n}@example.org`)))
-  await db('channels').where({ kind: 'email' }).update({ email_verified: true })
+  await db('integrations').where({ kind: 'email' }).update({ email_verified: true })
   let made = 0
   let deaths: Death[] = []
   const make = async (fails: boolean): Promise<Death> => {
@@ -116,7 +116,7 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
     const times = fails ? { timeoutSeconds: 3600, graceSeconds: 3600 } : PERIOD
     const check = await persistently('a check to be made', () => addCheck(ground, projectId, { name, ...times }))
     const mail = mails[made % mails.length]
-    await persistently('its integrations', () => tell(db, [check], mail ? [hook, mail] : [hook]))
+    await persistently('its integrations', () => notify(db, [check], mail ? [hook, mail] : [hook]))
     await traffic.untilAccepted(check.uuid)
     return { check, name, fails }
   }
@@ -141,14 +141,14 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
       await settle('everybody who died to be down', () => areAll('down').catch(() => false), DOWN_MS)
       const missing = (...of: Status[]) => deaths.flatMap((death) => missingOf(death, of, receivers))
       // What is still being tried when a newer message is sent is not sent any more, as it should be.
-      await settle('every death to be told', async () => missing('down').length === 0, TOLD_MS)
+      await settle('every death to be told', async () => missing('down').length === 0, NOTIFIED_MS)
       // Who comes back stays: the books are about one death each.
       await persistently('the dead to be kept from dying again', async () =>
         db('checks').whereIn('id', ids).update({ timeout_seconds: 3600, grace_seconds: 3600 }),
       )
       for (const { check } of deaths) await traffic.untilAccepted(check.uuid)
-      await settle('everybody who came back to be up', () => areAll('up').catch(() => false), TOLD_MS)
-      await settle('every return to be told', async () => missing('up').length === 0, TOLD_MS)
+      await settle('everybody who came back to be up', () => areAll('up').catch(() => false), NOTIFIED_MS)
+      await settle('every return to be told', async () => missing('up').length === 0, NOTIFIED_MS)
       await settle(
         'every message to have ended',
         async () => {
@@ -158,7 +158,7 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
             .catch(() => [1])
           return open.length === 0
         },
-        TOLD_MS,
+        NOTIFIED_MS,
       )
       found.push(...missing('down', 'up'))
       found.push(...(await persistently('the changes of the dead', () => wrongFlips(db, deaths))))
@@ -173,8 +173,8 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
   }
 }
 
-function missingOf({ check, name }: Death, statuses: readonly Status[], { told }: Receivers): string[] {
-  const { hooks, mails } = told
+function missingOf({ check, name }: Death, statuses: readonly Status[], { notified }: Receivers): string[] {
+  const { hooks, mails } = notified
   return statuses.flatMap((status) => [
     ...(hooks.has(`${status} ${check.uuid}`) ? [] : [`no webhook of ${name} being ${status}`]),
     ...(mails.has(`${status} ${name}`) ? [] : [`no mail of ${name} being ${status}`]),
@@ -197,14 +197,14 @@ async function wrongFlips(db: Knex, deaths: readonly Death[]): Promise<string[]>
 }
 
 /** What came more often than once: allowed for a message of which more than one attempt is known. */
-async function doublesOf(db: Knex, deaths: readonly Death[], { told }: Receivers) {
-  const { hooks, mails } = told
+async function doublesOf(db: Knex, deaths: readonly Death[], { notified }: Receivers) {
+  const { hooks, mails } = notified
   const found: string[] = []
   let repeated = 0
   for (const { check, name } of deaths) {
     const rows = await query<{ kind: string; status: string; attempts: number }>(
       db,
-      `SELECT c.kind, n.check_status AS status, n.attempts FROM notifications n JOIN channels c ON c.id = n.channel_id
+      `SELECT c.kind, n.check_status AS status, n.attempts FROM notifications n JOIN integrations c ON c.id = n.integration_id
        WHERE n.check_id = ?`,
       [check.id],
     )

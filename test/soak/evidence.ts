@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import { parseJson } from '#shared/canonical/parse-json.ts'
 import { query } from '#shared/platform/database/sql.ts'
-import { type Checkpoint, openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { type Checkpoint, decodeCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { appendToRange, type CompactRange, compactRoot } from '#shared/transparency/anchoring/merkle.ts'
 import { parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { flatPolicy } from '#shared/transparency/anchoring/policy.ts'
@@ -54,7 +54,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
   const look = async () => {
     const answer = await send(`${base()}/v1/transparency/production/checkpoint`).catch(() => null)
     if (answer?.status !== 200) return
-    const { checkpoint } = openCheckpoint(answer.text, [key])
+    const { checkpoint } = decodeCheckpoint(answer.text, [key])
     checkpoints.push(checkpoint)
   }
   const hook = await orders.post('/v1/webhooks/endpoints', { url: `${sink.url}/packs`, eventTypes: ['risk_signals.*'] })

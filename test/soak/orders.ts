@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CreatedClient } from '../../ingress/admin/create-client.ts'
-import { askToken, clientWith, demoTriple, type Reply } from '../support/platform-client.ts'
+import { clientWith, demoTriple, type Reply, requestToken } from '../support/platform-client.ts'
 
 const packShape = z.object({ packId: z.string(), anchor: z.object({ txId: z.string() }) })
 const queuedShape = z.object({ links: z.object({ self: z.string() }) })
@@ -28,7 +28,7 @@ export function openOrders(base: () => string, credentials: CreatedClient): Orde
   const renew = async () => {
     const { clientId, clientSecret } = credentials
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
-    const answer = await askToken(base(), form)
+    const answer = await requestToken(base(), form)
     if (answer.status === 200) token = tokenShape.parse(answer.json).access_token
   }
   const client = () => clientWith(base(), token, credentials)
@@ -44,8 +44,8 @@ export function openOrders(base: () => string, credentials: CreatedClient): Orde
       /** where it will be, once the answer said that it takes longer */
       let self: string | null = null
       for (;;) {
-        const asked: Promise<Reply> = self === null ? post('/v1/po/risk-signals', body, key) : client().get(self)
-        const answer: Reply | null = await asked.catch(() => null)
+        const requested: Promise<Reply> = self === null ? post('/v1/po/risk-signals', body, key) : client().get(self)
+        const answer: Reply | null = await requested.catch(() => null)
         const ready = packShape.safeParse(answer?.json).data
         if (answer?.status === 200 && ready) {
           return { packId: ready.packId, txId: ready.anchor.txId, text: answer.text }

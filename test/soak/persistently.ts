@@ -1,7 +1,7 @@
 import { eventually } from '../support/eventually.ts'
 
 /** Longest wait for the database to take what the books need: it may just be between two primaries. */
-const PATIENCE_MS = 120_000
+const MAX_WAIT_MS = 120_000
 
 /** What a statement of the books gives, however often it has to be tried. It must do no harm when it is run twice. */
 export async function persistently<T>(what: string, run: () => Promise<T>): Promise<T> {
@@ -12,7 +12,7 @@ export async function persistently<T>(what: string, run: () => Promise<T>): Prom
         (value) => ({ value }),
         () => null,
       ),
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   )
   return value
 }

@@ -43,7 +43,7 @@ export interface SoakOptions extends SoakSize {
   /** milliseconds from one fault to the next, or more when the one is not over by then */
   everyMs: number
   /** of the seconds that faults stay; 1 unless the run is to be short */
-  holdFactor?: number
+  extensionFactor?: number
   /** told of each row as it is made */
   report(row: SoakRow): void
 }
@@ -176,7 +176,7 @@ async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promi
       const { status, stdout, stderr } = await adminOf({ ...product, db })(...args)
       if (status !== 0) throw new Error(`admin ${args.join(' ')}: ${stderr || stdout}`)
     },
-    hold: (seconds) => sleep(seconds * 1000 * (options.holdFactor ?? 1)),
+    hold: (seconds) => sleep(seconds * 1000 * (options.extensionFactor ?? 1)),
   }
   const settle = (what: string, run: () => Promise<unknown>) =>
     run().catch((error: unknown) => void found.push(`${what}: ${String(error)}`))

@@ -6,7 +6,7 @@ import { Ledger, pingOnce } from '../faults/ledger.ts'
 /** A ping starts so often at each listener, whatever became of those before it. */
 const EVERY_MS = 25
 /** Pings under way at one listener, beyond which none is started. */
-const MOST_UNDER_WAY = 500
+const MAX_IN_FLIGHT = 500
 /** After it a client gives up, and does not know what became of its ping. */
 const TIMEOUT_MS = 10_000
 
@@ -33,7 +33,7 @@ export interface Traffic extends AsyncDisposable {
 
 /** @param bases of the listeners @param checks uuids, pinged in turn through each of them */
 export function startTraffic(bases: readonly string[], checks: readonly string[]): Traffic {
-  const agent = new Agent({ keepAlive: true, maxSockets: MOST_UNDER_WAY })
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_IN_FLIGHT })
   const total = new Ledger()
   const underWay = bases.map(() => new Set<Promise<unknown>>())
   const acceptedBy = bases.map(() => 0)
@@ -61,7 +61,7 @@ export function startTraffic(bases: readonly string[], checks: readonly string[]
   const timer = setInterval(() => {
     const check = checks[turn++ % checks.length] ?? ''
     for (const [listener, those] of underWay.entries()) {
-      if (those.size >= MOST_UNDER_WAY) continue
+      if (those.size >= MAX_IN_FLIGHT) continue
       const sent: Promise<unknown> = send(listener, check).finally(() => those.delete(sent))
       those.add(sent)
     }

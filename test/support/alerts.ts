@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { insertChannel, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
+import { insertIntegration, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 
 interface Deps {
@@ -9,7 +9,7 @@ interface Deps {
 }
 
 /** An integration that tells a URL of every change: the path says which, `/down` or `/up`. */
-export async function addWebhook(deps: Deps, projectId: number, url: string): Promise<StoredChannel> {
+export async function addWebhook(deps: Deps, projectId: number, url: string): Promise<StoredIntegration> {
   const side = (name: 'down' | 'up') => ({
     [`url_${name}`]: `${url}/${name}`,
     [`method_${name}`]: 'POST',
@@ -20,17 +20,22 @@ export async function addWebhook(deps: Deps, projectId: number, url: string): Pr
 }
 
 /** An integration that people read: a chat room at a URL. */
-export async function addChat(deps: Deps, projectId: number, url: string): Promise<StoredChannel> {
+export async function addChat(deps: Deps, projectId: number, url: string): Promise<StoredIntegration> {
   return await add(deps, projectId, 'slack', { url })
 }
 
 /** An integration that mails every change. */
-export async function addMail(deps: Deps, projectId: number, address: string): Promise<StoredChannel> {
+export async function addMail(deps: Deps, projectId: number, address: string): Promise<StoredIntegration> {
   return await add(deps, projectId, 'email', { value: address, down: true, up: true })
 }
 
-async function add({ db, secrets }: Deps, projectId: number, kind: string, config: unknown): Promise<StoredChannel> {
-  return await insertChannel(db, {
+async function add(
+  { db, secrets }: Deps,
+  projectId: number,
+  kind: string,
+  config: unknown,
+): Promise<StoredIntegration> {
+  return await insertIntegration(db, {
     projectId,
     kind,
     name: kind,
@@ -39,7 +44,13 @@ async function add({ db, secrets }: Deps, projectId: number, kind: string, confi
 }
 
 /** Every one of the checks tells every one of the integrations. */
-export async function tell(db: Knex, checks: readonly Check[], channels: readonly StoredChannel[]): Promise<void> {
-  const pairs = checks.flatMap((check) => channels.map((channel) => ({ check_id: check.id, channel_id: channel.id })))
-  await db.batchInsert('check_channels', pairs, 500)
+export async function notify(
+  db: Knex,
+  checks: readonly Check[],
+  channels: readonly StoredIntegration[],
+): Promise<void> {
+  const pairs = checks.flatMap((check) =>
+    channels.map((channel) => ({ check_id: check.id, integration_id: channel.id })),
+  )
+  await db.batchInsert('check_integrations', pairs, 500)
 }

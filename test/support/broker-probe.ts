@@ -25,9 +25,9 @@ export async function openBrokerProbe(url: string): Promise<BrokerProbe> {
   channel.on('error', () => {})
   const look = async (queue: string) => {
     for (;;) {
-      const asked = performance.now()
+      const requested = performance.now()
       const found = await channel.checkQueue(queue)
-      if (found.messageCount + found.consumerCount > 0 || performance.now() - asked < BELIEVED_MS) return found
+      if (found.messageCount + found.consumerCount > 0 || performance.now() - requested < BELIEVED_MS) return found
     }
   }
   return {

@@ -5,10 +5,10 @@ import { pingQueueDeclarations, type QueueDeclaration, queueDeclarations } from 
 /** Most tests have so many ping queues, or fewer. */
 const USUAL_SHARDS = 2
 /** More than any test sets PING_SHARDS to. */
-const MOST_SHARDS = 8
+const MAX_SHARDS = 8
 /** A killed process is noticed by its connection: at once, but for a busy broker. */
 const LOOKS = 800
-const LOOK_MS = 25
+const POLL_MS = 25
 /** RabbitMQ says that nobody takes from a queue as well when the queue's leader does not answer it within 250 ms. */
 const BELIEVED_MS = 200
 
@@ -16,7 +16,7 @@ const BELIEVED_MS = 200
 const usual = queueDeclarations(USUAL_SHARDS)
 const ofGenerations = pingQueueDeclarations([1, 2].flatMap((generation) => queuesOf({ generation, shards: 4 })))
 /** Those that some have beside them. */
-const others = [...queueDeclarations(MOST_SHARDS), ...ofGenerations]
+const others = [...queueDeclarations(MAX_SHARDS), ...ofGenerations]
   .map(({ name }) => name)
   .filter((name) => !usual.some((queue) => queue.name === name))
 
@@ -60,10 +60,10 @@ export async function deleteQueues(url: string): Promise<void> {
 
 async function isLeftAlone(channel: Channel, { name, arguments: its }: QueueDeclaration): Promise<boolean> {
   for (let look = 0; look < LOOKS; look++) {
-    const asked = performance.now()
+    const requested = performance.now()
     const { consumerCount } = await channel.assertQueue(name, { durable: true, arguments: its })
-    if (consumerCount === 0 && performance.now() - asked < BELIEVED_MS) return true
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    if (consumerCount === 0 && performance.now() - requested < BELIEVED_MS) return true
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   return false
 }

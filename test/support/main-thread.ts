@@ -1,5 +1,5 @@
 /** How long the event loop of this process was held, whatever else the machine did meanwhile. */
-export interface HeldLoop {
+export interface BlockedLoop {
   /** milliseconds of this thread's own processor time in its longest turn since the start */
   longestMs(): number
   stop(): void
@@ -9,7 +9,7 @@ export interface HeldLoop {
  * Watches the turns of the event loop by the processor time that this thread used in each: other processes on the
  * machine, and other threads of this one, make a turn longer but not dearer.
  */
-export function watchLoop(): HeldLoop {
+export function watchLoop(): BlockedLoop {
   let longest = 0
   let before = process.threadCpuUsage()
   const timer = setInterval(() => {

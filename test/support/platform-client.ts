@@ -62,7 +62,7 @@ export async function makeCredentials(
   })
 }
 
-export async function askToken(
+export async function requestToken(
   base: string,
   form: Record<string, string> | string,
   headers: Record<string, string> = {},
@@ -76,7 +76,7 @@ export async function openClient(
   options: Parameters<typeof makeCredentials>[1] = {},
 ): Promise<ApiClient> {
   const credentials = await makeCredentials(product, options)
-  const answer = await askToken(base, {
+  const answer = await requestToken(base, {
     grant_type: 'client_credentials',
     client_id: credentials.clientId,
     client_secret: credentials.clientSecret,

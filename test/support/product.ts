@@ -10,7 +10,7 @@ import { type Config, loadConfig } from '#shared/platform/process/config.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps, IngressTasks } from '../../ingress/deps.ts'
-import type { MailDeps } from '../../ingress/mail/open-mail-ingress.ts'
+import type { MailDeps } from '../../ingress/smtp/open-mail-ingress.ts'
 import { INGRESS_HEAP } from '../../stack/ingress-heap.ts'
 import type { WorkerDeps } from '../../workers/define-worker.ts'
 import { eventually } from './eventually.ts'
@@ -211,7 +211,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
       return { base: `http://127.0.0.1:${server.port}`, deps }
     },
     async mail() {
-      const { openMailIngress } = await import('../../ingress/mail/open-mail-ingress.ts')
+      const { openMailIngress } = await import('../../ingress/smtp/open-mail-ingress.ts')
       const { server, deps } = await openMailIngress(resources, config, log)
       await deps.broker.connected()
       return { port: server.port, deps }

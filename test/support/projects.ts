@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { insertChannel, type StoredChannel } from '#shared/monitoring/channels/store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
+import { insertIntegration, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'
 import { insertProject, insertProjectKey, type Project } from '#shared/monitoring/projects/store.ts'
 import { ensureOrganisation } from '#shared/tenancy/organisations/store.ts'
@@ -40,10 +40,10 @@ export async function addCheck(deps: Deps, projectId: number, settings: Partial<
   return await insertCheck(deps.db, projectId, { ...DEFAULT_SETTINGS, ...settings })
 }
 
-export async function addChannel(deps: Deps, projectId: number, name: string): Promise<StoredChannel> {
+export async function addChannel(deps: Deps, projectId: number, name: string): Promise<StoredIntegration> {
   const sealedConfig = deps.secrets.seal(
     'integration',
     JSON.stringify({ value: 'alerts@example.org', down: true, up: true }),
   )
-  return await insertChannel(deps.db, { projectId, kind: 'email', name, sealedConfig })
+  return await insertIntegration(deps.db, { projectId, kind: 'email', name, sealedConfig })
 }

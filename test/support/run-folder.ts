@@ -15,12 +15,12 @@ const MEMORY_BYTES = 8 * 1024 ** 3
  * a new file while it has just removed many (ext4: `recently_deleted`), which was half of PostgreSQL's processor time.
  */
 export function makeRunFolder(): string {
-  const folder = mkdtempSync(join(isRoomInMemory() ? IN_MEMORY : tmpdir(), 'signalbox-test-'))
+  const folder = mkdtempSync(join(fitsInMemory() ? IN_MEMORY : tmpdir(), 'signalbox-test-'))
   chmodSync(folder, 0o755) // servers run as users of their own
   return folder
 }
 
-function isRoomInMemory(): boolean {
+function fitsInMemory(): boolean {
   if (!existsSync(IN_MEMORY) || process.availableMemory() < MEMORY_BYTES) return false
   const { bavail, bsize } = statfsSync(IN_MEMORY)
   return bavail * bsize >= FOLDER_BYTES

@@ -27,7 +27,7 @@ const ALONE: ReadonlySet<string> = new Set([
   'test/fuzz/fuzz.test.ts',
   'test/ingress/health.test.ts',
   'test/ingress/tenants.test.ts',
-  'test/ingress/turn-watch.test.ts',
+  'test/ingress/event-loop-monitor.test.ts',
 ])
 
 /** Folder of the generated entries of this run; AVA runs only files inside the project. */
@@ -81,8 +81,8 @@ export function groupFiles(files: ReadonlyMap<string, Layer>): TestGroup[] {
     if (listed.flat().includes(file)) continue
     const folder = folderOf(file)
     const bytes = ALONE.has(file) ? Infinity : statSync(join(root, file)).size
-    const isRoom = (group: { bytes: number }) => group.bytes + bytes <= GROUP_BYTES[layer]
-    const group = groups.find((one) => one.layer === layer && one.folder === folder && isRoom(one))
+    const hasCapacityNow = (group: { bytes: number }) => group.bytes + bytes <= GROUP_BYTES[layer]
+    const group = groups.find((one) => one.layer === layer && one.folder === folder && hasCapacityNow(one))
     if (group) {
       group.files.push(file)
       group.bytes += bytes

@@ -21,7 +21,7 @@ export const acceptanceRecorder: Worker = {
     const record = async (job: OpenJob) => {
       // Validated by the ingress before it was sealed.
       const body = job.request as AcceptanceBody
-      const registryAction = body.receivable ? await askRegistry(job, body.receivable) : null
+      const registryAction = body.receivable ? await queryRegistry(job, body.receivable) : null
       const signedBy = body.signature === undefined ? null : await findSigner(job, body, body.signature)
       await endJob(deps, job, async (tx, enqueue) => {
         if (body.signature !== undefined && signedBy === null) return { refusal: notTrusted() }
@@ -42,10 +42,10 @@ export const acceptanceRecorder: Worker = {
       const buyer = veis && (await findEntity(deps.db, job, veis.vei))
       return buyer ? await signerOf(signature, documentSha256, await listKeys(deps.db, buyer.id)) : null
     }
-    const askRegistry = async (job: OpenJob, receivable: NonNullable<AcceptanceBody['receivable']>) => {
+    const queryRegistry = async (job: OpenJob, receivable: NonNullable<AcceptanceBody['receivable']>) => {
       const { supplierGstin, buyerGstin, documentType, documentNumber, documentDate } = receivable
-      const asked = { supplierGstin, buyerGstin, documentType, documentNumber, documentDate }
-      const answer = await registries.of(job).invoiceActions.fetch(registries.context(job), asked)
+      const requested = { supplierGstin, buyerGstin, documentType, documentNumber, documentDate }
+      const answer = await registries.of(job).invoiceActions.fetch(registries.context(job), requested)
       return answer.data?.action ?? null
     }
     return [

@@ -1,12 +1,12 @@
-import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { alertsReevaluate } from '#shared/contracts/alerts-reevaluate.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import type { Worker } from '../define-worker.ts'
-import { handOn, isFull } from './hand-on.ts'
+import { handOn, isFull } from './process-flips.ts'
 
 /** Each costs nothing by itself: those that come while the alerter works share one more look. */
 const PREFETCH = 100
 /** Milliseconds after which the rest is left to the next message, which the sweeper sends within a second. */
-const LONGEST_RUN_MS = 60_000
+const MAX_RUN_MS = 60_000
 
 /**
  * Decides who is told of changes, and when. A message only says that there is something to do: the alerter repeats until
@@ -18,7 +18,7 @@ export const alerter: Worker = {
   start(deps) {
     const run = sharedRuns(async () => {
       let claimed = 0
-      for (const end = performance.now() + LONGEST_RUN_MS; performance.now() < end; ) {
+      for (const end = performance.now() + MAX_RUN_MS; performance.now() < end; ) {
         // In a flood of changes one half of the work, the database's, goes on while the other half is done here.
         const beside = isFull(claimed) ? handOn(deps, 'changes') : null
         const turns = await Promise.allSettled([handOn(deps), beside])
@@ -27,7 +27,7 @@ export const alerter: Worker = {
         if (claimed === 0) return
       }
     })
-    return [subscribe('alerter', on(alertsWake, PREFETCH, run), deps)]
+    return [subscribe('alerter', on(alertsReevaluate, PREFETCH, run), deps)]
   },
 }
 

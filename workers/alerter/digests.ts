@@ -5,12 +5,16 @@ import {
   type Gathering,
   gatheringPolicies,
   joinBundle,
-  looksCutOff,
+  suggestsOwnOutage,
 } from '#shared/monitoring/alerting/bundle-store.ts'
 import { digestOf, inDigest } from '#shared/monitoring/alerting/digest.ts'
-import type { Decided, NewTelling } from '#shared/monitoring/alerting/incident.ts'
-import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
-import { makeWaitingTellings, queueTellings, type WaitingTelling } from '#shared/monitoring/alerting/waiting-store.ts'
+import type { Decided, NewNotification } from '#shared/monitoring/alerting/incident.ts'
+import { insertSummaries } from '#shared/monitoring/alerting/notification-store.ts'
+import {
+  createDueNotifications,
+  type PendingNotification,
+  queueNotifications,
+} from '#shared/monitoring/alerting/pending-notification-store.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { type DigestReader, digestReaders } from '../digest-readers.ts'
@@ -24,11 +28,11 @@ export interface Outcome {
 
 interface Joining {
   gathering: Gathering
-  members: { channelId: number; incidentId: string }[]
+  members: { integrationId: number; incidentId: string }[]
 }
 
 /** Incidents that one message holds for programs; people read the first fifty. */
-const MOST_LISTED = 1_000
+const MAX_LISTED = 1_000
 
 /**
  * Takes messages of policies that gather digests out of what was decided: outages when enough of one policy are due at
@@ -46,27 +50,27 @@ export async function gatherDigests(
   const gathering = await gatheringPolicies(tx, [...grouped.keys()])
   const isManyOf = new Map(
     [...grouped].map(([policyId, of]) => {
-      const speaking = of.filter(({ result }) => result.tellings.some(isOutage)).length
+      const speaking = of.filter(({ result }) => result.notifications.some(isOutage)).length
       const needed = of[0]?.one.facts.policy?.plan.group.checks ?? 0
       return [policyId, gathering.has(policyId) || speaking >= needed]
     }),
   )
-  const told = [...grouped.values()].flat().flatMap(({ result }) => result.tellings)
-  const readers = await digestReaders(tx, deps, { ids: told.map(({ channelId }) => channelId), uuids: [] })
+  const notified = [...grouped.values()].flat().flatMap(({ result }) => result.notifications)
+  const readers = await digestReaders(tx, deps, { ids: notified.map(({ integrationId }) => integrationId), uuids: [] })
   const joining = new Map<string, Joining>()
-  const waiting: WaitingTelling[] = []
+  const waiting: PendingNotification[] = []
   const left = outcomes.map((outcome) => {
     const policyId = isGrouped(outcome) ? (outcome.one.facts.policy?.id ?? null) : null
     if (policyId === null) return outcome
-    return takeOut(outcome, (telling) => {
-      const isMany = isOutage(telling) && isManyOf.get(policyId)
-      if (!isMany && !wasTold(outcome, telling)) return null
-      const { readers: of, keepers } = readers({ id: telling.channelId })
-      if (of.length > 0) noteMembers(joining, outcome, { policyId, telling, readers: of })
+    return takeOut(outcome, (notification) => {
+      const isMany = isOutage(notification) && isManyOf.get(policyId)
+      if (!isMany && !wasNotified(outcome, notification)) return null
+      const { readers: of, keepers } = readers({ id: notification.integrationId })
+      if (of.length > 0) noteMembers(joining, outcome, { policyId, notification, readers: of })
       const incidentId = outcome.result.incident?.id
       const single = isMany && incidentId !== undefined ? keepers : []
       for (const { id } of single)
-        waiting.push({ incidentId: incidentId ?? '', telling: { ...telling, channelId: id } })
+        waiting.push({ incidentId: incidentId ?? '', notification: { ...notification, integrationId: id } })
       return { isRead: of.length > 0, isSingle: single.length > 0 }
     })
   })
@@ -74,38 +78,45 @@ export async function gatherDigests(
     outcomes: left,
     async join() {
       for (const { gathering: of, members } of joining.values()) await joinBundle(tx, of, members)
-      await queueTellings(tx, waiting)
+      await queueNotifications(tx, waiting)
     },
   }
 }
 
 function isGrouped({ one, result }: Outcome): boolean {
   const { policy } = one.facts
-  return policy?.id != null && policy.plan.group.within > 0 && result.tellings.length > 0
+  return policy?.id != null && policy.plan.group.within > 0 && result.notifications.length > 0
 }
 
-function isOutage({ what }: NewTelling): boolean {
+function isOutage({ what }: NewNotification): boolean {
   return what === 'first' || what === 'repeat'
 }
 
 /** A recovery goes the way that the outage went. */
-function wasTold({ one }: Outcome, { channelId, what }: NewTelling): boolean {
-  return what === 'recovery' && one.facts.tellings.some((it) => it.what === 'digest' && it.channelId === channelId)
+function wasNotified({ one }: Outcome, { integrationId, what }: NewNotification): boolean {
+  return (
+    what === 'recovery' &&
+    one.facts.notifications.some((it) => it.what === 'digest' && it.integrationId === integrationId)
+  )
 }
 
 function noteMembers(
   joining: Map<string, Joining>,
   { one, result }: Outcome,
-  { policyId, telling, readers }: { policyId: number; telling: NewTelling; readers: readonly DigestReader[] },
+  {
+    policyId,
+    notification,
+    readers,
+  }: { policyId: number; notification: NewNotification; readers: readonly DigestReader[] },
 ): void {
   const incidentId = result.incident?.id
   if (incidentId === undefined) return
-  const key = `${policyId} ${telling.status}`
+  const key = `${policyId} ${notification.status}`
   const known = joining.get(key) ?? {
-    gathering: { projectId: one.facts.check.projectId, policyId, direction: telling.status },
+    gathering: { projectId: one.facts.check.projectId, policyId, direction: notification.status },
     members: [],
   }
-  for (const { id } of readers) known.members.push({ channelId: id, incidentId })
+  for (const { id } of readers) known.members.push({ integrationId: id, incidentId })
   joining.set(key, known)
 }
 
@@ -116,29 +127,31 @@ interface Taken {
 }
 
 /** @param take where a message goes; null or nowhere: it stays as it is */
-function takeOut({ one, result }: Outcome, take: (telling: NewTelling) => Taken | null): Outcome {
-  const taken = new Map(result.tellings.map((telling) => [telling, take(telling)]))
+function takeOut({ one, result }: Outcome, take: (notification: NewNotification) => Taken | null): Outcome {
+  const taken = new Map(result.notifications.map((notification) => [notification, take(notification)]))
   const ids = (isIt: (of: Taken) => boolean) =>
-    new Set([...taken].flatMap(([{ channelId }, of]) => (of && isIt(of) ? [channelId] : [])))
+    new Set([...taken].flatMap(([{ integrationId }, of]) => (of && isIt(of) ? [integrationId] : [])))
   const read = ids(({ isRead }) => isRead)
   const single = ids(({ isSingle }) => isSingle)
   if (read.size + single.size === 0) return { one, result }
   const uuids = new Set(one.facts.channels.filter(({ id }) => read.has(id)).map(({ uuid }) => uuid))
-  const tellings = result.tellings.filter(({ channelId }) => !read.has(channelId) && !single.has(channelId))
-  const isWhole = tellings.length + single.size === 0
-  return { one, result: { ...result, tellings, decision: inDigest(result.decision, uuids, isWhole) } }
+  const notifications = result.notifications.filter(
+    ({ integrationId }) => !read.has(integrationId) && !single.has(integrationId),
+  )
+  const isWhole = notifications.length + single.size === 0
+  return { one, result: { ...result, notifications, decision: inDigest(result.decision, uuids, isWhole) } }
 }
 
 /** Sends the digests that nothing more is due for, and the next single messages beside them. @returns their messages, to be published after the commit */
 export async function sendDigests(tx: Knex, { config }: Pick<WorkerDeps, 'config'>): Promise<OutboxRow[]> {
-  const messages = await makeWaitingTellings(tx)
+  const messages = await createDueNotifications(tx)
   for (const bundle of await claimBundles(tx)) {
-    const told = await closeBundle(tx, bundle, MOST_LISTED)
+    const notified = await closeBundle(tx, bundle, MAX_LISTED)
     const status = bundle.direction
-    const isSuspicious = status === 'down' && told.length > 0 && (await looksCutOff(tx, bundle.projectId))
+    const isSuspicious = status === 'down' && notified.length > 0 && (await suggestsOwnOutage(tx, bundle.projectId))
     const link = `${config.publicUrl}/projects/${bundle.projectUuid}/incidents`
-    const summaries = told.map(({ channelId, size, members }) => ({
-      channelId,
+    const summaries = notified.map(({ integrationId, size, members }) => ({
+      integrationId,
       what: 'digest' as const,
       status,
       bundleId: bundle.id,

@@ -3,25 +3,25 @@ import type { Knex } from 'knex'
 import { groupOpenings } from '#shared/monitoring/alerting/bundle-store.ts'
 import {
   type AlertedCheck,
-  alertedChannels,
   alertedChecks,
+  alertedIntegrations,
   assignmentsOf,
   digestsOf,
   finishesOf,
   flipTimes,
-  lockTellings,
+  lockNotifications,
 } from '#shared/monitoring/alerting/fact-store.ts'
 import type { WaitingFlip } from '#shared/monitoring/alerting/flip-store.ts'
-import type { FactChannel, Facts, Incident } from '#shared/monitoring/alerting/incident.ts'
+import type { FactIntegration, Facts, Incident } from '#shared/monitoring/alerting/incident.ts'
 import { newestIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { lockPendingNotifications } from '#shared/monitoring/alerting/pending-notification-store.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import { lockWaitingTellings } from '#shared/monitoring/alerting/waiting-store.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
-import { loadGates } from './load-gates.ts'
 import { loadParents } from './load-parents.ts'
 import type { LoadReserve } from './load-reserve.ts'
-import type { ReadChannel } from './read-channel.ts'
+import { loadSuppressions } from './load-suppressions.ts'
+import type { ReadIntegration } from './read-integration.ts'
 
 /** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
 export interface Work {
@@ -39,7 +39,7 @@ export interface Case extends Work {
 export async function loadFacts(
   tx: Knex,
   work: readonly Work[],
-  reading: { readChannel: ReadChannel; loadReserve: LoadReserve },
+  reading: { readIntegration: ReadIntegration; loadReserve: LoadReserve },
 ): Promise<Case[]> {
   const checkIds = work.map(({ checkId }) => checkId)
   const due = work.flatMap(({ checkId, flip }) => (flip ? [] : [checkId]))
@@ -63,18 +63,22 @@ export async function loadFacts(
   const counting = asking(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
   const watching = asking(({ plan }) => plan.flapping !== null)
   const opening = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
-  const gatesOf = await loadGates(tx, found, nowMicros())
+  const suppressionsOf = await loadSuppressions(tx, found, nowMicros())
   // A check that was told directly, and then got into a window or under a parent, owes its recovery all the same.
-  const told = found.flatMap(({ incident, policy, check }) => {
-    const isImplicit = rules.get(check.id)?.hasParents || gatesOf(check.id).isInWindow
+  const notified = found.flatMap(({ incident, policy, check }) => {
+    const isImplicit = rules.get(check.id)?.hasParents || suppressionsOf(check.id).isInWindow
     return incident && (policy || isImplicit || !incident.isDirect) ? [incident.id] : []
   })
   const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
   const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
   // What waits is locked first: it may become a message meanwhile. A digest owes its recoveries whatever the policy is by now.
-  const tellings = Map.groupBy(
-    [...(await lockWaitingTellings(tx, told)), ...(await lockTellings(tx, told)), ...(await digestsOf(tx, told))],
+  const notifications = Map.groupBy(
+    [
+      ...(await lockPendingNotifications(tx, notified)),
+      ...(await lockNotifications(tx, notified)),
+      ...(await digestsOf(tx, notified)),
+    ],
     ({ incidentId }) => incidentId,
   )
   const grouping = found.flatMap(({ policy }) => (policy?.plan.group.within ? [policy] : []))
@@ -82,12 +86,12 @@ export async function loadFacts(
     ...new Map(grouping.map(({ id, plan }) => [id, { id, within: plan.group.within }])).values(),
   ])
   const children = found.filter(({ check }) => rules.get(check.id)?.hasParents).map(({ check }) => check)
-  const heldOf = await loadParents(tx, children, nowMicros())
-  const channelsOf = await loadChannels(tx, found, tellings, reading)
+  const suppressionOfRow = await loadParents(tx, children, nowMicros())
+  const integrationsOf = await loadIntegrations(tx, found, notifications, reading)
 
   return found.map(({ check, policy, ...one }) => {
-    const { gates, isInWindow } = gatesOf(check.id)
-    const parent = heldOf(check, one.incident, one.incident?.downAt ?? one.flip?.at ?? nowMicros())
+    const { gates, isInWindow } = suppressionsOf(check.id)
+    const parent = suppressionOfRow(check, one.incident, one.incident?.downAt ?? one.flip?.at ?? nowMicros())
     return {
       ...one,
       facts: {
@@ -99,8 +103,8 @@ export async function loadFacts(
           (rules.get(check.id)?.hasParents || isInWindow || isImplicit(one.incident) ? IMPLICIT_POLICY : null),
         severity: rules.get(check.id)?.severity ?? 'critical',
         finishes: finishes.get(check.id) ?? [],
-        channels: channelsOf(check, policy, one.incident),
-        tellings: tellings.get(one.incident?.id ?? '') ?? [],
+        channels: integrationsOf(check, policy, one.incident),
+        notifications: notifications.get(one.incident?.id ?? '') ?? [],
         gates: parent.gate ? [...gates, parent.gate] : gates,
         isInCycle: parent.isInCycle,
         groupOpensAt: openings.get(policy?.id ?? 0) ?? null,
@@ -132,11 +136,11 @@ function oldestWatched(found: readonly Found[]): number {
 }
 
 /** The integrations that each check may tell: its own, those that its policy names, and those that were told before. */
-async function loadChannels(
+async function loadIntegrations(
   tx: Knex,
   found: readonly Found[],
-  tellings: ReadonlyMap<string, readonly { channelId: number }[]>,
-  { readChannel, loadReserve }: { readChannel: ReadChannel; loadReserve: LoadReserve },
+  notifications: ReadonlyMap<string, readonly { integrationId: number }[]>,
+  { readIntegration, loadReserve }: { readIntegration: ReadIntegration; loadReserve: LoadReserve },
 ) {
   const own = Map.groupBy(
     await assignmentsOf(
@@ -145,22 +149,25 @@ async function loadChannels(
     ),
     ({ checkId }) => checkId,
   )
-  const before = [...tellings.values()].flat().map(({ channelId }) => channelId)
-  const assigned = [...own.values()].flat().map(({ channelId }) => channelId)
+  const before = [...notifications.values()].flat().map(({ integrationId }) => integrationId)
+  const assigned = [...own.values()].flat().map(({ integrationId }) => integrationId)
   const named = found.flatMap(({ policy }) => policy?.plan.steps.flatMap(({ channels }) => channels ?? []) ?? [])
-  const loaded = await alertedChannels(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
+  const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
   const isOverReserve = await loadReserve(tx, loaded)
   const known = loaded.map((channel) => ({
     projectId: channel.projectId,
-    ...readChannel(channel),
+    ...readIntegration(channel),
     isOverReserve: isOverReserve(channel),
   }))
   const byId = new Map(known.map((channel) => [channel.id, channel]))
   const order = new Map(known.map(({ id }, index) => [id, index]))
 
-  return (check: AlertedCheck, policy: StoredPolicy | null, incident: Incident | null): FactChannel[] => {
-    const ownIds = new Set((own.get(check.id) ?? []).map(({ channelId }) => channelId))
-    const ids = new Set([...ownIds, ...(tellings.get(incident?.id ?? '') ?? []).map(({ channelId }) => channelId)])
+  return (check: AlertedCheck, policy: StoredPolicy | null, incident: Incident | null): FactIntegration[] => {
+    const incidentIds = new Set((own.get(check.id) ?? []).map(({ integrationId }) => integrationId))
+    const ids = new Set([
+      ...incidentIds,
+      ...(notifications.get(incident?.id ?? '') ?? []).map(({ integrationId }) => integrationId),
+    ])
     if (policy) {
       const uuids = new Set(policy.plan.steps.flatMap(({ channels }) => channels ?? []))
       for (const channel of uuids.size > 0 ? known : []) if (uuids.has(channel.uuid)) ids.add(channel.id)
@@ -169,6 +176,6 @@ async function loadChannels(
       .sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
       .flatMap((id) => byId.get(id) ?? [])
       .filter(({ projectId }) => projectId === check.projectId)
-      .map((channel) => ({ ...channel, isOwn: ownIds.has(channel.id) }))
+      .map((channel) => ({ ...channel, isOwn: incidentIds.has(channel.id) }))
   }
 }

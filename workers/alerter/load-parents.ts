@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 import type { AlertedCheck } from '#shared/monitoring/alerting/fact-store.ts'
 import type { Incident } from '#shared/monitoring/alerting/incident.ts'
-import { type Held, heldByParents, relativesOf } from '#shared/monitoring/dependencies/hold.ts'
-import { nodesOf } from '#shared/monitoring/dependencies/parent-store.ts'
+import { nodesOf } from '#shared/monitoring/rules/parent-store.ts'
+import { type Held, relativesOf, suppressedByParents } from '#shared/monitoring/rules/parent-suppression.ts'
 import type { Micros } from '#shared/time.ts'
 
 /** What the checks that others depend on hold (alerting 4). @param children those that have parents */
@@ -17,5 +17,5 @@ export async function loadParents(
     [...Map.groupBy(nodes, ({ projectId }) => projectId)].map(([id, own]) => [id, relativesOf(own)]),
   )
   return (check, incident, downAt) =>
-    heldByParents(check, incident, relatives.get(check.projectId) ?? relativesOf([]), { downAt, now })
+    suppressedByParents(check, incident, relatives.get(check.projectId) ?? relativesOf([]), { downAt, now })
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { limitOfRepeats, monthlyMeterOf, monthStart } from '#shared/monitoring/notifications/limits.ts'
-import { monthlyUses } from '#shared/monitoring/notifications/monthly-store.ts'
+import { monthlyUsage } from '#shared/monitoring/notifications/monthly-store.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
 interface Metered {
@@ -18,7 +18,7 @@ export function createLoadReserve({ config, now }: Pick<WorkerDeps, 'config' | '
     const metered = channels.filter(({ kind }) => monthlyMeterOf(kind) !== null)
     if (metered.length === 0) return () => false
     const projects = [...new Set(metered.map(({ projectId }) => projectId))]
-    const uses = await monthlyUses(tx, projects, monthStart(now()))
+    const uses = await monthlyUsage(tx, projects, monthStart(now()))
     const taken = new Map(uses.map((use) => [`${use.projectId} ${use.meter}`, use.taken]))
     return ({ projectId, kind }) => {
       const meter = monthlyMeterOf(kind)

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '#shared/environment.ts'
-import { openCheckpoint, signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { decodeCheckpoint, signCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { rootAt } from '#shared/transparency/anchoring/merkle-proof.ts'
 import type { NoteSigner } from '#shared/transparency/anchoring/note-key.ts'
 import {
@@ -64,7 +64,7 @@ async function advance(log: LogDeps): Promise<Advance> {
   const { db, env, file } = log
   const published = await latestCheckpoint(db, env)
   const from = published?.size ?? 0
-  const kept = await readKept(log)
+  const kept = await readSavedCheckpoint(log)
   let size = await sequencedSize(db, env)
   if (kept && kept.size > size) throw refuseOlder(log, kept.size, size)
   if (size < from) throw refuseOlder(log, from, size)
@@ -96,17 +96,17 @@ async function advance(log: LogDeps): Promise<Advance> {
   return { added: size - from, size, isFull }
 }
 
-interface KeptCheckpoint {
+interface SavedCheckpoint {
   size: number
   root: Uint8Array
 }
 
 /** The checkpoint kept outside; believed only with our own signature. */
-async function readKept({ file, signer }: LogDeps): Promise<KeptCheckpoint | undefined> {
+async function readSavedCheckpoint({ file, signer }: LogDeps): Promise<SavedCheckpoint | undefined> {
   const note = await file.read()
   if (note === undefined) return undefined
   try {
-    return openCheckpoint(note, [signer.key]).checkpoint
+    return decodeCheckpoint(note, [signer.key]).checkpoint
   } catch (error) {
     throw new LogRefusedError(
       `${file.path} is not a checkpoint that ${signer.key.name} signed: it was changed. Put back the newest one that ` +
@@ -121,7 +121,7 @@ async function readFrontier({ db, env }: LogDeps, size: number): Promise<Frontie
 }
 
 /** The tree that was signed last must be a beginning of ours. */
-async function assertExtends(log: LogDeps, kept: KeptCheckpoint, frontier: Frontier): Promise<void> {
+async function assertExtends(log: LogDeps, kept: SavedCheckpoint, frontier: Frontier): Promise<void> {
   if (kept.size === 0) return
   const { size } = frontier
   const needed = tilesNeeded(size, (read) => rootAt(kept.size, read))
@@ -132,18 +132,18 @@ async function assertExtends(log: LogDeps, kept: KeptCheckpoint, frontier: Front
 function refuseOlder(log: LogDeps, signed: number, stored: number): LogRefusedError {
   return new LogRefusedError(
     `a checkpoint of ${signed} entries was signed, and the database holds ${stored}: it was restored from an older ` +
-      `backup. ${howToProceed(log)}`,
+      `backup. ${nextAction(log)}`,
   )
 }
 
 function refuseForked(log: LogDeps, signed: number): LogRefusedError {
   return new LogRefusedError(
     `the first ${signed} entries in the database are not those of the checkpoint that was signed: signing would fork ` +
-      `the log. ${howToProceed(log)}`,
+      `the log. ${nextAction(log)}`,
   )
 }
 
-function howToProceed({ file, signer }: LogDeps): string {
+function nextAction({ file, signer }: LogDeps): string {
   return (
     'Nothing is signed until this is settled, and anchors stay PENDING. Restore the newest backup, or replay the ' +
     `write-ahead log up to the signed size. Only if those entries are lost for good: tell those who rely on ` +

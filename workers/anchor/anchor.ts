@@ -8,10 +8,10 @@ import { ensureLogSigner } from '#shared/transparency/log-keys/store.ts'
 import { createOpenTimestamps } from '#shared/transparency/providers/open-timestamps.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { advanceLog, type LogDeps } from './advance-log.ts'
-import { createWitnessing, type Witness } from './ask-witnesses.ts'
 import { checkpointFile } from './checkpoint-file.ts'
 import { every } from './interval.ts'
 import { LogRefusedError } from './log-refused-error.ts'
+import { createWitnessing, type Witness } from './request-cosignatures.ts'
 import { submitOutside } from './submit-outside.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']

@@ -10,14 +10,14 @@ import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
 import { openRegistryAccess } from '../jobs/registry-access.ts'
 
 /** A question about a pair, as the ingress seals it. */
-interface DilutionQuestion {
+interface DilutionRequest {
   supplierGstin: string
   buyerGstin: string
   gstConsent?: string | undefined
 }
 
 /** A quarterly filer's window ends up to four months before a monthly one's: ask for what covers both. */
-const MONTHS_ASKED = 15
+const MONTHS_REQUESTED = 15
 
 /** Measures how much of what a supplier invoiced to a buyer was taken back; once per pair and Indian day. */
 export const dilutionMeasurer: Worker = {
@@ -25,11 +25,11 @@ export const dilutionMeasurer: Worker = {
   start(deps) {
     const registries = openRegistryAccess(deps)
     const answer = async (job: OpenJob) => {
-      const { supplierGstin, buyerGstin, gstConsent } = job.request as DilutionQuestion
+      const { supplierGstin, buyerGstin, gstConsent } = job.request as DilutionRequest
       const today = indianDay(toMillis(deps.now()))
       const to = addMonths(today, -1)
-      const asked = { supplierGstin, recipientGstin: buyerGstin, from: addMonths(to, -MONTHS_ASKED), to }
-      const result = await registries.of(job).tradeReturns.fetch(registries.context(job, gstConsent), asked)
+      const requested = { supplierGstin, recipientGstin: buyerGstin, from: addMonths(to, -MONTHS_REQUESTED), to }
+      const result = await registries.of(job).tradeReturns.fetch(registries.context(job, gstConsent), requested)
       await endJob(deps, job, async (tx) => {
         const owner = { organisationId: job.organisationId, env: job.env }
         const recorded = await findPairHistory(tx, owner, supplierGstin, buyerGstin)

@@ -7,13 +7,13 @@ import { transaction } from '#shared/platform/database/db.ts'
 import type { DomainKey } from '#shared/risk/domain-keys/domain-key.ts'
 import { evaluateBlinded, invalidElements } from '#shared/risk/first-financing/blind-evaluation.ts'
 import { type FinancingKeys, liveEpochs } from '#shared/risk/first-financing/fingerprint.ts'
-import { isBlind } from '#shared/risk/first-financing/given.ts'
-import { soughtOf } from '#shared/risk/first-financing/given-fingerprints.ts'
+import { soughtOf } from '#shared/risk/first-financing/fingerprints-of-request.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
+import { isBlind } from '#shared/risk/first-financing/request-fingerprints.ts'
 import type { AbsenceRequest, EvaluationRequest } from '#shared/risk/first-financing/requests.ts'
 import type { SnapshotTree } from '#shared/risk/first-financing/snapshot-tree.ts'
-import { nameFieldsAnew } from '#shared/risk/operations/name-anew.ts'
 import { proveAbsence } from '#shared/risk/operations/prove-absence.ts'
+import { replaceFieldCommitments } from '#shared/risk/operations/replace-fingerprints.ts'
 import { snapshotRegistrations } from '#shared/risk/operations/snapshot-registrations.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { endJob, type JobResult, type OpenJob, ownerOf } from '../jobs/job-worker.ts'
@@ -62,7 +62,7 @@ export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDispo
     const keys = await ensureFinancingKeys(deps.db, deps.secrets, env)
     const { secrets } = deps
     let after: string | null = null
-    do after = await transaction(deps.db, (tx) => nameFieldsAnew(tx, env, epoch, after, { keys, secrets }))
+    do after = await transaction(deps.db, (tx) => replaceFieldCommitments(tx, env, epoch, after, { keys, secrets }))
     while (after !== null)
     await transaction(deps.db, (tx) => snapshotRegistrations(tx, env, epoch, deps))
   }

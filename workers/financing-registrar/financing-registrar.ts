@@ -3,9 +3,9 @@ import { financingRequested } from '#shared/contracts/evidence-requested.ts'
 import type { ApiEnv } from '#shared/environment.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
-import { type GivenReceivable, isBlind } from '#shared/risk/first-financing/given.ts'
-import { soughtOf } from '#shared/risk/first-financing/given-fingerprints.ts'
+import { soughtOf } from '#shared/risk/first-financing/fingerprints-of-request.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
+import { isBlind, type ReceivableInput } from '#shared/risk/first-financing/request-fingerprints.ts'
 import type {
   AcceptanceRequest,
   CheckRequest,
@@ -30,7 +30,7 @@ const CHECK_BATCH = 64
 /** Longer than the ingress waits by default (families 0.7). */
 const SLOW_MS = 12_000
 
-const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isHeldElsewhere: false, isSlow: false }
+const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isRegisteredElsewhere: false, isSlow: false }
 
 /** Decides who holds a receivable: evaluates fingerprints, checks, registers, transfers, takes disputes. */
 export const financingRegistrar: Worker = {
@@ -55,7 +55,7 @@ function createHandlers(deps: WorkerDeps) {
   })
 
   /** Scenarios are written in a receivable's fields. */
-  async function scenarioOf(env: ApiEnv, receivable: GivenReceivable): Promise<FinancingScenario> {
+  async function scenarioOf(env: ApiEnv, receivable: ReceivableInput): Promise<FinancingScenario> {
     if (env !== 'SANDBOX' || isBlind(receivable)) return NO_SCENARIO
     const scenario = financingScenario(receivable, indianDay(toMillis(deps.now())).slice(0, 7))
     if (scenario.isSlow) await sleep(SLOW_MS)
@@ -84,10 +84,10 @@ function createHandlers(deps: WorkerDeps) {
     },
     async 'financing.registration'(job: OpenJob) {
       const request = job.request as RegistrationBody
-      const { isHeldElsewhere } = await scenarioOf(job.env, request.fields)
+      const { isRegisteredElsewhere } = await scenarioOf(job.env, request.fields)
       const keys = await keysOf(job.env)
       await endJob(deps, job, async (tx, enqueue, writes) => {
-        const wanted = { ...request, isHeldElsewhere }
+        const wanted = { ...request, isRegisteredElsewhere }
         const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, { ...given(enqueue), writes })
         if ('refusal' in made) return made
         return { status: made.isNew ? 201 : 200, body: registrationView(made.registration, toMillis(deps.now())) }
@@ -123,9 +123,9 @@ interface OpenCheck {
 /** Answers the checks that came together in one transaction; those that a copy of their message ended stay as they are. */
 async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Promise<true[]> {
   const ids = checks.map(({ job }) => job.id)
-  const asked = checks.map(({ check }) => check)
+  const requested = checks.map(({ check }) => check)
   await deps.outbox.runPrepared(async ({ tx, writes }) => {
-    const [open, found] = await Promise.all([takeJobs(tx, ids), seekReceivables(tx, asked)])
+    const [open, found] = await Promise.all([takeJobs(tx, ids), seekReceivables(tx, requested)])
     const taken = checks.filter(({ job }) => open.has(job.id))
     if (taken.length === 0) return
     const answered = taken.map(({ check }) => check)

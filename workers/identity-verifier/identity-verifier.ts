@@ -11,7 +11,7 @@ import {
   type Found,
   findingOfPresentation,
 } from '#shared/risk/operations/complete-identity-verification.ts'
-import { consentFault } from '#shared/risk/operations/manage-consent.ts'
+import { consentError } from '#shared/risk/operations/manage-consent.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
@@ -74,7 +74,7 @@ async function findOutside(
   owner: Owner,
   request: Exclude<Request, { method: 'PRESENTATION' }>,
 ): Promise<Found> {
-  if (request.method === 'REGISTRY') return await askRegistry(deps, registries, job, owner, request)
+  if (request.method === 'REGISTRY') return await queryRegistry(deps, registries, job, owner, request)
   const { documentSha256, signature } = request
   const trusted = (iss: string) => findTrusted(deps.db, owner, iss)
   const isSigned = await readDocumentSignature(signature, documentSha256, trusted, toMillis(deps.now()))
@@ -84,7 +84,7 @@ async function findOutside(
     : { ...found, missingReason: 'UNPARSEABLE' }
 }
 
-async function askRegistry(
+async function queryRegistry(
   deps: WorkerDeps,
   registries: RegistryAccess,
   job: OpenJob,
@@ -95,7 +95,7 @@ async function askRegistry(
   const subject = await findSubject(deps.db, owner, subjectId)
   const consent = consentId === undefined ? undefined : await findConsent(deps.db, owner, consentId)
   const fault =
-    subject?.kind === 'PERSON' ? consentFault(consent, { subjectId, field, purpose }, toMillis(deps.now())) : null
+    subject?.kind === 'PERSON' ? consentError(consent, { subjectId, field, purpose }, toMillis(deps.now())) : null
   const found = { ...NOTHING, key: `registry.${field}` }
   if (fault !== null) return { ...found, missingReason: fault }
   const context = registries.context(job, consent?.id)

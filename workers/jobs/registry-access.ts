@@ -1,6 +1,6 @@
 import type { RegistryContext } from '#shared/risk/registries/connector.ts'
 import type { RegistrySet } from '#shared/risk/registries/registry-set.ts'
-import type { AskedBusiness } from '#shared/risk/registries/sandbox/answers.ts'
+import type { BusinessQuery } from '#shared/risk/registries/sandbox/answers.ts'
 import { createSandboxRegistries, SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 import { type Millis, toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
@@ -15,7 +15,7 @@ const DEMO_CONSENT = 'demo-consent'
 /** The registries of a worker: those of production live as long as it does. */
 export interface RegistryAccess extends AsyncDisposable {
   /** @param asked what the sandbox's registries adopt of a business, so that they agree with each other */
-  of(job: OpenJob, asked?: AskedBusiness): RegistrySet
+  of(job: OpenJob, requested?: BusinessQuery): RegistrySet
   /** @param handle of the consent under which a registry is asked, where it needs one */
   context(job: OpenJob, handle?: string): RegistryContext
 }
@@ -25,8 +25,8 @@ export function openRegistryAccess(deps: WorkerDeps): RegistryAccess {
   const production = openProductionRegistries(deps.config, tools)
   const stop = new AbortController()
   return {
-    of: ({ env }, asked) =>
-      env === 'SANDBOX' ? createSandboxRegistries({ seed: SANDBOX_SEED, asked }, tools) : production.registries,
+    of: ({ env }, requested) =>
+      env === 'SANDBOX' ? createSandboxRegistries({ seed: SANDBOX_SEED, requested }, tools) : production.registries,
     context({ env, organisationUuid, id }, handle) {
       const given = handle ?? (env === 'SANDBOX' ? DEMO_CONSENT : undefined)
       const context = {

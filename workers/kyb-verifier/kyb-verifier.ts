@@ -1,7 +1,7 @@
 import { kybRequested } from '#shared/contracts/evidence-requested.ts'
 import { answerHashes, type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
 import { panOf } from '#shared/risk/businesses/entity.ts'
-import { type LeiQuestion, leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
+import { type LeiRequest, leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
 import type { VerificationRequest } from '#shared/risk/businesses/requests.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureKey } from '#shared/risk/domain-keys/store.ts'
@@ -46,7 +46,7 @@ export const kybVerifier: Worker = {
     }
 
     const lookUp = async (job: OpenJob) => {
-      const question = job.request as LeiQuestion
+      const question = job.request as LeiRequest
       const { lei, cin, legalName } = question
       const set = registries.of(job, { legalName, companyNumber: cin })
       const context = registries.context(job)
@@ -65,7 +65,7 @@ export const kybVerifier: Worker = {
 }
 
 /** The most exact question for the register of legal entity identifiers. */
-function leiQuery({ lei, cin, legalName = '' }: LeiQuestion): LeiQuery {
+function leiQuery({ lei, cin, legalName = '' }: LeiRequest): LeiQuery {
   if (lei !== undefined) return { lei }
   return cin === undefined ? { legalName } : { registeredAs: cin }
 }

@@ -1,4 +1,3 @@
-import { webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
@@ -6,21 +5,22 @@ import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
-import { countChildren, type Depended } from '#shared/monitoring/dependencies/parent-store.ts'
+import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
 import { incidentLinkPath, signedOfIncidentLink } from '#shared/monitoring/notifications/incident-link.ts'
-import type { AlertPlace, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
+import type { AlertLinks, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
 import {
-  type ChannelForSending,
   type FlipForSending,
   flipsForSending,
   type IncidentForSending,
+  type IntegrationForSending,
   incidentsForSending,
   lastPingsUntil,
 } from '#shared/monitoring/notifications/sending-store.ts'
-import { findFacts } from '#shared/monitoring/ruled/fact-store.ts'
+import { countChildren, type Depended } from '#shared/monitoring/rules/parent-store.ts'
+import { quorumText } from '#shared/monitoring/rules/quorum.ts'
+import { findFacts } from '#shared/monitoring/rules/rule-state-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { quorumText } from '#shared/monitoring/sources/quorum.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import type { Micros } from '#shared/time.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
@@ -39,12 +39,15 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
   const flipOf = batched((ids: readonly number[]) => flipsForSending(db, ids), BATCH)
   const incidentOf = batched((ids: readonly string[]) => incidentsForSending(db, ids), BATCH)
   const checkOf = batched((ids: readonly number[]) => findChecks(db, ids), BATCH)
-  const childrenOf = batched((asked: readonly Depended[]) => countChildren(db, asked), BATCH)
+  const childrenOf = batched((requested: readonly Depended[]) => countChildren(db, requested), BATCH)
   const quorumOf = batched(async (ids: readonly number[]) => {
     const facts = await findFacts(db, ids)
     return ids.map((id) => facts.get(id)?.sources ?? null)
   }, BATCH)
-  const pingUntil = batched((asked: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, asked), BATCH)
+  const pingUntil = batched(
+    (requested: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, requested),
+    BATCH,
+  )
 
   return async ({ claimed, channel }) => {
     const { flipId, checkId, incidentId, what, summary } = claimed
@@ -57,15 +60,15 @@ export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notifica
       flipId !== null || incidentId === null ? null : incidentOf(incidentId),
       checkOf(checkId),
     ])
-    const told = flip ?? (incident && flipOfIncident(incident, claimed.status))
-    if (!told || !check) return null
+    const notified = flip ?? (incident && flipOfIncident(incident, claimed.status))
+    if (!notified || !check) return null
     const isDown = claimed.status === 'down'
     const [lastPing, dependents, quorum] = await Promise.all([
-      pingUntil({ checkId, until: told.at }),
+      pingUntil({ checkId, until: notified.at }),
       isDown ? childrenOf({ ...check, tags: splitTags(check.tags) }) : 0,
       isDown && ((check.ruleBits ?? 0) & RULE_BITS.sources) !== 0 ? quorumOf(checkId) : null,
     ])
-    const about = { flip: told, check, lastPing, incident, dependents }
+    const about = { flip: notified, check, lastPing, incident, dependents }
     const notification = {
       ...notificationOf(deps, { claimed, channel }, about),
       ...(quorum && { sources: quorumText(check, quorum, deps.now(), nextOccurrence) }),
@@ -116,7 +119,7 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
 /** What a message tells of the row that it is the attempt of, and of its integration. */
 interface Told {
   claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail'>
-  channel: Pick<ChannelForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
+  channel: Pick<IntegrationForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
 }
 
 function notificationOf(
@@ -147,15 +150,15 @@ function notificationOf(
     overview: null,
     isTest: claimed.what === 'test',
     ...(dependents > 0 && { dependents }),
-    ...(incident && { alert: placeOf(deps, { claimed, channel }, incident) }),
+    ...(incident && { alert: positionOf(deps, { claimed, channel }, incident) }),
   }
 }
 
-function placeOf(
+function positionOf(
   { config, secrets, now }: Pick<BuildDeps, 'config' | 'secrets' | 'now'>,
   { claimed, channel }: Told,
   incident: IncidentForSending,
-): AlertPlace {
+): AlertLinks {
   const { incidentId, what, detail } = claimed
   const id = incidentId ?? NO_UUID
   const { publicUrl } = config
@@ -177,7 +180,7 @@ function placeOf(
 /** Whoever holds the link may end the mails, without signing in; so it is signed. */
 export function unsubscribeUrl(
   { config, secrets }: Pick<NotifierDeps, 'config' | 'secrets'>,
-  channel: Pick<ChannelForSending, 'uuid'>,
+  channel: Pick<IntegrationForSending, 'uuid'>,
 ): string {
   const signature = secrets.digest(`unsubscribe:${channel.uuid}`).toString('base64url')
   return `${config.publicUrl}/integrations/${channel.uuid}/unsubscribe/${signature}`
@@ -192,7 +195,7 @@ function testCheck(name: string): AssignedCheck {
     projectId: 0,
     name,
     badgeKey: NO_UUID,
-    channelIds: [],
+    integrationIds: [],
     ...BEGIN,
     status: 'down',
   }

@@ -1,15 +1,15 @@
 import type { OutgoingMail } from '#shared/delivery/mailer.ts'
-import { email } from '#shared/monitoring/channels/kinds/email.ts'
-import { listChannels } from '#shared/monitoring/channels/store.ts'
+import { email } from '#shared/monitoring/integrations/kinds/email.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import { disabledBy } from '#shared/monitoring/notifications/callback-store.ts'
 import { escapeHtml, oneLine } from '#shared/monitoring/notifications/escapes.ts'
-import { type ChannelForSending, channelsForSending } from '#shared/monitoring/notifications/sending-store.ts'
+import { type IntegrationForSending, integrationsForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { findManagers } from '#shared/monitoring/reports/report-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
+import { decryptConfig } from './decrypt-config.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
-import { openConfig } from './open-config.ts'
 
 type NoticeDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
 
@@ -21,35 +21,35 @@ type NoticeDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'mail
  */
 export async function notifyDisabled(
   deps: NoticeDeps,
-  claimed: Pick<ClaimedNotification, 'id' | 'channelId'>,
-  disabled: ChannelForSending,
+  claimed: Pick<ClaimedNotification, 'id' | 'integrationId'>,
+  disabled: IntegrationForSending,
   reason: string,
 ): Promise<void> {
   const lost = addressOf(deps, disabled)
-  const channels = await listChannels(deps.db, disabled.projectId)
+  const channels = await listIntegrations(deps.db, disabled.projectId)
   const others = channels.filter(
-    (it) => it.kind === email.kind && it.disabledAt === null && it.id !== claimed.channelId,
+    (it) => it.kind === email.kind && it.disabledAt === null && it.id !== claimed.integrationId,
   )
   const notice = (to: string, unsubscribe: string | null, id: string) =>
-    tell(
+    notify(
       deps,
       claimed.id,
       disabledNotice(disabled, reason, { id: `${claimed.id}.${id}`, to, unsubscribe }, deps.config),
     )
-  const told = await Promise.all(
+  const notified = await Promise.all(
     others.map(async (other) => {
       const to = addressOf(deps, other)
-      const isVerified = (await channelsForSending(deps.db, [other.id]))[0]?.isEmailVerified
+      const isVerified = (await integrationsForSending(deps.db, [other.id]))[0]?.isEmailVerified
       if (to === null || to === lost || !isVerified) return false
       return await notice(to, unsubscribeUrl(deps, other), other.uuid)
     }),
   )
-  const managers = told.some(Boolean) ? [] : await findManagers(deps.db, disabled.projectId)
+  const managers = notified.some(Boolean) ? [] : await findManagers(deps.db, disabled.projectId)
   const reached = await Promise.all(
     managers.filter((it) => it.email !== lost).map((it) => notice(it.email, null, `user.${it.userId}`)),
   )
   deps.log.warn(
-    { notificationId: claimed.id, kind: disabled.kind, told: [...told, ...reached].filter(Boolean).length },
+    { notificationId: claimed.id, kind: disabled.kind, notified: [...notified, ...reached].filter(Boolean).length },
     'integration.disabled',
   )
 }
@@ -57,19 +57,19 @@ export async function notifyDisabled(
 /** The same for an integration that what became of a message disabled later, unless somebody has enabled it since. */
 export async function notifyDisabledLater(deps: NoticeDeps, notificationId: string): Promise<void> {
   const found = await disabledBy(deps.db, notificationId)
-  const [channel] = found ? await channelsForSending(deps.db, [found.channelId]) : []
+  const [channel] = found ? await integrationsForSending(deps.db, [found.integrationId]) : []
   if (!found || !channel) return
   await notifyDisabled(deps, found, channel, found.error.replace(/\.$/, ''))
 }
 
 /** The address of an e-mail integration; null for other kinds, and for one that cannot be read. */
-function addressOf(deps: NoticeDeps, channel: Pick<ChannelForSending, 'kind' | 'sealedConfig'>): string | null {
-  const parsed = channel.kind === email.kind ? email.parse(openConfig(deps, channel)) : null
+function addressOf(deps: NoticeDeps, channel: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>): string | null {
+  const parsed = channel.kind === email.kind ? email.parse(decryptConfig(deps, channel)) : null
   return parsed?.ok ? parsed.config.value : null
 }
 
 /** @returns whether the mail server took it */
-async function tell({ mailer, log }: NoticeDeps, notificationId: string, mail: OutgoingMail): Promise<boolean> {
+async function notify({ mailer, log }: NoticeDeps, notificationId: string, mail: OutgoingMail): Promise<boolean> {
   if (!mailer) return false
   try {
     await mailer.send(mail)
@@ -81,7 +81,7 @@ async function tell({ mailer, log }: NoticeDeps, notificationId: string, mail: O
 }
 
 function disabledNotice(
-  disabled: ChannelForSending,
+  disabled: IntegrationForSending,
   reason: string,
   { id, to, unsubscribe }: { id: string; to: string; unsubscribe: string | null },
   { publicUrl, siteName }: { publicUrl: string; siteName: string },

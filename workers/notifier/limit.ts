@@ -1,13 +1,13 @@
 import type { FailedOutcome } from '#shared/delivery/outcome.ts'
-import { findKind } from '#shared/monitoring/channels/kinds.ts'
+import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
 import {
   hasRecipientLimit,
-  keptForFirst,
   limitOfRepeats,
   monthlyLimitExceeded,
   monthlyMeterOf,
   monthStart,
+  reservedForOwner,
 } from '#shared/monitoring/notifications/limits.ts'
 import { releaseMonthly, reserveMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
 import { noteMonthlyLimit } from '#shared/monitoring/operations/send-reports.ts'
@@ -22,14 +22,14 @@ const FREE: Limited = { async release() {} }
 /** Takes a place under the limits of an integration before anything is sent. */
 export function createLimit(
   deps: Pick<NotifierDeps, 'db' | 'config' | 'now' | 'outbox' | 'secrets'>,
-): (claim: Claim, channelConfig: unknown) => Promise<Limited> {
+): (claim: Claim, integrationConfig: unknown) => Promise<Limited> {
   const { db, config, now, outbox } = deps
   const mayReach = createRecipientLimiter()
   const perMonth = { sms: config.smsLimitPerMonth, call: config.callLimitPerMonth }
 
-  return async ({ claimed, channel }, channelConfig) => {
+  return async ({ claimed, channel }, integrationConfig) => {
     const { kind, organisationId } = channel
-    const recipient = hasRecipientLimit(kind) ? (findKind(kind)?.recipientOf(channelConfig) ?? null) : null
+    const recipient = hasRecipientLimit(kind) ? (findKind(kind)?.recipientOf(integrationConfig) ?? null) : null
     const refusal = recipient === null ? null : mayReach(kind, recipient, Date.now())
     if (refusal) return { refusal }
     const meter = monthlyMeterOf(kind)
@@ -38,7 +38,7 @@ export function createLimit(
     const isRepeat = claimed.what === 'repeat'
     const limit = isRepeat ? limitOfRepeats(perMonth[meter]) : perMonth[meter]
     if (!(await reserveMonthly(db, reservation, limit))) {
-      if (isRepeat) return { refusal: keptForFirst() }
+      if (isRepeat) return { refusal: reservedForOwner() }
       const refusal = monthlyLimitExceeded(kind)
       if (config.smtpUrl !== undefined) {
         const { projectId, projectUuid, projectName } = channel

@@ -1,5 +1,5 @@
 import { delivered, type Outcome } from '#shared/delivery/outcome.ts'
-import { findGroupMembers } from '#shared/monitoring/channels/store.ts'
+import { findGroupMembers } from '#shared/monitoring/integrations/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
@@ -15,8 +15,8 @@ export function createMembers(
   projectId: number,
   attempt: (id: string) => Promise<Outcome>,
 ): TransportContext['sendToMembers'] {
-  return async (channelIds) => {
-    const members = await findGroupMembers(db, projectId, channelIds)
+  return async (integrationIds) => {
+    const members = await findGroupMembers(db, projectId, integrationIds)
     const ids = await insertNotifications(
       db,
       { flipId: group.flipId, checkId: group.checkId, status: group.status, place: group },

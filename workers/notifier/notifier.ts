@@ -1,4 +1,4 @@
-import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { alertsReevaluate } from '#shared/contracts/alerts-reevaluate.ts'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
 import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
 import { integrationTried } from '#shared/contracts/integration-tried.ts'
@@ -8,10 +8,10 @@ import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { openPresence } from '../presence.ts'
+import { startHeartbeats } from '../worker-heartbeat.ts'
 import { createAttempts } from './attempt.ts'
+import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 import { notifyDisabledLater } from './disabled-notice.ts'
-import { createPlaces } from './places.ts'
 import { createTrials } from './trial.ts'
 
 /** Sent by the release before only. */
@@ -38,16 +38,16 @@ export const notifier: Worker = {
     const mailer: Mailer | null =
       deps.config.smtpUrl === undefined ? null : createMailer({ url: deps.config.smtpUrl, from: deps.config.mailFrom })
     const own = { ...deps, http, gatewayHttp, mailer }
-    const places = createPlaces()
+    const places = createConcurrencyLimiter()
     const attempt = createAttempts(own, places)
     const subscriptions = [
-      on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => wakeAlerter(deps, flipId)),
+      on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => requeueAlerts(deps, flipId)),
       on(notificationDue, ATTEMPT_PREFETCH, ({ notificationId }) => attempt(notificationId)),
       on(integrationTried, TRIAL_PREFETCH, createTrials(own, places)),
       on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(own, notificationId)),
     ]
     return [
-      openPresence(deps, 'notifier'),
+      startHeartbeats(deps, 'notifier'),
       http,
       gatewayHttp,
       ...(mailer ? [mailer] : []),
@@ -57,6 +57,6 @@ export const notifier: Worker = {
 }
 
 /** The release before had a message for each flip. The alerter finds the flip by itself. */
-async function wakeAlerter({ db, outbox }: WorkerDeps, flipId: number): Promise<void> {
-  if (await isFlipWaiting(db, flipId)) await outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
+async function requeueAlerts({ db, outbox }: WorkerDeps, flipId: number): Promise<void> {
+  if (await isFlipWaiting(db, flipId)) await outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
 }

@@ -1,5 +1,5 @@
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
-import { overtakeOlder, wakeWaiting, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
+import { overtakeOlder, requeueWaiting, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 
@@ -21,8 +21,8 @@ export function createOrder(
   putBack: (id: string) => Promise<void>,
 ): Order {
   const behind = new Set<string>()
-  const wake = batched(async (ended: readonly { checkId: number; channelId: number }[]) => {
-    outbox.publishLater(await wakeWaiting(db, ended))
+  const wake = batched(async (ended: readonly { checkId: number; integrationId: number }[]) => {
+    outbox.publishLater(await requeueWaiting(db, ended))
     return ended
   }, BATCH)
 
@@ -41,19 +41,19 @@ export function createOrder(
       }
       await putBack(claimed.id)
       // The older one ended while this one was put back, and woke nobody.
-      if (!behind.has(key)) await wakeBehind(claimed)
+      if (!behind.has(key)) await requeueBehind(claimed)
       return false
     },
     async leave(claimed) {
-      if (behind.delete(keyOf(claimed))) await wakeBehind(claimed)
+      if (behind.delete(keyOf(claimed))) await requeueBehind(claimed)
     },
   }
 
-  async function wakeBehind({ checkId, channelId }: ClaimedNotification): Promise<void> {
-    if (checkId !== null) await wake({ checkId, channelId })
+  async function requeueBehind({ checkId, integrationId }: ClaimedNotification): Promise<void> {
+    if (checkId !== null) await wake({ checkId, integrationId })
   }
 }
 
-function keyOf({ checkId, channelId }: ClaimedNotification): string {
-  return `${checkId}:${channelId}`
+function keyOf({ checkId, integrationId }: ClaimedNotification): string {
+  return `${checkId}:${integrationId}`
 }

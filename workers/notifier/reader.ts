@@ -1,17 +1,17 @@
-import { email } from '#shared/monitoring/channels/kinds/email.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/name.ts'
 import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { email } from '#shared/monitoring/integrations/kinds/email.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
-import type { ChannelForSending } from '#shared/monitoring/notifications/sending-store.ts'
+import type { IntegrationForSending } from '#shared/monitoring/notifications/sending-store.ts'
 import { findReader } from '#shared/monitoring/reports/report-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { decryptConfig } from './decrypt-config.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
-import { openConfig } from './open-config.ts'
 
 /** Lines of an overview; what is down stands first. */
-const MOST_LINES = 200
+const MAX_LINES = 200
 const ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
 
 /**
@@ -20,10 +20,10 @@ const ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
  */
 export async function readerOf(
   deps: Pick<NotifierDeps, 'db' | 'secrets' | 'log' | 'now'>,
-  channel: ChannelForSending,
+  channel: IntegrationForSending,
 ): Promise<(Pick<Notification, 'overview'> & { timeZone: string | null }) | null> {
   if (channel.kind !== email.kind || !channel.isEmailVerified) return null
-  const parsed = email.parse(openConfig(deps, channel))
+  const parsed = email.parse(decryptConfig(deps, channel))
   const reader = parsed.ok ? await findReader(deps.db, channel.projectId, parsed.config.value) : null
   if (!reader) return null
   const now = deps.now()
@@ -33,5 +33,5 @@ export async function readerOf(
     lastPingAt: check.lastPing,
   }))
   const ordered = lines.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
-  return { overview: ordered.slice(0, MOST_LINES), timeZone: reader.tz }
+  return { overview: ordered.slice(0, MAX_LINES), timeZone: reader.tz }
 }

@@ -25,7 +25,7 @@ export function createRecord(
     const retryInMs = nextDelay(claim, outcome)
     const { isDisabledNow } = await store({
       notificationId: claimed.id,
-      channelId: claimed.channelId,
+      integrationId: claimed.integrationId,
       attempt: claimed.attempt,
       startedAt,
       durationMs: Math.round(toMillis(deps.now() - startedAt)),
@@ -33,7 +33,7 @@ export function createRecord(
       retryInMs,
     })
     await order.leave(claimed)
-    live.changed(claimed.checkId === null ? [] : [claimed.checkId], [claimed.channelId])
+    live.changed(claimed.checkId === null ? [] : [claimed.checkId], [claimed.integrationId])
     metrics.notifications.inc({ kind: channel.kind, outcome: outcome.result })
     const failure = outcome.result === 'delivered' ? {} : { failure: outcome.failure, retryInMs }
     log.info(

@@ -1,6 +1,6 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { updateChannel } from '#shared/monitoring/channels/store.ts'
-import { type Claim, holdLeases } from '#shared/monitoring/notifications/attempt-store.ts'
+import { updateIntegrationRow } from '#shared/monitoring/integrations/store.ts'
+import { type Claim, renewLeases } from '#shared/monitoring/notifications/attempt-store.ts'
 import {
   bounceAddress,
   callbackPath,
@@ -34,13 +34,13 @@ type SendDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'http' 
 export function createSend(
   deps: SendDeps,
   attempt: (id: string) => Promise<Outcome>,
-): (claim: Claim, channelConfig: unknown) => Promise<Outcome> {
+): (claim: Claim, integrationConfig: unknown) => Promise<Outcome> {
   const { db, log } = deps
   const build = createBuild(deps)
-  const holdsLease = batched((claims: readonly Claim['claimed'][]) => holdLeases(db, claims), BATCH)
+  const holdsLease = batched((claims: readonly Claim['claimed'][]) => renewLeases(db, claims), BATCH)
   const settings = settingsOf(deps)
 
-  return async (claim, channelConfig) => {
+  return async (claim, integrationConfig) => {
     const { claimed, channel } = claim
     const transport = transports.get(channel.kind)
     const notification = await build(claim)
@@ -48,7 +48,7 @@ export function createSend(
     if (!transport) return UNKNOWN_KIND
     if (!(await holdsLease(claimed))) return OVERTAKEN
     try {
-      return await transport.send(contextFor(claim), channelConfig, notification)
+      return await transport.send(contextFor(claim), integrationConfig, notification)
     } catch (error) {
       log.error({ notificationId: claimed.id, kind: channel.kind, ...describeError(error) }, 'transport.failed')
       return INTERNAL_ERROR
@@ -63,7 +63,7 @@ export function createSend(
       settings,
       now: Date.now,
       saveConfig: async (changed) => {
-        await updateChannel(db, claimed.channelId, {
+        await updateIntegrationRow(db, claimed.integrationId, {
           sealedConfig: deps.secrets.seal('integration', JSON.stringify(changed)),
         })
       },

@@ -1,13 +1,13 @@
 import type { IntegrationTried, TrialResult } from '#shared/contracts/integration-tried.ts'
 import { type Outcome, temporary } from '#shared/delivery/outcome.ts'
-import { webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
+import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { targetOf } from './attempt.ts'
 import { trialNotification } from './build-notification.ts'
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
+import { decryptConfig } from './decrypt-config.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
-import { openConfig } from './open-config.ts'
-import type { Places } from './places.ts'
 import { INTERNAL_ERROR } from './send.ts'
 import { sendWebhook } from './transports/webhook.ts'
 
@@ -19,7 +19,7 @@ type TrialDeps = Pick<NotifierDeps, 'broker' | 'config' | 'http' | 'log' | 'metr
  * Tries webhooks that are not stored, and replies what came of it: the attempt waits for a place at its target like any
  * other, and goes through the same client. It is made once and leaves no row.
  */
-export function createTrials(deps: TrialDeps, places: Places): (trial: IntegrationTried) => Promise<void> {
+export function createTrials(deps: TrialDeps, places: ConcurrencyLimiter): (trial: IntegrationTried) => Promise<void> {
   return async (trial) => {
     const result = await attempt(trial)
     deps.broker.send({
@@ -41,7 +41,7 @@ export function createTrials(deps: TrialDeps, places: Places): (trial: Integrati
   }
 
   async function send(trial: IntegrationTried, http: Pick<HttpClient, 'request'>): Promise<Outcome> {
-    const parsed = webhook.parse(openConfig(deps, { kind: webhook.kind, sealedConfig: trial.sealedConfig }))
+    const parsed = webhook.parse(decryptConfig(deps, { kind: webhook.kind, sealedConfig: trial.sealedConfig }))
     if (!parsed.ok) return INTERNAL_ERROR
     const place = await places.enter(targetOf(webhook.kind, parsed.config), trial.projectId)
     if ('comeBackInMs' in place) return TOO_LATE
@@ -62,8 +62,8 @@ function watched(http: Pick<HttpClient, 'request'>): { http: Pick<HttpClient, 'r
   let status: number | null = null
   return {
     http: {
-      async request(asked) {
-        const answer = await http.request(asked)
+      async request(requested) {
+        const answer = await http.request(requested)
         status = answer.status
         return answer
       },

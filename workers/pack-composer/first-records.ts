@@ -21,18 +21,18 @@ import {
   type FoundMatch,
   findHolder,
   findMatches,
-  holdExact,
-  leaveTrace,
   recordFingerprints,
   recordParties,
+  recordSighting,
+  registerExact,
   setRecordAnchor,
 } from '#shared/risk/first-financing/store.ts'
 import { panOfGstin } from '#shared/risk/identifiers/gstin.ts'
 import { veiOf } from '#shared/risk/identifiers/vei.ts'
-import { tellConflict } from '#shared/risk/operations/register-receivable.ts'
+import { notifyConflict } from '#shared/risk/operations/register-receivable.ts'
 import { parsePaise } from '#shared/risk/packs/money.ts'
 import type { PackRequest } from '#shared/risk/packs/request.ts'
-import type { OwnRegistryFindings } from '#shared/risk/packs/signals/double-financing.ts'
+import type { RegistryFindings } from '#shared/risk/packs/signals/double-financing.ts'
 import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
 import { insertOrderRecord, type PackJob } from '#shared/risk/packs/store.ts'
@@ -56,11 +56,7 @@ export function createFirstRecords(deps: FirstRecordDeps) {
     financing: await ensureFinancingKeys(deps.db, deps.secrets, env),
     vei: await ensureKey(deps.db, deps.secrets, env, 'vei'),
   }))
-  return async (
-    job: PackJob,
-    request: PackRequest,
-    invoiceKeys: readonly InvoiceKey[],
-  ): Promise<OwnRegistryFindings> => {
+  return async (job: PackJob, request: PackRequest, invoiceKeys: readonly InvoiceKey[]): Promise<RegistryFindings> => {
     const { financing, vei } = await keysOf(job.env)
     const order = orderOf(financing, request)
     const receivables = receivablesOf(financing, request, job, invoiceKeys)
@@ -72,7 +68,7 @@ export function createFirstRecords(deps: FirstRecordDeps) {
       if (order?.kind === 'PO2') await recordParties(tx, { ...sought, order }, endOfHolding(deps))
       const orderMatches = order ? await findMatches(tx, [{ ...sought, fingerprints: [order] }]) : []
       // An organisation's own orders of equal parties and value are ordinary.
-      const found = orderMatches.filter(({ ownRegistration }) => order?.kind === 'PO1' || !ownRegistration)
+      const found = orderMatches.filter(({ requireRegistration }) => order?.kind === 'PO1' || !requireRegistration)
       for (const receivable of receivables) {
         const matches = await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])
         await presentReceivable(presenting, receivable, matches)
@@ -152,20 +148,20 @@ async function presentReceivable(
   const { tx, enqueue, deps, job } = presenting
   const record = { env: job.env, organisationId: job.organisationId, recordId: job.id }
   const exact = receivable.own.filter(({ kind }) => kind === 'RF1')
-  const isHeld = matches.some((match) => match.class === 'EXACT')
+  const isSuppressed = matches.some((match) => match.class === 'EXACT')
   const holding = { state: 'REGISTERED' as const, expiresAt: endOfHolding(deps) }
-  const isFirst = !isHeld && (await holdExact(tx, { ...record, fingerprints: exact }, holding))
+  const isFirst = !isSuppressed && (await registerExact(tx, { ...record, fingerprints: exact }, holding))
   if (isFirst) await recordFingerprints(tx, { ...record, fingerprints: receivable.own }, holding)
   const holder = isFirst ? undefined : await findHolder(tx, job.env, receivable.sought)
   const isForeign = holder !== undefined && holder.organisationId !== job.organisationId
-  if (!isForeign) return await keepEvidence(presenting, receivable, matches)
-  if (await leaveTrace(tx, { ...record, fingerprints: exact })) {
+  if (!isForeign) return await saveEvidence(presenting, receivable, matches)
+  if (await recordSighting(tx, { ...record, fingerprints: exact })) {
     const owner = { organisationId: job.organisationId, env: job.env }
-    await tellConflict(tx, owner, job.dealId ?? job.id, holder, { enqueue, now: deps.now })
+    await notifyConflict(tx, owner, job.dealId ?? job.id, holder, { enqueue, now: deps.now })
   }
 }
 
-async function keepEvidence(
+async function saveEvidence(
   { tx, deps, job, vei }: Presenting,
   { identity, own, tokenSha256 }: PresentedReceivable,
   matches: readonly FoundMatch[],
@@ -176,7 +172,7 @@ async function keepEvidence(
   const known = await knownOfReceivable(
     tx,
     owner,
-    matches.filter(({ ownRegistration }) => ownRegistration).map(({ recordId }) => recordId),
+    matches.filter(({ requireRegistration }) => requireRegistration).map(({ recordId }) => recordId),
   )
   await recordReceivable(
     tx,

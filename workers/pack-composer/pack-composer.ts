@@ -79,9 +79,9 @@ function createComposer(deps: WorkerDeps) {
 
   async function compose(job: PackJob) {
     // Sealed by the ingress after it was validated.
-    const asked = JSON.parse(deps.secrets.open('pack-request', job.sealedRequest)) as PackRequest
+    const requested = JSON.parse(deps.secrets.open('pack-request', job.sealedRequest)) as PackRequest
     const isSandbox = job.env === 'SANDBOX'
-    const request = isSandbox ? withDemoConsents(asked) : asked
+    const request = isSandbox ? withDemoConsents(requested) : requested
     const { keys, sandboxPem } = await invoiceKeys(INVOICE_KEYS_MS)
     const [registryResults, found] = await Promise.all([
       gatherRegistryResults({
@@ -105,7 +105,7 @@ function createComposer(deps: WorkerDeps) {
       env: job.env,
       request,
       registryResults,
-      ownRegistryFindings: isSandbox ? withSandboxFindings(found, request, indianDay(at).slice(0, 7)) : found,
+      registryFindings: isSandbox ? withSandboxFindings(found, request, indianDay(at).slice(0, 7)) : found,
       eInvoiceTokens: tokensOf(request, isSandbox, sandboxPem, at),
       invoiceKeys: keys,
     })

@@ -1,4 +1,4 @@
-import { isPlaceTaken } from '#shared/monitoring/pings/record-store.ts'
+import { isSlotTaken } from '#shared/monitoring/pings/record-store.ts'
 import { preparedTransaction, type RunPrepared } from '#shared/platform/database/prepared.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { type Applied, applyBatches, applyToKnown, checkIdsOf, type ShardBatch } from './apply.ts'
@@ -33,7 +33,7 @@ export class Applier {
       this.#known.held()
       return applied
     } catch (error) {
-      if (error !== OUTDATED && !isPlaceTaken(error)) throw error
+      if (error !== OUTDATED && !isSlotTaken(error)) throw error
       this.#known.outdated()
       return null
     }

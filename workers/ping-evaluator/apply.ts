@@ -2,7 +2,7 @@ import type { AcceptedPing, PingBatch } from '#shared/contracts/ping-batch.ts'
 import { makeFailuresCount } from '#shared/monitoring/alerting/failure-store.ts'
 import { settleRun } from '#shared/monitoring/checks/late-signal.ts'
 import { type LockedCheck, lockChecks, saveStates, saveUntouched } from '#shared/monitoring/checks/lock-store.ts'
-import { isRuled } from '#shared/monitoring/checks/rule-bits.ts'
+import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
 import { readStoredText } from '#shared/monitoring/pings/mail-store.ts'
@@ -16,8 +16,8 @@ import {
   signalsSincePause,
   type Writer,
 } from '#shared/monitoring/pings/record-store.ts'
-import { readFacts, saveFacts } from '#shared/monitoring/ruled/fact-store.ts'
-import { type RuledFacts, ruledDeadline } from '#shared/monitoring/ruled/ruled.ts'
+import { type RuleState, ruleDeadline } from '#shared/monitoring/rules/rule-state.ts'
+import { readFacts, saveFacts } from '#shared/monitoring/rules/rule-state-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { OutboxRow } from '#shared/platform/broker/outbox-store.ts'
 import type { RunPrepared } from '#shared/platform/database/prepared.ts'
@@ -78,16 +78,22 @@ export async function applyBatches(
   const pings = fresh.flatMap(({ batch }) => batch.pings)
   const restamped = await restamp(run, pings, now)
   const checks = new Map(locked.map((check) => [check.id, check]))
-  const ruled = await readRuled(run, locked, pings)
-  const evaluation = await evaluate(checks, pings, nextOccurrence, await classifyLargeMails(run, checks, pings), ruled)
+  const ruleState = await readRuleStates(run, locked, pings)
+  const evaluation = await evaluate(
+    checks,
+    pings,
+    nextOccurrence,
+    await classifyLargeMails(run, checks, pings),
+    ruleState,
+  )
   moveStreams(run, positions)
   recordPings(run, withinLog(evaluation, logLimit), { logLimit })
   for (const check of evaluation.late) {
     settleRun(check, await signalsSincePause(run, check.id), nextOccurrence)
-    const facts = ruled.get(check.id)
-    if (facts) check.alertAfter = ruledDeadline(check, facts, nextOccurrence)
+    const facts = ruleState.get(check.id)
+    if (facts) check.alertAfter = ruleDeadline(check, facts, nextOccurrence)
   }
-  saveFacts(run, [...ruled.values()])
+  saveFacts(run, [...ruleState.values()])
   saveStates(run, evaluation.changed)
   const [writer] = positions
   return {
@@ -102,7 +108,7 @@ export async function applyBatches(
  * changed them since. Runs the checks' states on even where nothing comes of it, so that they are to be forgotten then.
  * @param known all checks of the batches, in the order of their ids
  * @returns null when the caller's transaction must not commit: something was changed, or needs more than the checks.
- * It may also fail as `isPlaceTaken` knows.
+ * It may also fail as `isSlotTaken` knows.
  */
 export async function applyToKnown(
   run: RunPrepared,
@@ -159,9 +165,9 @@ function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
 }
 
 /** What the rules of those checks need that are not plain; nothing is read where there are none. */
-async function readRuled(run: RunPrepared, locked: readonly LockedCheck[], pings: readonly AcceptedPing[]) {
-  const ids = locked.filter(isRuled).map(({ id }) => id)
-  if (ids.length === 0) return new Map<number, RuledFacts>()
+async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], pings: readonly AcceptedPing[]) {
+  const ids = locked.filter(hasRules).map(({ id }) => id)
+  if (ids.length === 0) return new Map<number, RuleState>()
   const rids = pings.flatMap(({ checkId, rid }) => (rid !== null && ids.includes(checkId) ? [rid] : []))
   return await readFacts(run, ids, rids)
 }

@@ -5,11 +5,11 @@ import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { applySignal, type PingType } from '#shared/monitoring/checks/state-machine.ts'
 import type { NextOccurrence } from '#shared/monitoring/checks/status.ts'
-import { isPreview } from '#shared/monitoring/door/preview-agents.ts'
 import type { NewFlip } from '#shared/monitoring/flips/record-store.ts'
+import { isPreview } from '#shared/monitoring/pings/preview-agents.ts'
 import type { IgnoredReason, RecordedPing } from '#shared/monitoring/pings/record-store.ts'
-import { applyRuled, type RuledFacts } from '#shared/monitoring/ruled/ruled.ts'
-import { createTurns } from '#shared/platform/process/turns.ts'
+import { applyRules, type RuleState } from '#shared/monitoring/rules/rule-state.ts'
+import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
 
 export interface Evaluation {
   pings: RecordedPing[]
@@ -36,9 +36,9 @@ export async function evaluate(
   pings: readonly AcceptedPing[],
   next: NextOccurrence,
   largeMails: ReadonlyMap<AcceptedPing, PingType> = NO_MAILS,
-  ruled: ReadonlyMap<number, RuledFacts> = NOBODY_RULED,
+  ruleState: ReadonlyMap<number, RuleState> = NO_RULES,
 ): Promise<Evaluation> {
-  const turns = createTurns()
+  const turns = createTimeSlices()
   const changed = new Set<LockedCheck>()
   const late = new Set<LockedCheck>()
   const recorded: RecordedPing[] = []
@@ -58,9 +58,9 @@ export async function evaluate(
         ? (largeMails.get(ping) ?? classifyMail(check, ping.mail.text))
         : classifyRequest(check, ping)
     const signal = { kind, at: ping.receivedAt, rid: ping.rid }
-    const facts = ruled.get(check.id)
+    const facts = ruleState.get(check.id)
     const outcome = facts
-      ? applyRuled(check, facts, { ...signal, source: ping.source ?? '' }, next)
+      ? applyRules(check, facts, { ...signal, source: ping.source ?? '' }, next)
       : applySignal(check, signal, next)
     changed.add(check)
     if (outcome.late) late.add(check)
@@ -84,7 +84,7 @@ export async function evaluate(
   return { pings: recorded, flips, changed: [...changed], late: [...late], dropped, turns: turns.count() }
 }
 
-const NOBODY_RULED: ReadonlyMap<number, RuledFacts> = new Map()
+const NO_RULES: ReadonlyMap<number, RuleState> = new Map()
 const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
 
 /** What the rules of a check say of a ping before anything else is looked at; null for nearly all. */

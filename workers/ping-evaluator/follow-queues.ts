@@ -8,7 +8,7 @@ import type { WorkerDeps } from '../define-worker.ts'
 
 type Deps = Pick<WorkerDeps, 'broker' | 'clock' | 'config' | 'installation' | 'log' | 'metrics' | 'reserveDb'>
 
-const LOOK_EVERY_MS = 500
+const POLL_EVERY_MS = 500
 const BARRIER_TIMEOUT_MS = 2_000
 /** How far the clocks of listeners may be apart. */
 const CLOCKS_MS = 1_000
@@ -41,7 +41,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
 
   async function followOn(): Promise<void> {
     while (!closing.signal.aborted) {
-      await wait(LOOK_EVERY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+      await wait(POLL_EVERY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {})
       if (closing.signal.aborted) return
       adjust()
       await drain().catch((error: unknown) => log.warn(describeError(error), 'pings.change-not-followed'))

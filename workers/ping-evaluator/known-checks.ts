@@ -1,5 +1,5 @@
 import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
-import { isRuled } from '#shared/monitoring/checks/rule-bits.ts'
+import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { Writer } from '#shared/monitoring/pings/record-store.ts'
 
 /** A check as this process has stored it, and the transaction that did. */
@@ -52,7 +52,7 @@ export class KnownChecks {
       // Those stored last come last.
       this.#checks.delete(check.id)
       // What else decides about ruled ones is read with each of their pings.
-      if (!isRuled(check)) this.#checks.set(check.id, { check, xid: writer.xid })
+      if (!hasRules(check)) this.#checks.set(check.id, { check, xid: writer.xid })
     }
     for (const id of this.#checks.keys()) {
       if (this.#checks.size <= MAX_CHECKS) break

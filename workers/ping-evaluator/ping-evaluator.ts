@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MalformedBatchError, PING_BATCH_VERSION, pingQueue } from '#shared/contracts/ping-batch.ts'
 import type { Delivery } from '#shared/platform/broker/consumer.ts'
-import { isLeftToNewer, LEAVE_MS } from '#shared/platform/broker/newer-release.ts'
+import { isLeftToNewer, REQUEUE_DELAY_MS } from '#shared/platform/broker/newer-release.ts'
 import { MAX_STARTS, wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
 import { forgetStarts, recordStart } from '#shared/platform/broker/redelivery-store.ts'
 import { countWaiting } from '#shared/platform/broker/waiting.ts'
 import { deadLetter } from '#shared/platform/broker/worker.ts'
-import { isMessagesFault, schemaMatches } from '#shared/platform/database/whose-fault.ts'
+import { isCausedByMessage, schemaMatches } from '#shared/platform/database/error-class.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
@@ -20,10 +20,10 @@ const PREFETCH = 300
 /** Milliseconds between the starts of two transactions while pings are dense: half of what a small one costs is its own. */
 const GATHER_MS = 20
 /** So many messages need no more company. */
-const ENOUGH_MESSAGES = 50
+const MAX_BATCH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
 /** Turns of the event loop that the pings of one transaction should take: 0.2 s of work. */
-const MAX_TURNS = 20
+const MAX_BATCHES = 20
 /** What an outage of the database may take before the process counts as not ready, because pings wait in its hand. */
 const MAY_WAIT_SECONDS = 15
 /** Tries of a message that fails alone, before it is given up. */
@@ -86,7 +86,7 @@ class Evaluator {
 
   take(shard: number, delivery: Delivery): void {
     this.#arrived.push({ shard, delivery, at: performance.now() })
-    if (isUrgent(delivery) || this.#arrived.length >= ENOUGH_MESSAGES) this.#gathering.hurry()
+    if (isUrgent(delivery) || this.#arrived.length >= MAX_BATCH_MESSAGES) this.#gathering.hurry()
     this.#loop ??= this.#drain().finally(() => (this.#loop = null))
   }
 
@@ -128,7 +128,7 @@ class Evaluator {
     // What one read of the socket brought is delivered in one turn: let it gather.
     await new Promise(setImmediate)
     while (this.#arrived.length > 0 && !this.#isStopping) {
-      if (this.#arrived.length >= ENOUGH_MESSAGES || this.#arrived.some(({ delivery }) => isUrgent(delivery)))
+      if (this.#arrived.length >= MAX_BATCH_MESSAGES || this.#arrived.some(({ delivery }) => isUrgent(delivery)))
         this.#gathering.hurry()
       await this.#gathering.turn()
       this.#inWork = this.#takeSome().filter(({ delivery }) => delivery.isLive())
@@ -177,7 +177,7 @@ class Evaluator {
     const last = new Map(open.map(({ shard, delivery }) => [shard, delivery]))
     for (const delivery of last.values()) delivery.ackUpTo()
     for (const { delivery } of settled) if (isBarrier(delivery)) this.#answer(delivery)
-    for (const delivery of left.values()) delivery.leave(LEAVE_MS)
+    for (const delivery of left.values()) delivery.leave(REQUEUE_DELAY_MS)
   }
 
   /**
@@ -228,7 +228,7 @@ class Evaluator {
       } catch (error) {
         if (this.#isStopping || !group.some(({ delivery }) => delivery.isLive())) return false
         this.#deps.log.warn({ failures, messages: group.length, ...describeError(error) }, 'pings.not-applied')
-        if (isMessagesFault(error)) break
+        if (isCausedByMessage(error)) break
         waiting.begin()
         await sleep(retryMs(failures))
       }
@@ -250,7 +250,7 @@ class Evaluator {
       } catch (error) {
         if (!taken.delivery.isLive() || this.#isStopping) return false
         firstError ??= error
-        if (isMessagesFault(error)) failures += 1
+        if (isCausedByMessage(error)) failures += 1
         if (failures >= TRIES_ALONE && (await schemaMatches(this.#deps.db))) {
           const failure = { firstError, lastError: error, failures }
           await deadLetter(this.#deps, pingQueue(taken.shard), taken.delivery, 'FAILED', failure)
@@ -273,7 +273,7 @@ class Evaluator {
     const result = await this.#applier.apply(group)
     stop()
     this.#appliedAt = performance.now()
-    const isExpensive = result.turns > MAX_TURNS
+    const isExpensive = result.turns > MAX_BATCHES
     this.#maxPings = isExpensive ? Math.ceil(this.#maxPings / 2) : Math.min(MAX_PINGS, this.#maxPings * 2)
     this.#deps.metrics.pingsApplied.inc(result.applied)
     this.#deps.metrics.pingsDropped.inc(result.dropped)

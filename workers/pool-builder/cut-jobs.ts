@@ -1,6 +1,6 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { type CutFile, cutFacts, evaluateCut, makeCutFile } from '#shared/risk/operations/read-cut.ts'
-import { cutFileLength, insertRun, keepCutFile } from '#shared/risk/pools/cut-files-store.ts'
+import { cutFileLength, insertRun, saveCutFile } from '#shared/risk/pools/cut-files-store.ts'
 import type { EligibilityRule } from '#shared/risk/pools/eligibility.ts'
 import { findCut, findPool, type PoolCut } from '#shared/risk/pools/store.ts'
 import { replines, stratify } from '#shared/risk/pools/strata.ts'
@@ -32,7 +32,7 @@ export function cutJobs(deps: WorkerDeps): Record<'strata' | 'replines' | 'file'
         const known = await cutFileLength(deps.db, cut.id, file)
         const bytes = known === undefined ? await makeCutFile(deps.db, cut, pool?.name ?? '', file) : null
         return async (tx) => {
-          if (bytes) await keepCutFile(tx, cut.id, file, bytes)
+          if (bytes) await saveCutFile(tx, cut.id, file, bytes)
           return { status: 200, body: { cutId: cut.id, file } }
         }
       }),

@@ -9,12 +9,12 @@ import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
 import { findTrusted } from '#shared/risk/identity/issuer-store.ts'
 import type { Presentation, PresentationSecrets } from '#shared/risk/identity/presentation.ts'
 import { findById, lockPresentation } from '#shared/risk/identity/presentation-store.ts'
-import { openWalletResponse } from '#shared/risk/identity/wallet-response.ts'
+import { decryptWalletResponse } from '#shared/risk/identity/wallet-response.ts'
 import { completePresentation, refusePresentation } from '#shared/risk/operations/settle-presentation.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { type FindTrusted, type IssuerDocuments, openIssuerDocuments } from './issuer-documents.ts'
-import { statusLookUp } from './status-look-up.ts'
+import { statusLookup } from './status-lookup.ts'
 
 /** Answers verified at once: most of their time is waiting for status lists. */
 const PREFETCH = 16
@@ -41,7 +41,7 @@ export const presentationVerifier: Worker = {
       }
     }
     const examine = (presentation: Presentation) => verify(deps, presentation, trusted, documents)
-    const lookUp = statusLookUp(deps, trusted, documents)
+    const lookUp = statusLookup(deps, trusted, documents)
     return [
       documents,
       subscribe('presentation-verifier', on(presentationReceived, PREFETCH, handle), deps),
@@ -61,7 +61,7 @@ async function verify(
   const secrets = JSON.parse(deps.secrets.open('presentation', sealedSecrets)) as PresentationSecrets
   const form = deps.secrets.open('presentation', sealedForm ?? '')
   try {
-    const response = await openWalletResponse(form, responseMode, secrets)
+    const response = await decryptWalletResponse(form, responseMode, secrets)
     if ('error' in response) return { walletError: response.error }
     const expected = { nonce: secrets.nonce, clientId, requestedAt: Math.floor(createdAt.getTime() / 1000) }
     const verified = await verifyResponse(response.vpToken, query, expected, {

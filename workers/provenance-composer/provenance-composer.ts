@@ -5,7 +5,7 @@ import { issueTradePack } from '#shared/risk/operations/issue-trade-pack.ts'
 import { completeTradeVerification } from '#shared/risk/operations/record-trade.ts'
 import { ebrcChecks, iecChecks, shippingBillChecks, type TradeCheck } from '#shared/risk/trade/checks.ts'
 import { renderTradePdf } from '#shared/risk/trade/pdf.ts'
-import type { TradePackRequest, TradeQuestion } from '#shared/risk/trade/requests.ts'
+import type { TradePackRequest, TradeRequest } from '#shared/risk/trade/requests.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
 import { openRegistryAccess } from '../jobs/registry-access.ts'
@@ -17,7 +17,7 @@ export const provenanceComposer: Worker = {
     const registries = openRegistryAccess(deps)
     const signerOf = cachedPerEnv((env) => ensureEvidenceSigner(deps.db, deps.secrets, env))
 
-    const ask = async (job: OpenJob, question: TradeQuestion): Promise<Answered> => {
+    const ask = async (job: OpenJob, question: TradeRequest): Promise<Answered> => {
       const context = registries.context(job)
       const { iec } = question
       if (question.subjectKind === 'IEC') {
@@ -37,7 +37,7 @@ export const provenanceComposer: Worker = {
 
     const verify = async (job: OpenJob) => {
       // Validated by the ingress before it was sealed.
-      const question = job.request as TradeQuestion
+      const question = job.request as TradeRequest
       const answered = await ask(job, question)
       await endJob(deps, job, async (tx) => {
         const owner = { organisationId: job.organisationId, env: job.env }

@@ -1,8 +1,8 @@
 import { maskOfShards } from '#shared/contracts/ping-generations.ts'
-import { type Gap, gapsOf, provenUntil } from '#shared/monitoring/gaps/blind.ts'
-import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
-import { keepGaps, lastDoubt } from '#shared/monitoring/gaps/gap-store.ts'
-import { readProofs } from '#shared/monitoring/gaps/proof-store.ts'
+import type { Doubts } from '#shared/monitoring/availability/extension-store.ts'
+import { lastDoubt, storeGaps } from '#shared/monitoring/availability/gap-store.ts'
+import { readProofs } from '#shared/monitoring/availability/proof-store.ts'
+import { type Gap, gapsOf, provenUntil } from '#shared/monitoring/availability/unavailable.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, microsOfSeconds, nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { Tick } from './sweep.ts'
@@ -12,20 +12,20 @@ interface Sight {
   /** beyond it the doors have not said yet what they could take */
   provenUntil: Micros
   /** shards that pings by HTTP cannot reach at this moment */
-  blindShards: number[]
+  unavailableShards: number[]
   /** null while there has been nothing to judge by */
   doubts: Doubts | null
 }
 
 /** Gaps are stored again after this time even if nothing changed: another sweeper may have stored older ones. */
-const KEEP_EVERY: Micros = microsOfSeconds(60)
+const STORE_EVERY: Micros = microsOfSeconds(60)
 
 /** Finds and keeps gaps (alerting 5.2). One per sweeper: it remembers what it stored last. */
 export interface Ledger {
   /** @param shards of the newest ping queues */
   look(tick: Tick, shards: number): Promise<Sight>
   /** doors that take no pings at this moment, and have not for so many seconds */
-  problems(patienceSeconds: number): string[]
+  problems(maxWaitSeconds: number): string[]
 }
 
 export function createLedger(): Ledger {
@@ -34,28 +34,28 @@ export function createLedger(): Ledger {
   let shut: readonly Gap[] = []
 
   return {
-    problems: (patienceSeconds) => problemsOf(shut, microsOfSeconds(patienceSeconds)),
+    problems: (maxWaitSeconds) => problemsOf(shut, microsOfSeconds(maxWaitSeconds)),
     async look({ deps }, pingShards) {
       const { now, since, proofs } = await readProofs(deps.reserveDb)
       const gaps = gapsOf(proofs, pingShards, now).map((gap) => ({ ...gap, shards: underAny(gap.shards, pingShards) }))
       const signature = gaps
-        .map(({ door, shards, from, until, kind }) => [door, shards, from, until, kind].join())
+        .map(({ listener, shards, from, until, kind }) => [listener, shards, from, until, kind].join())
         .join(';')
-      if (signature !== kept.signature || now - kept.at > KEEP_EVERY) {
-        await keepGaps(deps.reserveDb, gaps, since)
+      if (signature !== kept.signature || now - kept.at > STORE_EVERY) {
+        await storeGaps(deps.reserveDb, gaps, since)
         kept = { signature, at: now }
       }
       counted = countClosed(deps.metrics, gaps, counted)
       const open = gaps.filter(({ until, kind }) => until === null && kind !== 'detection')
-      for (const door of ['http', 'smtp'] as const) {
-        deps.metrics.gapOpen.set({ door }, open.some((gap) => gap.door === door) ? 1 : 0)
+      for (const listener of ['http', 'smtp'] as const) {
+        deps.metrics.gapOpen.set({ listener }, open.some((gap) => gap.listener === listener) ? 1 : 0)
       }
       shut = open
       const last = open.length > 0 ? now : await lastDoubt(deps.reserveDb)
-      const blind = open.filter(({ door }) => door === 'http').reduce((mask, { shards }) => mask | shards, 0n)
+      const blind = open.filter(({ listener }) => listener === 'http').reduce((mask, { shards }) => mask | shards, 0n)
       return {
         provenUntil: provenUntil(proofs, now),
-        blindShards: Array.from({ length: pingShards }, (_, shard) => shard).filter(
+        unavailableShards: Array.from({ length: pingShards }, (_, shard) => shard).filter(
           (shard) => (blind & (1n << BigInt(shard))) !== 0n,
         ),
         doubts: last === null ? null : { until: last, gaps, shards: pingShards, next: nextOccurrence },
@@ -69,11 +69,11 @@ function underAny(mask: bigint, shards: number): bigint {
   return maskOfShards(Array.from({ length: shards }, (_, shard) => (mask & (1n << BigInt(shard))) !== 0n))
 }
 
-function problemsOf(open: readonly Gap[], patience: Micros): string[] {
+function problemsOf(open: readonly Gap[], detectionDelay: Micros): string[] {
   const present = nowMicros()
-  return [...new Map(open.map((gap) => [gap.door, gap])).values()]
-    .filter(({ from }) => present - from >= patience)
-    .map(({ door, from, cause }) => `gaps: ${door} takes no pings since ${toIsoSeconds(from)} (${cause})`)
+  return [...new Map(open.map((gap) => [gap.listener, gap])).values()]
+    .filter(({ from }) => present - from >= detectionDelay)
+    .map(({ listener, from, cause }) => `gaps: ${listener} takes no pings since ${toIsoSeconds(from)} (${cause})`)
 }
 
 /** Counts what ended since this sweeper began; @returns what is counted */
@@ -83,11 +83,11 @@ function countClosed(
   before: ReadonlySet<string> | null,
 ): ReadonlySet<string> {
   const closed = new Set<string>()
-  for (const { door, shards, from, until, cause } of gaps) {
+  for (const { listener, shards, from, until, cause } of gaps) {
     if (until === null) continue
-    const key = `${door} ${shards} ${from}`
+    const key = `${listener} ${shards} ${from}`
     closed.add(key)
-    if (before && !before.has(key)) metrics.gapSeconds.inc({ door, cause }, toSeconds(until - from))
+    if (before && !before.has(key)) metrics.gapSeconds.inc({ listener, cause }, toSeconds(until - from))
   }
   return closed
 }

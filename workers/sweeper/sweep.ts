@@ -19,6 +19,6 @@ export interface Sweep {
   name: string
   everySeconds: number
   run(tick: Tick): Promise<void>
-  /** why it does not find everything, although it comes to its end; what is younger than `patienceSeconds` is left out */
-  problems?(patienceSeconds: number): string[]
+  /** why it does not find everything, although it comes to its end; what is younger than `maxWaitSeconds` is left out */
+  problems?(maxWaitSeconds: number): string[]
 }

@@ -1,6 +1,6 @@
 import { type Logger, schedule } from 'node-cron'
-import { ClockWatch, type Reading } from '#shared/monitoring/gaps/clock-watch.ts'
-import { addClockGap, cutClockGaps } from '#shared/monitoring/gaps/gap-store.ts'
+import { ClockWatch, type Reading } from '#shared/monitoring/availability/clock-watch.ts'
+import { addClockGap, cutClockGaps } from '#shared/monitoring/availability/gap-store.ts'
 import { createBarriers } from '#shared/platform/broker/barrier.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
 import { readServerClock } from '#shared/platform/database/server.ts'
@@ -8,7 +8,7 @@ import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { openPresence } from '../presence.ts'
+import { startHeartbeats } from '../worker-heartbeat.ts'
 import type { Sweep } from './sweep.ts'
 import { abandonedImports } from './sweeps/abandoned-imports.ts'
 import { agentDigests } from './sweeps/agent-digests.ts'
@@ -97,9 +97,9 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     for (const sweep of sweeps) gauge.set({ sweep: sweep.name }, (performance.now() - completeOf(sweep)) / 1000)
   })
 
-  const problemsOf = (sweep: Sweep, patienceSeconds: number) => [
+  const problemsOf = (sweep: Sweep, maxWaitSeconds: number) => [
     ...latenessOf(sweep, completeOf(sweep)),
-    ...(sweep.problems?.(patienceSeconds) ?? []),
+    ...(sweep.problems?.(maxWaitSeconds) ?? []),
   ]
   deps.readiness.add(() => sweeps.flatMap((sweep) => problemsOf(sweep, MAY_BE_LATE_SECONDS)))
 
@@ -138,11 +138,11 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
 
   /** @returns null when it cannot be read, or when something is wrong with it or with ours: then nothing is swept */
   async function databaseClock(): Promise<Micros | null> {
-    const asked = deps.clock.now()
+    const requested = deps.clock.now()
     try {
       const now = await readServerClock(deps.reserveDb)
-      await keepJump(watch.observe(now, monotonicMicros()), now)
-      const isExpected = now > asked - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
+      await storeClockJump(watch.observe(now, monotonicMicros()), now)
+      const isExpected = now > requested - MAX_JUMP && now < deps.clock.now() + MAX_JUMP
       const isMachineRight = Math.abs(deps.clock.offset()) <= MAX_CLOCK_OFFSET
       if (isExpected && isMachineRight && deps.clock.problems().length === 0) return now
       deps.log.warn({ offsetSeconds: toSeconds(deps.clock.offset()) }, 'clock.not-trusted')
@@ -153,7 +153,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     return null
   }
 
-  async function keepJump(reading: Reading, now: Micros): Promise<void> {
+  async function storeClockJump(reading: Reading, now: Micros): Promise<void> {
     if (reading.kind === 'steady') return
     deps.log.warn({ jump: reading.kind }, 'clock.jumped')
     if (reading.kind === 'forward') await addClockGap(deps.reserveDb, reading.from, reading.until)
@@ -162,7 +162,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
 
   const task = schedule(deps.config.sweepInterval, tick, { noOverlap: true, logger: scheduleLog(deps.log) })
   return [
-    openPresence(deps, 'sweeper'),
+    startHeartbeats(deps, 'sweeper'),
     {
       async [Symbol.asyncDispose]() {
         await task.destroy()

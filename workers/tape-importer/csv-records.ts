@@ -6,7 +6,7 @@ import { withLineFeeds } from './line-endings.ts'
 /** Characters of a record, at most. */
 const MAX_RECORD = 65_536
 /** Bytes in which a record must have ended, the parser's own buffers included. */
-const MOST_UNENDED = 8 * 65_536
+const MAX_UNTERMINATED = 8 * 65_536
 
 /** One record of a file. */
 export interface FileRecord {
@@ -109,7 +109,7 @@ async function* watched(bytes: AsyncIterable<Buffer>, parser: Parser, line: () =
     if (records + empty !== begun) since = 0
     begun = records + empty
     since += piece.length
-    if (since > MOST_UNENDED) throw new FileRefusedError('RECORD_TOO_LONG', line())
+    if (since > MAX_UNTERMINATED) throw new FileRefusedError('RECORD_TOO_LONG', line())
     yield piece
   }
 }

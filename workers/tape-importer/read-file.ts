@@ -21,7 +21,7 @@ export async function* readFile(
   for (let from = 0; ; from += CHUNKS_AT_ONCE) {
     const chunks = await readChunks(db, id, from, CHUNKS_AT_ONCE)
     for (const sealed of chunks) {
-      const piece = secrets.openBytes('import-chunk', sealed)
+      const piece = secrets.decryptBytes('import-chunk', sealed)
       digest.update(piece)
       check.push(piece)
       yield piece

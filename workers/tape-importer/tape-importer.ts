@@ -54,9 +54,9 @@ export const tapeImporter: Worker = {
 
 function recordsOf(deps: WorkerDeps, found: Import): AsyncGenerator<Found[]> {
   const bytes = readFile(deps, found)
-  const asked = found.askedMapping === null ? undefined : findFileMapping(found.askedMapping)
-  if (found.kind === 'BUREAU' && asked) return interpretBureau(bytes, asked)
-  return interpretTape(csvRecords(bytes), asked ? [asked] : TAPE_MAPPINGS)
+  const requested = found.requestedMapping === null ? undefined : findFileMapping(found.requestedMapping)
+  if (found.kind === 'BUREAU' && requested) return interpretBureau(bytes, requested)
+  return interpretTape(csvRecords(bytes), requested ? [requested] : TAPE_MAPPINGS)
 }
 
 async function complete(deps: WorkerDeps, found: Import, run: ImportRun): Promise<void> {

@@ -38,7 +38,7 @@ export interface Step {
 }
 
 /** What a batch did: the deliveries taken, and endpoints that were switched off. */
-export interface TurnResult {
+export interface BatchResult {
   claimed: ClaimedAttempt[]
   switchedOff: { endpointId: string; reason: string }[]
 }
@@ -54,7 +54,7 @@ export async function runBatch(
   deps: Pick<WorkerDeps, 'outbox' | 'now'>,
   keysOf: (endpoint: LockedEndpoint) => SigningKeys,
   steps: readonly Step[],
-): Promise<TurnResult> {
+): Promise<BatchResult> {
   const at = deps.now()
   const endpointIds = [...new Set(steps.map(({ endpointId }) => endpointId))]
   return await deps.outbox.run(async (tx, enqueue) => {
@@ -116,7 +116,7 @@ class Batch {
     endpoint.health = decision.health
     this.#changed.add(endpoint)
     if (wasActive && decision.health.state !== 'ACTIVE') this.switchedOff.push(endpoint)
-    const isHeld = decision.delivery === 'PENDING' && decision.health.state !== 'ACTIVE'
+    const isSuppressed = decision.delivery === 'PENDING' && decision.health.state !== 'ACTIVE'
     return {
       deliveryId: delivery.id,
       n: delivery.n,
@@ -125,8 +125,8 @@ class Batch {
       statusCode: sent.statusCode,
       failure: failureOf(sent),
       response: sent.response,
-      state: isHeld ? (endpoint.isDeleted ? 'CANCELLED' : 'SUPPRESSED') : decision.delivery,
-      nextAttemptAt: isHeld ? null : decision.nextAttemptAt,
+      state: isSuppressed ? (endpoint.isDeleted ? 'CANCELLED' : 'SUPPRESSED') : decision.delivery,
+      nextAttemptAt: isSuppressed ? null : decision.nextAttemptAt,
     }
   }
 

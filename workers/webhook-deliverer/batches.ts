@@ -28,7 +28,7 @@ export function createBatches(deps: WorkerDeps): Batches {
         const { claimed, switchedOff } = await runBatch(deps, keysOf, steps)
         for (const { endpointId, reason } of switchedOff) {
           metrics.switchedOff.inc({ reason })
-          deps.log.warn({ endpointId, reason }, 'webhook.endpoint-switched-off')
+          deps.log.warn({ endpointId, reason }, 'webhook.endpoint-disabled')
         }
         return hand(steps, claimed)
       } catch (error) {

@@ -22,7 +22,7 @@ export function deliveryMetrics(registry: Registry): DeliveryMetrics {
       registers: [registry],
     }),
     switchedOff: new Counter({
-      name: 'signalbox_webhook_endpoints_switched_off_total',
+      name: 'signalbox_webhook_endpoints_disabled_total',
       help: 'Endpoints that the service switched off.',
       labelNames: ['reason'],
       registers: [registry],

@@ -4,12 +4,12 @@ import { AcceptanceSchema, AdjustmentSchema } from '#shared/risk/acceptance/acce
 import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
 import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
 import { LeiResolveBody } from '#shared/risk/businesses/requests.ts'
-import { askDilution, DilutionQuery, readAcceptance } from '../../risk/acceptance/routes.ts'
-import { readTimeline, TimelineSchema } from '../../risk/acceptance/timeline.ts'
-import { PendingSchema } from '../../risk/evidence-job.ts'
-import { parseWith } from '../../risk/json-body.ts'
-import { askEntity, askLei, VerificationSchema } from '../../risk/kyb/verifications.ts'
-import { askEvidence, contextOf, spending } from '../ask-evidence.ts'
+import { DilutionQuery, readAcceptance, runDilution } from '../../api-risk/acceptance/routes.ts'
+import { readTimeline, TimelineSchema } from '../../api-risk/acceptance/timeline.ts'
+import { PendingSchema } from '../../api-risk/evidence-job.ts'
+import { parseWith } from '../../api-risk/json-body.ts'
+import { runBusinessVerification, runLeiResolution, VerificationSchema } from '../../api-risk/kyb/verifications.ts'
+import { contextOf, runEvidenceJob, spending } from '../evidence-job.ts'
 import { listedMembers } from '../listed-members.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { markCallers, UntrustedSchema, untrusted } from '../untrusted.ts'
@@ -28,13 +28,13 @@ export const entityVerify = defineTool({
   output: VerificationAnswer,
   run: ({ vei, idempotencyKey }, call) =>
     // The route of the API names the entity in its path, and its body is empty.
-    askEvidence(
+    runEvidenceJob(
       call,
       {
         ...{ route: `/mcp/entity_verify/${vei.slice(0, 300)}`, family: 'kyb', idempotencyKey, args: {} },
         answer: VerificationAnswer,
       },
-      (context, admit) => askEntity(context, vei, admit),
+      (context, admit) => runBusinessVerification(context, vei, admit),
     ),
 })
 
@@ -60,10 +60,10 @@ export const leiResolve = defineTool({
   ]),
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(LeiResolveBody, args, 'the arguments')
-    const answer = await askEvidence(
+    const answer = await runEvidenceJob(
       call,
       { route: '/v1/kyb/lei/resolve', family: 'kyb', idempotencyKey, args, answer: LeiAnswer },
-      (context, admit) => askLei(context, body, admit),
+      (context, admit) => runLeiResolution(context, body, admit),
     )
     if (!('lei' in answer)) return answer
     if (answer.lei === null) call.units = 0 // a record that is not found is not metered
@@ -129,7 +129,7 @@ export const antiDilutionGet = defineTool({
   // The pair and the day are its key: one that is brought changes nothing.
   async run({ idempotencyKey: _, ...args }, call) {
     const query = parseWith(DilutionQuery, args, 'the arguments')
-    const answer = await spending(call, 'risk-signals', (admit) => askDilution(contextOf(call), query, admit))
+    const answer = await spending(call, 'risk-signals', (admit) => runDilution(contextOf(call), query, admit))
     return DilutionAnswer.parse(JSON.parse(answer.body))
   },
 })

@@ -9,10 +9,10 @@ import { createCheck } from '#shared/monitoring/operations/create-check.ts'
 import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
 import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
 import { microsOfSeconds } from '#shared/time.ts'
-import { once } from '../once.ts'
+import { once } from '../idempotent.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { CheckSchema, checkForAgents } from './check-view.ts'
-import { checkOf, noCheck, ProjectInput, projectOf } from './own-project.ts'
+import { checkOf, noCheck, ProjectInput, projectOf } from './project-of-key.ts'
 
 const MAX_LIST = 100
 const MAX_FLIPS = 100
@@ -101,11 +101,11 @@ export const checkCreate = defineTool({
     channels: z.string().optional().describe('integrations by name or id, separated by commas, or *'),
   }),
   output: CheckSchema,
-  async run({ project: asked, idempotencyKey, ...settings }, call) {
+  async run({ project: requested, idempotencyKey, ...settings }, call) {
     const parsed = parseJsonBody(Buffer.from(JSON.stringify(settings)))
     if (!parsed.ok) throw new ValidationError(parsed.error)
     const { body } = parsed
-    const project = await projectOf(asked, call)
+    const project = await projectOf(requested, call)
     const { caller, deps } = call
     const announced: Parameters<typeof deps.announce>[0][] = []
     const created = await once(

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { validateGstin } from '#shared/risk/identifiers/gstin.ts'
 import { listUsage } from '#shared/risk/metering/store.ts'
-import { VerifySchema, verifyBody } from '../../risk/anchors/anchors.ts'
-import { parseJsonBytes, parseWith } from '../../risk/json-body.ts'
-import { DayQuery } from '../../risk/paging.ts'
-import { BundleVerificationSchema, verifyGiven } from '../../risk/trade/packs.ts'
+import { VerifySchema, verifyBody } from '../../api-risk/anchors/anchors.ts'
+import { parseJsonBytes, parseWith } from '../../api-risk/json-body.ts'
+import { DayQuery } from '../../api-risk/paging.ts'
+import { BundleVerificationSchema, verifyInput } from '../../api-risk/trade/packs.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
 /** What a caller wrote in place of a registration is given back as far as it could be one. */
@@ -63,11 +63,11 @@ export const provenanceVerify = defineTool({
   annotations: READ_ONLY,
   input: z.strictObject({ bundle: z.record(z.string(), z.unknown()).describe('the whole bundle, as it was received') }),
   output: BundleVerificationSchema,
-  run: ({ bundle }, { caller, deps }) => verifyGiven(parseJsonBytes(Buffer.from(JSON.stringify(bundle))), caller, deps),
+  run: ({ bundle }, { caller, deps }) => verifyInput(parseJsonBytes(Buffer.from(JSON.stringify(bundle))), caller, deps),
 })
 
 const Days = z.object({ from: DayQuery.optional(), to: DayQuery.optional() })
-const LONGEST_LIST = 200
+const MAX_LIST_LENGTH = 200
 
 export const usageGet = defineTool({
   name: 'usage_get',
@@ -92,7 +92,7 @@ export const usageGet = defineTool({
       from: from ?? null,
       to: to ?? null,
       after: null,
-      limit: LONGEST_LIST,
+      limit: MAX_LIST_LENGTH,
     })
     return { usage }
   },

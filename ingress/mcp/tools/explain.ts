@@ -1,22 +1,22 @@
 import { z } from 'zod'
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import type { ExplainedDecision } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { decisionsSince } from '#shared/monitoring/alerting/incident-read-store.ts'
-import type { ExplainedDecision } from '#shared/monitoring/alerting/shown-incident.ts'
 import {
-  channelsToldOf,
   type ExplainedFlip,
   flipToExplain,
-  type ToldChannel,
+  integrationsNotifiedOf,
+  type NotifiedIntegration,
 } from '#shared/monitoring/notifications/explain-store.ts'
 import { microsOfMillis, toIsoSeconds } from '#shared/time.ts'
-import { parseWith } from '../../risk/json-body.ts'
-import { InstantQuery } from '../../risk/paging.ts'
+import { parseWith } from '../../api-risk/json-body.ts'
+import { InstantQuery } from '../../api-risk/paging.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 import { UntrustedSchema, untrusted } from '../untrusted.ts'
-import { checkOf } from './own-project.ts'
+import { checkOf } from './project-of-key.ts'
 
 /** Newest decisions that are given; an incident that goes on for days makes one with each repetition. */
-const MOST_DECISIONS = 50
+const MAX_DECISIONS = 50
 
 const At = z.object({ at: InstantQuery.optional() })
 
@@ -68,9 +68,9 @@ export const alertExplain = defineTool({
     const { db } = call.deps
     const instant = until === undefined ? null : microsOfMillis(Date.parse(until))
     const flip = await flipToExplain(db, id, instant)
-    const decisions = await decisionsSince(db, id, flip, instant, MOST_DECISIONS)
+    const decisions = await decisionsSince(db, id, flip, instant, MAX_DECISIONS)
     const named = decisions.flatMap(({ channels }) => channels.map((channel) => channel.id))
-    const channels = flip ? await channelsToldOf(db, id, flip, named) : []
+    const channels = flip ? await integrationsNotifiedOf(db, id, flip, named) : []
     return {
       flip: flip && { timestamp: toIsoSeconds(flip.at), from: flip.from, to: flip.to, reason: flip.reason ?? '' },
       integrations: channels.map((channel) => ({
@@ -108,7 +108,7 @@ function explained(decision: ExplainedDecision) {
 /** One sentence in words of ours: who receives messages and how is not in it. */
 function reasonFor(
   flip: ExplainedFlip,
-  { uuid, state, isDisabled, isAssigned }: ToldChannel,
+  { uuid, state, isDisabled, isAssigned }: NotifiedIntegration,
   decisions: readonly ExplainedDecision[],
 ): string {
   switch (state) {
@@ -127,7 +127,7 @@ function reasonFor(
   if (own) return decisionText({ ...own, detail: {} })
   const decided = decisions.find(({ flipId }) => flipId !== null)
   // It was decided for all of them at once.
-  if (decided && decided.outcome !== 'told') return explained(decided).why
+  if (decided && decided.outcome !== 'notified') return explained(decided).why
   if (!flip.isProcessed) return 'Not decided yet.'
   if (flip.from === 'new' && flip.to === 'up') return 'Not told: a first success is no alert.'
   if (flip.from === 'paused' || flip.to === 'paused') return 'Not told: pausing and resuming are no alerts.'

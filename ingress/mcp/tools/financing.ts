@@ -6,11 +6,11 @@ import {
   RegistrationRequestBody,
 } from '#shared/risk/first-financing/requests.ts'
 import { RegistrationSchema } from '#shared/risk/first-financing/view.ts'
-import { PendingSchema } from '../../risk/evidence-job.ts'
-import { askCheck, CHECKS, CheckSchema } from '../../risk/first-financing/checks.ts'
-import { askRegistration, REGISTRATIONS } from '../../risk/first-financing/registrations.ts'
-import { parseWith } from '../../risk/json-body.ts'
-import { askEvidence } from '../ask-evidence.ts'
+import { PendingSchema } from '../../api-risk/evidence-job.ts'
+import { CHECKS, CheckSchema, runFinancingCheck } from '../../api-risk/first-financing/checks.ts'
+import { REGISTRATIONS, runRegistration } from '../../api-risk/first-financing/registrations.ts'
+import { parseWith } from '../../api-risk/json-body.ts'
+import { runEvidenceJob } from '../evidence-job.ts'
 import { type ListedMember, listedMembers } from '../listed-members.ts'
 import { defineTool, IDEMPOTENT } from '../tool.ts'
 import { UntrustedSchema } from '../untrusted.ts'
@@ -56,10 +56,10 @@ export const firstFinancingCheck = defineTool({
   output: CheckAnswer,
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(CheckArguments, args, 'the arguments')
-    return await askEvidence(
+    return await runEvidenceJob(
       call,
       { route: CHECKS, family: 'first-financing', idempotencyKey, args, answer: CheckAnswer },
-      (context, admit) => askCheck(context, body, admit),
+      (context, admit) => runFinancingCheck(context, body, admit),
     )
   },
 })
@@ -79,10 +79,10 @@ export const firstFinancingRegister = defineTool({
   output: RegistrationAnswer,
   async run({ idempotencyKey, ...args }, call) {
     const body = parseWith(RegistrationArguments, args, 'the arguments')
-    return await askEvidence(
+    return await runEvidenceJob(
       call,
       { route: REGISTRATIONS, family: 'first-financing', idempotencyKey, args, answer: RegistrationAnswer },
-      (context, admit) => askRegistration(context, body, admit),
+      (context, admit) => runRegistration(context, body, admit),
     )
   },
 })

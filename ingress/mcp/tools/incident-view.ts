@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
-import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/shown-incident.ts'
+import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 import { UntrustedSchema, untrusted } from '../untrusted.ts'
 
@@ -18,7 +18,7 @@ export const IncidentSchema = z.object({
   flips: z.int(),
   failures: z.int(),
   flapping: z.boolean(),
-  held: z.string().nullable(),
+  suppression: z.string().nullable(),
   assignee: UntrustedSchema.nullable(),
   acknowledged: z.object({ at: z.string(), by: UntrustedSchema, until: z.string().nullable() }).nullable(),
   nextAt: z.string().nullable(),
@@ -29,7 +29,7 @@ export const IncidentSchema = z.object({
 /** Something that happened in an incident; which members there are depends on its kind. */
 export const TimelineSchema = z.object({
   timestamp: z.string(),
-  kind: z.enum(['flip', 'decision', 'telling', 'act', 'gap']),
+  kind: z.enum(['flip', 'decision', 'notification', 'action', 'gap']),
   what: z.string(),
   why: z.string().optional(),
   about: UntrustedSchema.optional(),
@@ -59,7 +59,7 @@ export function incidentForAgents(incident: ShownIncident): z.infer<typeof Incid
     flips: incident.flips,
     failures: incident.failures,
     flapping: incident.flapping,
-    held: incident.held,
+    suppression: incident.suppression,
     assignee: assignee === null ? null : untrusted(PEOPLE, assignee),
     acknowledged: isAcknowledged
       ? { at: toIsoSeconds(ackAt), by: untrusted(PEOPLE, incident.ackBy ?? ''), until: instant(incident.ackUntil) }
@@ -83,7 +83,7 @@ export function timelineForAgents({ at, kind, what, detail }: TimelineRow): z.in
       const why = decisionText({ outcome: what, reason: textOf(detail.reason), detail: facts })
       return { ...common, why, ...(typeof name === 'string' && { about: untrusted('owner of the check', name) }) }
     }
-    case 'telling':
+    case 'notification':
       return {
         ...common,
         integration: untrusted('owner of the integration', textOf(detail.name)),
@@ -93,7 +93,7 @@ export function timelineForAgents({ at, kind, what, detail }: TimelineRow): z.in
       }
     case 'gap':
       return { ...common, why: `signals could not be taken: ${textOf(detail.cause)}` }
-    case 'act':
+    case 'action':
       return { ...common, by: untrusted(PEOPLE, textOf(detail.by)), text: untrusted(PEOPLE, textOf(detail.text)) }
   }
 }

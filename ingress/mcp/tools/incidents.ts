@@ -5,7 +5,7 @@ import { listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-
 import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { IncidentSchema, incidentForAgents, TimelineSchema, timelineForAgents } from './incident-view.ts'
-import { checkOf, incidentOf, ProjectInput, projectOf } from './own-project.ts'
+import { checkOf, incidentOf, ProjectInput, projectOf } from './project-of-key.ts'
 
 const MAX_LIST = 50
 const MAX_TIMELINE = 200
@@ -28,7 +28,14 @@ export const incidentsList = defineTool({
   async run({ project, state = null, checkId, before }, call) {
     const { id } = await projectOf(project, call)
     const check = checkId === undefined ? null : await checkOf(checkId, call)
-    const filter = { state, checkId: check?.id ?? null, tag: null, from: null, before: null, beforeN: placeOf(before) }
+    const filter = {
+      state,
+      checkId: check?.id ?? null,
+      tag: null,
+      from: null,
+      before: null,
+      beforeN: positionOf(before),
+    }
     const rows = await listIncidents(call.deps.db, check?.project.id ?? id, filter, MAX_LIST + 1)
     const shown = rows.slice(0, MAX_LIST)
     const next = rows.length > MAX_LIST ? String(shown.at(-1)?.n) : null
@@ -71,7 +78,7 @@ export const incidentAcknowledge = defineTool({
 })
 
 /** Where a page begins. @throws ValidationError for what no page before has said */
-function placeOf(before: string | undefined): number | null {
+function positionOf(before: string | undefined): number | null {
   if (before === undefined) return null
   if (/^[0-9]{1,15}$/.test(before)) return Number(before)
   const message = 'before must be what next said'

@@ -8,13 +8,13 @@ import { type Pack, PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { packRequestSchema } from '#shared/risk/packs/request.ts'
 import { findPack } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { pendingAnswer } from '../../api-risk/packs/pack-answer.ts'
+import { readPackRequest, requestPackRoute } from '../../api-risk/packs/request-pack.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
-import { readPackRequest, requestPackRoute } from '../../risk/packs/request-pack.ts'
-import { spending } from '../ask-evidence.ts'
 import type { AgentCaller } from '../caller.ts'
+import { spending } from '../evidence-job.ts'
+import { idempotentRequest } from '../idempotent.ts'
 import { listedMembers } from '../listed-members.ts'
-import { onceFor } from '../once.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
 import { UntrustedSchema, untrusted } from '../untrusted.ts'
 
@@ -82,15 +82,15 @@ export const riskSignalsRun = defineTool({
   output: PackView,
   async run({ idempotencyKey, ...body }, call) {
     const { caller, deps, signal } = call
-    const asked = readPackRequest(body, caller)
+    const requested = readPackRequest(body, caller)
     const packId = randomUUID()
     const { replies } = deps
     const job = {
       packId,
       owner: caller,
-      asked,
+      requested,
       // As a POST with this header and body has it: a key of one door is a key of the other.
-      ...onceFor(caller, requestPackRoute.path, idempotencyKey, body),
+      ...idempotentRequest(caller, requestPackRoute.path, idempotencyKey, body),
       provisional: pendingAnswer(packId),
       replyTo: replies.replyTo,
     }

@@ -1,5 +1,5 @@
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
-import { humanDuration } from '../frame/format.ts'
+import { humanDuration } from '../shell/format.ts'
 
 /** Days as bars, oldest left; bad ones are taller, and not only red. */
 export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isSlim?: boolean }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Context } from '../frame/context.ts'
+import type { Context } from '../shell/context.ts'
 import { Form } from './form.tsx'
 import { Problem } from './notice.tsx'
 

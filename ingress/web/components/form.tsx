@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
 import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
-import type { Context } from '../frame/context.ts'
-import { type DurationUnit, humanDuration, UNIT_SECONDS } from '../frame/format.ts'
+import type { Context } from '../shell/context.ts'
+import { type DurationUnit, humanDuration, UNIT_SECONDS } from '../shell/format.ts'
 
 /** A form that changes something: it always carries the token of this browser. */
 export function Form(props: {

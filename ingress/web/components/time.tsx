@@ -1,5 +1,5 @@
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { distanceText, relativeTime } from '../frame/format.ts'
+import { distanceText, relativeTime } from '../shell/format.ts'
 /** An instant relative to now, the exact one on hover. The script keeps it current. */
 export function Ago({ at, now }: { at: Micros; now: Micros }) {
   const iso = toIsoSeconds(at)

@@ -6,9 +6,9 @@ import { Icon, KindIcon, StatusGlyph, statusNames } from '../components/icons.ts
 import { Problem } from '../components/notice.tsx'
 import { SegmentField } from '../components/segments.tsx'
 import { Ago, Distance } from '../components/time.tsx'
-import type { Pages } from '../frame/context.ts'
-import { sendPage } from '../frame/layout.tsx'
-import { iconNames } from '../frame/look.ts'
+import type { Pages } from '../shell/context.ts'
+import { iconNames } from '../shell/icon-rules.ts'
+import { sendPage } from '../shell/layout.tsx'
 
 const statuses: readonly ShownStatus[] = ['up', 'grace', 'down', 'paused', 'new']
 const colours = ['ground', 'card', 'side', 'line', 'text', 'soft', 'accent', 'up', 'grace', 'down', 'paused', 'new']

@@ -2,15 +2,15 @@ import { type ListedAudit, listAudit } from '#shared/tenancy/accounts/audit-stor
 import { microsOfDate } from '#shared/time.ts'
 import { SelectField, TextField } from '../components/form.tsx'
 import { Exact } from '../components/time.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { sendPage } from '../frame/layout.tsx'
-import { openOrganisation } from '../frame/workspace.ts'
-import { type AuditPart, auditParts, auditWords, isAuditPart, nounsOf } from './audit-words.ts'
+import type { Context, Pages } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
+import { requireOrganisation } from '../shell/workspace.ts'
+import { type AuditPart, auditLabels, auditParts, isAuditPart, nounsOf } from './audit-labels.ts'
 
 const PAGE_SIZE = 100
 
 /** What of the log is asked for. */
-interface Asked {
+interface Requested {
   part: AuditPart | null
   text: string
   /** id that entries are older than */
@@ -20,13 +20,13 @@ interface Asked {
 /** Who did what in an organisation, newest first. */
 export function auditPages(pages: Pages): void {
   pages.get('/organisations/:organisation/audit', async (context) => {
-    const opened = await openOrganisation(context, 'manage')
+    const opened = await requireOrganisation(context, 'manage')
     const { organisation } = opened
-    const asked = askedFor(context)
-    const filter = { nouns: asked.part === null ? null : nounsOf(asked.part), text: asked.text }
+    const requested = readFilter(context)
+    const filter = { nouns: requested.part === null ? null : nounsOf(requested.part), text: requested.text }
     const entries = await listAudit(context.deps.db, organisation.organisationId, {
       ...filter,
-      beforeId: asked.before,
+      beforeId: requested.before,
       limit: PAGE_SIZE,
     })
     const project = opened.projects.find(({ organisationId }) => organisationId === organisation.organisationId)
@@ -36,13 +36,13 @@ export function auditPages(pages: Pages): void {
       { title: 'Audit log', workspace: opened, ...(project && { project }), area: 'audit' },
       <>
         <h1>Audit log of {organisation.organisationName}</h1>
-        <Filters path={path} asked={asked} />
-        {entries.length === 0 && <p class="empty">{isFiltered(asked) ? 'No entry fits.' : 'No entries yet.'}</p>}
+        <Filters path={path} requested={requested} />
+        {entries.length === 0 && <p class="empty">{isFiltered(requested) ? 'No entry fits.' : 'No entries yet.'}</p>}
         {entries.length > 0 && <Entries entries={entries} />}
         <nav class="pager" aria-label="Pages">
-          {asked.before !== null && <a href={addressOf(path, asked, null)}>Newest</a>}
+          {requested.before !== null && <a href={addressOf(path, requested, null)}>Newest</a>}
           {entries.length === PAGE_SIZE && (
-            <a href={addressOf(path, asked, entries.at(-1)?.id ?? null)} rel="next">
+            <a href={addressOf(path, requested, entries.at(-1)?.id ?? null)} rel="next">
               Older
             </a>
           )}
@@ -52,7 +52,7 @@ export function auditPages(pages: Pages): void {
   })
 }
 
-function askedFor({ query }: Context): Asked {
+function readFilter({ query }: Context): Requested {
   const part = query.get('part') ?? ''
   const before = Number(query.get('before') ?? Number.NaN)
   return {
@@ -62,9 +62,9 @@ function askedFor({ query }: Context): Asked {
   }
 }
 
-const isFiltered = ({ part, text }: Asked) => part !== null || text !== ''
+const isFiltered = ({ part, text }: Requested) => part !== null || text !== ''
 
-function addressOf(path: string, { part, text }: Asked, before: number | null): string {
+function addressOf(path: string, { part, text }: Requested, before: number | null): string {
   const query = new URLSearchParams({
     ...(part !== null && { part }),
     ...(text !== '' && { q: text }),
@@ -73,18 +73,18 @@ function addressOf(path: string, { part, text }: Asked, before: number | null): 
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-function Filters({ path, asked }: { path: string; asked: Asked }) {
+function Filters({ path, requested }: { path: string; requested: Requested }) {
   return (
     <form method="get" action={path} class="inline-fields audit-filter" aria-label="Filter">
       <SelectField
         label="About"
         name="part"
-        value={asked.part ?? ''}
+        value={requested.part ?? ''}
         options={[{ value: '', label: 'Everything' }, ...auditParts]}
       />
-      <TextField label="Who, to what, or from where" name="q" value={asked.text} maxLength={100} />
+      <TextField label="Who, to what, or from where" name="q" value={requested.text} maxLength={100} />
       <button type="submit">Show</button>
-      {isFiltered(asked) && <a href={path}>Clear</a>}
+      {isFiltered(requested) && <a href={path}>Clear</a>}
     </form>
   )
 }
@@ -112,7 +112,7 @@ function Entries({ entries }: { entries: readonly ListedAudit[] }) {
               <td class="breakable">{entry.actor}</td>
               <td>
                 <span class={entry.action === 'request.denied' ? 'pill bad' : undefined} title={entry.action}>
-                  {auditWords(entry.action)}
+                  {auditLabels(entry.action)}
                 </span>
               </td>
               <td class="breakable">{entry.target}</td>

@@ -3,7 +3,7 @@ import { microsOfDate } from '#shared/time.ts'
 import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context } from '../frame/context.ts'
+import type { Context } from '../shell/context.ts'
 import type { InvitationState, MembersView, Person } from './members-view.ts'
 
 interface Props {

@@ -3,9 +3,9 @@ import { listInvitations } from '#shared/tenancy/accounts/link-store.ts'
 import { may, type Role, roles } from '#shared/tenancy/accounts/roles.ts'
 import { listMembers, type Member, type Membership } from '#shared/tenancy/accounts/store.ts'
 import type { Micros } from '#shared/time.ts'
-import type { Workspace } from '../frame/workspace.ts'
+import type { Workspace } from '../shell/workspace.ts'
 
-export type OpenedOrganisation = Workspace & { organisation: Membership }
+export type LoadedOrganisation = Workspace & { organisation: Membership }
 
 /** What came of an invitation, for the page that answers it. */
 export interface InvitationState {
@@ -39,7 +39,7 @@ export interface Person extends Pick<Member, 'userUuid' | 'name' | 'email' | 'ro
 
 export async function loadMembers(
   { db, now }: { db: Knex; now(): Micros },
-  { organisation, session }: OpenedOrganisation,
+  { organisation, session }: LoadedOrganisation,
 ): Promise<MembersView> {
   const { organisationId, organisationUuid, organisationName, role } = organisation
   const [mayManage, mayOwn] = [may(role, 'manage'), may(role, 'own')]

@@ -6,21 +6,21 @@ import { deleteInvitations, insertLink } from '#shared/tenancy/accounts/link-sto
 import { isRole, may, type Role } from '#shared/tenancy/accounts/roles.ts'
 import { deleteMembership, listMembers, lockOrganisation, updateRole } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
-import { throttleInvitation } from '../accounts/throttle.ts'
-import { audit } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
-import { sendPage } from '../frame/layout.tsx'
-import { newToken } from '../frame/sessions.ts'
-import { deny, openOrganisation } from '../frame/workspace.ts'
+import { throttleInvitation } from '../account/throttle.ts'
+import { audit } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { sendPage } from '../shell/layout.tsx'
+import { newToken } from '../shell/sessions.ts'
+import { deny, requireOrganisation } from '../shell/workspace.ts'
 import { MembersPage } from './members-page.tsx'
-import { type InvitationState, loadMembers, type OpenedOrganisation } from './members-view.ts'
+import { type InvitationState, type LoadedOrganisation, loadMembers } from './members-view.ts'
 
 export function memberPages(pages: Pages): void {
   pages.get('/organisations/:organisation/members', async (context) => {
     const { secret: link, about } = context.flash
     const [state, invited] = (about ?? '').split(' ')
-    const opened = await openOrganisation(context, 'view')
+    const opened = await requireOrganisation(context, 'view')
     await show(context, opened, link && invited ? { link, invited, isSent: state === 'sent' } : {})
   })
   pages.post('/organisations/:organisation/invitations', invite)
@@ -34,7 +34,7 @@ function back(context: Context, done: string): void {
 }
 
 async function invite(context: FormContext): Promise<void> {
-  const opened = await openOrganisation(context, 'manage')
+  const opened = await requireOrganisation(context, 'manage')
   const { organisation, session } = opened
   const { deps, form } = context
   const typed = field(form, 'email')
@@ -74,12 +74,12 @@ async function invite(context: FormContext): Promise<void> {
   })
   const path = `/organisations/${organisation.organisationUuid}/members`
   const secret = `${deps.config.publicUrl}/invitations/${token}`
-  leaveFlash(context, path, { secret, about: `${isSent ? 'sent' : 'unsent'} ${email}` })
+  setFlash(context, path, { secret, about: `${isSent ? 'sent' : 'unsent'} ${email}` })
   redirect(context, path)
 }
 
 async function withdraw(context: FormContext): Promise<void> {
-  const { organisation } = await openOrganisation(context, 'manage')
+  const { organisation } = await requireOrganisation(context, 'manage')
   const id = Number(context.params.id)
   if (!Number.isSafeInteger(id)) throw new NotFoundError('There is no such invitation.')
   await deleteInvitations(context.deps.db, organisation.organisationId, { id })
@@ -88,7 +88,7 @@ async function withdraw(context: FormContext): Promise<void> {
 }
 
 async function changeRole(context: FormContext): Promise<void> {
-  const opened = await openOrganisation(context, 'manage')
+  const opened = await requireOrganisation(context, 'manage')
   const role = field(context.form, 'role')
   if (!isRole(role)) throw new NotFoundError('There is no such role.')
   await changeMember(context, opened, role)
@@ -96,13 +96,13 @@ async function changeRole(context: FormContext): Promise<void> {
 }
 
 async function removeMember(context: FormContext): Promise<void> {
-  const opened = await openOrganisation(context, 'manage')
+  const opened = await requireOrganisation(context, 'manage')
   await changeMember(context, opened, null)
   back(context, 'member-removed')
 }
 
 /** Nobody changes themselves, only owners make, change or remove owners, and one owner always remains. */
-async function changeMember(context: FormContext, opened: OpenedOrganisation, role: Role | null): Promise<void> {
+async function changeMember(context: FormContext, opened: LoadedOrganisation, role: Role | null): Promise<void> {
   const { organisation, session } = opened
   const { organisationId } = organisation
   const userUuid = context.params.user
@@ -129,7 +129,7 @@ async function changeMember(context: FormContext, opened: OpenedOrganisation, ro
   })
 }
 
-async function show(context: Context, opened: OpenedOrganisation, state: InvitationState, status = 200): Promise<void> {
+async function show(context: Context, opened: LoadedOrganisation, state: InvitationState, status = 200): Promise<void> {
   const { organisation } = opened
   const view = await loadMembers(context.deps, opened)
   const project = opened.projects.find(({ organisationId }) => organisationId === organisation.organisationId)

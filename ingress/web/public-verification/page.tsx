@@ -4,10 +4,10 @@ import { verificationLines } from '#shared/risk/packs/pdf/proof.ts'
 import { findPdfStatement } from '#shared/risk/packs/pdf/store.ts'
 import { type AnchorView, viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
 import { CodeBlock, TextArea } from '../components/form.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { sendPage } from '../frame/layout.tsx'
 import { riskAssets } from '../risk/assets.ts'
 import { RiskStyle } from '../risk/console.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
 
 const SHA256 = /^[0-9a-f]{64}$/
 /** Stand in the lines where a reader puts their own. */
@@ -21,8 +21,8 @@ export function verificationPages(pages: Pages): void {
 
 async function showVerification(context: Context): Promise<void> {
   const { db, config } = context.deps
-  const asked = context.query.get('txId') ?? ''
-  const view = SHA256.test(asked) ? await viewAnchor(db, asked) : undefined
+  const requested = context.query.get('txId') ?? ''
+  const view = SHA256.test(requested) ? await viewAnchor(db, requested) : undefined
   const log = view?.env ?? 'sandbox'
   sendPage(
     context,
@@ -37,7 +37,7 @@ async function showVerification(context: Context): Promise<void> {
       <section
         class="card verdict"
         data-report
-        data-tx-id={view ? asked : undefined}
+        data-tx-id={view ? requested : undefined}
         aria-live="polite"
         tabIndex={-1}
         hidden
@@ -58,7 +58,7 @@ async function showVerification(context: Context): Promise<void> {
       <p class="problem" data-insecure hidden>
         This browser recomputes hashes on https pages only. Verify offline, as below.
       </p>
-      {asked !== '' && <AskedAnchor asked={asked} view={view} />}
+      {requested !== '' && <AnchorResult requested={requested} view={view} />}
       <section class="card" aria-labelledby="offline">
         <h2 id="offline">Without this page</h2>
         <p>
@@ -67,7 +67,7 @@ async function showVerification(context: Context): Promise<void> {
         </p>
         <CodeBlock
           label="four lines"
-          text={verificationLines(config.publicUrl, view ? asked : EXAMPLE.txId, EXAMPLE.packId, log).join('\n')}
+          text={verificationLines(config.publicUrl, view ? requested : EXAMPLE.txId, EXAMPLE.packId, log).join('\n')}
         />
       </section>
       <script type="module" src={riskAssets.verify.path} />
@@ -76,11 +76,11 @@ async function showVerification(context: Context): Promise<void> {
 }
 
 /** What the service itself says of a transaction: readable without scripts, and not yet a verification. */
-function AskedAnchor({ asked, view }: { asked: string; view: AnchorView | undefined }) {
+function AnchorResult({ requested, view }: { requested: string; view: AnchorView | undefined }) {
   if (!view) {
     return (
       <p class="problem" role="alert">
-        The log holds no transaction <code class="breakable">{asked.slice(0, 100)}</code>.
+        The log holds no transaction <code class="breakable">{requested.slice(0, 100)}</code>.
       </p>
     )
   }
@@ -96,7 +96,7 @@ function AskedAnchor({ asked, view }: { asked: string; view: AnchorView | undefi
       <dl class="facts">
         {(
           [
-            ['Transaction', asked],
+            ['Transaction', requested],
             ['Kind', entry.eventType.split('.').map(words).join(': ')],
             ['Time', instantText(entry.timestamp)],
             ['SHA-256', entry.payloadSha256],

@@ -6,7 +6,7 @@ import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
 import { Fact } from '../components/fact.tsx'
 import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context } from '../frame/context.ts'
+import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
 import { familyName } from './family-names.ts'
 

@@ -5,14 +5,14 @@ import { grantableScopes, SPENT_BY_TOOLS, type SpentFamily } from '#shared/tenan
 import { listAgentCalls } from '#shared/tenancy/agents/call-store.ts'
 import { listAgentKeys } from '#shared/tenancy/agents/key-store.ts'
 import { OFFERED_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
-import { createAgentKey, LONGEST_DAYS } from '#shared/tenancy/operations/create-agent-key.ts'
+import { createAgentKey, MAX_DAYS } from '#shared/tenancy/operations/create-agent-key.ts'
 import { revokeAgentKey } from '#shared/tenancy/operations/revoke-agent-key.ts'
 import { toMillis } from '#shared/time.ts'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
 import { AgentsPage, type AgentsView } from './agents-page.tsx'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 
 const KEYS_SHOWN = 200
 const DAY_MS = 86_400_000
@@ -21,11 +21,11 @@ const CALLS_SHOWN = 50
 /** Keys of agents, their budgets and what they called. */
 export function agentPages(pages: Pages): void {
   pages.get(`${CONSOLE}/agents`, async (context) => {
-    await show(context, await openConsole(context, 'view'))
+    await show(context, await loadConsole(context, 'view'))
   })
   pages.post(`${CONSOLE}/agents`, create)
   pages.post(`${CONSOLE}/agents/:key/revoke`, async (context) => {
-    const console = await openConsole(context, 'manage')
+    const console = await loadConsole(context, 'manage')
     const actor = personOf(context, console.session)
     await transaction(context.deps.db, (tx) => revokeAgentKey(tx, actor, console, context.params.key ?? ''))
     redirect(context, `${console.base}/agents`)
@@ -34,7 +34,7 @@ export function agentPages(pages: Pages): void {
 
 /** Makes a key, which the next page shows once. */
 async function create(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
+  const console = await loadConsole(context, 'manage')
   const { deps, form } = context
   const scopes = await heldScopes(context, console)
   const budgetOf = (family: SpentFamily) => ({
@@ -59,7 +59,7 @@ async function create(context: FormContext): Promise<void> {
     const actor = personOf(context, console.session)
     const { key } = await transaction(deps.db, (tx) => createAgentKey(tx, actor, maker, input, now))
     const path = `${console.base}/agents`
-    leaveFlash(context, path, { secret: key })
+    setFlash(context, path, { secret: key })
     redirect(context, path)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
@@ -86,7 +86,7 @@ const COUNTS = new Map([
     [`${family}.perDay`, 1_000_000_000] as const,
     [`${family}.perMonth`, 1_000_000_000] as const,
   ]),
-  ['days', LONGEST_DAYS],
+  ['days', MAX_DAYS],
 ])
 
 function wrongFields(form: URLSearchParams): FieldError[] {

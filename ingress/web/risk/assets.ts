@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assetOf } from '../frame/asset.ts'
-import { loadAsset } from '../frame/assets.ts'
+import { assetOf } from '../shell/asset.ts'
+import { loadAsset } from '../shell/assets.ts'
 
 const VERIFICATION = join(import.meta.dirname, '../public-verification')
 

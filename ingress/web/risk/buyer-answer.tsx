@@ -12,12 +12,12 @@ import type { ReceivableFields } from '#shared/risk/first-financing/receivable.t
 import { answerBuyerRequest } from '#shared/risk/operations/answer-buyer-request.ts'
 import { sendBuyerCode } from '#shared/risk/operations/send-buyer-code.ts'
 import { dayText, inrFigure } from '#shared/risk/packs/pdf/figures.ts'
-import { throttle } from '../accounts/throttle.ts'
+import { throttle } from '../account/throttle.ts'
 import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
-import { sendPage } from '../frame/layout.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { sendPage } from '../shell/layout.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
 
 const KINDS: Record<ReceivableFields['documentType'], string> = {
@@ -53,7 +53,7 @@ async function sendCode(context: FormContext): Promise<void> {
   await throttle(context, 'buyer-code', tokenOf(context))
   const code = await deps.outbox.run((tx, enqueue) => sendBuyerCode(tx, tokenOf(context), { ...deps, enqueue }))
   const path = `/a/${tokenOf(context)}`
-  leaveFlash(context, path, {
+  setFlash(context, path, {
     notice: `A code is on its way to your mailbox. It works for ${CODE_MINUTES} minutes.`,
     ...(code === null ? {} : { secret: code }),
   })
@@ -113,7 +113,7 @@ function Content({ context, request, state, problem }: ContentProps) {
       </>
     )
   }
-  // Sealed by `askBuyer`.
+  // Sealed by `requestBuyerAcceptance`.
   const details = JSON.parse(context.deps.secrets.open('acceptance', request.sealedDetails)) as BuyerRequestDetails
   const { documentType, documentNumber, documentDate, totalInr } = details.receivable
   const { notice, secret } = context.flash

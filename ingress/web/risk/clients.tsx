@@ -9,10 +9,10 @@ import { microsOfDate } from '#shared/time.ts'
 import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { Ago } from '../components/time.tsx'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
 
 /** Who may call the API for this organisation, and what the organisation is entitled to. Owners change both. */
@@ -27,7 +27,7 @@ export function clientPages(pages: Pages): void {
 }
 
 async function showClients(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db } = context.deps
   const [clients, entitlements, withheld] = await Promise.all([
     listConsoleClients(db, console),
@@ -225,7 +225,7 @@ const SCOPES: Readonly<Record<(typeof CLIENT_SCOPES)[number], string>> = {
 }
 
 async function create(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'own')
+  const console = await loadConsole(context, 'own')
   const { form, deps } = context
   const { organisationId, env } = console
   const path = `${console.base}/clients`
@@ -235,43 +235,43 @@ async function create(context: FormContext): Promise<void> {
   try {
     const input = { organisationId, env, name: field(form, 'name'), families, scopes }
     const { clientId, clientSecret } = await createClient(deps.db, personOf(context, console.session), input)
-    leaveFlash(context, path, { secret: clientSecret, about: clientId })
+    setFlash(context, path, { secret: clientSecret, about: clientId })
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
-    leaveFlash(context, path, { problem: `No client is made: ${error.message}.` })
+    setFlash(context, path, { problem: `No client is made: ${error.message}.` })
   }
   redirect(context, path)
 }
 
 async function rotate(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'own')
+  const console = await loadConsole(context, 'own')
   const { organisationId } = console
   const clientId = context.params.client ?? ''
   const actor = personOf(context, console.session)
   const secret = await rotateClientSecret(context.deps.db, actor, { organisationId, clientId })
   const path = `${console.base}/clients`
-  leaveFlash(context, path, { secret, about: clientId })
+  setFlash(context, path, { secret, about: clientId })
   redirect(context, path)
 }
 
 async function switchOne(context: FormContext, isDisabled: boolean): Promise<void> {
-  const console = await openConsole(context, 'own')
+  const console = await loadConsole(context, 'own')
   const { organisationId } = console
   const clientId = context.params.client ?? ''
   await switchClient(context.deps.db, personOf(context, console.session), { organisationId, clientId }, isDisabled)
   const path = `${console.base}/clients`
-  leaveFlash(context, path, { notice: isDisabled ? 'The client is disabled.' : 'The client is enabled.' })
+  setFlash(context, path, { notice: isDisabled ? 'The client is disabled.' : 'The client is enabled.' })
   redirect(context, path)
 }
 
 async function changeOne(context: FormContext, isGranted: boolean): Promise<void> {
-  const console = await openConsole(context, 'own')
+  const console = await loadConsole(context, 'own')
   const family = FAMILIES.find((one) => one === context.params.family)
   if (!family) throw new NotFoundError('There is no such family.')
   const { organisationId } = console
   const actor = personOf(context, console.session)
   await changeFamilies(context.deps.db, actor, { organisationId, families: [family], isGranted })
   const path = `${console.base}/clients`
-  leaveFlash(context, path, { notice: `${family} is ${isGranted ? 'granted' : 'revoked'}.` })
+  setFlash(context, path, { notice: `${family} is ${isGranted ? 'granted' : 'revoked'}.` })
   redirect(context, path)
 }

@@ -1,9 +1,9 @@
 import type { Card } from '#shared/risk/packs/pdf/card.ts'
 import { type PackDocument, packDocument } from '#shared/risk/packs/pdf/document.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
-import type { Context, Pages } from '../frame/context.ts'
-import { CONSOLE, openConsole, sendConsole } from './console.tsx'
-import { openPack } from './pack-page.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
+import { requirePack } from './pack-page.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier } from './tiers.tsx'
 
@@ -13,7 +13,7 @@ export function comparePages(pages: Pages): void {
 }
 
 async function compare(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const [a = '', b = ''] = context.query.getAll('pack')
   const page = { title: 'Comparison', area: 'packs' } as const
   if (a === '' || b === '') {
@@ -85,10 +85,10 @@ async function compare(context: Context): Promise<void> {
 
 async function readPack(
   context: Context,
-  console: Awaited<ReturnType<typeof openConsole>>,
+  console: Awaited<ReturnType<typeof loadConsole>>,
   id: string,
 ): Promise<PackDocument | null> {
-  const { body, evidence } = await openPack(context, console, id)
+  const { body, evidence } = await requirePack(context, console, id)
   return body === null ? null : packDocument({ body, evidence, env: console.env })
 }
 

@@ -3,10 +3,10 @@ import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import type { Membership } from '#shared/tenancy/accounts/store.ts'
-import type { Context } from '../frame/context.ts'
-import { sendPage } from '../frame/layout.tsx'
-import type { RiskArea } from '../frame/navigation.ts'
-import { openOrganisation, type Workspace } from '../frame/workspace.ts'
+import type { Context } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
+import type { RiskArea } from '../shell/navigation.ts'
+import { requireOrganisation, type Workspace } from '../shell/workspace.ts'
 import { riskAssets } from './assets.ts'
 
 /** One organisation's view of one environment; every query of the console is scoped by it. */
@@ -23,10 +23,10 @@ export const CONSOLE = '/organisations/:organisation/risk/:env'
 
 /**
  * The console that the path names.
- * @throws as openOrganisation does; NotFoundError for an environment there is not
+ * @throws as requireOrganisation does; NotFoundError for an environment there is not
  */
-export async function openConsole(context: Context, right: Right): Promise<Console> {
-  const opened = await openOrganisation(context, right)
+export async function loadConsole(context: Context, right: Right): Promise<Console> {
+  const opened = await requireOrganisation(context, right)
   const name = context.params.env
   if (name !== 'sandbox' && name !== 'production') throw new NotFoundError('There is no such environment.')
   const { organisation } = opened

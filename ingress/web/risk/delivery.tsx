@@ -6,10 +6,10 @@ import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { isRetryable, retryDelivery } from '#shared/webhooks/operations/retry-delivery.ts'
 import { CodeBlock, Form } from '../components/form.tsx'
 import { Ago, Exact } from '../components/time.tsx'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { curlOf } from './curl.ts'
 import { DeliveryState } from './webhooks.tsx'
 
@@ -20,7 +20,7 @@ export function deliveryPages(pages: Pages): void {
 }
 
 /** @throws NotFoundError for unknown deliveries and those of others alike */
-async function openDelivery(context: Context, console: Console): Promise<Delivery & { body: string }> {
+async function requireDelivery(context: Context, console: Console): Promise<Delivery & { body: string }> {
   const id = context.params.delivery ?? ''
   const delivery = isUuid(id) ? await findDelivery(context.deps.db, console, id, null) : undefined
   if (!delivery) throw new NotFoundError('There is no such delivery, or it is not one of yours.')
@@ -28,8 +28,8 @@ async function openDelivery(context: Context, console: Console): Promise<Deliver
 }
 
 async function showDelivery(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
-  const delivery = await openDelivery(context, console)
+  const console = await loadConsole(context, 'view')
+  const delivery = await requireDelivery(context, console)
   const { db, now } = context.deps
   const [attempts, endpoint] = await Promise.all([
     listAttempts(db, delivery.id),
@@ -120,10 +120,10 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
 
 /** Why there was no success, in words; the class of the API says it to programs. */
 function failureText(failure: string): string {
-  return failureWords[failure] ?? failure
+  return failureLabels[failure] ?? failure
 }
 
-const failureWords: Readonly<Record<string, string>> = {
+const failureLabels: Readonly<Record<string, string>> = {
   config: 'its settings allow no attempt',
   blocked: 'its address may not be connected to',
   dns: 'its name was not found',
@@ -188,13 +188,13 @@ function Timeline({ delivery, attempts, now }: { delivery: Delivery; attempts: r
 }
 
 async function resend(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'edit')
-  const { id } = await openDelivery(context, console)
+  const console = await loadConsole(context, 'edit')
+  const { id } = await requireDelivery(context, console)
   const wanted = { scope: console, deliveryId: id, readable: null }
   await context.deps.outbox.run((tx, enqueue) =>
     retryDelivery(tx, personOf(context, console.session), wanted, { enqueue }),
   )
   const path = `${console.base}/deliveries/${id}`
-  leaveFlash(context, path, { notice: 'It is sent again. The attempt appears below.' })
+  setFlash(context, path, { notice: 'It is sent again. The attempt appears below.' })
   redirect(context, path)
 }

@@ -8,8 +8,8 @@ import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { CodeBlock, Copyable } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { ListHead } from './evidence/parts.tsx'
 
 const SHOWN = 50
@@ -23,7 +23,7 @@ export function importPages(pages: Pages): void {
 }
 
 async function showImports(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const imports = await listImports(context.deps.db, console, { kind: null, before: null, limit: SHOWN })
   const isRunning = imports.some(({ state }) => !hasEnded(state))
   sendConsole(
@@ -73,7 +73,9 @@ function ImportTable({ context, console, imports }: { context: Context; console:
           {imports.map((found) => (
             <tr key={found.id}>
               <td>
-                <a href={`${console.base}/imports/${found.id}`}>{found.mapping ?? found.askedMapping ?? found.style}</a>
+                <a href={`${console.base}/imports/${found.id}`}>
+                  {found.mapping ?? found.requestedMapping ?? found.style}
+                </a>
               </td>
               <td>
                 <State found={found} />
@@ -96,7 +98,7 @@ function State({ found: { state } }: { found: Import }) {
 }
 
 /** @throws NotFoundError for unknown imports and those of others alike */
-async function openImport(context: Context, console: Console): Promise<Import> {
+async function requireImport(context: Context, console: Console): Promise<Import> {
   const id = context.params.import ?? ''
   const { db } = context.deps
   const found = isUuid(id)
@@ -107,8 +109,8 @@ async function openImport(context: Context, console: Console): Promise<Import> {
 }
 
 async function showImport(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
-  const found = await openImport(context, console)
+  const console = await loadConsole(context, 'view')
+  const found = await requireImport(context, console)
   const isOver = hasEnded(found.state)
   const page = { after: null, limit: ERRORS_SHOWN, isSkipped: false }
   const errors = isOver ? (await listErrors(context.deps.db, found.id, page)).map(errorView) : []
@@ -200,8 +202,8 @@ async function showImport(context: Context): Promise<void> {
 }
 
 async function downloadErrors(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
-  const found = await openImport(context, console)
+  const console = await loadConsole(context, 'view')
+  const found = await requireImport(context, console)
   context.response
     .status(200)
     .set('Content-Type', 'text/csv; charset=utf-8')

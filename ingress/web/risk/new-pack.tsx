@@ -7,12 +7,12 @@ import { packScenarios, withScenario } from '#shared/risk/registries/sandbox/sce
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { pendingAnswer } from '../../risk/packs/pack-answer.ts'
+import { pendingAnswer } from '../../api-risk/packs/pack-answer.ts'
 import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 
 const FIELDS = [
   { name: 'buyerGstin', label: 'Buyer (GSTIN)', value: '27AAACB1234C1ZF', isMono: true },
@@ -51,7 +51,7 @@ export function newPackPages(pages: Pages): void {
 }
 
 async function openSandbox(context: Context): Promise<Console> {
-  const console = await openConsole(context, 'edit')
+  const console = await loadConsole(context, 'edit')
   if (console.env !== 'SANDBOX') throw new NotFoundError('Live packs are requested through the API.')
   // The same as for a token: what the organisation is not entitled to, its people are not either.
   const families = await listEntitlements(context.deps.db, console.organisationId)
@@ -151,7 +151,7 @@ async function submit(context: FormContext): Promise<void> {
   const scope = { organisationId, env, key: `page-${requestKey}` }
   const fingerprint = requestFingerprint({ method: 'POST', route: '/web/packs', params: {}, body })
   const provisional = pendingAnswer(packId)
-  const job = { packId, owner: { organisationId, env }, scope, fingerprint, asked: parsed.request, provisional }
+  const job = { packId, owner: { organisationId, env }, scope, fingerprint, requested: parsed.request, provisional }
   const replay = await requestPack(personOf(context, console.session), { ...job, replyTo: null }, deps)
   const stored: unknown = replay ? JSON.parse(replay.body).packId : packId
   redirect(context, `${console.base}/packs/${stored}`)

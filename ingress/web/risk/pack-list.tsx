@@ -3,11 +3,11 @@ import type { SignalLevel } from '#shared/risk/packs/pack-schema.ts'
 import { inrFigure } from '#shared/risk/packs/pdf/figures.ts'
 import { countTiers } from '#shared/risk/packs/pdf/tiers.ts'
 import { listPackSubjects, listPacks, type PackListing, type PackSubject } from '#shared/risk/packs/store.ts'
+import { decodeCursor, encodeCursor } from '../../api-risk/paging.ts'
 import { paged } from '../../paging.ts'
-import { decodeCursor, encodeCursor } from '../../risk/paging.ts'
 import { Ago } from '../components/time.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { CONSOLE, mayIn, openConsole, sendConsole } from './console.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { CONSOLE, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { TierBar } from './tiers.tsx'
 
 const PAGE_SIZE = 50
@@ -19,7 +19,7 @@ export function packListPages(pages: Pages): void {
 }
 
 async function showPacks(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
   const level = LEVELS.find((one) => one === context.query.get('level')) ?? null
@@ -100,7 +100,7 @@ function orderOf(subject: PackSubject | undefined): string {
 }
 
 /** The level says what it is in words; the colour leads the eye. */
-const LEVEL_LOOKS: Readonly<Record<string, string>> = {
+const LEVEL_CLASSES: Readonly<Record<string, string>> = {
   CLEAR: 'good',
   INCOMPLETE: 'late',
   ATTENTION: 'late',
@@ -152,7 +152,7 @@ function PackTable(props: {
               {dealId ?? '—'}
             </td>
             <td>
-              <span class={`pill ${signalLevel === null ? '' : LEVEL_LOOKS[signalLevel]}`}>
+              <span class={`pill ${signalLevel === null ? '' : LEVEL_CLASSES[signalLevel]}`}>
                 {signalLevel ?? (status === 'FAILED' ? 'failed' : 'being composed')}
               </span>
             </td>

@@ -7,13 +7,13 @@ import { findPackSource, type PackSource } from '#shared/risk/packs/pdf/store.ts
 import { listShares } from '#shared/risk/risk-console/store.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { packPdf, pdfHeaders } from '../../risk/pack-pdf.ts'
+import { packPdf, pdfHeaders } from '../../api-risk/pack-pdf.ts'
 import { PageContents } from '../components/page-contents.tsx'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
 import { AnchorBlock } from './anchor-block.tsx'
-import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
+import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 import { PackView, packParts } from './pack-view.tsx'
 import { hasShareCard, ShareCard } from './share-card.tsx'
 
@@ -21,7 +21,7 @@ import { hasShareCard, ShareCard } from './share-card.tsx'
 export function packPages(pages: Pages): void {
   pages.get(`${CONSOLE}/packs/:pack`, showPack)
   pages.get(`${CONSOLE}/packs/:pack/pdf`, async (context) => {
-    const console = await openConsole(context, 'view')
+    const console = await loadConsole(context, 'view')
     await sendPdf(context, console, context.params.pack ?? '')
   })
   pages.get(`${CONSOLE}/packs/:pack/json`, sendJson)
@@ -30,16 +30,16 @@ export function packPages(pages: Pages): void {
 }
 
 /** @throws NotFoundError for unknown packs and those of others alike */
-export async function openPack(context: Context, console: Console, id: string): Promise<PackSource> {
+export async function requirePack(context: Context, console: Console, id: string): Promise<PackSource> {
   const source = isUuid(id) ? await findPackSource(context.deps.db, console, id) : undefined
   if (!source) throw new NotFoundError('There is no such pack, or it is not one of yours.')
   return source
 }
 
 async function showPack(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const packId = context.params.pack ?? ''
-  const source = await openPack(context, console, packId)
+  const source = await requirePack(context, console, packId)
   if (source.body === null) return showUnfinished(context, console, source)
   const document = packDocument({ ...source, body: source.body, env: console.env })
   await showReady(context, console, document, context.flash.secret ?? null)
@@ -124,29 +124,29 @@ export async function sendPdf(context: Context, owner: Parameters<typeof packPdf
 }
 
 async function sendJson(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
-  const { body } = await openPack(context, console, context.params.pack ?? '')
+  const console = await loadConsole(context, 'view')
+  const { body } = await requirePack(context, console, context.params.pack ?? '')
   if (body === null) throw new NotFoundError('The pack is not composed yet.')
   context.response.type('application/json').end(body)
 }
 
 async function share(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
+  const console = await loadConsole(context, 'manage')
   const { db, secrets, config } = context.deps
   const packId = context.params.pack ?? ''
-  const { body } = await openPack(context, console, packId)
+  const { body } = await requirePack(context, console, packId)
   if (body === null) throw new NotFoundError('The pack is not composed yet.')
   const shared = { organisationId: console.organisationId, packId }
   const token = await sharePack(db, personOf(context, console.session), shared, { secrets })
   const path = `${console.base}/packs/${packId}`
-  leaveFlash(context, path, { secret: `${config.publicUrl}/share/packs/${token}` })
+  setFlash(context, path, { secret: `${config.publicUrl}/share/packs/${token}` })
   redirect(context, `${path}#shares`)
 }
 
 async function revoke(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
+  const console = await loadConsole(context, 'manage')
   const { pack = '', share: id = '' } = context.params
-  await openPack(context, console, pack)
+  await requirePack(context, console, pack)
   const link = { organisationId: console.organisationId, packId: pack, shareId: id }
   await revokePackShare(context.deps.db, personOf(context, console.session), link)
   redirect(context, `${console.base}/packs/${pack}#shares`)

@@ -1,6 +1,6 @@
 import type { Card, CardEvidence } from '#shared/risk/packs/pdf/card.ts'
 import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/document.ts'
-import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
+import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-labels.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 import type { PagePart } from '../components/page-contents.tsx'

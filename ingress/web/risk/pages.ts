@@ -1,10 +1,10 @@
-import { type Pages, redirect } from '../frame/context.ts'
 import { verificationPages } from '../public-verification/page.tsx'
+import { type Pages, redirect } from '../shell/context.ts'
 import { agentPages } from './agents.ts'
 import { buyerAnswerPages } from './buyer-answer.tsx'
 import { clientPages } from './clients.tsx'
 import { comparePages } from './compare.tsx'
-import { CONSOLE, openConsole } from './console.tsx'
+import { CONSOLE, loadConsole } from './console.tsx'
 import { deliveryPages } from './delivery.tsx'
 import { acceptancePages } from './evidence/acceptance.tsx'
 import { businessPages } from './evidence/businesses.tsx'
@@ -29,7 +29,7 @@ export function riskPages(pages: Pages): void {
     redirect(context, `/organisations/${encodeURIComponent(context.params.organisation ?? '')}/risk/sandbox/packs`)
   })
   pages.get(CONSOLE, async (context) => {
-    const { base } = await openConsole(context, 'view')
+    const { base } = await loadConsole(context, 'view')
     redirect(context, `${base}/packs`)
   })
   // Before the pages whose parameter would take `new` for a pack.

@@ -1,18 +1,18 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { askedNames } from '#shared/risk/credentials/select-claims.ts'
+import { requestedNames } from '#shared/risk/credentials/select-claims.ts'
 import { MAX_REFUSALS, type Presentation, stateAt } from '#shared/risk/identity/presentation.ts'
 import { findByHandle } from '#shared/risk/identity/presentation-store.ts'
-import { refusalWords } from '#shared/risk/identity/refusal-words.ts'
+import { refusalMessages } from '#shared/risk/identity/refusal-messages.ts'
 import { authorizationRequest, requestAddresses } from '#shared/risk/identity/request-object.ts'
 import { handleDigestOf, handleOfPage } from '#shared/risk/operations/request-presentation.ts'
 import { findOrganisationName } from '#shared/tenancy/organisations/store.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { QrCode } from '../components/qr-code.tsx'
 import { Exact } from '../components/time.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { sendPage } from '../frame/layout.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
-import { fieldWords } from './identity/field-words.ts'
+import { fieldLabels } from './identity/field-labels.ts'
 
 const POLL_SECONDS = 2
 /** Pixels: a camera must tell some ninety modules a side apart. */
@@ -35,7 +35,7 @@ async function show(context: Context): Promise<void> {
   if (!presentation) throw new NotFoundError('There is no such request.')
   const state = stateAt(presentation, toMillis(now()))
   const isOpen = state === 'CREATED' || state === 'REQUEST_FETCHED' || state === 'RECEIVED'
-  const asker = (await findOrganisationName(db, presentation.organisationId)) ?? ''
+  const jobContext = (await findOrganisationName(db, presentation.organisationId)) ?? ''
   sendPage(
     context,
     { title: 'Present a credential', isPublic: true, ...(isOpen && { pollSeconds: POLL_SECONDS }) },
@@ -44,7 +44,7 @@ async function show(context: Context): Promise<void> {
       {presentation.env === 'SANDBOX' && <SandboxBand />}
       <section class="card narrow" data-region="content">
         <Content context={context} presentation={presentation} state={state} handle={handle} />
-        <Asked presentation={presentation} asker={asker} />
+        <Requested presentation={presentation} jobContext={jobContext} />
         {isOpen && (
           <p>
             <a class="button" href={`/present/${page}`}>
@@ -106,7 +106,7 @@ function Verified({ presentation: { issuer, fields } }: { presentation: Presenta
         </div>
         <div>
           <dt>Fields</dt>
-          <dd class="breakable">{fields.map(fieldWords).join(', ')}</dd>
+          <dd class="breakable">{fields.map(fieldLabels).join(', ')}</dd>
         </div>
       </dl>
       <p class="muted">The values went to whoever asked; this page does not show them.</p>
@@ -143,19 +143,25 @@ function Reasons({ reasons }: { reasons: readonly string[] }) {
     <>
       {reasons.map((reason) => (
         <p key={reason} class="problem" role="alert">
-          {refusalWords(reason)} <code>{reason}</code>
+          {refusalMessages(reason)} <code>{reason}</code>
         </p>
       ))}
     </>
   )
 }
 
-function Asked({ presentation: { purpose, query }, asker }: { presentation: Presentation; asker: string }) {
+function Requested({
+  presentation: { purpose, query },
+  jobContext,
+}: {
+  presentation: Presentation
+  jobContext: string
+}) {
   return (
     <dl class="facts">
       <div>
         <dt>Asked by</dt>
-        <dd class="breakable">{asker}</dd>
+        <dd class="breakable">{jobContext}</dd>
       </div>
       <div>
         <dt>For</dt>
@@ -163,7 +169,7 @@ function Asked({ presentation: { purpose, query }, asker }: { presentation: Pres
       </div>
       <div>
         <dt>Asked for</dt>
-        <dd class="breakable">{askedNames(query).map(fieldWords).join(', ')}</dd>
+        <dd class="breakable">{requestedNames(query).map(fieldLabels).join(', ')}</dd>
       </div>
     </dl>
   )

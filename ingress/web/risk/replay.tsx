@@ -1,11 +1,11 @@
 import { countReplayable, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
 import { replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
 import { CheckBox, Form } from '../components/form.tsx'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
-import { CONSOLE, openConsole } from './console.tsx'
-import { openEndpoint } from './webhook-actions.tsx'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { CONSOLE, loadConsole } from './console.tsx'
+import { requireEndpoint } from './webhook-actions.tsx'
 
 /** Deliveries of one replay from the page. */
 const REPLAY_LIMIT = 10_000
@@ -62,8 +62,8 @@ export function Replay({ context, path }: { context: Context; path: string }) {
 }
 
 async function replay(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
-  const { id } = await openEndpoint(context, console)
+  const console = await loadConsole(context, 'manage')
+  const { id } = await requireEndpoint(context, console)
   const { form, deps } = context
   const wanted = new Set(form.getAll('state'))
   const states = REPLAYABLE.filter((state) => wanted.has(state))
@@ -72,14 +72,14 @@ async function replay(context: FormContext): Promise<void> {
   const kept = new URLSearchParams(states.map((state) => ['replay', state]))
   for (const name of ['from', 'to']) if (field(form, name) !== '') kept.append(`replay-${name}`, field(form, name))
   if (from === undefined || to === undefined) {
-    leaveFlash(context, path, { notice: 'Nothing is sent: a time is written as 2026-01-31T10:00.' })
+    setFlash(context, path, { notice: 'Nothing is sent: a time is written as 2026-01-31T10:00.' })
     return redirect(context, `${path}?${kept}#replay`)
   }
   const what = { endpointId: id, from, to, states, limit: REPLAY_LIMIT }
   if (field(form, 'do') === 'preview') {
     const count = await countReplayable(deps.db, what)
     const most = count === REPLAY_LIMIT ? ' or more, of which one replay takes so many' : ''
-    leaveFlash(context, path, { notice: `${deliveries(count)}${most} would be sent again.` })
+    setFlash(context, path, { notice: `${deliveries(count)}${most} would be sent again.` })
     return redirect(context, `${path}?${kept}#replay`)
   }
   const count = await deps.outbox.run((tx, enqueue) =>
@@ -89,7 +89,7 @@ async function replay(context: FormContext): Promise<void> {
     count === 0
       ? 'Nothing matched: there is no such delivery to send again.'
       : `${deliveries(count)} ${count === 1 ? 'is' : 'are'} sent again.`
-  leaveFlash(context, path, { notice })
+  setFlash(context, path, { notice })
   redirect(context, path)
 }
 

@@ -3,7 +3,7 @@ import type { PackShare } from '#shared/risk/risk-console/store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Copyable, Form } from '../components/form.tsx'
 import { Ago } from '../components/time.tsx'
-import type { Context } from '../frame/context.ts'
+import type { Context } from '../shell/context.ts'
 import { type Console, mayIn } from './console.tsx'
 
 /** Whether there is anything for this person to see or do in `ShareCard`. */

@@ -4,8 +4,8 @@ import { findPackSource } from '#shared/risk/packs/pdf/store.ts'
 import { shareDigestText } from '#shared/risk/packs/share-token.ts'
 import { findSharedPack } from '#shared/risk/risk-console/store.ts'
 import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
-import type { Context, Pages } from '../frame/context.ts'
-import { sendPage } from '../frame/layout.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
 import { AnchorBlock } from './anchor-block.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
 import { sendPdf } from './pack-page.tsx'
@@ -15,13 +15,13 @@ import { PackView } from './pack-view.tsx'
 export function sharedPackPages(pages: Pages): void {
   pages.get('/share/packs/:token', showShared)
   pages.get('/share/packs/:token/pdf', async (context) => {
-    const { packId, ...owner } = await openShare(context)
+    const { packId, ...owner } = await requireShare(context)
     await sendPdf(context, owner, packId)
   })
 }
 
 /** @throws NotFoundError for unknown, ended and revoked links alike */
-async function openShare(context: Context) {
+async function requireShare(context: Context) {
   const { db, secrets } = context.deps
   context.response.set('X-Robots-Tag', 'noindex, nofollow')
   const token = context.params.token ?? ''
@@ -32,7 +32,7 @@ async function openShare(context: Context) {
 
 async function showShared(context: Context): Promise<void> {
   const { db, config } = context.deps
-  const { packId, ...owner } = await openShare(context)
+  const { packId, ...owner } = await requireShare(context)
   const source = await findPackSource(db, owner, packId)
   if (!source || source.body === null) throw new NotFoundError('There is no such link, or it does not work any more.')
   const document = packDocument({ ...source, body: source.body, env: owner.env })

@@ -5,16 +5,16 @@ import type { NewUpload } from '#shared/risk/colending/imports/upload-store.ts'
 import { BUREAU_MAPPINGS, MAPPINGS_CLAIM, TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { jsonAnswer } from '../../api-risk/answer.ts'
+import { receiveUpload } from '../../api-risk/colending/imports/upload.ts'
 import { toProblem } from '../../errors.ts'
-import { jsonAnswer } from '../../risk/answer.ts'
-import { receiveUpload } from '../../risk/colending/imports/upload.ts'
 import { SelectField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { type Context, field, type Pages, redirect, type UploadContext } from '../frame/context.ts'
+import { type Context, field, type Pages, redirect, type UploadContext } from '../shell/context.ts'
 import { riskAssets } from './assets.ts'
 import { CONSOLE, type Console, sendConsole } from './console.tsx'
-import { note } from './evidence/ask.ts'
-import { openFamily } from './evidence/form.tsx'
+import { requireFamily } from './evidence/form.tsx'
+import { note } from './evidence/job-context.ts'
 
 const PATH = `${CONSOLE}/imports/new`
 const MIB = 1024 * 1024
@@ -29,10 +29,10 @@ const FORMATS = [
 /** The form that takes a tape or a bureau file: what the API takes, under the same rules. */
 export function uploadImportPages(pages: Pages): void {
   pages.get(PATH, async (context) => {
-    show(context, await openFamily(context, 'colending'), { format: '', requestKey: randomUUID() })
+    show(context, await requireFamily(context, 'colending'), { format: '', requestKey: randomUUID() })
   })
   pages.upload(PATH, async (context) => {
-    const console = await openFamily(context, 'colending')
+    const console = await requireFamily(context, 'colending')
     const requestKey = field(context.form, 'requestKey')
     if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
     const format = field(context.form, 'format')
@@ -49,10 +49,10 @@ export function uploadImportPages(pages: Pages): void {
 }
 
 /** @throws ValidationError */
-function planOf(format: string): Pick<NewUpload, 'kind' | 'style' | 'askedMapping'> {
-  if (format === '') return { kind: 'TAPE', style: 'csv', askedMapping: null }
+function planOf(format: string): Pick<NewUpload, 'kind' | 'style' | 'requestedMapping'> {
+  if (format === '') return { kind: 'TAPE', style: 'csv', requestedMapping: null }
   const mapping = [...TAPE_MAPPINGS, ...BUREAU_MAPPINGS].find(({ id }) => id === format)
-  if (mapping) return { kind: mapping.kind, style: mapping.style, askedMapping: mapping.id }
+  if (mapping) return { kind: mapping.kind, style: mapping.style, requestedMapping: mapping.id }
   const message = 'The format is none of those that are offered.'
   throw new ValidationError(message, [{ path: 'format', code: 'UNKNOWN', message }])
 }

@@ -2,8 +2,8 @@ import { listUsage, type UsageRow } from '#shared/risk/metering/store.ts'
 import { dayText } from '#shared/risk/packs/pdf/figures.ts'
 import { type FamilyUsage, usageByFamily } from '#shared/risk/risk-console/store.ts'
 import { type Micros, toDate } from '#shared/time.ts'
-import type { Context, Pages } from '../frame/context.ts'
-import { CONSOLE, openConsole, sendConsole } from './console.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
 
 /** Rows of the table of days. */
@@ -18,7 +18,7 @@ export function usagePages(pages: Pages): void {
 }
 
 async function showUsage(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { organisationId, env } = console
   const { deps } = context
   const { db } = deps
@@ -48,13 +48,13 @@ async function showUsage(context: Context): Promise<void> {
 }
 
 /** Rows of one file: decades of days of every family. */
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 
 /** Every day of every family, for a spreadsheet; no text of anybody's own is in it. */
 async function sendUsage(context: Context): Promise<void> {
-  const { organisationId, env } = await openConsole(context, 'view')
-  const asked = { organisationId, env, family: null, from: null, to: null, after: null, limit: MOST_ROWS }
-  const rows = await listUsage(context.deps.db, asked)
+  const { organisationId, env } = await loadConsole(context, 'view')
+  const requested = { organisationId, env, family: null, from: null, to: null, after: null, limit: MAX_ROWS }
+  const rows = await listUsage(context.deps.db, requested)
   const lines = rows.map(({ date, family, units }) => `${date},${family},${units}`)
   context.response
     .set('Content-Type', 'text/csv; charset=utf-8')

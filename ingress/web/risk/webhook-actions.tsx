@@ -9,13 +9,13 @@ import { rotateSecret } from '#shared/webhooks/operations/rotate-secret.ts'
 import { switchOffEndpoint } from '#shared/webhooks/operations/switch-off-endpoint.ts'
 import { switchOnEndpoint } from '#shared/webhooks/operations/switch-on-endpoint.ts'
 import { testEndpoint } from '#shared/webhooks/operations/test-endpoint.ts'
-import { NewEndpointBody } from '../../risk/webhooks/schemas.ts'
-import { urlRefusal } from '../../risk/webhooks/target.ts'
-import { personOf } from '../frame/audit.ts'
-import { type Context, type FormContext, field, type Pages, redirect } from '../frame/context.ts'
-import { leaveFlash } from '../frame/flash.ts'
-import { wayOut } from '../frame/format.ts'
-import { CONSOLE, type Console, openConsole, sendConsole } from './console.tsx'
+import { NewEndpointBody } from '../../api-risk/webhooks/schemas.ts'
+import { urlRefusal } from '../../api-risk/webhooks/target.ts'
+import { personOf } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { wayOut } from '../shell/format.ts'
+import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 import { EndpointForm, type EndpointFormState } from './webhook-forms.tsx'
 
 /** How long the old signing secret signs beside a new one. */
@@ -24,13 +24,13 @@ const OVERLAP_SECONDS = 24 * 3600
 /** Making, changing, switching, trying and deleting endpoints, by the operations of the API. */
 export function webhookActionPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks/new`, async (context) => {
-    const console = await openConsole(context, 'manage')
+    const console = await loadConsole(context, 'manage')
     showForm(context, console, { url: '', description: '', eventTypes: '*', ordered: false, errors: {} })
   })
   pages.post(`${CONSOLE}/webhooks`, create)
   pages.get(`${CONSOLE}/webhooks/:endpoint/edit`, async (context) => {
-    const console = await openConsole(context, 'manage')
-    const endpoint = await openEndpoint(context, console)
+    const console = await loadConsole(context, 'manage')
+    const endpoint = await requireEndpoint(context, console)
     showForm(context, console, { ...endpoint, eventTypes: endpoint.eventTypes.join('\n'), errors: {} }, endpoint)
   })
   pages.post(`${CONSOLE}/webhooks/:endpoint/edit`, edit)
@@ -42,7 +42,7 @@ export function webhookActionPages(pages: Pages): void {
 }
 
 /** @throws NotFoundError for unknown endpoints and those of others alike */
-export async function openEndpoint(context: Context, console: Console): Promise<Endpoint> {
+export async function requireEndpoint(context: Context, console: Console): Promise<Endpoint> {
   const id = context.params.endpoint ?? ''
   const endpoint = isUuid(id) ? await findEndpoint(context.deps.db, console, id) : undefined
   if (!endpoint) throw new NotFoundError('There is no such endpoint, or it is not one of yours.')
@@ -98,7 +98,7 @@ function sentence({ message }: ValidationError): string {
 }
 
 async function create(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
+  const console = await loadConsole(context, 'manage')
   const { state, endpoint } = await readForm(context, console)
   if (!endpoint) return showForm(context, console, state, undefined, 400)
   const { deps } = context
@@ -107,13 +107,13 @@ async function create(context: FormContext): Promise<void> {
     registerEndpoint(tx, personOf(context, console.session), { organisationId, env, ...endpoint }, deps),
   )
   const path = `${console.base}/webhooks/${made.endpoint.id}`
-  leaveFlash(context, path, { notice: 'The endpoint is created.', secret: made.secret })
+  setFlash(context, path, { notice: 'The endpoint is created.', secret: made.secret })
   redirect(context, path)
 }
 
 async function edit(context: FormContext): Promise<void> {
-  const console = await openConsole(context, 'manage')
-  const known = await openEndpoint(context, console)
+  const console = await loadConsole(context, 'manage')
+  const known = await requireEndpoint(context, console)
   const { state, endpoint } = await readForm(context, console, known.url)
   if (!endpoint) return showForm(context, console, state, known, 400)
   await context.deps.outbox.run((tx) =>
@@ -123,22 +123,22 @@ async function edit(context: FormContext): Promise<void> {
 }
 
 async function disable(context: FormContext): Promise<void> {
-  const { console, endpoint, what, actor } = await openAction(context)
+  const { console, endpoint, what, actor } = await loadAction(context)
   await context.deps.outbox.run((tx) => switchOffEndpoint(tx, actor, what, context.deps))
   goOn(context, console, endpoint, 'The endpoint is switched off. Its events are kept and can be replayed.')
 }
 
 async function enable(context: FormContext): Promise<void> {
-  const { console, endpoint, what, actor } = await openAction(context)
+  const { console, endpoint, what, actor } = await loadAction(context)
   const refusal = await urlRefusal(endpoint.url, console.env, context.deps)
   if (refusal) throw new ValidationError(refusal.message)
-  const releaseHeld = context.form.has('release')
-  await context.deps.outbox.run((tx, enqueue) => switchOnEndpoint(tx, actor, { ...what, releaseHeld }, { enqueue }))
+  const releasePaused = context.form.has('release')
+  await context.deps.outbox.run((tx, enqueue) => switchOnEndpoint(tx, actor, { ...what, releasePaused }, { enqueue }))
   goOn(context, console, endpoint, 'The endpoint is switched on again.')
 }
 
 async function rotate(context: FormContext): Promise<void> {
-  const { console, endpoint, what, actor } = await openAction(context)
+  const { console, endpoint, what, actor } = await loadAction(context)
   const { secret } = await context.deps.outbox.run((tx) =>
     rotateSecret(tx, actor, { ...what, overlapSeconds: OVERLAP_SECONDS }, context.deps),
   )
@@ -146,31 +146,31 @@ async function rotate(context: FormContext): Promise<void> {
 }
 
 async function sendTest(context: FormContext): Promise<void> {
-  const { console, what, actor } = await openAction(context)
+  const { console, what, actor } = await loadAction(context)
   const { now, outbox } = context.deps
   const { deliveryId } = await outbox.run((tx, enqueue) => testEndpoint(tx, actor, what, { enqueue, now }))
   const path = `${console.base}/deliveries/${deliveryId}`
-  leaveFlash(context, path, { notice: 'A test event is on its way. Its attempt appears below.' })
+  setFlash(context, path, { notice: 'A test event is on its way. Its attempt appears below.' })
   redirect(context, path)
 }
 
 async function remove(context: FormContext): Promise<void> {
-  const { console, endpoint, what, actor } = await openAction(context)
+  const { console, endpoint, what, actor } = await loadAction(context)
   await context.deps.outbox.run((tx) => removeEndpoint(tx, actor, what, context.deps))
   const path = `${console.base}/webhooks`
-  leaveFlash(context, path, { notice: `${endpoint.url} is deleted.` })
+  setFlash(context, path, { notice: `${endpoint.url} is deleted.` })
   redirect(context, path)
 }
 
-async function openAction(context: FormContext) {
-  const console = await openConsole(context, 'manage')
-  const endpoint = await openEndpoint(context, console)
+async function loadAction(context: FormContext) {
+  const console = await loadConsole(context, 'manage')
+  const endpoint = await requireEndpoint(context, console)
   const actor = personOf(context, console.session)
   return { console, endpoint, actor, what: { scope: console, endpointId: endpoint.id } }
 }
 
 function goOn(context: Context, console: Console, { id }: Endpoint, notice: string, secret?: string): void {
   const path = `${console.base}/webhooks/${id}`
-  leaveFlash(context, path, { notice, ...(secret !== undefined && { secret }) })
+  setFlash(context, path, { notice, ...(secret !== undefined && { secret }) })
   redirect(context, path)
 }

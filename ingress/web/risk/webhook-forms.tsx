@@ -2,7 +2,7 @@ import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
 import { CheckBox, Copyable, Form, TextArea, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import type { Context } from '../frame/context.ts'
+import type { Context } from '../shell/context.ts'
 
 /** What the form of an endpoint shows: texts as they were typed. */
 export interface EndpointFormState {

@@ -11,10 +11,10 @@ import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { paged } from '../../paging.ts'
 import { Ago, Exact } from '../components/time.tsx'
-import type { Context, Pages } from '../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from './console.tsx'
+import type { Context, Pages } from '../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { Replay, replayPages } from './replay.tsx'
-import { openEndpoint } from './webhook-actions.tsx'
+import { requireEndpoint } from './webhook-actions.tsx'
 import { EndpointActions, NewSecret } from './webhook-forms.tsx'
 
 const PAGE_SIZE = 50
@@ -27,7 +27,7 @@ export function webhookPages(pages: Pages): void {
 }
 
 async function showEndpoints(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { organisationId, env } = console
   const { db, now } = context.deps
   const endpoints = await listEndpoints(db, { organisationId, env, after: null, limit: 100 })
@@ -142,27 +142,27 @@ function EndpointState(props: { endpoint: Endpoint; next: Date | undefined; now:
   }
   return (
     <span>
-      <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>{stateWords[state]}</span>{' '}
-      {reason && <small>{reasonWords[reason]}</small>}
+      <span class={state === 'ACTIVE' ? 'pill good' : 'pill bad'}>{stateLabels[state]}</span>{' '}
+      {reason && <small>{reasonLabels[reason]}</small>}
     </span>
   )
 }
 
-const stateWords = {
+const stateLabels = {
   ACTIVE: 'active',
   DISABLED: 'switched off',
   DISABLED_FAILING: 'switched off by us',
   BLOCKED: 'switched off by us',
 } as const
-const reasonWords = {
+const reasonLabels = {
   FAILING: 'every attempt failed for five days',
   GONE: 'it answered 410 Gone',
   ADDRESS: 'its address may not be connected to',
 } as const
 
 async function showEndpoint(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
-  const endpoint = await openEndpoint(context, console)
+  const console = await loadConsole(context, 'view')
+  const endpoint = await requireEndpoint(context, console)
   const { db, now } = context.deps
   const before = Number(context.query.get('before') ?? Number.NaN)
   const page = {

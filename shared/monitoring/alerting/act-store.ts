@@ -24,7 +24,7 @@ export async function countActs(tx: Knex, incidentId: string): Promise<number> {
 export async function insertAct(tx: Knex, incidentId: string, { kind, by, via, text }: Act): Promise<void> {
   await execute(
     tx,
-    'INSERT INTO incident_events (incident_id, kind, by_whom, via, text) VALUES (?::uuid, ?, ?, ?, ?)',
+    'INSERT INTO incident_events (incident_id, kind, actor_name, via, text) VALUES (?::uuid, ?, ?, ?, ?)',
     [incidentId, kind, by, via, text],
   )
 }

@@ -33,8 +33,8 @@ export async function groupOpenings(
     tx,
     `SELECT t.id, ${microsOf(`least(
        (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
-        WHERE i.policy_id = t.id AND i.held = 'GROUPING' AND i.resolved_at IS NULL),
-       (SELECT opened_at FROM bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`)} AS at
+        WHERE i.policy_id = t.id AND i.suppression = 'GROUPING' AND i.resolved_at IS NULL),
+       (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`)} AS at
      FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`,
     [policies.map(({ id }) => id), policies.map(({ within }) => within)],
   )
@@ -46,7 +46,7 @@ export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]):
   if (policyIds.length === 0) return new Set()
   const rows = await query<{ id: number }>(
     tx,
-    `SELECT policy_id AS id FROM bundles WHERE policy_id = ANY(?::bigint[]) AND direction = 'down' AND sent_at IS NULL`,
+    `SELECT policy_id AS id FROM notification_bundles WHERE policy_id = ANY(?::bigint[]) AND direction = 'down' AND sent_at IS NULL`,
     [policyIds],
   )
   return new Set(rows.map(({ id }) => id))
@@ -56,42 +56,42 @@ export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]):
 export async function joinBundle(
   tx: Knex,
   { projectId, policyId, direction }: Gathering,
-  members: readonly { channelId: number; incidentId: string }[],
+  members: readonly { integrationId: number; incidentId: string }[],
 ): Promise<void> {
   const rows = await query<{ id: string }>(
     tx,
-    `INSERT INTO bundles (id, project_id, policy_id, direction, opened_at, send_at)
+    `INSERT INTO notification_bundles (id, project_id, policy_id, direction, opened_at, send_at)
      SELECT ?::uuid, ?, ?::bigint, ?, now(), greatest(now() + interval '${GATHERED_SECONDS} seconds',
-       (SELECT max(sent_at) + interval '${RECOVERIES_EVERY}' FROM bundles
+       (SELECT max(sent_at) + interval '${RECOVERIES_EVERY}' FROM notification_bundles
         WHERE policy_id = ?::bigint AND direction = 'up' AND ? = 'up'))
-     ON CONFLICT (policy_id, direction) WHERE sent_at IS NULL DO UPDATE SET size = bundles.size RETURNING id`,
+     ON CONFLICT (policy_id, direction) WHERE sent_at IS NULL DO UPDATE SET size = notification_bundles.size RETURNING id`,
     [randomUUID(), projectId, policyId, direction, policyId, direction],
   )
   const [id = ''] = rows.map((bundle) => bundle.id)
   await execute(
     tx,
-    `INSERT INTO bundle_members (bundle_id, channel_id, incident_id)
-     SELECT ?::uuid, channel_id, incident_id FROM unnest(?::bigint[], ?::uuid[]) AS t(channel_id, incident_id)
+    `INSERT INTO notification_bundle_members (bundle_id, integration_id, incident_id)
+     SELECT ?::uuid, integration_id, incident_id FROM unnest(?::bigint[], ?::uuid[]) AS t(integration_id, incident_id)
      ON CONFLICT DO NOTHING`,
-    [id, members.map(({ channelId }) => channelId), members.map(({ incidentId }) => incidentId)],
+    [id, members.map(({ integrationId }) => integrationId), members.map(({ incidentId }) => incidentId)],
   )
 }
 
 /** Of the changes that wait so many are looked at, to find out whose digests more may belong to. */
-const MOST_LOOKED_AT = 5_000
+const MAX_CONSIDERED = 5_000
 
 /** Projects with outages that nobody has decided about yet, though another alerter may be about to; looked for once. */
 const OF_WHICH_MORE_COMES = `(
     SELECT project_id FROM (
       SELECT checks.project_id, flips.to_status FROM flips JOIN checks ON checks.id = flips.check_id
-      WHERE flips.processed_at IS NULL AND ${isNews('flips')} LIMIT ${MOST_LOOKED_AT}) waiting
+      WHERE flips.processed_at IS NULL AND ${isNews('flips')} LIMIT ${MAX_CONSIDERED}) waiting
     WHERE to_status = 'down')`
 
 const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down' AND NOT EXISTS (
     SELECT 1 FROM incidents i
-    WHERE i.policy_id = b.policy_id AND i.held = 'GROUPING' AND i.resolved_at IS NULL AND i.next_at <= now())
+    WHERE i.policy_id = b.policy_id AND i.suppression = 'GROUPING' AND i.resolved_at IS NULL AND i.next_at <= now())
     AND b.project_id NOT IN ${OF_WHICH_MORE_COMES})
-  AND NOT EXISTS (SELECT 1 FROM bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
+  AND NOT EXISTS (SELECT 1 FROM notification_bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
                     AND d.sent_at IS NULL)`
 
 /** Claims digests that nothing more is due for, or that were gathered for long enough. */
@@ -99,13 +99,13 @@ export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
   return await query<DueBundle>(
     tx,
     `SELECT b.id, b.project_id AS "projectId", p.uuid AS "projectUuid", b.policy_id AS "policyId", b.direction
-     FROM bundles b JOIN projects p ON p.id = b.project_id WHERE ${IS_DUE} ORDER BY b.id FOR UPDATE OF b SKIP LOCKED`,
+     FROM notification_bundles b JOIN projects p ON p.id = b.project_id WHERE ${IS_DUE} ORDER BY b.id FOR UPDATE OF b SKIP LOCKED`,
   )
 }
 
 /** Whether a digest is to go. */
 export async function isBundleDue(db: Knex): Promise<boolean> {
-  return (await query(db, `SELECT 1 FROM bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
+  return (await query(db, `SELECT 1 FROM notification_bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
 }
 
 /**
@@ -116,40 +116,44 @@ export async function closeBundle(
   tx: Knex,
   { id, direction }: DueBundle,
   most: number,
-): Promise<{ channelId: number; size: number; members: DigestMember[] }[]> {
-  const isTold =
+): Promise<{ integrationId: number; size: number; members: DigestMember[] }[]> {
+  const isNotified =
     direction === 'down'
       ? `EXISTS (SELECT 1 FROM incidents i WHERE i.id = m.incident_id AND i.resolved_at IS NULL AND i.state <> 'acknowledged')`
-      : `EXISTS (SELECT 1 FROM bundle_members d JOIN bundles b ON b.id = d.bundle_id
-                 WHERE d.incident_id = m.incident_id AND d.channel_id = m.channel_id AND d.included AND b.direction = 'down')`
-  await execute(tx, `UPDATE bundle_members m SET included = true WHERE m.bundle_id = ?::uuid AND ${isTold}`, [id])
-  const rows = await query<DigestMember & { channelId: number; size: number }>(
+      : `EXISTS (SELECT 1 FROM notification_bundle_members d JOIN notification_bundles b ON b.id = d.bundle_id
+                 WHERE d.incident_id = m.incident_id AND d.integration_id = m.integration_id AND d.included AND b.direction = 'down')`
+  await execute(
+    tx,
+    `UPDATE notification_bundle_members m SET included = true WHERE m.bundle_id = ?::uuid AND ${isNotified}`,
+    [id],
+  )
+  const rows = await query<DigestMember & { integrationId: number; size: number }>(
     tx,
     `SELECT * FROM (
-       SELECT m.channel_id AS "channelId", c.uuid AS check, c.name, i.id AS incident, i.severity,
-              count(*) OVER (PARTITION BY m.channel_id) AS size,
-              row_number() OVER (PARTITION BY m.channel_id
+       SELECT m.integration_id AS "integrationId", c.uuid AS check, c.name, i.id AS incident, i.severity,
+              count(*) OVER (PARTITION BY m.integration_id) AS size,
+              row_number() OVER (PARTITION BY m.integration_id
                 ORDER BY array_position(ARRAY['critical', 'warning', 'info'], i.severity), c.name, c.id) AS place
-       FROM bundle_members m JOIN incidents i ON i.id = m.incident_id JOIN checks c ON c.id = i.check_id
+       FROM notification_bundle_members m JOIN incidents i ON i.id = m.incident_id JOIN checks c ON c.id = i.check_id
        WHERE m.bundle_id = ?::uuid AND m.included) ranked
-     WHERE place <= ? ORDER BY "channelId", place`,
+     WHERE place <= ? ORDER BY "integrationId", place`,
     [id, most],
   )
   await execute(
     tx,
-    `UPDATE bundles SET sent_at = now(), size = (
-       SELECT count(DISTINCT incident_id) FROM bundle_members WHERE bundle_id = bundles.id AND included) WHERE id = ?::uuid`,
+    `UPDATE notification_bundles SET sent_at = now(), size = (
+       SELECT count(DISTINCT incident_id) FROM notification_bundle_members WHERE bundle_id = notification_bundles.id AND included) WHERE id = ?::uuid`,
     [id],
   )
-  return [...Map.groupBy(rows, ({ channelId }) => channelId)].map(([channelId, members]) => ({
-    channelId,
+  return [...Map.groupBy(rows, ({ integrationId }) => integrationId)].map(([integrationId, members]) => ({
+    integrationId,
     size: members[0]?.size ?? 0,
     members: members.map(({ check, name, incident, severity }) => ({ check, name, incident, severity })),
   }))
 }
 
 /** Whether more than half of the checks that were expected within ten minutes are silent, and nothing pinged meanwhile. */
-export async function looksCutOff(db: Knex, projectId: number): Promise<boolean> {
+export async function suggestsOwnOutage(db: Knex, projectId: number): Promise<boolean> {
   const [row] = await query<{ is: boolean }>(
     db,
     `SELECT coalesce(2 * count(*) FILTER (WHERE status = 'down') > count(*), false)
@@ -166,8 +170,8 @@ export async function looksCutOff(db: Knex, projectId: number): Promise<boolean>
 export async function pruneBundles(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,
-    `DELETE FROM bundles WHERE id IN (
-       SELECT id FROM bundles WHERE sent_at < now() - make_interval(days => ?) LIMIT ?)`,
+    `DELETE FROM notification_bundles WHERE id IN (
+       SELECT id FROM notification_bundles WHERE sent_at < now() - make_interval(days => ?) LIMIT ?)`,
     [days, limit],
   )
 }

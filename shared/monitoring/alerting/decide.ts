@@ -1,22 +1,22 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { countFailures, type FailureCount } from './failures.ts'
-import { startsToFlap, tellFlapping } from './flapping.ts'
-import { beginOf, gateAt, gatesOf, settlesAt, standstill } from './gates.ts'
+import { notifyFlapping, startsToFlap } from './flapping.ts'
 import {
   type Decided,
   type Decision,
   type Facts,
-  GATES,
-  type Gate,
-  type HeldReason,
   type Incident,
+  type PendingReason,
+  SUPPRESSIONS,
+  type Suppression,
 } from './incident.ts'
-import { toldUpTo } from './plan.ts'
-import { recover, tellDirectly } from './recovery.ts'
-import { speak } from './speak.ts'
+import { notifiedUpTo } from './plan.ts'
+import { notifyDirectly, recover } from './recovery.ts'
+import { sendStep } from './send-step.ts'
+import { beginOf, settlesAt, standstill, suppressionAt, suppressionsOf } from './suppressions.ts'
 
 /** A gate whose end nobody knows, or that lies far ahead, is looked at again after so long. */
-const LONGEST_HOLD: Micros = microsOfSeconds(600)
+const MAX_SUPPRESSION: Micros = microsOfSeconds(600)
 /** An incident that recovers is looked at so often. */
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
@@ -28,11 +28,11 @@ const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 export function decide(incident: Incident | null, facts: Facts, now: Micros): Decided {
   const { flip } = facts
   if (!incident) {
-    if (!flip) return { incident: null, tellings: [], withdrawn: [], decision: null }
+    if (!flip) return { incident: null, notifications: [], withdrawn: [], decision: null }
     // Nobody was told that it is down under a policy: today's rule holds for the recovery.
-    if (flip.to === 'up') return tellDirectly(null, facts, flip)
+    if (flip.to === 'up') return notifyDirectly(null, facts, flip)
   }
-  const draft = incident ? { ...incident, told: [...incident.told] } : opened(facts, now)
+  const draft = incident ? { ...incident, notified: [...incident.notified] } : opened(facts, now)
   if (facts.check.projectId !== draft.projectId) return ended(draft, facts, now)
   const isDirect = !facts.policy && draft.isDirect
   if (wasPaused(draft, facts) && !(isDirect && flip)) return recover(draft, facts, now, 'paused')
@@ -71,11 +71,11 @@ function opened({ newId, check, flip, policy, severity, previous }: Facts, now: 
     flips: 1,
     failures: 1,
     flapping: false,
-    held: null,
-    told: [],
+    suppression: null,
+    notified: [],
     skipped: 0,
     firstStep: null,
-    lookedAt: null,
+    evaluatedAt: null,
     nextAt: null,
     ack: null,
     previous,
@@ -90,15 +90,15 @@ function applyFlip(draft: Incident, flip: NonNullable<Facts['flip']>): void {
 /** The check went to another project, where other rules hold. */
 function ended(draft: Incident, { flip }: Facts, now: Micros): Decided {
   const incident: Incident = { ...draft, state: 'resolved', resolution: 'ended', resolvedAt: now, nextAt: null }
-  return { incident, tellings: [], withdrawn: [], decision: flip && without('MOVED', null) }
+  return { incident, notifications: [], withdrawn: [], decision: flip && without('MOVED', null) }
 }
 
 /** As before there were policies; the incident is only a record. */
 function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
   draft.nextAt = null
-  draft.lookedAt = now
+  draft.evaluatedAt = now
   const { flip } = facts
-  if (!flip) return { incident: draft, tellings: [], withdrawn: [], decision: null }
+  if (!flip) return { incident: draft, notifications: [], withdrawn: [], decision: null }
   if (flip.to === 'up') {
     Object.assign(draft, {
       state: 'resolved',
@@ -112,12 +112,12 @@ function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
   if (facts.check.status === 'paused' && draft.resolvedAt === null) {
     Object.assign(draft, { state: 'resolved', resolution: 'paused', resolvedAt: now } satisfies Partial<Incident>)
   }
-  return tellDirectly(draft, facts, flip)
+  return notifyDirectly(draft, facts, flip)
 }
 
 function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   const { policy } = facts
-  const gates = gatesOf(draft, facts, now)
+  const gates = suppressionsOf(draft, facts, now)
   if (draft.alertAt !== null) draft.alertAt += standstill(draft, gates, now)
   const wasAcknowledged = expireAck(draft, now)
   if (policy) adoptPlan(draft, policy, now)
@@ -125,17 +125,17 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
 
   const count = countOf(draft, facts, now)
   draft.failures = Math.max(draft.failures, count.have)
-  if (startsToFlap(draft, facts)) return tellFlapping(draft, facts, now)
+  if (startsToFlap(draft, facts)) return notifyFlapping(draft, facts, now)
   if (draft.upAt !== null && hasRecovered(draft, facts, count, now)) return recover(draft, facts, now, 'recovered')
   const settledAt = settlesAt(draft, facts)
   if (settledAt !== null && settledAt <= now) draft.flapping = false
   if (!policy) return idle(draft, now)
 
   const unmet = draft.alertAt === null && draft.upAt === null ? meetConditions(draft, policy.plan, count, now) : null
-  const gate = gateAt(gatesOf(draft, facts, now), now)
+  const gate = suppressionAt(suppressionsOf(draft, facts, now), now)
   if (gate) return hold(draft, facts, gate, now)
-  if (unmet) return held(draft, facts, unmet, now)
-  return speak(draft, facts, now, { heldBefore: draft.held, wasAcknowledged })
+  if (unmet) return suppression(draft, facts, unmet, now)
+  return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, wasAcknowledged })
 }
 
 /** @returns whether an acknowledgement ended by itself */
@@ -153,7 +153,7 @@ function adoptPlan(draft: Incident, policy: NonNullable<Facts['policy']>, now: M
   draft.policyId = policy.id
   draft.planVersion = policy.version
   draft.isDirect = false
-  if (draft.alertAt !== null) draft.told = toldUpTo(policy.plan, { ...draft, passed: now - draft.alertAt })
+  if (draft.alertAt !== null) draft.notified = notifiedUpTo(policy.plan, { ...draft, passed: now - draft.alertAt })
 }
 
 function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
@@ -179,7 +179,7 @@ function meetConditions(
 ): Decision | null {
   const { failures, down_for: downFor } = plan.when
   const lastsAt = draft.downAt + microsOfSeconds(downFor)
-  const none = { outcome: 'held', channels: [] } as const
+  const none = { outcome: 'suppressed', channels: [] } as const
   if (count.metAt === null) {
     const detail = { have: count.have, need: failures }
     return { ...none, reason: 'FAILURES', detail, until: count.nextAt }
@@ -190,39 +190,49 @@ function meetConditions(
   return null
 }
 
-function hold(draft: Incident, facts: Facts, gate: Gate, now: Micros): Decided {
+function hold(draft: Incident, facts: Facts, gate: Suppression, now: Micros): Decided {
   const decision: Decision = {
-    outcome: 'held',
+    outcome: 'suppressed',
     reason: gate.reason,
     detail: gate.detail ?? {},
     until: gate.reason === 'RECOVERING' ? null : gate.until,
     channels: [],
   }
-  return held(draft, facts, { ...decision, until: lookAgainAt(draft, facts, gate, now) }, now, decision)
+  return suppression(draft, facts, { ...decision, until: recheckAt(draft, facts, gate, now) }, now, decision)
 }
 
 /** Returns when a suppressed incident is evaluated again. An acknowledged one may recover or settle before the gate ends. */
-function lookAgainAt(draft: Incident, facts: Facts, { until }: Gate, now: Micros): Micros {
-  const longest = draft.upAt === null ? LONGEST_HOLD : RECOVERING_EVERY
+function recheckAt(draft: Incident, facts: Facts, { until }: Suppression, now: Micros): Micros {
+  const longest = draft.upAt === null ? MAX_SUPPRESSION : RECOVERING_EVERY
   const settledAt = settlesAt(draft, facts) ?? Number.POSITIVE_INFINITY
   return Math.min(until ?? Number.POSITIVE_INFINITY, settledAt, now + longest)
 }
 
 /** @param said what the decision tells, where that is not when the incident is looked at again */
-function held(draft: Incident, { flip }: Facts, decision: Decision, now: Micros, said: Decision = decision): Decided {
-  const isNew = flip !== null || draft.held !== decision.reason
-  draft.held = isHold(decision.reason) ? decision.reason : null
-  draft.lookedAt = now
+function suppression(
+  draft: Incident,
+  { flip }: Facts,
+  decision: Decision,
+  now: Micros,
+  said: Decision = decision,
+): Decided {
+  const isNew = flip !== null || draft.suppression !== decision.reason
+  draft.suppression = isPending(decision.reason) ? decision.reason : null
+  draft.evaluatedAt = now
   draft.nextAt = decision.until
-  return { incident: draft, tellings: [], withdrawn: [], decision: isNew ? said : null }
+  return { incident: draft, notifications: [], withdrawn: [], decision: isNew ? said : null }
 }
 
-function isHold(reason: Decision['reason']): reason is HeldReason {
-  return reason === 'FAILURES' || reason === 'DOWN_FOR' || GATES.some((gate) => gate === reason)
+function isPending(reason: Decision['reason']): reason is PendingReason {
+  return reason === 'FAILURES' || reason === 'DOWN_FOR' || SUPPRESSIONS.some((gate) => gate === reason)
 }
 
 /** Its policy is gone: nothing more is said of it, and recoveries stay owed. */
 function idle(draft: Incident, now: Micros): Decided {
-  Object.assign(draft, { lookedAt: now, nextAt: draft.upAt === null ? null : now + RECOVERING_EVERY, held: null })
-  return { incident: draft, tellings: [], withdrawn: [], decision: null }
+  Object.assign(draft, {
+    evaluatedAt: now,
+    nextAt: draft.upAt === null ? null : now + RECOVERING_EVERY,
+    suppression: null,
+  })
+  return { incident: draft, notifications: [], withdrawn: [], decision: null }
 }

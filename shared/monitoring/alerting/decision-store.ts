@@ -17,7 +17,7 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
   if (decisions.length === 0) return
   await execute(
     tx,
-    `INSERT INTO decisions (check_id, flip_id, incident_id, at, outcome, reason, detail, until, channels)
+    `INSERT INTO alert_decisions (check_id, flip_id, incident_id, at, outcome, reason, detail, until, channels)
      SELECT "checkId", "flipId", "incidentId", ${timestampOf('at')}, outcome, reason, detail, ${timestampOf('until')},
             channels
      FROM json_to_recordset(?::json) AS t("checkId" bigint, "flipId" bigint, "incidentId" uuid, at bigint,
@@ -30,8 +30,8 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
 export async function pruneDecisions(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,
-    `DELETE FROM decisions WHERE id IN (
-       SELECT id FROM decisions WHERE at < now() - make_interval(days => ?) ORDER BY at LIMIT ?)`,
+    `DELETE FROM alert_decisions WHERE id IN (
+       SELECT id FROM alert_decisions WHERE at < now() - make_interval(days => ?) ORDER BY at LIMIT ?)`,
     [days, limit],
   )
 }

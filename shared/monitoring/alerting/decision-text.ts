@@ -10,15 +10,15 @@ export function decisionText({ outcome, reason, detail }: { outcome: string; rea
 }
 
 /** What was decided about one integration, and what became of the message where there is one. */
-export interface ChannelOutcome {
+export interface IntegrationOutcome {
   outcome: string
   reason: string
   delivery?: { state: string; error: string; attempts: number } | null
 }
 
 /** What was to be told, and was taken back before anybody began to send it, was superseded; all else is as it was decided. */
-export function outcomeOf({ outcome, reason, delivery }: ChannelOutcome): { outcome: string; reason: string } {
-  const isTaken = outcome === 'told' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
+export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { outcome: string; reason: string } {
+  const isTaken = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
   return isTaken && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
 }
 
@@ -26,21 +26,21 @@ export function outcomeOf({ outcome, reason, delivery }: ChannelOutcome): { outc
  * One sentence for what became of one integration: `Chat: Told: it is still down.` Of what could not be sent first that, then
  * why it should have been: `Phone: Not told (failed: Time-out), although it is still down.`
  */
-export function channelText(channel: ChannelOutcome, name: string): string {
+export function integrationText(channel: IntegrationOutcome, name: string): string {
   const { outcome, reason } = outcomeOf(channel)
   const { delivery } = channel
-  const isLost = outcome === 'told' && (delivery?.state === 'failed' || delivery?.state === 'suppressed')
+  const isLost = outcome === 'notified' && (delivery?.state === 'failed' || delivery?.state === 'suppressed')
   if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail: {} })}`
   const why = decisionText({ outcome: '', reason, detail: {} })
   return `${name}: Not told (${delivery.state}${delivery.error && `: ${delivery.error}`}), although ${why}`
 }
 
 const OPENINGS: Readonly<Record<string, string>> = {
-  told: 'Told: ',
-  held: 'Not told: ',
+  notified: 'Told: ',
+  suppression: 'Not told: ',
   skipped: 'Not told: ',
   none: 'Not told: ',
-  excused: 'Not down: ',
+  extended: 'Not down: ',
 }
 
 const named = (detail: Detail, fallback: string) => (detail.name === undefined ? fallback : `"${detail.name}"`)
@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
       : `it is still down after "${name}" came back.`,
   PARENT_CYCLE: 'what it depends on depends on it.',
   ACK_EXPIRED: 'its acknowledgement has ended.',
-  NOBODY_REACHED: 'nobody was reached before.',
+  FIRST_STEP_FAILED: 'nobody was reached before.',
   GAP: 'it was expected while we could not take signals.',
   REFUSED_PING: 'a ping of it was refused, for a reason of ours.',
   UNKNOWN_NOTICE: 'we could not take signals when it was expected.',
@@ -72,17 +72,17 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   ACKNOWLEDGED: 'the incident is acknowledged.',
   RECOVERING: 'it is up again, and more successes are needed.',
   SETTLING: 'it changes too often, and has to settle first.',
-  BLIND: 'we cannot take signals at the moment.',
+  COVERAGE_GAP: 'we cannot take signals at the moment.',
   MAINTENANCE: (detail) => `it is in maintenance (${named(detail, 'a window')}).`,
   PARENT_DOWN: (detail) => `it depends on ${named(detail, 'another check')}, which is down.`,
   PARENT_LATE: (detail) => `it depends on ${named(detail, 'another check')}, which is late.`,
   BELOW_SEVERITY: 'the check is less severe than the step.',
-  CHANNEL_GONE: 'the integration was deleted.',
-  CHANNEL_DISABLED: 'the integration is disabled.',
-  CHANNEL_IGNORES: 'the integration ignores this change.',
+  INTEGRATION_GONE: 'the integration was deleted.',
+  INTEGRATION_DISABLED: 'the integration is disabled.',
+  INTEGRATION_IGNORES: 'the integration ignores this change.',
   MONTHLY_RESERVE: 'the rest of the monthly limit is kept for first messages.',
   SUPERSEDED: 'a newer message took its place, or nobody needed it any more.',
-  NOT_TOLD_BEFORE: 'no down notification was attempted before.',
+  NOT_NOTIFIED_BEFORE: 'no down notification was attempted before.',
   FIRST_SUCCESS: 'its first success is no news.',
   WAS_PAUSED: 'it was paused before.',
   PAUSED: 'it was paused.',
@@ -90,5 +90,5 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   RECOVERED_FIRST: 'it came up before anybody was to be told.',
   JOINED: 'it belongs to the open incident, and no step is due.',
   MOVED: 'the check was moved to another project, which ended the incident.',
-  NO_CHANNELS: 'it has no integration that has anything to do for this change.',
+  NO_INTEGRATIONS: 'it has no integration that has anything to do for this change.',
 }

@@ -52,8 +52,8 @@ export const GATHERED_SECONDS = 30
 export function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
   if (!decision || uuids.size === 0) return decision
   const channels = decision.channels.map((channel) =>
-    uuids.has(channel.id) && channel.outcome === 'told' ? { ...channel, reason: 'IN_DIGEST' as const } : channel,
+    uuids.has(channel.id) && channel.outcome === 'notified' ? { ...channel, reason: 'IN_DIGEST' as const } : channel,
   )
-  const isOutageTold = decision.outcome === 'told' && decision.reason !== 'RECOVERY'
-  return { ...decision, ...(isWhole && isOutageTold && { reason: 'IN_DIGEST' as const }), channels }
+  const isOutageNotified = decision.outcome === 'notified' && decision.reason !== 'RECOVERY'
+  return { ...decision, ...(isWhole && isOutageNotified && { reason: 'IN_DIGEST' as const }), channels }
 }

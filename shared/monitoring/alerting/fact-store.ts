@@ -3,9 +3,9 @@ import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
-import { type Finish, MOST_FINISHES } from './failures.ts'
+import { type Finish, MAX_FINISHES } from './failures.ts'
 import { hasWaitingFlip } from './flip-store.ts'
-import type { Telling } from './incident.ts'
+import type { AlertNotification } from './incident.ts'
 
 /** What the alerter must know of a check. */
 export interface AlertedCheck extends CheckSchedule {
@@ -35,7 +35,7 @@ export async function alertedChecks(
   )
 }
 
-export interface AlertedChannel {
+export interface AlertedIntegration {
   id: number
   uuid: string
   projectId: number
@@ -45,16 +45,16 @@ export interface AlertedChannel {
 }
 
 /** Integrations by id and by uuid, the fastest first, so that a slow one delays none of them. */
-export async function alertedChannels(
+export async function alertedIntegrations(
   tx: Knex,
   ids: readonly number[],
   uuids: readonly string[],
-): Promise<AlertedChannel[]> {
-  return await query<AlertedChannel>(
+): Promise<AlertedIntegration[]> {
+  return await query<AlertedIntegration>(
     tx,
     `SELECT id, uuid, project_id AS "projectId", kind, sealed_config AS "sealedConfig",
             disabled_at IS NOT NULL AS "isDisabled"
-     FROM channels WHERE id = ANY(?::bigint[]) OR uuid = ANY(?::uuid[])
+     FROM integrations WHERE id = ANY(?::bigint[]) OR uuid = ANY(?::uuid[])
      ORDER BY last_notify_duration_ms NULLS LAST, id`,
     [ids, uuids],
   )
@@ -64,23 +64,23 @@ export async function alertedChannels(
 export async function assignmentsOf(
   tx: Knex,
   checkIds: readonly number[],
-): Promise<{ checkId: number; channelId: number }[]> {
+): Promise<{ checkId: number; integrationId: number }[]> {
   return await query(
     tx,
-    'SELECT check_id AS "checkId", channel_id AS "channelId" FROM check_channels WHERE check_id = ANY(?::bigint[])',
+    'SELECT check_id AS "checkId", integration_id AS "integrationId" FROM check_integrations WHERE check_id = ANY(?::bigint[])',
     [checkIds],
   )
 }
 
 /** Locks and reads the messages of incidents, oldest first. What a limit kept back was not attempted that last time. */
-export async function lockTellings(
+export async function lockNotifications(
   tx: Knex,
   incidentIds: readonly string[],
-): Promise<(Telling & { incidentId: string })[]> {
+): Promise<(AlertNotification & { incidentId: string })[]> {
   if (incidentIds.length === 0) return []
   return await query(
     tx,
-    `SELECT id, incident_id AS "incidentId", channel_id AS "channelId", what, check_status AS status,
+    `SELECT id, incident_id AS "incidentId", integration_id AS "integrationId", what, check_status AS status,
             (detail->>'step')::integer AS step, state,
             attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, error = 'Overtaken' AS "isReplaced"
      FROM notifications WHERE incident_id = ANY(?::uuid[]) ORDER BY created_at, id FOR UPDATE`,
@@ -95,16 +95,16 @@ export async function lockTellings(
 export async function digestsOf(
   tx: Knex,
   incidentIds: readonly string[],
-): Promise<(Telling & { incidentId: string })[]> {
+): Promise<(AlertNotification & { incidentId: string })[]> {
   if (incidentIds.length === 0) return []
   return await query(
     tx,
-    `SELECT coalesce(n.id, m.bundle_id) AS id, m.incident_id AS "incidentId", m.channel_id AS "channelId",
+    `SELECT coalesce(n.id, m.bundle_id) AS id, m.incident_id AS "incidentId", m.integration_id AS "integrationId",
             'digest' AS what, b.direction AS status, i.first_step AS step, coalesce(n.state, 'pending') AS state,
             CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END
               AS attempts, coalesce(n.error = 'Overtaken', false) AS "isReplaced"
-     FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id JOIN incidents i ON i.id = m.incident_id
-       LEFT JOIN notifications n ON n.bundle_id = m.bundle_id AND n.channel_id = m.channel_id
+     FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id JOIN incidents i ON i.id = m.incident_id
+       LEFT JOIN notifications n ON n.bundle_id = m.bundle_id AND n.integration_id = m.integration_id
      WHERE m.incident_id = ANY(?::uuid[]) AND (m.included OR b.sent_at IS NULL) ORDER BY b.opened_at`,
     [incidentIds],
   )
@@ -121,7 +121,7 @@ export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise
        WHERE check_id = t.check_id AND type IN ('success', 'fail') AND ignored IS DISTINCT FROM 'source'
        ORDER BY n DESC LIMIT ?) newest
      ORDER BY t.check_id, newest.at, newest.n`,
-    [checkIds, MOST_FINISHES],
+    [checkIds, MAX_FINISHES],
   )
 }
 

@@ -9,7 +9,7 @@ export interface Finish {
 }
 
 /** As many as are read of a check's log. */
-export const MOST_FINISHES = 64
+export const MAX_FINISHES = 64
 
 export interface FailureCount {
   have: number
@@ -57,7 +57,7 @@ function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
   const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []
   let occurrence: Micros | null = since
-  for (let looked = 0; looked <= MOST_FINISHES; looked++) {
+  for (let looked = 0; looked <= MAX_FINISHES; looked++) {
     occurrence =
       check.kind === 'simple'
         ? occurrence + microsOfSeconds(check.timeoutSeconds)

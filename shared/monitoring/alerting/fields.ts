@@ -10,7 +10,7 @@ export function invalid(path: string, text: string): ValidationError {
 }
 
 /** Whether a value is there and not null, which resets a member to its default. */
-export function isGiven(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+export function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null
 }
 
@@ -20,7 +20,7 @@ export function readText(
   path: string,
   { min = 0, max }: { min?: number; max: number },
 ): string {
-  if (!isGiven(value)) throw invalid(path, 'is missing')
+  if (!isPresent(value)) throw invalid(path, 'is missing')
   // PostgreSQL stores neither lone surrogates nor NUL.
   if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) throw invalid(path, 'is not a string')
   if (value.length > max && [...value].length > max) throw invalid(path, 'is too long')
@@ -34,7 +34,7 @@ export function readNumber(
   path: string,
   { min, max }: { min: number; max: number },
 ): number {
-  if (!isGiven(value)) throw invalid(path, 'is missing')
+  if (!isPresent(value)) throw invalid(path, 'is missing')
   if (typeof value !== 'number') throw invalid(path, 'is not a number')
   if (value < min) throw invalid(path, 'is too small')
   if (value > max) throw invalid(path, 'is too large')
@@ -55,7 +55,7 @@ export function readChoice<const T extends string>(
 
 /** @throws ValidationError */
 export function readObject(value: JsonValue | undefined, path: string): JsonObject {
-  if (!isGiven(value)) throw invalid(path, 'is missing')
+  if (!isPresent(value)) throw invalid(path, 'is missing')
   if (typeof value !== 'object' || Array.isArray(value) || value instanceof NonIntegerNumber) {
     throw invalid(path, 'is not an object')
   }
@@ -68,7 +68,7 @@ export function readList(
   path: string,
   { min = 0, max }: { min?: number; max: number },
 ): JsonValue[] {
-  if (!isGiven(value)) throw invalid(path, 'is missing')
+  if (!isPresent(value)) throw invalid(path, 'is missing')
   if (!Array.isArray(value)) throw invalid(path, 'is not an array')
   if (value.length > max) throw invalid(path, 'is too long')
   if (value.length < min) throw invalid(path, 'has unexpected value')
@@ -89,7 +89,7 @@ export function readRecurring(value: JsonValue | undefined, path: string): Recur
   const every = readText(object.every, `${path}.every`, { max: 100 })
   if (!isValidSchedule(every)) throw invalid(`${path}.every`, 'is not a valid cron or OnCalendar expression')
   const seconds = readNumber(object.for, `${path}.for`, RECURRING)
-  const tz = isGiven(object.tz) ? readZone(object.tz, `${path}.tz`) : 'UTC'
+  const tz = isPresent(object.tz) ? readZone(object.tz, `${path}.tz`) : 'UTC'
   if (!isValidSchedule(every, tz)) throw invalid(`${path}.every`, 'is not a valid cron or OnCalendar expression')
   refuseUnknown(object, path, ['every', 'for', 'tz'])
   return { every, for: seconds, tz }

@@ -2,18 +2,18 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import { doorsOf } from '../gaps/gap-store.ts'
-import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
+import { listenersOf } from '../availability/gap-store.ts'
+import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
 
 const SELECT = `
   SELECT i.id, i.n, i.check_id AS "checkId", c.uuid AS "checkUuid", c.name, i.state, i.severity,
          ${microsOf('i.down_at')} AS "downAt", ${microsOf('i.alert_at')} AS "alertAt",
-         ${microsOf('i.resolved_at')} AS "resolvedAt", i.resolution, i.flips, i.failures, i.flapping, i.held,
-         i.told, i.skipped_us AS skipped, i.first_step AS "firstStep",
+         ${microsOf('i.resolved_at')} AS "resolvedAt", i.resolution, i.flips, i.failures, i.flapping, i.suppression,
+         i.notified, i.skipped_us AS skipped, i.first_step AS "firstStep",
          p.uuid AS "policyUuid", i.is_direct AS "isDirect", i.assignee, ${microsOf('i.ack_at')} AS "ackAt",
          i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil",
          (p.plan->>'ack_timeout')::integer AS "ackTimeout", ${microsOf('i.next_at')} AS "nextAt", i.report, i.previous
-  FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN policies p ON p.id = i.policy_id`
+  FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN alert_policies p ON p.id = i.policy_id`
 
 /** How an instant is written where the database writes it into a document. */
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'`
@@ -68,31 +68,31 @@ export async function findIncident(
 
 /** What happened in an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
-  const door = (await doorsOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
+  const listener = (await listenersOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
   return await query<TimelineRow>(
     db,
     `SELECT ${microsOf('t.at')} AS at, t.kind, t.what, t.detail FROM (
        SELECT at, 1 AS place, 'flip' AS kind, to_status AS what, jsonb_build_object('reason', reason) AS detail FROM flips
        WHERE check_id = ? AND at >= ${timestampOf('?::bigint')} AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
        UNION ALL
-       SELECT at, 2, 'decision', outcome, jsonb_build_object('reason', reason, 'detail', detail) FROM decisions
+       SELECT at, 2, 'decision', outcome, jsonb_build_object('reason', reason, 'detail', detail) FROM alert_decisions
        WHERE check_id = ? AND incident_id = ?::uuid
        UNION ALL
-       SELECT n.created_at, 3, 'telling', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
-         'state', n.state, 'error', n.error, 'attempts', n.attempts) FROM notifications n JOIN channels c ON c.id = n.channel_id
+       SELECT n.created_at, 3, 'notification', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
+         'state', n.state, 'error', n.error, 'attempts', n.attempts) FROM notifications n JOIN integrations c ON c.id = n.integration_id
        WHERE n.incident_id = ?::uuid
        UNION ALL
-       SELECT n.created_at, 3, 'telling', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
+       SELECT n.created_at, 3, 'notification', n.what, jsonb_build_object('channel', c.uuid, 'name', coalesce(nullif(c.name, ''), c.kind),
          'state', n.state, 'error', n.error, 'attempts', n.attempts, 'size', b.size)
-       FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id JOIN channels c ON c.id = m.channel_id
-         JOIN notifications n ON n.bundle_id = m.bundle_id AND n.channel_id = m.channel_id
+       FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id JOIN integrations c ON c.id = m.integration_id
+         JOIN notifications n ON n.bundle_id = m.bundle_id AND n.integration_id = m.integration_id
        WHERE m.incident_id = ?::uuid AND m.included
        UNION ALL
-       SELECT at, 4, 'act', kind, jsonb_build_object('by', by_whom, 'via', via, 'text', text) FROM incident_events
+       SELECT at, 4, 'action', kind, jsonb_build_object('by', actor_name, 'via', via, 'text', text) FROM incident_events
        WHERE incident_id = ?::uuid
        UNION ALL
        SELECT from_at, 0, 'gap', kind, jsonb_build_object('until', to_char(until_at AT TIME ZONE 'UTC', ${ISO}), 'cause', cause)
-       FROM gaps WHERE door = ? AND kind <> 'detection' AND coalesce(until_at, 'infinity') > ${timestampOf('?::bigint')}
+       FROM coverage_gaps WHERE listener = ? AND kind <> 'detection' AND coalesce(until_at, 'infinity') > ${timestampOf('?::bigint')}
          AND from_at <= coalesce(${timestampOf('?::bigint')}, now())) t
      ORDER BY t.at, t.place LIMIT ?`,
     [
@@ -105,7 +105,7 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
       incident.id,
       incident.id,
       incident.id,
-      door,
+      listener,
       incident.downAt,
       incident.resolvedAt,
       limit,
@@ -131,25 +131,25 @@ export async function listDecisions(
             d.incident_id AS "incidentId", d.outcome, d.reason, d.detail, ${microsOf('d.until')} AS until,
             (SELECT coalesce(jsonb_agg(it.value || jsonb_build_object('delivery', (
                SELECT jsonb_build_object('state', n.state, 'error', n.error, 'attempts', n.attempts)
-               FROM notifications n JOIN channels c ON c.id = n.channel_id
+               FROM notifications n JOIN integrations c ON c.id = n.integration_id
                WHERE c.uuid = (it.value->>'id')::uuid
                  AND (n.check_id = d.check_id AND n.created_at = d.created_at
-                      OR it.value->>'outcome' = 'told' AND d.reason <> 'RECOVERY' AND n.incident_id = d.incident_id
+                      OR it.value->>'outcome' = 'notified' AND d.reason <> 'RECOVERY' AND n.incident_id = d.incident_id
                          AND n.what IN ('first', 'repeat') AND n.created_at > d.created_at
                       OR it.value->>'reason' = 'IN_DIGEST' AND n.bundle_id IN (
-                        SELECT m.bundle_id FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id
-                        WHERE m.incident_id = d.incident_id AND m.channel_id = c.id AND m.included
+                        SELECT m.bundle_id FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id
+                        WHERE m.incident_id = d.incident_id AND m.integration_id = c.id AND m.included
                           AND b.direction = CASE WHEN d.reason = 'RECOVERY' THEN 'up' ELSE 'down' END))
                ORDER BY n.created_at LIMIT 1))
                ORDER BY it.ordinality), '[]')
              FROM jsonb_array_elements(d.channels) WITH ORDINALITY it) AS channels
-     FROM decisions d LEFT JOIN flips f ON f.id = d.flip_id
+     FROM alert_decisions d LEFT JOIN flips f ON f.id = d.flip_id
      WHERE d.check_id = ?
        AND (?::bigint IS NULL OR d.at >= ${timestampOf('?::bigint')})
        AND (?::bigint IS NULL OR d.at < ${timestampOf('?::bigint')})
        AND (?::bigint IS NULL OR d.id < ?)
        AND (?::bigint IS NULL OR d.flip_id = ? OR d.incident_id IN (
-              SELECT incident_id FROM decisions WHERE check_id = d.check_id AND flip_id = ?))
+              SELECT incident_id FROM alert_decisions WHERE check_id = d.check_id AND flip_id = ?))
      ORDER BY d.id DESC LIMIT ?`,
     [checkId, from, from, before, before, beforeId, beforeId, flipId, flipId, flipId, limit],
   )
@@ -172,10 +172,10 @@ export async function decisionsSince(
     db,
     `SELECT id, ${microsOf('at')} AS at, flip_id AS "flipId", incident_id AS "incidentId", outcome, reason, detail,
             ${microsOf('until')} AS until, channels
-     FROM decisions
+     FROM alert_decisions
      WHERE check_id = ? AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
        AND (flip_id = ?
-            OR incident_id IN (SELECT incident_id FROM decisions WHERE check_id = ? AND flip_id = ?)
+            OR incident_id IN (SELECT incident_id FROM alert_decisions WHERE check_id = ? AND flip_id = ?)
             OR (flip_id IS NULL AND incident_id IS NULL AND (?::bigint IS NULL OR at >= ${timestampOf('?::bigint')})))
      ORDER BY id DESC LIMIT ?`,
     [checkId, until, until, flip?.id ?? null, checkId, flip?.id ?? null, flip?.at ?? null, flip?.at ?? null, limit],

@@ -8,8 +8,8 @@ import type { Incident } from './incident.ts'
 const COLUMNS = `i.id, i.check_id AS "checkId", i.project_id AS "projectId", i.state, i.policy_id AS "policyId",
   i.plan_version AS "planVersion", i.is_direct AS "isDirect", i.severity, ${microsOf('i.down_at')} AS "downAt",
   ${microsOf('i.alert_at')} AS "alertAt", ${microsOf('i.up_at')} AS "upAt", ${microsOf('i.resolved_at')} AS "resolvedAt",
-  i.resolution, i.flips, i.failures, i.flapping, i.held, i.told, i.skipped_us AS skipped, i.first_step AS "firstStep",
-  ${microsOf('i.looked_at')} AS "lookedAt", ${microsOf('i.next_at')} AS "nextAt", ${microsOf('i.ack_at')} AS "ackAt",
+  i.resolution, i.flips, i.failures, i.flapping, i.suppression, i.notified, i.skipped_us AS skipped, i.first_step AS "firstStep",
+  ${microsOf('i.evaluated_at')} AS "evaluatedAt", ${microsOf('i.next_at')} AS "nextAt", ${microsOf('i.ack_at')} AS "ackAt",
   i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil", i.previous`
 
 interface IncidentRow extends Omit<Incident, 'ack'> {
@@ -71,23 +71,23 @@ export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): P
 
 const SAVE = `
   INSERT INTO incidents AS i (id, project_id, check_id, state, policy_id, plan_version, is_direct, severity, down_at,
-    alert_at, up_at, resolved_at, resolution, flips, failures, flapping, held, told, skipped_us, first_step, looked_at,
+    alert_at, up_at, resolved_at, resolution, flips, failures, flapping, suppression, notified, skipped_us, first_step, evaluated_at,
     next_at, ack_at, ack_by, ack_via, ack_until, previous)
   SELECT id, "projectId", "checkId", state, "policyId", "planVersion", "isDirect", severity, ${timestampOf('"downAt"')},
     ${timestampOf('"alertAt"')}, ${timestampOf('"upAt"')}, ${timestampOf('"resolvedAt"')}, resolution, flips, failures,
-    flapping, held, told, skipped, "firstStep", ${timestampOf('"lookedAt"')}, ${timestampOf('"nextAt"')},
+    flapping, suppression, notified, skipped, "firstStep", ${timestampOf('"evaluatedAt"')}, ${timestampOf('"nextAt"')},
     ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, previous
   FROM json_to_recordset(?::json) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
     "planVersion" bigint, "isDirect" boolean, severity text, "downAt" bigint, "alertAt" bigint, "upAt" bigint,
-    "resolvedAt" bigint, resolution text, flips integer, failures integer, flapping boolean, held text, told jsonb,
-    skipped bigint, "firstStep" integer, "lookedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
+    "resolvedAt" bigint, resolution text, flips integer, failures integer, flapping boolean, suppression text, notified jsonb,
+    skipped bigint, "firstStep" integer, "evaluatedAt" bigint, "nextAt" bigint, "ackAt" bigint, "ackBy" text,
     "ackVia" text, "ackUntil" bigint, previous uuid)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, policy_id = excluded.policy_id,
     plan_version = excluded.plan_version, is_direct = excluded.is_direct, severity = excluded.severity,
     alert_at = excluded.alert_at, up_at = excluded.up_at, resolved_at = excluded.resolved_at,
     resolution = excluded.resolution, flips = excluded.flips, failures = excluded.failures,
-    flapping = excluded.flapping, held = excluded.held, told = excluded.told, skipped_us = excluded.skipped_us,
-    first_step = excluded.first_step, looked_at = excluded.looked_at, next_at = excluded.next_at,
+    flapping = excluded.flapping, suppression = excluded.suppression, notified = excluded.notified, skipped_us = excluded.skipped_us,
+    first_step = excluded.first_step, evaluated_at = excluded.evaluated_at, next_at = excluded.next_at,
     ack_at = excluded.ack_at, ack_by = excluded.ack_by, ack_via = excluded.ack_via, ack_until = excluded.ack_until`
 
 function toRow({ ack, ...incident }: Incident): IncidentRow {

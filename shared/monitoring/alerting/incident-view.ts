@@ -1,7 +1,7 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/unique-key.ts'
-import { channelText, decisionText, outcomeOf } from './decision-text.ts'
-import type { ShownDecision, ShownIncident, TimelineRow } from './shown-incident.ts'
+import { decisionText, integrationText, outcomeOf } from './decision-text.ts'
+import type { ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
 
@@ -51,7 +51,7 @@ function common(incident: ShownIncident) {
     flips: incident.flips,
     failures: incident.failures,
     flapping: incident.flapping,
-    held: incident.held,
+    suppression: incident.suppression,
   }
 }
 
@@ -75,7 +75,7 @@ export function decisionView(decision: ShownDecision, names: ReadonlyMap<string,
       id: channel.id,
       ...outcomeOf(channel),
       delivery: channel.delivery,
-      text: channelText(channel, names.get(channel.id) ?? 'A deleted integration'),
+      text: integrationText(channel, names.get(channel.id) ?? 'A deleted integration'),
     })),
   }
 }

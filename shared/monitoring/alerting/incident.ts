@@ -9,18 +9,18 @@ export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
 export type Resolution = 'recovered' | 'paused' | 'ended'
 
 /** Why the whole incident is held, in the order in which they are asked (alerting 1). */
-export const GATES = [
+export const SUPPRESSIONS = [
   'ACKNOWLEDGED',
   'RECOVERING',
   'SETTLING',
-  'BLIND',
+  'COVERAGE_GAP',
   'MAINTENANCE',
   'PARENT_DOWN',
   'PARENT_LATE',
 ] as const
-type GateReason = (typeof GATES)[number]
-export type HeldReason = 'FAILURES' | 'DOWN_FOR' | 'GROUPING' | 'OUTSIDE_HOURS' | GateReason
-export type ToldReason =
+type SuppressionReason = (typeof SUPPRESSIONS)[number]
+export type PendingReason = 'FAILURES' | 'DOWN_FOR' | 'GROUPING' | 'OUTSIDE_HOURS' | SuppressionReason
+export type NotifiedReason =
   | 'DIRECT'
   | 'FIRST'
   | 'STEP'
@@ -32,24 +32,24 @@ export type ToldReason =
   | 'PARENT_UP'
   | 'PARENT_CYCLE'
   | 'ACK_EXPIRED'
-  | 'NOBODY_REACHED'
+  | 'FIRST_STEP_FAILED'
   | 'UNKNOWN_NOTICE'
 export type SkippedReason =
   | 'BELOW_SEVERITY'
   | 'OUTSIDE_HOURS'
-  | 'CHANNEL_GONE'
-  | 'CHANNEL_DISABLED'
-  | 'CHANNEL_IGNORES'
+  | 'INTEGRATION_GONE'
+  | 'INTEGRATION_DISABLED'
+  | 'INTEGRATION_IGNORES'
   | 'MONTHLY_RESERVE'
   | 'SUPERSEDED'
-  | 'NOT_TOLD_BEFORE'
-type NoneReason =
+  | 'NOT_NOTIFIED_BEFORE'
+type UnnotifiedReason =
   | 'FIRST_SUCCESS'
   | 'WAS_PAUSED'
   | 'PAUSED'
   | 'RESUMED'
   | 'RECOVERED_FIRST'
-  | 'NO_CHANNELS'
+  | 'NO_INTEGRATIONS'
   | 'JOINED'
   | 'MOVED'
 
@@ -76,14 +76,14 @@ export interface Incident {
   flips: number
   failures: number
   flapping: boolean
-  held: HeldReason | null
+  suppression: PendingReason | null
   /** for each step how many of its entries have been spoken */
-  told: readonly number[]
+  notified: readonly number[]
   /** of the wait after the step that spoke first, how much was skipped because nobody was reached */
   skipped: Micros
   /** the step that spoke first; null while none has */
   firstStep: number | null
-  lookedAt: Micros | null
+  evaluatedAt: Micros | null
   /** when it is to be evaluated again; null when nothing is to come */
   nextAt: Micros | null
   ack: { at: Micros; by: string; via: string; until: Micros | null } | null
@@ -91,8 +91,8 @@ export interface Incident {
 }
 
 /** A reason to hold the whole incident during an interval; ended ones count for the plan's clock. */
-export interface Gate {
-  reason: GateReason
+export interface Suppression {
+  reason: SuppressionReason
   since: Micros
   /** null: until something happens that makes the incident due */
   until: Micros | null
@@ -101,7 +101,7 @@ export interface Gate {
 }
 
 /** An integration that may be told. */
-export interface FactChannel {
+export interface FactIntegration {
   id: number
   uuid: string
   /** assigned to the check itself, in the order of fan-out */
@@ -115,10 +115,10 @@ export interface FactChannel {
 }
 
 /** An earlier message of the incident. */
-export interface Telling {
+export interface AlertNotification {
   /** uuid of the notification */
   id: string
-  channelId: number
+  integrationId: number
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest'
   status: 'up' | 'down'
   /** the step that spoke; null for those that no step makes */
@@ -141,11 +141,11 @@ export interface Facts {
   severity: Severity
   /** the newest finishes, oldest first; only needed by policies that ask for more than one */
   finishes: readonly Finish[]
-  channels: readonly FactChannel[]
+  channels: readonly FactIntegration[]
   /** of this incident, oldest first */
-  tellings: readonly Telling[]
-  /** BLIND, MAINTENANCE, PARENT_DOWN and PARENT_LATE, those that ended since the last look included */
-  gates: readonly Gate[]
+  notifications: readonly AlertNotification[]
+  /** COVERAGE_GAP, MAINTENANCE, PARENT_DOWN and PARENT_LATE, those that ended since the last look included */
+  gates: readonly Suppression[]
   /** the check would be held by a parent but for a ring of parents */
   isInCycle: boolean
   /** when the first telling of this policy that waits for others may go; null when none waits */
@@ -157,48 +157,48 @@ export interface Facts {
 }
 
 /** One message to be sent. */
-export interface NewTelling {
-  channelId: number
+export interface NewNotification {
+  integrationId: number
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping'
   status: 'up' | 'down'
   flipId: number | null
   /** offset in the plan, seconds, negative of a step that was brought forward; for direct ones the number of the flip */
   entry: number
-  detail: TellingDetail | null
+  detail: NotificationDetail | null
 }
 
 /** What the message says of its place in the plan. */
-export interface TellingDetail {
+export interface NotificationDetail {
   step: number
   /** 0 for the first time that the step speaks */
   repeat: number
-  reason: ToldReason
+  reason: NotifiedReason
   /** when it should have been sent, microseconds */
   dueAt: Micros
   /** of the window that it went down in, or of the check that came back; only when that held it until now */
   name?: string
 }
 
-export interface ChannelDecision {
+export interface IntegrationDecision {
   /** uuid of the integration */
   id: string
-  outcome: 'told' | 'held' | 'skipped'
-  reason: ToldReason | HeldReason | SkippedReason
+  outcome: 'notified' | 'suppressed' | 'skipped'
+  reason: NotifiedReason | PendingReason | SkippedReason
 }
 
 /** Why something was told, held back or left out. */
 export interface Decision {
-  outcome: 'told' | 'held' | 'skipped' | 'none'
-  reason: ToldReason | HeldReason | SkippedReason | NoneReason
+  outcome: 'notified' | 'suppressed' | 'skipped' | 'none'
+  reason: NotifiedReason | PendingReason | SkippedReason | UnnotifiedReason
   detail: Readonly<Record<string, string | number>>
   until: Micros | null
-  channels: readonly ChannelDecision[]
+  channels: readonly IntegrationDecision[]
 }
 
 export interface Decided {
   /** null when there is none: an up flip without an open incident */
   incident: Incident | null
-  tellings: NewTelling[]
+  notifications: NewNotification[]
   /** tellings that nobody has begun to send and that must not be sent any more */
   withdrawn: string[]
   decision: Decision | null

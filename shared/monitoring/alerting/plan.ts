@@ -1,5 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { FactChannel, SkippedReason } from './incident.ts'
+import type { FactIntegration, SkippedReason } from './incident.ts'
 import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
 import { endOfRecurring, nextRecurring } from './recurring.ts'
 
@@ -32,13 +32,13 @@ export function broughtForward(step: number, { skipped, firstStep }: Pick<Passed
 }
 
 /** All entries up to a moment count as spoken: a plan that changed is spoken from now. */
-export function toldUpTo(plan: Plan, at: Passed): number[] {
+export function notifiedUpTo(plan: Plan, at: Passed): number[] {
   const offsets = stepOffsets(plan)
   return plan.steps.map((step, index) => entriesDue(step, offsets[index] ?? 0, at.passed + broughtForward(index, at)))
 }
 
 /** A step that speaks now. */
-export interface Speaking {
+export interface StepInstance {
   step: number
   /** 0 for the first time */
   repeat: number
@@ -47,12 +47,12 @@ export interface Speaking {
 }
 
 export interface PlanNow {
-  speaking: Speaking[]
+  speaking: StepInstance[]
   /** steps that are due and say nothing, with the reason */
   silent: { step: number; reason: SkippedReason }[]
   /** whether a step that is due waits for its hours */
   isOutsideHours: boolean
-  told: number[]
+  notified: number[]
   /** how much of the plan's clock has passed at the next entry; null when there is none */
   nextPassed: Micros | null
   /** when hours begin that a step waits for */
@@ -62,24 +62,24 @@ export interface PlanNow {
 /** What a plan says at a moment. Several entries of one step that were missed are one. */
 export function readPlan(
   plan: Plan,
-  { told, severity, now, ...at }: Passed & { told: readonly number[]; severity: Severity; now: Micros },
+  { notified, severity, now, ...at }: Passed & { notified: readonly number[]; severity: Severity; now: Micros },
 ): PlanNow {
   const offsets = stepOffsets(plan)
   const result: PlanNow = {
     speaking: [],
     silent: [],
     isOutsideHours: false,
-    told: [],
+    notified: [],
     nextPassed: null,
     hoursAt: null,
   }
   for (const [index, step] of plan.steps.entries()) {
     const offset = offsets[index] ?? 0
-    const spoken = told[index] ?? 0
+    const spoken = notified[index] ?? 0
     const earlier = broughtForward(index, at)
     const due = entriesDue(step, offset, at.passed + earlier)
-    result.told.push(Math.max(due, spoken))
-    if (due > spoken) sayNow(result, { step, index, offset, due, spoken, severity, now })
+    result.notified.push(Math.max(due, spoken))
+    if (due > spoken) sendStepNow(result, { step, index, offset, due, spoken, severity, now })
     const nextOffset = entryOffset(step, offset, Math.max(due, spoken))
     if (nextOffset === null) continue
     result.nextPassed = Math.min(nextOffset - earlier, result.nextPassed ?? Number.POSITIVE_INFINITY)
@@ -97,7 +97,7 @@ interface DueStep {
   now: Micros
 }
 
-function sayNow(result: PlanNow, { step, index, offset, due, spoken, severity, now }: DueStep): void {
+function sendStepNow(result: PlanNow, { step, index, offset, due, spoken, severity, now }: DueStep): void {
   if (!isAtLeast(severity, step.severity)) {
     result.silent.push({ step: index, reason: 'BELOW_SEVERITY' })
     return
@@ -111,7 +111,7 @@ function sayNow(result: PlanNow, { step, index, offset, due, spoken, severity, n
     // Hours that never come again hold nothing: no hold is for ever.
     if (begins !== null) {
       result.isOutsideHours = true
-      result.told[index] = spoken
+      result.notified[index] = spoken
       result.hoursAt = Math.min(begins, result.hoursAt ?? begins)
       return
     }
@@ -121,13 +121,13 @@ function sayNow(result: PlanNow, { step, index, offset, due, spoken, severity, n
 }
 
 /** The integrations of a step: those it names, or the check's own. Names without an integration are left out. */
-export function channelsOf(step: Step, channels: readonly FactChannel[]): FactChannel[] {
+export function integrationsOf(step: Step, channels: readonly FactIntegration[]): FactIntegration[] {
   const { channels: named } = step
   if (named === null) return channels.filter(({ isOwn }) => isOwn)
   return channels.filter(({ uuid }) => named.includes(uuid))
 }
 
 /** Integrations that a step names and that are not there any more. */
-export function goneFrom(step: Step, channels: readonly FactChannel[]): string[] {
+export function goneFrom(step: Step, channels: readonly FactIntegration[]): string[] {
   return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
 }

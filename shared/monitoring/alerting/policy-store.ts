@@ -15,7 +15,7 @@ const COLUMNS = 'id, uuid, project_id AS "projectId", name, match, position, pla
 export async function policiesOf(db: Knex, projectIds: readonly number[]): Promise<StoredPolicy[]> {
   return await query<StoredPolicy>(
     db,
-    `SELECT ${COLUMNS} FROM policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`,
+    `SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`,
     [projectIds],
   )
 }
@@ -42,7 +42,7 @@ export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promi
 export async function findPolicy(db: Knex, projectId: number, uuid: string): Promise<StoredPolicy | null> {
   const rows = await query<StoredPolicy>(
     db,
-    `SELECT ${COLUMNS} FROM policies WHERE project_id = ? AND uuid = ?::uuid`,
+    `SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid`,
     [projectId, uuid],
   )
   return rows[0] ?? null
@@ -57,7 +57,7 @@ export async function insertPolicy(
 ): Promise<StoredPolicy> {
   const [policy] = await query<StoredPolicy>(
     tx,
-    `INSERT INTO policies (uuid, project_id, name, match, position, plan)
+    `INSERT INTO alert_policies (uuid, project_id, name, match, position, plan)
      VALUES (coalesce(?::uuid, gen_random_uuid()), ?, ?, ?, ?, ?::jsonb) RETURNING ${COLUMNS}`,
     [uuid, projectId, fields.name, fields.match, fields.position, JSON.stringify(fields.plan)],
   )
@@ -69,7 +69,7 @@ export async function insertPolicy(
 export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): Promise<StoredPolicy | null> {
   const rows = await query<StoredPolicy>(
     tx,
-    `UPDATE policies SET name = ?, match = ?, position = ?, plan = ?::jsonb, version = version + 1 WHERE id = ?
+    `UPDATE alert_policies SET name = ?, match = ?, position = ?, plan = ?::jsonb, version = version + 1 WHERE id = ?
      RETURNING ${COLUMNS}`,
     [fields.name, fields.match, fields.position, JSON.stringify(fields.plan), id],
   )
@@ -78,7 +78,7 @@ export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): 
 
 /** @returns whether there was one */
 export async function deletePolicy(tx: Knex, id: number): Promise<boolean> {
-  return (await execute(tx, 'DELETE FROM policies WHERE id = ?', [id])) === 1
+  return (await execute(tx, 'DELETE FROM alert_policies WHERE id = ?', [id])) === 1
 }
 
 /** Something that decides about alerts was changed: alerters drop what they remember, and look at what is open. */
@@ -98,7 +98,7 @@ export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Prom
     db,
     `SELECT r.check_id AS id, p.uuid AS policy, r.severity, r.parents, r.parents_mode, r.run, r.sources, r.ping_auth,
             r.previews
-     FROM check_rules r LEFT JOIN policies p ON p.id = r.policy_id WHERE r.check_id = ANY(?::bigint[])`,
+     FROM check_rules r LEFT JOIN alert_policies p ON p.id = r.policy_id WHERE r.check_id = ANY(?::bigint[])`,
     [checkIds],
   )
   return new Map(rows.map(({ id, ...rules }) => [id, rules]))

@@ -27,7 +27,7 @@ export interface Step {
   repeat: { every: number; times: number | null } | null
   /** when it may speak; empty: always */
   hours: readonly RecurringTime[]
-  outside: 'hold' | 'skip'
+  outside: 'wait' | 'skip'
 }
 
 /** Whom to tell, when, how often, until when (alerting 1). All spans are seconds. */
@@ -52,7 +52,7 @@ export interface Policy {
 /** What holds for a check with parents or in a window that no policy applies to: one step, at once, its own integrations. */
 export const IMPLICIT_PLAN: Plan = {
   when: { failures: 1, of: null, down_for: 0, successes: 1 },
-  steps: [{ wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'hold' }],
+  steps: [{ wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' }],
   group: { checks: 20, within: 0 },
   flapping: null,
   ack_timeout: null,

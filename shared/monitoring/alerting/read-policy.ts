@@ -1,13 +1,13 @@
 import { ValidationError } from '../../errors.ts'
-import { MAX_CHANNELS_LENGTH, type NamedChannel, resolveChannels } from '../checks/channels-field.ts'
+import { MAX_CHANNELS_LENGTH, type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
-import type { Parent, ParentsMode } from '../dependencies/parents.ts'
-import type { PingAuth } from '../door/door-rules.ts'
-import { type RunRule, readRunRule } from '../runs/run-rule.ts'
-import { readSourceRule, type SourceRule } from '../sources/source-rule.ts'
+import type { PingAuth } from '../pings/ping-auth.ts'
+import type { Parent, ParentsMode } from '../rules/parents.ts'
+import { type RunRule, readRunRule } from '../rules/run-rule.ts'
+import { readSourceRule, type SourceRule } from '../rules/source-rule.ts'
 import {
   invalid,
-  isGiven,
+  isPresent,
   readChoice,
   readList,
   readNumber,
@@ -31,7 +31,7 @@ const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flappin
 export function readPolicy(
   body: JsonObject,
   current: PolicyFields | null,
-  channels: readonly NamedChannel[],
+  channels: readonly NamedIntegration[],
 ): PolicyFields {
   const kept = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
     value === undefined ? (was ?? normal) : value === null ? normal : read(value)
@@ -58,7 +58,7 @@ export function readPolicy(
 }
 
 function optional<T>(value: JsonValue | undefined, normal: T, read: (value: JsonValue) => T): T {
-  return isGiven(value) ? read(value) : normal
+  return isPresent(value) ? read(value) : normal
 }
 
 function readWhen(value: JsonValue): Plan['when'] {
@@ -74,29 +74,31 @@ function readWhen(value: JsonValue): Plan['when'] {
   return read
 }
 
-function readSteps(value: JsonValue | undefined, channels: readonly NamedChannel[]): Step[] {
+function readSteps(value: JsonValue | undefined, channels: readonly NamedIntegration[]): Step[] {
   return readList(value, 'steps', { min: 1, max: 10 }).map((it, index) => readStep(it, `steps[${index}]`, channels))
 }
 
-function readStep(value: JsonValue, path: string, channels: readonly NamedChannel[]): Step {
+function readStep(value: JsonValue, path: string, channels: readonly NamedIntegration[]): Step {
   const step = readObject(value, path)
   const read: Step = {
     wait: optional(step.wait, 0, (it) => readNumber(it, `${path}.wait`, { min: 0, max: WEEK })),
-    channels: optional<string[] | null>(step.channels, null, (it) => readChannels(it, `${path}.channels`, channels)),
+    channels: optional<string[] | null>(step.channels, null, (it) =>
+      readIntegrations(it, `${path}.channels`, channels),
+    ),
     severity: optional(step.severity, 'info', (it) => readChoice(it, `${path}.severity`, SEVERITIES)),
     repeat: optional<Step['repeat']>(step.repeat, null, (it) => readRepeat(it, `${path}.repeat`)),
     hours: optional<Step['hours']>(step.hours, [], (it) =>
       readList(it, `${path}.hours`, { max: 7 }).map((time, index) => readRecurring(time, `${path}.hours[${index}]`)),
     ),
-    outside: optional(step.outside, 'hold', (it) => readChoice(it, `${path}.outside`, ['hold', 'skip'])),
+    outside: optional(step.outside, 'wait', (it) => readChoice(it, `${path}.outside`, ['wait', 'skip'])),
   }
   refuseUnknown(step, path, Object.keys(read))
   return read
 }
 
 /** @throws ValidationError with the texts that the `channels` of a check have */
-function readChannels(value: JsonValue, path: string, channels: readonly NamedChannel[]): string[] {
-  const choice = resolveChannels(readText(value, path, { max: MAX_CHANNELS_LENGTH }), channels)
+function readIntegrations(value: JsonValue, path: string, channels: readonly NamedIntegration[]): string[] {
+  const choice = resolveIntegrations(readText(value, path, { max: MAX_CHANNELS_LENGTH }), channels)
   if (!choice.ok) throw new ValidationError(choice.error)
   return choice.ids
 }
@@ -167,7 +169,7 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
   const policy =
     body.policy === undefined
       ? current.policy
-      : isGiven(body.policy)
+      : isPresent(body.policy)
         ? readText(body.policy, `${path}policy`, { max: 100 })
         : null
   const severity =
@@ -203,13 +205,13 @@ export function readPingAuth(value: JsonValue, path: string): { mode: PingAuth['
 }
 
 function kept<T>(value: JsonValue | undefined, current: T | null, read: (value: JsonValue) => T): T | null {
-  return value === undefined ? current : isGiven(value) ? read(value) : null
+  return value === undefined ? current : isPresent(value) ? read(value) : null
 }
 
 function readParents(value: JsonValue, path: string): Parent[] {
   return readList(value, path, { max: 20 }).map((it, index) => {
     const parent = readObject(it, `${path}[${index}]`)
-    const isCheck = isGiven(parent.check)
+    const isCheck = isPresent(parent.check)
     refuseUnknown(parent, `${path}[${index}]`, [isCheck ? 'check' : 'tag'])
     if (isCheck) return { check: readText(parent.check, `${path}[${index}].check`, { max: 100 }) }
     const tag = readText(parent.tag, `${path}[${index}].tag`, { min: 1, max: 100 })

@@ -1,22 +1,22 @@
 import type { Micros } from '../../time.ts'
 import type {
-  ChannelDecision,
+  AlertNotification,
   Decided,
   Decision,
-  FactChannel,
+  FactIntegration,
   Facts,
   Incident,
-  NewTelling,
+  IntegrationDecision,
+  NewNotification,
   SkippedReason,
-  Telling,
 } from './incident.ts'
 
 /** Today's fan-out: every integration of the check that is enabled and has something to do for the change. */
-export function tellDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
+export function notifyDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
   const wanted = facts.channels.filter(({ isOwn, isDisabled, ignores }) => isOwn && !isDisabled && !ignores[flip.to])
-  const tellings = wanted.map(
-    ({ id }): NewTelling => ({
-      channelId: id,
+  const notifications = wanted.map(
+    ({ id }): NewNotification => ({
+      integrationId: id,
       what: 'flip',
       status: flip.to,
       flipId: flip.id,
@@ -24,14 +24,14 @@ export function tellDirectly(incident: Incident | null, facts: Facts, flip: NonN
       detail: null,
     }),
   )
-  const told = wanted.map(({ uuid }): ChannelDecision => ({ id: uuid, outcome: 'told', reason: 'DIRECT' }))
+  const notified = wanted.map(({ uuid }): IntegrationDecision => ({ id: uuid, outcome: 'notified', reason: 'DIRECT' }))
   const skipped = facts.channels.filter((channel) => channel.isOwn && !wanted.includes(channel)).map(skippedOf(flip.to))
-  const common = { detail: {}, until: null, channels: [...told, ...skipped] }
+  const common = { detail: {}, until: null, channels: [...notified, ...skipped] }
   const decision: Decision =
     wanted.length > 0
-      ? { outcome: 'told', reason: 'DIRECT', ...common }
-      : { outcome: 'none', reason: 'NO_CHANNELS', ...common }
-  return { incident, tellings, withdrawn: [], decision }
+      ? { outcome: 'notified', reason: 'DIRECT', ...common }
+      : { outcome: 'none', reason: 'NO_INTEGRATIONS', ...common }
+  return { incident, notifications, withdrawn: [], decision }
 }
 
 /**
@@ -45,58 +45,65 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
     state: 'resolved',
     resolution,
     resolvedAt: resolution === 'recovered' ? (draft.upAt ?? now) : now,
-    held: null,
-    lookedAt: now,
+    suppression: null,
+    evaluatedAt: now,
     nextAt: null,
     ack: null,
   } satisfies Partial<Incident>)
   const isPaused = resolution === 'paused'
-  if (draft.isDirect) return { incident: draft, tellings: [], withdrawn: [], decision: null }
-  const down = facts.tellings.filter(({ status, what }) => status === 'down' && what !== 'recovery')
-  const owed = new Set(down.filter(({ attempts }) => attempts > 0).map(({ channelId }) => channelId))
+  if (draft.isDirect) return { incident: draft, notifications: [], withdrawn: [], decision: null }
+  const down = facts.notifications.filter(({ status, what }) => status === 'down' && what !== 'recovery')
+  const owed = new Set(down.filter(({ attempts }) => attempts > 0).map(({ integrationId }) => integrationId))
   const withdrawn = down.filter(isUnsent).map(({ id }) => id)
-  const channels: ChannelDecision[] = []
-  const tellings: NewTelling[] = []
+  const channels: IntegrationDecision[] = []
+  const notifications: NewNotification[] = []
   for (const channel of facts.channels) {
     if (isPaused && !channel.keepsRecord) continue
     if (!owed.has(channel.id) && (isPaused || owed.size === 0)) continue
-    const reason = owed.has(channel.id) ? refusalOf(channel, 'up') : 'NOT_TOLD_BEFORE'
+    const reason = owed.has(channel.id) ? refusalOf(channel, 'up') : 'NOT_NOTIFIED_BEFORE'
     channels.push(
       reason
         ? { id: channel.uuid, outcome: 'skipped', reason }
-        : { id: channel.uuid, outcome: 'told', reason: 'RECOVERY' },
+        : { id: channel.uuid, outcome: 'notified', reason: 'RECOVERY' },
     )
     if (reason) continue
-    const { id: channelId } = channel
-    tellings.push({ channelId, what: 'recovery', status: 'up', flipId: null, entry: draft.flips, detail: null })
+    const { id: integrationId } = channel
+    notifications.push({
+      integrationId,
+      what: 'recovery',
+      status: 'up',
+      flipId: null,
+      entry: draft.flips,
+      detail: null,
+    })
   }
   const common = { detail: {}, until: null, channels }
   const decision: Decision =
-    tellings.length > 0
-      ? { outcome: 'told', reason: 'RECOVERY', ...common }
+    notifications.length > 0
+      ? { outcome: 'notified', reason: 'RECOVERY', ...common }
       : isPaused
         ? { outcome: 'none', reason: 'PAUSED', ...common }
         : wasWaiting || down.length === 0
           ? { outcome: 'none', reason: 'RECOVERED_FIRST', ...common }
-          : { outcome: 'skipped', reason: 'NOT_TOLD_BEFORE', ...common }
-  return { incident: draft, tellings, withdrawn, decision }
+          : { outcome: 'skipped', reason: 'NOT_NOTIFIED_BEFORE', ...common }
+  return { incident: draft, notifications, withdrawn, decision }
 }
 
 /** Why an integration that is there cannot be told; null when it can. */
-export function refusalOf(channel: FactChannel, direction: 'up' | 'down'): SkippedReason | null {
-  if (channel.isDisabled) return 'CHANNEL_DISABLED'
-  return channel.ignores[direction] ? 'CHANNEL_IGNORES' : null
+export function refusalOf(channel: FactIntegration, direction: 'up' | 'down'): SkippedReason | null {
+  if (channel.isDisabled) return 'INTEGRATION_DISABLED'
+  return channel.ignores[direction] ? 'INTEGRATION_IGNORES' : null
 }
 
 /** A telling that nobody has begun to send. */
-export function isUnsent({ state, attempts }: Telling): boolean {
+export function isUnsent({ state, attempts }: AlertNotification): boolean {
   return state === 'pending' && attempts === 0
 }
 
 function skippedOf(direction: 'up' | 'down') {
-  return (channel: FactChannel): ChannelDecision => ({
+  return (channel: FactIntegration): IntegrationDecision => ({
     id: channel.uuid,
     outcome: 'skipped',
-    reason: refusalOf(channel, direction) ?? 'CHANNEL_IGNORES',
+    reason: refusalOf(channel, direction) ?? 'INTEGRATION_IGNORES',
   })
 }

@@ -45,7 +45,7 @@ export interface CheckState {
   /** the instant at which the sweeper must look; null when the check cannot go down by itself */
   alertAfter: Micros | null
   /** end of the last gap of ours in which a ping was expected: a success, for deadlines only (gaps/judge.ts) */
-  excusedAt: Micros | null
+  deadlineExtendedAt: Micros | null
   /** which rules reach into what is true of it (rule-bits.ts); absent is 0: a plain check */
   ruleBits?: number
 }

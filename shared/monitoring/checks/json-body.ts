@@ -103,7 +103,7 @@ class Parser {
 
   /** Returns whether a syntax error may only mean that the text is not complete. */
   isAtEnd(): boolean {
-    return this.#isInString || this.#text.length - this.#at < LONGEST_WORD
+    return this.#isInString || this.#text.length - this.#at < MAX_WORD_LENGTH
   }
 
   *document(): Steps<JsonValue> {
@@ -203,7 +203,7 @@ class Parser {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
 const SPACE = new Set([' ', '\t', '\n', '\r'])
-const LONGEST_WORD = '-Infinity'.length
+const MAX_WORD_LENGTH = '-Infinity'.length
 const WORDS: readonly (readonly [string, JsonValue])[] = [
   ['true', true],
   ['false', false],

@@ -27,7 +27,7 @@ const LOCK_CHECKS: Prepared = {
            status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
            ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid",
            last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter",
-           ${microsOf('excused_at')} AS "excusedAt", rule_bits AS "ruleBits"
+           ${microsOf('deadline_extended_at')} AS "deadlineExtendedAt", rule_bits AS "ruleBits"
     FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
 }
 

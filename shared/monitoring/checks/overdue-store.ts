@@ -1,20 +1,22 @@
 import type { Knex } from 'knex'
-import { alertsWake } from '../../contracts/alerts-wake.ts'
+import { alertsReevaluate } from '../../contracts/alerts-reevaluate.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import { type Doubts, settleDoubtful } from '../gaps/excuse-store.ts'
+import { type Doubts, settleDoubtful } from '../availability/extension-store.ts'
 
 /** Checks that one statement looks at: larger pages make the planner sort, and hold more locks. */
 export const OVERDUE_PAGE = 5_000
 
 /** Whether any check has to be looked at; one look at an index. */
 export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
-  const rows = await query(db, `SELECT 1 FROM check_marks WHERE look_at < ${timestampOf('?::bigint')} LIMIT 1`, [
-    before,
-  ])
+  const rows = await query(
+    db,
+    `SELECT 1 FROM check_deadlines WHERE next_check_at < ${timestampOf('?::bigint')} LIMIT 1`,
+    [before],
+  )
   return rows.length > 0
 }
 
@@ -26,7 +28,7 @@ export interface Swept {
   /** ids of the checks taken down */
   down: number[]
   /** ids of the checks that a gap of ours excuses */
-  excused: number[]
+  extended: number[]
 }
 
 /**
@@ -53,18 +55,23 @@ export async function sweepOverdue(
   doubts: Doubts | null = null,
 ): Promise<Swept> {
   return await transaction(db, async (tx) => {
-    await execute(tx, KEEP_PLAN)
+    await execute(tx, FIX_PLAN)
     const [due] = await query<Due>(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
-    if (!due || due.ids === null) return { looked: 0, messages: [], down: [], excused: [] }
-    const settled = doubts ? await settleDoubtful(tx, due.ids, before, doubts) : { ids: due.ids, excused: [], left: 0 }
-    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [settled.ids, before, alertsWake.name, RESEND_AFTER])
+    if (!due || due.ids === null) return { looked: 0, messages: [], down: [], extended: [] }
+    const settled = doubts ? await settleDoubtful(tx, due.ids, before, doubts) : { ids: due.ids, extended: [], left: 0 }
+    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [
+      settled.ids,
+      before,
+      alertsReevaluate.name,
+      RESEND_AFTER,
+    ])
     const [first] = rows
-    const count = (first?.settled ?? 0) + settled.excused.length + settled.left
+    const count = (first?.settled ?? 0) + settled.extended.length + settled.left
     return {
       looked: count === 0 ? 0 : due.count,
       messages: rows.filter((row) => row.id !== null),
       down: first?.down ?? [],
-      excused: settled.excused,
+      extended: settled.extended,
     }
   })
 }
@@ -110,37 +117,37 @@ interface SweptRow {
  * With many checks overdue the planner prefers to fetch and sort all of their marks for each page, and to read all
  * checks for the sake of some thousand. Walking the indexes stops after one page.
  */
-export const KEEP_PLAN = `
+export const FIX_PLAN = `
   SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 
 /** Step 1. @param values before (microseconds), number of shards, shards, limit */
 export const DUE = `
   SELECT array_agg(check_id)::text AS ids, count(*) AS count
-  FROM (SELECT check_id FROM check_marks
-        WHERE look_at < ${timestampOf('?::bigint')} AND check_id % ? = ANY(?::bigint[])
-        ORDER BY look_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED) due`
+  FROM (SELECT check_id FROM check_deadlines
+        WHERE next_check_at < ${timestampOf('?::bigint')} AND check_id % ? = ANY(?::bigint[])
+        ORDER BY next_check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED) due`
 
 /** Steps 2 to 5. @param values ids, before (microseconds), name of the message, time until it is sent again */
 export const TAKE_DOWN = `
-  WITH asked AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before),
+  WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before),
   seen AS MATERIALIZED (
     SELECT id, alert_after, alert_after IS NULL OR status = 'down' AS is_done FROM checks
-    WHERE id = ANY((SELECT ids FROM asked)::bigint[])),
+    WHERE id = ANY((SELECT ids FROM requested)::bigint[])),
   still_due AS (
     SELECT id, status, alert_after FROM checks
-    WHERE id = ANY(ARRAY(SELECT id FROM seen WHERE NOT is_done AND alert_after < (SELECT before FROM asked)))
-      AND alert_after < (SELECT before FROM asked) AND status <> 'down'
+    WHERE id = ANY(ARRAY(SELECT id FROM seen WHERE NOT is_done AND alert_after < (SELECT before FROM requested)))
+      AND alert_after < (SELECT before FROM requested) AND status <> 'down'
     FOR NO KEY UPDATE SKIP LOCKED),
   moved AS (
-    UPDATE check_marks SET look_at = seen.alert_after FROM seen
-    WHERE check_id = seen.id AND NOT is_done AND seen.alert_after >= (SELECT before FROM asked)
+    UPDATE check_deadlines SET next_check_at = seen.alert_after FROM seen
+    WHERE check_id = seen.id AND NOT is_done AND seen.alert_after >= (SELECT before FROM requested)
     RETURNING check_id),
   flipped AS (
     UPDATE checks SET status = 'down', alert_after = NULL FROM still_due WHERE checks.id = still_due.id
     RETURNING checks.id, still_due.status AS from_status, still_due.alert_after AS deadline),
   ended AS (
-    DELETE FROM check_marks WHERE check_id IN (
+    DELETE FROM check_deadlines WHERE check_id IN (
       SELECT id FROM flipped UNION ALL SELECT id FROM seen WHERE is_done)
     RETURNING check_id),
   recorded AS (

@@ -1,6 +1,6 @@
 import { ValidationError } from '../../errors.ts'
 import { isUuid } from '../../uuid.ts'
-import { invalid, isGiven, readText, refuseUnknown } from '../alerting/fields.ts'
+import { invalid, isPresent, readText, refuseUnknown } from '../alerting/fields.ts'
 import { isValidSchedule } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { JsonObject } from './json-body.ts'
@@ -35,10 +35,10 @@ const RULES = { isValidSchedule, resolveTimeZone }
 
 /** Reads a change: what it names changes, null resets. @throws ValidationError with the first thing that is wrong */
 export function readProvisioning(body: JsonObject, current: Provisioning): Provisioning {
-  const given = Object.fromEntries(SPEC_FIELDS.flatMap((name) => (isGiven(body[name]) ? [[name, body[name]]] : [])))
+  const given = Object.fromEntries(SPEC_FIELDS.flatMap((name) => (isPresent(body[name]) ? [[name, body[name]]] : [])))
   const parsed = parseCheckSpec(given, RULES)
   if (!parsed.ok) throw new ValidationError(parsed.error)
-  if (isGiven(body.policy) && !isUuid(readText(body.policy, 'policy', { max: 100 })))
+  if (isPresent(body.policy) && !isUuid(readText(body.policy, 'policy', { max: 100 })))
     throw invalid('policy', 'has unexpected value')
   refuseUnknown(body, '', [...SPEC_FIELDS, 'policy', 'api_key'])
   const named = Object.fromEntries(
@@ -67,8 +67,8 @@ export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
   const spec: CheckSpec = {}
   const leftOut: string[] = []
   for (const name of SPEC_FIELDS) {
-    const asked = query.getAll(name).at(-1)
-    const wanted = [asked === undefined ? null : givenValue(name, asked), defaults[name]]
+    const requested = query.getAll(name).at(-1)
+    const wanted = [requested === undefined ? null : inputValue(name, requested), defaults[name]]
     for (const value of wanted) {
       if (value === null) continue
       const parsed = parseCheckSpec({ [name]: value }, RULES)
@@ -85,12 +85,12 @@ export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
     delete spec.schedule
     leftOut.push('schedule')
   }
-  const asked = query.getAll('policy').at(-1)
-  if (asked !== undefined && !isUuid(asked)) leftOut.push('policy')
-  const policy = asked !== undefined && isUuid(asked) ? asked : defaults.policy
+  const requested = query.getAll('policy').at(-1)
+  if (requested !== undefined && !isUuid(requested)) leftOut.push('policy')
+  const policy = requested !== undefined && isUuid(requested) ? requested : defaults.policy
   return { spec, policy, leftOut }
 }
 
-function givenValue(name: string, text: string): string | number {
+function inputValue(name: string, text: string): string | number {
   return (name === 'timeout' || name === 'grace') && /^[0-9]{1,12}$/.test(text) ? Number(text) : text
 }

@@ -5,6 +5,6 @@ export const RULE_BITS = { runs: 1, sources: 2, previews: 4, pingAuth: 8 } as co
  * Whether more than schedule and pings decide when a check goes down: then only `alertAfter` says it, which whoever
  * changes the check computes with what the rule needs.
  */
-export function isRuled({ ruleBits = 0 }: { ruleBits?: number }): boolean {
+export function hasRules({ ruleBits = 0 }: { ruleBits?: number }): boolean {
   return (ruleBits & (RULE_BITS.runs | RULE_BITS.sources)) !== 0
 }

@@ -47,7 +47,7 @@ export function applySpec(
   options: ApplyOptions,
 ): Partial<CheckSettings> {
   const changes = {
-    ...plainChanges(spec),
+    ...requestedChanges(spec),
     ...namingChanges(spec, options),
     ...scheduleChanges(spec),
     ...keywordChanges(current ?? DEFAULT_SETTINGS, spec),
@@ -63,7 +63,7 @@ function requireOccurrence({ kind, schedule, tz }: CheckSettings, spec: CheckSpe
   }
 }
 
-function plainChanges(spec: CheckSpec): Partial<CheckSettings> {
+function requestedChanges(spec: CheckSpec): Partial<CheckSettings> {
   return {
     ...(spec.tags !== undefined && { tags: spec.tags }),
     ...(spec.desc !== undefined && { desc: spec.desc }),

@@ -11,7 +11,7 @@ const SHOWN_COLUMNS = `
   id, uuid, name, tags, kind, timeout_seconds AS "timeoutSeconds", grace_seconds AS "graceSeconds", schedule, tz,
   status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing", ${microsOf('last_start')} AS "lastStart",
   last_start_rid AS "lastStartRid", last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter",
-  ${microsOf('excused_at')} AS "excusedAt", rule_bits AS "ruleBits"`
+  ${microsOf('deadline_extended_at')} AS "deadlineExtendedAt", rule_bits AS "ruleBits"`
 
 /** The checks of a project in the order of their creation, without what only their owner reads. */
 export async function listShownChecks(db: Knex, projectId: number): Promise<ShownCheck[]> {

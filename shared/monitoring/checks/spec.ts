@@ -1,4 +1,4 @@
-import { MAX_CHANNELS_LENGTH, MAX_CHANNELS_PIECES } from './channels-field.ts'
+import { MAX_CHANNELS_LENGTH, MAX_CHANNELS_PIECES } from './integrations-field.ts'
 import { isSlug, MAX_NAME_LENGTH } from './slug.ts'
 
 /** Characters of a description: it stands in every list and in every message. */

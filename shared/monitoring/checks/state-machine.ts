@@ -46,7 +46,7 @@ export const BEGIN = {
   lastStartRid: null,
   lastDuration: null,
   alertAfter: null,
-  excusedAt: null,
+  deadlineExtendedAt: null,
 } as const satisfies Partial<CheckMachine>
 
 /**

@@ -1,6 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
-import { isRuled } from './rule-bits.ts'
+import { hasRules } from './rule-bits.ts'
 
 /**
  * The first occurrence strictly after an instant; null when the expression has none left. Must not throw for an
@@ -21,7 +21,7 @@ export type CheckTimes = CheckSchedule & CheckState
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
-  const since = Math.max(check.lastPing, check.excusedAt ?? 0)
+  const since = Math.max(check.lastPing, check.deadlineExtendedAt ?? 0)
   if (check.kind === 'simple') return since + microsOfSeconds(check.timeoutSeconds)
   return next(check.kind, check.schedule, check.tz, since)
 }
@@ -43,11 +43,11 @@ export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null
  * @returns null when the check cannot go down by itself; of a ruled check what is stored (runs/deadline.ts)
  */
 export function goingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
-  return isRuled(check) ? check.alertAfter : plainGoingDownAt(check, next)
+  return hasRules(check) ? check.alertAfter : goingDownAtWithoutRules(check, next)
 }
 
 /** What goingDownAt says of a check without rules that reach into its truth. */
-export function plainGoingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
+export function goingDownAtWithoutRules(check: CheckTimes, next: NextOccurrence): Micros | null {
   const start = nextPing(check, next)
   return start === null ? null : start + graceMicros(check)
 }
@@ -58,7 +58,7 @@ export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence
   if (check.status !== 'up') return check.status
   const due = graceStart(check, next)
   if (due === null || now < due) return 'up'
-  return !isRuled(check) && now >= due + graceMicros(check) ? 'down' : 'grace'
+  return !hasRules(check) && now >= due + graceMicros(check) ? 'down' : 'grace'
 }
 
 /** The status as version 1 of the API shows it: a job that runs and has not overrun its grace is `started`. */
@@ -68,7 +68,7 @@ export function shownStatusV1(check: CheckTimes, now: Micros, next: NextOccurren
 }
 
 function hasOverrun(check: CheckTimes, now: Micros): boolean {
-  if (isRuled(check)) return check.alertAfter === null ? check.status === 'down' : now >= check.alertAfter
+  if (hasRules(check)) return check.alertAfter === null ? check.status === 'down' : now >= check.alertAfter
   return check.lastStart !== null && now >= check.lastStart + graceMicros(check)
 }
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import { createTurns } from '../../platform/process/turns.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
 import type { CheckSettings, UniqueCriteria } from './settings.ts'
@@ -11,7 +11,7 @@ import { uniqueKey } from './unique-key.ts'
 /** A check and the integrations it is assigned to. */
 export interface AssignedCheck extends Check {
   /** uuids, in no particular order */
-  channelIds: string[]
+  integrationIds: string[]
 }
 
 /** A check as the rules know it; instants as whole microseconds. A description of before the limit is cut to it. */
@@ -25,24 +25,24 @@ const CHECK_COLUMNS = `
   checks.filter_default_fail AS "filterDefaultFail", checks.status, checks.n_pings AS "nPings",
   ${microsOf('checks.last_ping')} AS "lastPing", ${microsOf('checks.last_start')} AS "lastStart",
   checks.last_start_rid AS "lastStartRid", checks.last_duration_us AS "lastDuration",
-  ${microsOf('checks.alert_after')} AS "alertAfter", ${microsOf('checks.excused_at')} AS "excusedAt",
+  ${microsOf('checks.alert_after')} AS "alertAfter", ${microsOf('checks.deadline_extended_at')} AS "deadlineExtendedAt",
   checks.rule_bits AS "ruleBits"`
 
 const ASSIGNED = `
-  COALESCE((SELECT array_agg(channels.uuid::text) FROM check_channels
-            JOIN channels ON channels.id = check_channels.channel_id
-            WHERE check_channels.check_id = checks.id), '{}') AS "channelIds"`
+  COALESCE((SELECT array_agg(integrations.uuid::text) FROM check_integrations
+            JOIN integrations ON integrations.id = check_integrations.integration_id
+            WHERE check_integrations.check_id = checks.id), '{}') AS "integrationIds"`
 
 /** The checks of a project in the order of their creation. @param slug only those with exactly this slug */
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
   // One pass over the assignments of the project instead of one look-up per check.
   const rows = await query<AssignedCheck>(
     db,
-    `SELECT ${CHECK_COLUMNS}, COALESCE(assigned.ids, '{}') AS "channelIds"
+    `SELECT ${CHECK_COLUMNS}, COALESCE(assigned.ids, '{}') AS "integrationIds"
      FROM checks LEFT JOIN (
-       SELECT check_channels.check_id, array_agg(channels.uuid::text) AS ids
-       FROM channels JOIN check_channels ON check_channels.channel_id = channels.id
-       WHERE channels.project_id = ? GROUP BY check_channels.check_id
+       SELECT check_integrations.check_id, array_agg(integrations.uuid::text) AS ids
+       FROM integrations JOIN check_integrations ON check_integrations.integration_id = integrations.id
+       WHERE integrations.project_id = ? GROUP BY check_integrations.check_id
      ) AS assigned ON assigned.check_id = checks.id
      WHERE checks.project_id = ? ${slug === undefined ? '' : 'AND checks.slug = ?'} ORDER BY checks.id`,
     slug === undefined ? [projectId, projectId] : [projectId, projectId, slug],
@@ -69,7 +69,7 @@ export async function findUuidByUniqueKey(db: Knex, projectId: number, key: stri
   const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [
     projectId,
   ])
-  const turns = createTurns()
+  const turns = createTimeSlices()
   for (const { uuid } of rows) {
     if (uniqueKey(uuid) === key) return uuid
     await turns.rest()
@@ -88,11 +88,11 @@ export async function lockCheck(tx: Knex, projectId: number, uuid: string): Prom
   if (!check) return null
   const assigned = await query<{ uuid: string }>(
     tx,
-    `SELECT channels.uuid FROM check_channels JOIN channels ON channels.id = check_channels.channel_id
-     WHERE check_channels.check_id = ?`,
+    `SELECT integrations.uuid FROM check_integrations JOIN integrations ON integrations.id = check_integrations.integration_id
+     WHERE check_integrations.check_id = ?`,
     [check.id],
   )
-  return { ...check, channelIds: assigned.map((row) => row.uuid) }
+  return { ...check, integrationIds: assigned.map((row) => row.uuid) }
 }
 
 const CRITERIA = {
@@ -202,24 +202,24 @@ export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   await execute(
     tx,
     `WITH gone AS (DELETE FROM checks WHERE id = ? RETURNING uuid)
-     INSERT INTO retired_checks (uuid) SELECT uuid FROM gone ON CONFLICT DO NOTHING`,
+     INSERT INTO deleted_checks (uuid) SELECT uuid FROM gone ON CONFLICT DO NOTHING`,
     [checkId],
   )
 }
 
-/** Replaces the integrations of a check. @param channelIds uuids; those of other projects are left out */
-export async function assignChannels(
+/** Replaces the integrations of a check. @param integrationIds uuids; those of other projects are left out */
+export async function assignIntegrations(
   tx: Knex,
   check: { id: number; projectId: number },
-  channelIds: readonly string[],
+  integrationIds: readonly string[],
 ): Promise<void> {
-  await execute(tx, 'DELETE FROM check_channels WHERE check_id = ?', [check.id])
-  if (channelIds.length === 0) return
+  await execute(tx, 'DELETE FROM check_integrations WHERE check_id = ?', [check.id])
+  if (integrationIds.length === 0) return
   await execute(
     tx,
-    `INSERT INTO check_channels (check_id, channel_id)
-     SELECT ?, id FROM channels WHERE project_id = ? AND uuid = ANY(?::uuid[])`,
-    [check.id, check.projectId, channelIds],
+    `INSERT INTO check_integrations (check_id, integration_id)
+     SELECT ?, id FROM integrations WHERE project_id = ? AND uuid = ANY(?::uuid[])`,
+    [check.id, check.projectId, integrationIds],
   )
 }
 
@@ -248,7 +248,7 @@ export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: numb
 export async function isFreeUuid(db: Knex, uuid: string): Promise<boolean> {
   const rows = await query<{ uuid: string }>(
     db,
-    'SELECT uuid FROM checks WHERE uuid = ? UNION ALL SELECT uuid FROM retired_checks WHERE uuid = ?',
+    'SELECT uuid FROM checks WHERE uuid = ? UNION ALL SELECT uuid FROM deleted_checks WHERE uuid = ?',
     [uuid, uuid],
   )
   return rows.length === 0

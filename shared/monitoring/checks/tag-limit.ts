@@ -9,7 +9,7 @@ const MAX_PROJECT_TAGS = 1_000
  * @param before texts of tags, as `after`
  * @throws ValidationError when the change adds a tag beyond the limit
  */
-export function requireTagRoom(before: Iterable<string>, after: Iterable<string>): void {
+export function requireTagCapacity(before: Iterable<string>, after: Iterable<string>): void {
   const had = tagsOf(before)
   const has = tagsOf(after)
   if (has.size <= MAX_PROJECT_TAGS || [...has].every((tag) => had.has(tag))) return

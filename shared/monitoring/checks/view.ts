@@ -13,8 +13,8 @@ export interface CheckViewOptions {
   next: NextOccurrence
 }
 
-/** The check object of the API (monitoring behaviour 5.6). `channelIds` are the assigned integrations, in any order. */
-export function toCheckView(check: Check & { channelIds: readonly string[] }, options: CheckViewOptions) {
+/** The check object of the API (monitoring behaviour 5.6). `integrationIds` are the assigned integrations, in any order. */
+export function toCheckView(check: Check & { integrationIds: readonly string[] }, options: CheckViewOptions) {
   const status = options.version === 1 ? shownStatusV1 : shownStatus
   const due = nextPing(check, options.next)
   return {
@@ -52,7 +52,7 @@ function lastDuration(check: Check) {
   return { last_duration: Math.floor(toSeconds(check.lastDuration)) }
 }
 
-function identity(check: Check & { channelIds: readonly string[] }, { base, version }: CheckViewOptions) {
+function identity(check: Check & { integrationIds: readonly string[] }, { base, version }: CheckViewOptions) {
   const updateUrl = `${base}/api/v${version}/checks/${check.uuid}`
   return {
     uuid: check.uuid,
@@ -60,6 +60,6 @@ function identity(check: Check & { channelIds: readonly string[] }, { base, vers
     update_url: updateUrl,
     pause_url: `${updateUrl}/pause`,
     resume_url: `${updateUrl}/resume`,
-    channels: check.channelIds.toSorted().join(','),
+    channels: check.integrationIds.toSorted().join(','),
   }
 }

@@ -1,6 +1,6 @@
 import { type Micros, microsOfMillis, toDate, toSeconds } from '../../time.ts'
-import { covered, without } from '../windows/spans.ts'
-import type { WindowTime } from '../windows/window.ts'
+import { covered, without } from '../maintenance/spans.ts'
+import type { WindowTime } from '../maintenance/window.ts'
 import type { Flip } from './view.ts'
 
 /** How long and how often a check was down within a span of time. */

@@ -1,4 +1,4 @@
-import { alertsWake } from '../../contracts/alerts-wake.ts'
+import { alertsReevaluate } from '../../contracts/alerts-reevaluate.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
@@ -25,7 +25,7 @@ export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): 
     flips.map((flip) => flip.to),
     flips.map((flip) => flip.reason),
     flips.map((flip) => flip.processed || (flip.to === 'up' && flip.from !== 'down')),
-    alertsWake.name,
+    alertsReevaluate.name,
     RESEND_AFTER,
   ])
 }

@@ -8,5 +8,5 @@ const SILENT_REASON = `
 
 /** Keeps the decision on those rows of `flipped` that nobody is told of, so that "Why?" has an answer for each flip. */
 export const DECIDE_SILENT = `
-  INSERT INTO decisions (check_id, flip_id, at, outcome, reason)
+  INSERT INTO alert_decisions (check_id, flip_id, at, outcome, reason)
   SELECT check_id, id, at, 'none', ${SILENT_REASON} FROM flipped WHERE processed_at IS NOT NULL`

@@ -2,7 +2,7 @@ import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from 
 import { formatPeriod } from './durations.ts'
 import { shortName } from './escapes.ts'
 import type { Fact } from './fact.ts'
-import type { AlertPlace, Notification } from './notification.ts'
+import type { AlertLinks, Notification } from './notification.ts'
 
 /** A message is late by more than this when it says so. */
 const LATE: Micros = microsOfSeconds(60)
@@ -10,7 +10,7 @@ const LATE: Micros = microsOfSeconds(60)
 const A_DAY: Micros = microsOfSeconds(86_400)
 
 /** `DOWN`, `UP`, `STILL DOWN (3)`, `FLAPPING`: what a subject begins with. */
-export function stateWord({ status, alert }: Pick<Notification, 'status' | 'alert'>): string {
+export function stateLabel({ status, alert }: Pick<Notification, 'status' | 'alert'>): string {
   if (alert?.what === 'flapping') return 'FLAPPING'
   if (alert?.what === 'repeat') return `STILL DOWN (${alert.repeat + 1})`
   return status.toUpperCase()
@@ -33,7 +33,7 @@ export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'ale
  * Why somebody is told only now, as a sentence without its stop: `It went down at 02:10, during "Patch night"` or `Still down
  * after "router" came back`; empty when nothing held the message. Times are in the reader's zone.
  */
-export function heldText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
+export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
   const by = shortName(alert?.heldBy ?? '')
   if (!alert || by === '') return ''
   if (alert.lateReason === 'PARENT_UP') return `Still down after "${by}" came back`
@@ -48,7 +48,7 @@ export function heldText({ alert, timeZone }: Pick<Notification, 'alert' | 'time
   return `It went down at ${at}, during "${by}"`
 }
 
-function lateness({ lateBy, lateReason }: AlertPlace): string {
+function lateness({ lateBy, lateReason }: AlertLinks): string {
   if (lateBy <= LATE) return ''
   // Whole minutes: nobody counts its seconds.
   const minutes = Math.floor(toSeconds(lateBy) / 60)

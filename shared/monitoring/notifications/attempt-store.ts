@@ -4,9 +4,9 @@ import { timestampOf } from '../../platform/database/instants.ts'
 import { type Prepared, preparedTransaction } from '../../platform/database/prepared.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { TellingDetail } from '../alerting/incident.ts'
+import type { NotificationDetail } from '../alerting/incident.ts'
 import type { Summary } from './notification.ts'
-import type { ChannelForSending } from './sending-store.ts'
+import type { IntegrationForSending } from './sending-store.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
 /**
@@ -17,7 +17,7 @@ const LEASE = '90 seconds'
 
 export interface ClaimedNotification {
   id: string
-  channelId: number
+  integrationId: number
   checkId: number | null
   flipId: number | null
   status: 'up' | 'down'
@@ -27,7 +27,7 @@ export interface ClaimedNotification {
   incidentId: string | null
   /** offset in the plan, seconds; for direct ones the number of the flip */
   entry: number
-  detail: TellingDetail | null
+  detail: NotificationDetail | null
   /** of a message about several checks, which has no check */
   summary: Summary | null
   /** a message of the same check to the same integration is still to be tried that is older */
@@ -39,18 +39,18 @@ export interface ClaimedNotification {
 /** A claimed attempt and the integration it goes through. */
 export interface Claim {
   claimed: ClaimedNotification
-  channel: ChannelForSending
+  channel: IntegrationForSending
 }
 
 const HAS_OLDER = `(n.what <> 'test' AND EXISTS (
-    SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id AND o.state = 'pending'
+    SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.integration_id = n.integration_id AND o.state = 'pending'
       AND o.what <> 'test' AND o.created_at < n.created_at)
   OR n.what = 'digest' AND EXISTS (
-    SELECT 1 FROM notifications o WHERE o.channel_id = n.channel_id AND o.state = 'pending' AND o.what = 'digest'
+    SELECT 1 FROM notifications o WHERE o.integration_id = n.integration_id AND o.state = 'pending' AND o.what = 'digest'
       AND o.created_at < n.created_at))`
 
 const IS_OVERTAKEN = `(n.what <> 'test' AND (
-    EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.channel_id = n.channel_id
+    EXISTS (SELECT 1 FROM notifications o WHERE o.check_id = n.check_id AND o.integration_id = n.integration_id
       AND o.created_at > n.created_at AND o.state <> 'pending' AND o.attempts > 0 AND o.what <> 'test')
     OR (n.attempts = 1 AND n.what IN ('first', 'repeat', 'flapping') AND EXISTS (
       SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
@@ -70,7 +70,7 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
        ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
      UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
      FROM due WHERE n.id = due.id
-     RETURNING n.id, n.channel_id AS "channelId", n.check_id AS "checkId", n.flip_id AS "flipId",
+     RETURNING n.id, n.integration_id AS "integrationId", n.check_id AS "checkId", n.flip_id AS "flipId",
                n.check_status AS status, n.attempts AS attempt, n.what,
                n.incident_id AS "incidentId", n.entry, n.detail, n.detail->'summary' AS summary, ${HAS_OLDER} AS "hasOlder",
                ${IS_OVERTAKEN} AS "isOvertaken"`,
@@ -89,7 +89,7 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
  * is told: a process that was frozen in between finds that its lease ran out, and that another attempt has taken its
  * place.
  */
-export async function holdLeases(
+export async function renewLeases(
   db: Knex,
   attempts: readonly Pick<ClaimedNotification, 'id' | 'attempt'>[],
 ): Promise<boolean[]> {
@@ -100,8 +100,8 @@ export async function holdLeases(
      WHERE n.state = 'pending' AND n.attempts = t.attempt AND n.lease_until > now()`,
     [attempts.map((_, place) => place), attempts.map(({ id }) => id), attempts.map(({ attempt }) => attempt)],
   )
-  const held = new Set(rows.map(({ place }) => place))
-  return attempts.map((_, place) => held.has(place))
+  const suppression = new Set(rows.map(({ place }) => place))
+  return attempts.map((_, place) => suppression.has(place))
 }
 
 /** Puts claimed attempts back uncounted, each for some seconds, because their target has no place for them. */
@@ -123,7 +123,7 @@ export async function postponeNotifications(
 
 export interface FinishedAttempt {
   notificationId: string
-  channelId: number
+  integrationId: number
   attempt: number
   startedAt: Micros
   durationMs: number
@@ -142,12 +142,12 @@ export async function recordAttempts(
   finished: readonly FinishedAttempt[],
 ): Promise<{ isDisabledNow: boolean }[]> {
   const enabled = await preparedTransaction(db, async (run) => {
-    const locked = run<{ id: number }>(LOCK_CHANNELS, [finished.map(({ channelId }) => channelId)])
+    const locked = run<{ id: number }>(LOCK_INTEGRATIONS, [finished.map(({ integrationId }) => integrationId)])
     const lost = finished.filter(isLost).map(({ notificationId }) => notificationId)
     if (lost.length > 0) run.later(MAKE_DUE, [lost])
     run.later(RECORD, [
       finished.map(({ notificationId }) => notificationId),
-      finished.map(({ channelId }) => channelId),
+      finished.map(({ integrationId }) => integrationId),
       finished.map(({ attempt }) => attempt),
       finished.map(({ startedAt }) => startedAt),
       finished.map(({ durationMs }) => durationMs),
@@ -158,8 +158,8 @@ export async function recordAttempts(
     ])
     return new Set((await locked).map(({ id }) => id))
   })
-  return finished.map(({ channelId, outcome }) => ({
-    isDisabledNow: outcome.result === 'permanent' && enabled.delete(channelId),
+  return finished.map(({ integrationId, outcome }) => ({
+    isDisabledNow: outcome.result === 'permanent' && enabled.delete(integrationId),
   }))
 }
 
@@ -167,11 +167,11 @@ export async function recordAttempts(
  * Those that are enabled. All are locked in the order of their ids, and before notifications, as whoever deletes an
  * integration does.
  */
-const LOCK_CHANNELS: Prepared = {
+const LOCK_INTEGRATIONS: Prepared = {
   name: 'lock-channels',
   text: `
     WITH locked AS MATERIALIZED (
-      SELECT id, disabled_at FROM channels WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE)
+      SELECT id, disabled_at FROM integrations WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE)
     SELECT id FROM locked WHERE disabled_at IS NULL`,
 }
 
@@ -184,7 +184,7 @@ const RECORD: Prepared = {
     WITH finished AS MATERIALIZED (
       SELECT t.* FROM unnest($1::uuid[], $2::bigint[], $3::int[], $4::bigint[], $5::int[], $6::text[], $7::text[],
                              $8::text[], $9::float[])
-        AS t(id, channel_id, n, started_at, duration_ms, outcome, error, state, retry_ms)
+        AS t(id, integration_id, n, started_at, duration_ms, outcome, error, state, retry_ms)
       JOIN notifications ON notifications.id = t.id ORDER BY t.id FOR NO KEY UPDATE OF notifications),
     logged AS (
       INSERT INTO notification_attempts (notification_id, n, started_at, duration_ms, outcome, error)
@@ -197,12 +197,12 @@ const RECORD: Prepared = {
       FROM finished f
       WHERE notifications.id = f.id AND notifications.state = 'pending'
         AND (notifications.attempts = f.n OR f.state = 'delivered')),
-    latest AS (SELECT DISTINCT ON (channel_id) * FROM finished ORDER BY channel_id, started_at DESC)
-    UPDATE channels SET last_notify_at = ${timestampOf('latest.started_at')},
+    latest AS (SELECT DISTINCT ON (integration_id) * FROM finished ORDER BY integration_id, started_at DESC)
+    UPDATE integrations SET last_notify_at = ${timestampOf('latest.started_at')},
       last_notify_duration_ms = latest.duration_ms, last_error = latest.error,
-      disabled_at = CASE WHEN EXISTS (SELECT FROM finished f WHERE f.channel_id = latest.channel_id AND f.outcome = 'permanent')
+      disabled_at = CASE WHEN EXISTS (SELECT FROM finished f WHERE f.integration_id = latest.integration_id AND f.outcome = 'permanent')
                          THEN coalesce(disabled_at, now()) ELSE disabled_at END
-    FROM latest WHERE channels.id = latest.channel_id`,
+    FROM latest WHERE integrations.id = latest.integration_id`,
 }
 
 function stateAfter({ outcome, retryInMs }: FinishedAttempt): 'delivered' | 'pending' | 'failed' | 'suppressed' {

@@ -2,7 +2,7 @@ import { headerParameter, headerToken, readMailHeaders } from '../pings/mail-hea
 import { splitParts } from '../pings/mail-parts.ts'
 
 const HEADER_LIMIT = 32_768
-const MOST_PARTS = 10
+const MAX_PARTS = 10
 const SEARCHED_BYTES = 1_000_000
 
 /**
@@ -13,7 +13,7 @@ export async function readBounce(raw: Buffer): Promise<{ to: string; status: str
   const headers = await readMailHeaders(raw, 0, raw.length, HEADER_LIMIT)
   const boundary = headerParameter(headers.first('content-type'), 'boundary')
   const body = { start: headers.bodyStart, end: raw.length }
-  const parts = splitParts(raw, body, boundary, MOST_PARTS, { bytesLeft: SEARCHED_BYTES })
+  const parts = splitParts(raw, body, boundary, MAX_PARTS, { bytesLeft: SEARCHED_BYTES })
   for (const { start, end } of parts) {
     const part = await readMailHeaders(raw, start, end, HEADER_LIMIT)
     if (headerToken(part.first('content-type')) !== 'message/delivery-status') continue

@@ -26,10 +26,10 @@ export async function recordLateFailure(
   tx: Knex,
   { notificationId: id, error, disables, withinHours, kinds, isOnce }: LateFailure,
 ): Promise<{ isKnown: boolean; isDisabledNow: boolean }> {
-  const [found] = await query<{ channelId: number }>(
+  const [found] = await query<{ integrationId: number }>(
     tx,
-    `SELECT n.channel_id AS "channelId"
-     FROM notifications n JOIN channels c ON c.id = n.channel_id
+    `SELECT n.integration_id AS "integrationId"
+     FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE n.id = ?::uuid AND n.created_at >= now() - make_interval(hours => ?::int) AND c.kind = ANY(?::text[])
        AND NOT (?::boolean AND n.state = 'failed')`,
     [id, withinHours, kinds, isOnce],
@@ -37,14 +37,14 @@ export async function recordLateFailure(
   if (!found) return { isKnown: false, isDisabledNow: false }
   const [before] = await query<{ isEnabled: boolean }>(
     tx,
-    'SELECT disabled_at IS NULL AS "isEnabled" FROM channels WHERE id = ? FOR NO KEY UPDATE',
-    [found.channelId],
+    'SELECT disabled_at IS NULL AS "isEnabled" FROM integrations WHERE id = ? FOR NO KEY UPDATE',
+    [found.integrationId],
   )
   await execute(
     tx,
-    `UPDATE channels SET last_error = ?,
+    `UPDATE integrations SET last_error = ?,
        disabled_at = CASE WHEN ? THEN coalesce(disabled_at, now()) ELSE disabled_at END WHERE id = ?`,
-    [error, disables, found.channelId],
+    [error, disables, found.integrationId],
   )
   await execute(tx, reevaluateIncidentsOf('= ?::uuid'), [id])
   await execute(
@@ -60,10 +60,10 @@ export async function recordLateFailure(
 export async function disabledBy(
   db: Knex,
   notificationId: string,
-): Promise<{ id: string; channelId: number; error: string } | null> {
-  const [found] = await query<{ id: string; channelId: number; error: string }>(
+): Promise<{ id: string; integrationId: number; error: string } | null> {
+  const [found] = await query<{ id: string; integrationId: number; error: string }>(
     db,
-    `SELECT n.id, n.channel_id AS "channelId", n.error FROM notifications n JOIN channels c ON c.id = n.channel_id
+    `SELECT n.id, n.integration_id AS "integrationId", n.error FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE n.id = ?::uuid AND c.disabled_at IS NOT NULL`,
     [notificationId],
   )

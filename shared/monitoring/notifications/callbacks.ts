@@ -1,4 +1,4 @@
-const LONGEST_ERROR = 200
+const MAX_ERROR_LENGTH = 200
 const UNDELIVERED = ['failed', 'undelivered']
 
 /**
@@ -20,7 +20,7 @@ function failedWith(status: string): string {
 }
 
 function textOf(given: string | null): string {
-  return [...(given ?? '').replaceAll('\0', '').toWellFormed()].slice(0, LONGEST_ERROR).join('')
+  return [...(given ?? '').replaceAll('\0', '').toWellFormed()].slice(0, MAX_ERROR_LENGTH).join('')
 }
 
 /** Kinds whose gateway may report what became of a message. */

@@ -1,10 +1,10 @@
-import { dependentsText } from '../dependencies/parents.ts'
-import { heldText, stateWord } from './alert-texts.ts'
+import { dependentsText } from '../rules/parents.ts'
+import { stateLabel, suppressedText } from './alert-texts.ts'
 import { formatDuration } from './durations.ts'
 import { type EmailContent, emailHtml } from './email-html.ts'
 import { oneLine } from './escapes.ts'
 import type { Fact } from './fact.ts'
-import { checkLabel, factsOf, formatInstant, linkTextOf, reasonText, titleOf, triedWord } from './message.ts'
+import { checkLabel, factsOf, formatInstant, linkTextOf, reasonText, titleOf, triedLabel } from './message.ts'
 import type { Notification, NotifiedPing } from './notification.ts'
 
 export interface EmailMessage {
@@ -39,7 +39,7 @@ export function emailMessage(notification: Notification, siteName: string): Emai
   return {
     messageId: `${notification.id}@${hostOf(urls.site)}`,
     subject: oneLine(
-      isTest || notification.summary ? titleOf(notification) : `${stateWord(notification)} | ${checkLabel(check)}`,
+      isTest || notification.summary ? titleOf(notification) : `${stateLabel(notification)} | ${checkLabel(check)}`,
     ),
     text: textOf(content),
     html: emailHtml(content),
@@ -51,11 +51,11 @@ export function emailMessage(notification: Notification, siteName: string): Emai
 function leadOf(notification: Notification): string {
   const { status, reason, downFor, isTest, summary, dependents = 0 } = notification
   if (summary) return summary.text
-  if (isTest) return `Somebody tries this integration. No check is ${triedWord(status)}, and nothing needs to be done.`
+  if (isTest) return `Somebody tries this integration. No check is ${triedLabel(status)}, and nothing needs to be done.`
   if (status === 'down') {
     const went = reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
-    const held = heldText(notification)
-    return [went, held && `${held}.`, dependentsText(dependents)].filter((part) => part !== '').join(' ')
+    const suppression = suppressedText(notification)
+    return [went, suppression && `${suppression}.`, dependentsText(dependents)].filter((part) => part !== '').join(' ')
   }
   return downFor === null ? 'The check is up again.' : `The check is up again, after ${formatDuration(downFor)}.`
 }

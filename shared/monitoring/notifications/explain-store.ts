@@ -29,7 +29,7 @@ export async function flipToExplain(db: Knex, checkId: number, until: Micros | n
 }
 
 /** What became of the messages about a flip to one integration. */
-export interface ToldChannel {
+export interface NotifiedIntegration {
   uuid: string
   kind: string
   name: string
@@ -49,29 +49,29 @@ export interface ToldChannel {
  * others), and those that a decision names; in the order of their creation.
  * @param named uuids of the latter
  */
-export async function channelsToldOf(
+export async function integrationsNotifiedOf(
   db: Knex,
   checkId: number,
   flip: ExplainedFlip,
   named: readonly string[],
-): Promise<ToldChannel[]> {
-  return await query<ToldChannel>(
+): Promise<NotifiedIntegration[]> {
+  return await query<NotifiedIntegration>(
     db,
-    `WITH incident AS (SELECT DISTINCT incident_id AS id FROM decisions WHERE check_id = ? AND flip_id = ?),
-       told AS (
-         SELECT DISTINCT ON (n.channel_id) n.* FROM notifications n
+    `WITH incident AS (SELECT DISTINCT incident_id AS id FROM alert_decisions WHERE check_id = ? AND flip_id = ?),
+       notified AS (
+         SELECT DISTINCT ON (n.integration_id) n.* FROM notifications n
          WHERE n.flip_id = ?
             OR n.check_id = ? AND n.incident_id IN (SELECT id FROM incident) AND n.check_status = ?
                AND n.created_at >= ${timestampOf('?::bigint')}
-            OR (n.bundle_id, n.channel_id) IN (
-                 SELECT m.bundle_id, m.channel_id FROM bundle_members m JOIN bundles b ON b.id = m.bundle_id
+            OR (n.bundle_id, n.integration_id) IN (
+                 SELECT m.bundle_id, m.integration_id FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id
                  WHERE m.incident_id IN (SELECT id FROM incident) AND m.included AND b.direction = ?)
-         ORDER BY n.channel_id, n.created_at DESC)
+         ORDER BY n.integration_id, n.created_at DESC)
      SELECT c.uuid, c.kind, c.name, c.disabled_at IS NOT NULL AS "isDisabled", a.check_id IS NOT NULL AS "isAssigned",
             n.state, n.error, n.attempts, n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt"
-     FROM channels c
-     LEFT JOIN check_channels a ON a.channel_id = c.id AND a.check_id = ?
-     LEFT JOIN told n ON n.channel_id = c.id
+     FROM integrations c
+     LEFT JOIN check_integrations a ON a.integration_id = c.id AND a.check_id = ?
+     LEFT JOIN notified n ON n.integration_id = c.id
      WHERE c.project_id = (SELECT project_id FROM checks WHERE id = ?)
        AND (a.check_id IS NOT NULL OR n.id IS NOT NULL OR c.uuid = ANY(?::uuid[]))
      ORDER BY c.id`,

@@ -24,7 +24,7 @@ export function fitted<Request>(
   const { list } = notification.summary ?? {}
   if (list) {
     const rendered = (named: number) => render(withNames(notification, named))
-    return rendered(mostThat((named) => fits(rendered(named)), list.names.length))
+    return rendered(largestCount((named) => fits(rendered(named)), list.names.length))
   }
   for (const shorter of shorterForms(notification)) {
     request = render(shorter)
@@ -34,7 +34,7 @@ export function fitted<Request>(
 }
 
 /** Returns the largest number below `limit` that passes, if all smaller ones pass; 0 if none does. */
-function mostThat(passes: (count: number) => boolean, limit: number): number {
+function largestCount(passes: (count: number) => boolean, limit: number): number {
   let [least, above] = [0, limit]
   while (above - least > 1) {
     const middle = Math.floor((least + above) / 2)

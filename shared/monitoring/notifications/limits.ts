@@ -47,7 +47,7 @@ export function limitOfRepeats(limit: number): number {
 }
 
 /** A repeat that was decided on while there was room, and came when only first messages had some. */
-export function keptForFirst(): FailedOutcome {
+export function reservedForOwner(): FailedOutcome {
   return temporary('The rest of the monthly limit is kept for first messages', { failure: 'limit', final: true })
 }
 

@@ -1,7 +1,7 @@
 import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
-import { dependentsText } from '../dependencies/parents.ts'
-import { alertFacts, heldText, stateWord } from './alert-texts.ts'
+import { dependentsText } from '../rules/parents.ts'
+import { alertFacts, stateLabel, suppressedText } from './alert-texts.ts'
 import { formatDuration, formatPeriod } from './durations.ts'
 import { oneLine, shortName } from './escapes.ts'
 import type { Fact } from './fact.ts'
@@ -28,7 +28,7 @@ export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string 
 export function titleOf(notification: Notification): string {
   if (notification.summary) return oneLine(notification.summary.title)
   if (notification.isTest) return `${checkLabel(notification.check)}: this is what a message looks like`
-  return `"${checkLabel(notification.check)}" is ${stateWord(notification)}`
+  return `"${checkLabel(notification.check)}" is ${stateLabel(notification)}`
 }
 
 /** The title with why it went down and what depends on it, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
@@ -36,18 +36,18 @@ export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
   if (notification.brevity === 'title') return titleOf(notification)
-  if (notification.isTest) return `${titleOf(notification)} (no check is ${triedWord(status)})`
+  if (notification.isTest) return `${titleOf(notification)} (no check is ${triedLabel(status)})`
   const reason = reasonText(notification.reason)
   const dependents = dependentsText(notification.dependents ?? 0)
   if (status === 'down' || notification.alert?.what === 'flapping') {
-    const sentences = [heldText(notification), notification.sources?.slice(0, -1), dependents.slice(0, -1)]
+    const sentences = [suppressedText(notification), notification.sources?.slice(0, -1), dependents.slice(0, -1)]
     return [`${titleOf(notification)}${reason && ` (${reason})`}`, ...sentences.filter(Boolean)].join('. ')
   }
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
 /** What a test message says that no check is: it is sent while others may well be up. */
-export function triedWord(status: Notification['status']): string {
+export function triedLabel(status: Notification['status']): string {
   return status === 'up' ? 'up again' : 'down'
 }
 
@@ -69,7 +69,7 @@ export function smsText(notification: Notification, siteName: string): string {
 }
 
 /** The text of a phone call. A link is of no use in it. */
-export function spokenText(notification: Notification, siteName: string): string {
+export function speechText(notification: Notification, siteName: string): string {
   const { summary } = notification
   const spoken = summary?.list
     ? { ...notification, summary: { ...summary, text: listText(summary.list, null) } }

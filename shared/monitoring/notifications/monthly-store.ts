@@ -63,7 +63,7 @@ export async function releaseMonthly(
 }
 
 /** What the accounts of these projects have used of a month; nothing for meters of which they have used nothing. */
-export async function monthlyUses(
+export async function monthlyUsage(
   db: Knex,
   projectIds: readonly number[],
   month: Micros,

@@ -16,7 +16,7 @@ export interface Notification {
   flipAt: Micros
   /** how long the outage lasted that an up message ends; null for down messages and when unknown */
   downFor: Micros | null
-  channel: NotifiedChannel
+  channel: NotifiedIntegrationRef
   check: NotifiedCheck
   projectName: string
   /** the newest ping not later than `flipAt` */
@@ -29,7 +29,7 @@ export interface Notification {
   /** a message that somebody asked for to try the integration */
   isTest: boolean
   /** its place in an incident; absent where no policy applies */
-  alert?: AlertPlace
+  alert?: AlertLinks
   /** of a check that is down: how many checks depend on it (alerting 4); absent when none does */
   dependents?: number
   /** of a check that is down and that several sources report for: the sentence of `quorumText` about them */
@@ -55,7 +55,7 @@ export interface Summary {
 }
 
 /** What a message under a policy knows of its incident. */
-export interface AlertPlace {
+export interface AlertLinks {
   /** uuid */
   incidentId: string
   what: 'first' | 'repeat' | 'recovery' | 'flapping'
@@ -77,7 +77,7 @@ export interface AlertPlace {
   heldBy: string
 }
 
-interface NotifiedChannel {
+interface NotifiedIntegrationRef {
   id: string
   name: string
   /** whether the owner of the address has confirmed it; means nothing for kinds other than email */

@@ -11,34 +11,34 @@ import { QUEUED } from './store.ts'
  * @returns whether the newer one may be sent now
  */
 export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Promise<boolean> {
-  const { id, checkId, channelId } = claimed
+  const { id, checkId, integrationId } = claimed
   if (claimed.what === 'digest') return await overtakeDigests(db, claimed)
-  const older = `older.check_id = ? AND older.channel_id = ? AND older.state = 'pending' AND older.what <> 'test'
+  const older = `older.check_id = ? AND older.integration_id = ? AND older.state = 'pending' AND older.what <> 'test'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
   await execute(
     db,
     `UPDATE notifications older SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
      WHERE ${older} AND older.attempts > 0 AND (older.lease_until IS NULL OR older.lease_until < now())`,
-    [checkId, channelId, id],
+    [checkId, integrationId, id],
   )
-  const left = await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [checkId, channelId, id])
+  const left = await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [checkId, integrationId, id])
   return left.length === 0
 }
 
 /** An older digest is given up when all that it tells of is over; one that tells of more goes first. */
-async function overtakeDigests(db: Knex, { id, channelId }: ClaimedNotification): Promise<boolean> {
-  const older = `older.what = 'digest' AND older.channel_id = ? AND older.state = 'pending'
+async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotification): Promise<boolean> {
+  const older = `older.what = 'digest' AND older.integration_id = ? AND older.state = 'pending'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
   await execute(
     db,
     `UPDATE notifications older SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
      WHERE ${older} AND older.attempts > 0 AND (older.lease_until IS NULL OR older.lease_until < now())
        AND NOT EXISTS (
-         SELECT 1 FROM bundle_members m JOIN incidents i ON i.id = m.incident_id
-         WHERE m.bundle_id = older.bundle_id AND m.channel_id = older.channel_id AND i.resolved_at IS NULL)`,
-    [channelId, id],
+         SELECT 1 FROM notification_bundle_members m JOIN incidents i ON i.id = m.incident_id
+         WHERE m.bundle_id = older.bundle_id AND m.integration_id = older.integration_id AND i.resolved_at IS NULL)`,
+    [integrationId, id],
   )
-  return (await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [channelId, id])).length === 0
+  return (await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [integrationId, id])).length === 0
 }
 
 /**
@@ -46,17 +46,17 @@ async function overtakeDigests(db: Knex, { id, channelId }: ClaimedNotification)
  * @param ended check and integration of those that have just been tried
  * @returns their messages, to be published
  */
-export async function wakeWaiting(
+export async function requeueWaiting(
   db: Knex,
-  ended: readonly { checkId: number; channelId: number }[],
+  ended: readonly { checkId: number; integrationId: number }[],
 ): Promise<OutboxRow[]> {
   return await query<OutboxRow>(
     db,
     `WITH woken AS (
        UPDATE notifications SET next_attempt_at = now(), queued_until = now() + ?::interval
        WHERE id IN (
-         SELECT n.id FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, channel_id)
-         JOIN notifications n ON n.check_id = t.check_id AND n.channel_id = t.channel_id
+         SELECT n.id FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, integration_id)
+         JOIN notifications n ON n.check_id = t.check_id AND n.integration_id = t.integration_id
          WHERE n.state = 'pending' AND n.attempts = 0 AND n.queued_until IS NULL AND n.lease_until IS NULL
          ORDER BY n.id FOR NO KEY UPDATE OF n SKIP LOCKED)
        RETURNING id)
@@ -66,7 +66,7 @@ export async function wakeWaiting(
     [
       QUEUED,
       ended.map(({ checkId }) => checkId),
-      ended.map(({ channelId }) => channelId),
+      ended.map(({ integrationId }) => integrationId),
       notificationDue.name,
       RESEND_AFTER,
     ],

@@ -1,5 +1,5 @@
 import { splitTags } from '../checks/tags.ts'
-import type { AlertPlace } from './notification.ts'
+import type { AlertLinks } from './notification.ts'
 
 /** What the placeholders of a webhook stand for (monitoring behaviour 8.5). */
 export interface PlaceholderValues {
@@ -18,7 +18,7 @@ export interface PlaceholderValues {
   /** exit status of the last ping; null when it has none */
   exitStatus: number | null
   /** the place of a message under a policy; elsewhere its placeholders stay as written */
-  alert?: AlertPlace
+  alert?: AlertLinks
   /** the checks that a message under a policy is about; elsewhere its placeholders stay as written */
   group?: { count: number; members: readonly object[] }
 }
@@ -62,7 +62,7 @@ function placeholdersOf(values: PlaceholderValues, position: TemplatePosition): 
   ]
 }
 
-function alertPlaceholders(alert: AlertPlace, quote: (text: string) => string): [string, string][] {
+function alertPlaceholders(alert: AlertLinks, quote: (text: string) => string): [string, string][] {
   return [
     ['INCIDENT_URL', quote(alert.url)],
     ['INCIDENT', alert.incidentId],

@@ -4,7 +4,7 @@ import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { FlipReason, NotifiedPing } from './notification.ts'
 
-export interface ChannelForSending {
+export interface IntegrationForSending {
   uuid: string
   kind: string
   name: string
@@ -17,19 +17,19 @@ export interface ChannelForSending {
 }
 
 /** Integrations by id, in their order; null for those that were deleted. */
-export async function channelsForSending(
+export async function integrationsForSending(
   db: Knex,
-  channelIds: readonly number[],
-): Promise<(ChannelForSending | null)[]> {
-  const rows = await query<ChannelForSending & { id: number }>(
+  integrationIds: readonly number[],
+): Promise<(IntegrationForSending | null)[]> {
+  const rows = await query<IntegrationForSending & { id: number }>(
     db,
     `SELECT c.id, c.uuid, c.kind, c.name, c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified",
             p.organisation_id AS "organisationId", p.id AS "projectId", p.uuid AS "projectUuid", p.name AS "projectName"
-     FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.id = ANY(?::bigint[])`,
-    [channelIds],
+     FROM integrations c JOIN projects p ON p.id = c.project_id WHERE c.id = ANY(?::bigint[])`,
+    [integrationIds],
   )
   const channels = new Map(rows.map(({ id, ...channel }) => [id, channel]))
-  return channelIds.map((id) => channels.get(id) ?? null)
+  return integrationIds.map((id) => channels.get(id) ?? null)
 }
 
 export interface FlipForSending {
@@ -62,7 +62,7 @@ export async function flipsForSending(db: Knex, flipIds: readonly number[]): Pro
  */
 export async function lastPingsUntil(
   db: Knex,
-  asked: readonly { checkId: number; until: Micros }[],
+  requested: readonly { checkId: number; until: Micros }[],
 ): Promise<(NotifiedPing | null)[]> {
   const rows = await query<NotifiedPing & { place: number }>(
     db,
@@ -71,10 +71,10 @@ export async function lastPingsUntil(
        SELECT n, type, ${microsOf('at')} AS at, scheme, remote_addr AS "remoteAddr", method, ua,
               exit_status AS "exitStatus", body
        FROM pings WHERE check_id = t.check_id AND at <= ${timestampOf('t.until')} ORDER BY n DESC LIMIT 1) ping ON true`,
-    [asked.map((_, place) => place), asked.map(({ checkId }) => checkId), asked.map(({ until }) => until)],
+    [requested.map((_, place) => place), requested.map(({ checkId }) => checkId), requested.map(({ until }) => until)],
   )
   const pings = new Map(rows.map(({ place, ...ping }) => [place, ping]))
-  return asked.map((_, place) => pings.get(place) ?? null)
+  return requested.map((_, place) => pings.get(place) ?? null)
 }
 
 /** What messages under a policy say of their incident. */

@@ -14,7 +14,7 @@ export const reevaluateIncidentsOf = (ids: string) => `
     SELECT id FROM incidents
     WHERE resolved_at IS NULL AND NOT is_direct AND id IN (
       SELECT coalesce(m.incident_id, n.incident_id) FROM notifications n
-        LEFT JOIN bundle_members m ON m.bundle_id = n.bundle_id AND m.channel_id = n.channel_id AND m.included
+        LEFT JOIN notification_bundle_members m ON m.bundle_id = n.bundle_id AND m.integration_id = n.integration_id AND m.included
       WHERE n.id ${ids})
     ORDER BY n FOR NO KEY UPDATE)`
 
@@ -30,14 +30,14 @@ export interface Notified {
 export async function insertNotifications(
   tx: Knex,
   notified: Notified,
-  channelIds: readonly number[],
+  integrationIds: readonly number[],
 ): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
-    `INSERT INTO notifications (id, channel_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
+    `INSERT INTO notifications (id, integration_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
        next_attempt_at, queued_until)
-     SELECT id, channel_id, ?::bigint, ?::bigint, ?, ?::uuid, ?, ?, ?::jsonb, now(), now() + ?::interval
-     FROM unnest(?::uuid[], ?::bigint[]) AS t(id, channel_id)
+     SELECT id, integration_id, ?::bigint, ?::bigint, ?, ?::uuid, ?, ?, ?::jsonb, now(), now() + ?::interval
+     FROM unnest(?::uuid[], ?::bigint[]) AS t(id, integration_id)
      ON CONFLICT DO NOTHING RETURNING id`,
     [
       notified.checkId,
@@ -48,8 +48,8 @@ export async function insertNotifications(
       notified.place?.entry ?? 0,
       notified.place ? JSON.stringify(notified.place.detail) : null,
       QUEUED,
-      channelIds.map(() => randomUUID()),
-      channelIds,
+      integrationIds.map(() => randomUUID()),
+      integrationIds,
     ],
   )
   return rows.map(({ id }) => id)

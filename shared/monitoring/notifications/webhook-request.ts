@@ -1,4 +1,4 @@
-import type { WebhookConfig } from '../channels/kinds/webhook.ts'
+import type { WebhookConfig } from '../integrations/kinds/webhook.ts'
 import { fillTemplate, type PlaceholderValues } from './placeholders.ts'
 
 /** What a webhook sends, without what tells one message from another. */

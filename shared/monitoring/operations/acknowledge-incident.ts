@@ -3,8 +3,8 @@ import { ConflictError } from '../../errors.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { microsOfSeconds } from '../../time.ts'
 import { acknowledge } from '../alerting/act-store.ts'
-import type { ShownIncident } from '../alerting/shown-incident.ts'
-import { actOnIncident, nameOfActor, type OwnIncident } from './act-on-incident.ts'
+import type { ShownIncident } from '../alerting/incident-page-view.ts'
+import { actOnIncident, type IncidentOfProject, nameOfActor } from './act-on-incident.ts'
 import type { OperationDeps } from './deps.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function acknowledgeIncident(
     note,
     via,
     ...own
-  }: OwnIncident & { by: string; note: string; via: 'api' | 'page' | 'link' | 'agent' | 'command' },
+  }: IncidentOfProject & { by: string; note: string; via: 'api' | 'page' | 'link' | 'agent' | 'command' },
   { now }: Pick<OperationDeps, 'now'>,
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, own, async (tx, incident) => {

@@ -4,15 +4,15 @@ import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
 import { type Act, countActs, insertAct } from '../alerting/act-store.ts'
+import type { ShownIncident } from '../alerting/incident-page-view.ts'
 import { findIncident } from '../alerting/incident-read-store.ts'
-import type { ShownIncident } from '../alerting/shown-incident.ts'
 import type { Project } from '../projects/store.ts'
 
 /** Acts that are kept of an incident. */
-const MOST_ACTS = 200
+const MAX_ACTIONS = 200
 
 /** An incident of a project, which the door has found to be the actor's to change. */
-export interface OwnIncident {
+export interface IncidentOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   /** uuid */
   id: string
@@ -32,7 +32,7 @@ export function nameOfActor(actor: Actor, by: string): string {
 export async function actOnIncident(
   db: Knex,
   actor: Actor,
-  { project, id }: OwnIncident,
+  { project, id }: IncidentOfProject,
   act: (tx: Knex, incident: ShownIncident) => Promise<Act | null>,
 ): Promise<ShownIncident> {
   return await transaction(db, async (tx) => {
@@ -40,7 +40,7 @@ export async function actOnIncident(
     if (!incident) throw new NotFoundError('')
     const done = await act(tx, incident)
     if (done) {
-      if ((await countActs(tx, id)) >= MOST_ACTS) throw new ForbiddenError('')
+      if ((await countActs(tx, id)) >= MAX_ACTIONS) throw new ForbiddenError('')
       await insertAct(tx, id, done)
       const { organisationId } = project
       const target = incident.name || incident.checkUuid

@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import type { Actor } from '../../tenancy/actor.ts'
 import { isMember, setAssignee, setReport } from '../alerting/act-store.ts'
 import { invalid } from '../alerting/fields.ts'
-import type { ShownIncident } from '../alerting/shown-incident.ts'
-import { actOnIncident, nameOfActor, type OwnIncident } from './act-on-incident.ts'
+import type { ShownIncident } from '../alerting/incident-page-view.ts'
+import { actOnIncident, type IncidentOfProject, nameOfActor } from './act-on-incident.ts'
 
 type Via = { via: 'api' | 'page' }
 
@@ -11,7 +11,7 @@ type Via = { via: 'api' | 'page' }
 export async function assignIncident(
   db: Knex,
   actor: Actor,
-  { to, via, ...own }: OwnIncident & Via & { to: string | null },
+  { to, via, ...own }: IncidentOfProject & Via & { to: string | null },
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, own, async (tx) => {
     if (to !== null && !(await isMember(tx, own.project.organisationId, to))) {
@@ -26,7 +26,7 @@ export async function assignIncident(
 export async function noteIncident(
   db: Knex,
   actor: Actor,
-  { text, via, ...own }: OwnIncident & Via & { text: string },
+  { text, via, ...own }: IncidentOfProject & Via & { text: string },
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, own, async () => ({ kind: 'note', by: nameOfActor(actor, ''), via, text }))
 }
@@ -35,7 +35,7 @@ export async function noteIncident(
 export async function reportIncident(
   db: Knex,
   actor: Actor,
-  { text, via, ...own }: OwnIncident & Via & { text: string },
+  { text, via, ...own }: IncidentOfProject & Via & { text: string },
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, own, async (tx) => {
     await setReport(tx, own.id, text)

@@ -3,9 +3,9 @@ import type { Knex } from 'knex'
 import type { RuleFields } from '../alerting/read-policy.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
 import type { AssignedCheck } from '../checks/store.ts'
-import { expectSources, forgetOpenRuns, saveRuling } from '../ruled/fact-store.ts'
+import { expectSources, forgetOpenRuns, saveRuling } from '../rules/rule-state-store.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
-import { deadlineOf } from './ruled-deadline.ts'
+import { deadlineOf } from './rule-deadline.ts'
 
 /** What the rules say of the truth of a check takes effect at once, under the lock of the check. */
 export async function applyRuling(

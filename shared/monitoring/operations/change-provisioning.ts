@@ -4,10 +4,10 @@ import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { findPolicy } from '../alerting/policy-store.ts'
-import { listChannels } from '../channels/store.ts'
-import { resolveChannels } from '../checks/channels-field.ts'
+import { resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { type Provisioning, readProvisioning } from '../checks/provisioning.ts'
+import { listIntegrations } from '../integrations/store.ts'
 import { lockProvisioning, saveProvisioning } from '../pings/provision-store.ts'
 import type { Project } from '../projects/store.ts'
 
@@ -22,8 +22,8 @@ export async function changeProvisioning(
 ): Promise<Provisioning> {
   return await transaction(db, async (tx) => {
     const provisioning = readProvisioning(body, await lockProvisioning(tx, project.id))
-    const channels = (await listChannels(tx, project.id)).map(({ uuid, name }) => ({ id: uuid, name }))
-    const choice = provisioning.channels === null ? null : resolveChannels(provisioning.channels, channels)
+    const channels = (await listIntegrations(tx, project.id)).map(({ uuid, name }) => ({ id: uuid, name }))
+    const choice = provisioning.channels === null ? null : resolveIntegrations(provisioning.channels, channels)
     if (choice && !choice.ok) throw new ValidationError(choice.error)
     if (provisioning.policy !== null && !(await findPolicy(tx, project.id, provisioning.policy)))
       throw new NotFoundError('')

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { JsonObject } from '../checks/json-body.ts'
-import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
+import { auditCheck, type CheckOfProject, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 import { type ChangedRules, storeRules } from './store-rules.ts'
 
@@ -13,7 +13,7 @@ import { type ChangedRules, storeRules } from './store-rules.ts'
 export async function changeRules(
   db: Knex,
   actor: Actor,
-  { project, uuid, body }: OwnCheck & { body: JsonObject },
+  { project, uuid, body }: CheckOfProject & { body: JsonObject },
   deps: Pick<OperationDeps, 'secrets' | 'announce'>,
 ): Promise<ChangedRules> {
   const changed = await transaction(db, async (tx) => {

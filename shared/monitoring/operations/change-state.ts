@@ -5,11 +5,11 @@ import { makeIncidentDue } from '../alerting/policy-store.ts'
 import type { CheckState } from '../checks/check.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import { type AssignedCheck, updateState } from '../checks/store.ts'
-import { wakeChildren } from '../dependencies/parent-store.ts'
 import { insertHistoricFlip } from '../flips/store.ts'
-import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
+import { reevaluateChildren } from '../rules/parent-store.ts'
+import { auditCheck, type CheckOfProject, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
-import { abandonRuns } from './ruled-deadline.ts'
+import { abandonRuns } from './rule-deadline.ts'
 
 export type StateDeps = Pick<OperationDeps, 'barrier' | 'announce' | 'now'>
 
@@ -28,7 +28,7 @@ export interface ChangedState {
 export async function changeState(
   db: Knex,
   actor: Actor,
-  { project, id, uuid }: OwnCheck,
+  { project, id, uuid }: CheckOfProject,
   deps: StateDeps,
   { action, change }: { action: `check.${string}`; change: (state: CheckState) => StatusChange | null },
 ): Promise<ChangedState> {
@@ -41,7 +41,7 @@ export async function changeState(
       await abandonRuns(tx, locked)
       await insertHistoricFlip(tx, locked.id, flip, deps.now())
       await makeIncidentDue(tx, locked.id)
-      await wakeChildren(tx, [project.id])
+      await reevaluateChildren(tx, [project.id])
     }
     await auditCheck(tx, actor, project, action, locked)
     return locked

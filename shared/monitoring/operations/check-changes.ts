@@ -3,24 +3,24 @@ import { NotFoundError, ValidationError } from '../../errors.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { listTags } from '../badges/store.ts'
-import { listChannels } from '../channels/store.ts'
-import { changedWords } from '../checks/changed-words.ts'
-import { resolveChannels } from '../checks/channels-field.ts'
+import { changeLabels } from '../checks/change-labels.ts'
 import type { Check } from '../checks/check.ts'
+import { resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { nameOf } from '../checks/name.ts'
 import { applySpec } from '../checks/settings.ts'
 import { type CheckSpec, parseCheckSpec } from '../checks/spec.ts'
-import { type AssignedCheck, assignChannels, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
-import { requireTagRoom } from '../checks/tag-limit.ts'
-import { wakeChildren } from '../dependencies/parent-store.ts'
+import { type AssignedCheck, assignIntegrations, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
+import { requireTagCapacity } from '../checks/tag-limit.ts'
+import { listIntegrations } from '../integrations/store.ts'
 import type { Project } from '../projects/store.ts'
+import { reevaluateChildren } from '../rules/parent-store.ts'
 import { isValidSchedule, nextOccurrence } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
-import { deadlineOf } from './ruled-deadline.ts'
+import { deadlineOf } from './rule-deadline.ts'
 
 /** A check of a project, which the door has found to be the actor's to change. */
-export interface OwnCheck {
+export interface CheckOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   /** its internal id */
   id: number
@@ -52,28 +52,28 @@ export async function applyUpdate(
   { uuid, spec, slugFromName }: { uuid: string; spec: CheckSpec; slugFromName: boolean },
 ): Promise<AssignedCheck> {
   const check = await requireLocked(tx, project.id, uuid)
-  const channels = await chooseChannels(tx, project.id, spec)
+  const channels = await chooseIntegrations(tx, project.id, spec)
   const changes = applySpec(check, spec, { slugFromName })
   const changed = { ...check, ...changes }
   if (changed.tags !== check.tags) {
     const others = await listTags(tx, project.id, check.id)
-    requireTagRoom([...others, check.tags], [...others, changed.tags])
+    requireTagCapacity([...others, check.tags], [...others, changed.tags])
   }
   await updateSettings(tx, check.id, changes, await deadlineOf(tx, changed, nextOccurrence))
-  if (channels) await assignChannels(tx, check, channels)
-  if (changed.tags !== check.tags) await wakeChildren(tx, [project.id])
+  if (channels) await assignIntegrations(tx, check, channels)
+  if (changed.tags !== check.tags) await reevaluateChildren(tx, [project.id])
   const stored = await findCheck(tx, uuid)
   if (!stored) throw new NotFoundError('The check is gone.')
-  const words = changedWords(check, stored)
+  const words = changeLabels(check, stored)
   await auditCheck(tx, actor, project, 'check.changed', stored, words.length === 0 ? '' : `: ${words.join(', ')}`)
   return stored
 }
 
 /** @returns the ids to assign; null when the request does not say. @throws ValidationError for unknown ones */
-export async function chooseChannels(tx: Knex, projectId: number, spec: CheckSpec): Promise<string[] | null> {
+export async function chooseIntegrations(tx: Knex, projectId: number, spec: CheckSpec): Promise<string[] | null> {
   if (spec.channels === undefined) return null
-  const channels = await listChannels(tx, projectId)
-  const choice = resolveChannels(
+  const channels = await listIntegrations(tx, projectId)
+  const choice = resolveIntegrations(
     spec.channels,
     channels.map(({ uuid, name }) => ({ id: uuid, name })),
   )

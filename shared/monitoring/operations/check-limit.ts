@@ -14,7 +14,7 @@ export function checkLimitOf({ checkLimit }: Pick<Project, 'checkLimit'>, { conf
 }
 
 /** For the caller that has locked the project. @throws ForbiddenError when it has as many checks as it may */
-export async function requireRoom(tx: Knex, project: Limited, deps: Limits): Promise<void> {
+export async function requireCapacity(tx: Knex, project: Limited, deps: Limits): Promise<void> {
   if ((await countChecks(tx, project.id)) >= checkLimitOf(project, deps)) {
     throw new ForbiddenError('The project has as many checks as it may.')
   }

@@ -4,10 +4,10 @@ import { transaction } from '../../platform/database/db.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { insertVerifiedRecipient } from '../channels/recipient-store.ts'
-import { confirmRecipient as storeConfirmation } from '../channels/store.ts'
+import { insertVerifiedRecipient } from '../integrations/recipient-store.ts'
+import { confirmRecipient as storeConfirmation } from '../integrations/store.ts'
 import { findProjectOrganisation } from '../projects/changes-store.ts'
-import { openConfig } from './integration-config.ts'
+import { decryptConfig } from './integration-config.ts'
 import { type LinkedIntegration, recipientOf, recipientText } from './recipients.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function confirmRecipient(
   channel: LinkedIntegration,
   { secrets }: { secrets: Secrets },
 ): Promise<void> {
-  const address = recipientOf(channel.kind, openConfig(channel, secrets)) ?? ''
+  const address = recipientOf(channel.kind, decryptConfig(channel, secrets)) ?? ''
   await transaction(db, async (tx) => {
     await storeConfirmation(tx, channel)
     await insertVerifiedRecipient(tx, channel.projectId, secrets.digest(recipientText(address)))

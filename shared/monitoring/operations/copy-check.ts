@@ -2,10 +2,10 @@ import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { Check } from '../checks/check.ts'
-import { type AssignedCheck, assignChannels, insertCheck } from '../checks/store.ts'
+import { type AssignedCheck, assignIntegrations, insertCheck } from '../checks/store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { auditCheck } from './check-changes.ts'
-import { notingLimit, requireRoom } from './check-limit.ts'
+import { notingLimit, requireCapacity } from './check-limit.ts'
 import type { OperationDeps } from './deps.ts'
 
 /**
@@ -20,14 +20,14 @@ export async function copyCheck(
 ): Promise<Check> {
   const store = async (tx: Knex) => {
     await lockProject(tx, project.id)
-    await requireRoom(tx, project, deps)
+    await requireCapacity(tx, project, deps)
     const copied = await insertCheck(tx, project.id, {
       ...settingsOf(check),
       name: `${check.name} (copy)`.slice(0, 100),
       // Two checks with one slug could not be told apart by it.
       slug: check.slug === '' ? '' : `${check.slug.slice(0, 95)}-copy`,
     })
-    await assignChannels(tx, copied, check.channelIds)
+    await assignIntegrations(tx, copied, check.integrationIds)
     await auditCheck(tx, actor, project, 'check.copied', check)
     return copied
   }

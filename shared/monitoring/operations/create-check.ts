@@ -4,11 +4,11 @@ import type { Actor } from '../../tenancy/actor.ts'
 import { listTags } from '../badges/store.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { applySpec, uniqueCriteria } from '../checks/settings.ts'
-import { type AssignedCheck, assignChannels, findUnique, insertCheck } from '../checks/store.ts'
-import { requireTagRoom } from '../checks/tag-limit.ts'
+import { type AssignedCheck, assignIntegrations, findUnique, insertCheck } from '../checks/store.ts'
+import { requireTagCapacity } from '../checks/tag-limit.ts'
 import { lockProject, type Project } from '../projects/store.ts'
-import { applyUpdate, auditCheck, chooseChannels, parseSpec } from './check-changes.ts'
-import { notingLimit, requireRoom } from './check-limit.ts'
+import { applyUpdate, auditCheck, chooseIntegrations, parseSpec } from './check-changes.ts'
+import { notingLimit, requireCapacity } from './check-limit.ts'
 import type { OperationDeps } from './deps.ts'
 import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
 
@@ -50,17 +50,17 @@ export async function createCheck(
       const updated = await applyUpdate(tx, actor, project, { uuid: match.uuid, spec, slugFromName })
       return { ...(await withRules(tx, updated, rules, deps)), isNew: false }
     }
-    await requireRoom(tx, project, deps)
-    const channels = await chooseChannels(tx, project.id, spec)
+    await requireCapacity(tx, project, deps)
+    const channels = await chooseIntegrations(tx, project.id, spec)
     const settings = applySpec(null, spec, { slugFromName })
     if (settings.tags !== '') {
       const before = await listTags(tx, project.id)
-      requireTagRoom(before, [...before, settings.tags])
+      requireTagCapacity(before, [...before, settings.tags])
     }
     const created = await insertCheck(tx, project.id, settings)
-    if (channels) await assignChannels(tx, created, channels)
+    if (channels) await assignIntegrations(tx, created, channels)
     await auditCheck(tx, actor, project, 'check.created', created)
-    const check = { ...created, channelIds: channels ?? [] }
+    const check = { ...created, integrationIds: channels ?? [] }
     return { ...(await withRules(tx, check, rules, deps)), isNew: true }
   }
   const stored = await notingLimit(db, project, deps, () => transaction(db, store))

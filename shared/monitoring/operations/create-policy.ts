@@ -7,10 +7,10 @@ import { alertingChanged, insertPolicy, policiesOf, type StoredPolicy } from '..
 import { readPolicy } from '../alerting/read-policy.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { lockProject, type Project } from '../projects/store.ts'
-import { namedChannels } from './named-channels.ts'
+import { namedIntegrations } from './named-integrations.ts'
 
 /** Policies that a project may have. */
-export const MOST_POLICIES = 50
+export const MAX_POLICIES = 50
 
 /**
  * Makes a policy.
@@ -22,9 +22,9 @@ export async function createPolicy(
   { project, body }: { project: Pick<Project, 'id' | 'organisationId'>; body: JsonObject },
 ): Promise<StoredPolicy> {
   return await transaction(db, async (tx) => {
-    const fields = readPolicy(body, null, await namedChannels(tx, project.id))
+    const fields = readPolicy(body, null, await namedIntegrations(tx, project.id))
     await lockProject(tx, project.id)
-    if ((await policiesOf(tx, [project.id])).length >= MOST_POLICIES) throw new ForbiddenError('')
+    if ((await policiesOf(tx, [project.id])).length >= MAX_POLICIES) throw new ForbiddenError('')
     const policy = await insertPolicy(tx, project.id, fields)
     await alertingChanged(tx, project.id)
     const { organisationId } = project

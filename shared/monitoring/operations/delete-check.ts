@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { type AssignedCheck, deleteCheck as deleteRow } from '../checks/store.ts'
-import { wakeChildren } from '../dependencies/parent-store.ts'
-import { auditCheck, type OwnCheck, requireLocked } from './check-changes.ts'
+import { reevaluateChildren } from '../rules/parent-store.ts'
+import { auditCheck, type CheckOfProject, requireLocked } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 
 /**
@@ -14,14 +14,14 @@ import type { OperationDeps } from './deps.ts'
 export async function deleteCheck(
   db: Knex,
   actor: Actor,
-  { project, id, uuid }: OwnCheck,
+  { project, id, uuid }: CheckOfProject,
   deps: Pick<OperationDeps, 'barrier' | 'announce'>,
 ): Promise<{ check: AssignedCheck; lagMs: number }> {
   const lagMs = await deps.barrier.pass([id])
   const check = await transaction(db, async (tx) => {
     const locked = await requireLocked(tx, project.id, uuid)
     await deleteRow(tx, locked.id)
-    await wakeChildren(tx, [project.id])
+    await reevaluateChildren(tx, [project.id])
     await auditCheck(tx, actor, project, 'check.deleted', locked)
     return locked
   })

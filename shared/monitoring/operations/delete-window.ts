@@ -4,8 +4,8 @@ import { transaction } from '../../platform/database/db.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { alertingChanged } from '../alerting/policy-store.ts'
+import { deleteWindow as deleteRow, findWindow, type StoredWindow } from '../maintenance/window-store.ts'
 import type { Project } from '../projects/store.ts'
-import { deleteWindow as deleteRow, findWindow, type StoredWindow } from '../windows/window-store.ts'
 
 /** Removes a maintenance window; what it held is looked at at once. @throws NotFoundError when there is no such window */
 export async function deleteWindow(

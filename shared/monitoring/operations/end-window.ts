@@ -5,9 +5,9 @@ import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { Micros } from '../../time.ts'
 import { alertingChanged } from '../alerting/policy-store.ts'
+import { endedAt } from '../maintenance/window.ts'
+import { findWindow, type StoredWindow, saveWindow } from '../maintenance/window-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
-import { endedAt } from '../windows/window.ts'
-import { findWindow, type StoredWindow, saveWindow } from '../windows/window-store.ts'
 
 /**
  * Ends the maintenance that goes on: a window that lies once in time for good, of a recurring one this occurrence alone.

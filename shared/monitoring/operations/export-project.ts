@@ -1,15 +1,17 @@
 import type { Knex } from 'knex'
-import { mapInTurns } from '../../platform/process/turns.ts'
+import { mapYielding } from '../../platform/process/time-slices.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { policiesOf, rulesOfChecks } from '../alerting/policy-store.ts'
 import { policyView } from '../alerting/policy-view.ts'
 import { NO_RULES } from '../alerting/read-policy.ts'
-import { findKind } from '../channels/kinds.ts'
-import { shownConfig } from '../channels/shown-config.ts'
-import { listChannels } from '../channels/store.ts'
 import { type AssignedCheck, listChecks } from '../checks/store.ts'
-import { findPingSecrets } from '../door/secret-store.ts'
+import { findKind } from '../integrations/kinds.ts'
+import { shownConfig } from '../integrations/shown-config.ts'
+import { listIntegrations } from '../integrations/store.ts'
+import { windowsOf } from '../maintenance/window-store.ts'
+import { windowView } from '../maintenance/window-view.ts'
+import { findPingSecrets } from '../pings/secret-store.ts'
 import {
   CONFIG_DOCUMENT_VERSION,
   type ConfigDocument,
@@ -17,10 +19,8 @@ import {
   toDocumentedRules,
 } from '../projects/config-document.ts'
 import type { Project } from '../projects/store.ts'
-import { windowsOf } from '../windows/window-store.ts'
-import { windowView } from '../windows/window-view.ts'
 import type { OperationDeps } from './deps.ts'
-import { openConfig } from './integration-config.ts'
+import { decryptConfig } from './integration-config.ts'
 
 /**
  * The configuration of a project as a document.
@@ -32,7 +32,7 @@ export async function exportProject(
   { project, withSecrets = false }: { project: Project; withSecrets?: boolean },
   { secrets }: Pick<OperationDeps, 'secrets'>,
 ): Promise<ConfigDocument> {
-  const channels = await listChannels(db, project.id)
+  const channels = await listIntegrations(db, project.id)
   const checks = await listChecks(db, project.id)
   const ids = checks.map(({ id }) => id)
   const rules = await rulesOfChecks(db, ids)
@@ -49,11 +49,11 @@ export async function exportProject(
     version: CONFIG_DOCUMENT_VERSION,
     channels: channels.map((channel) => {
       const kind = findKind(channel.kind)
-      const config = openConfig(channel, secrets)
+      const config = decryptConfig(channel, secrets)
       const shown = withSecrets ? config : kind ? shownConfig(kind, config) : {}
       return { id: channel.uuid, kind: channel.kind, name: channel.name, config: shown }
     }),
-    checks: await mapInTurns(checks, documented),
+    checks: await mapYielding(checks, documented),
     ...(policies.length > 0 && { policies }),
     ...(windows.length > 0 && { windows }),
   }

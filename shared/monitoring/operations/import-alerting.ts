@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import { ForbiddenError, ValidationError } from '../../errors.ts'
-import { createTurns } from '../../platform/process/turns.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { nowMicros } from '../../time.ts'
 import { changePolicy, insertPolicy, policiesOf } from '../alerting/policy-store.ts'
 import { policyView } from '../alerting/policy-view.ts'
 import { readPolicy } from '../alerting/read-policy.ts'
-import type { NamedChannel } from '../checks/channels-field.ts'
+import type { NamedIntegration } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
+import { readWindow } from '../maintenance/read-window.ts'
+import { saveWindow, windowsOf } from '../maintenance/window-store.ts'
+import { windowView } from '../maintenance/window-view.ts'
 import type { ObjectChanges, SettingChanges } from '../projects/config-document.ts'
-import { readWindow } from '../windows/read-window.ts'
-import { saveWindow, windowsOf } from '../windows/window-store.ts'
-import { windowView } from '../windows/window-view.ts'
-import { MOST_POLICIES } from './create-policy.ts'
+import { MAX_POLICIES } from './create-policy.ts'
 import { identity, insertAs, locating } from './document-entries.ts'
-import { MOST_WINDOWS } from './keep-window.ts'
-import { namedChannels } from './named-channels.ts'
+import { namedIntegrations } from './named-integrations.ts'
+import { MAX_WINDOWS } from './save-window.ts'
 
 interface Importing {
   projectId: number
@@ -24,19 +24,19 @@ interface Importing {
 
 /**
  * Compares the policies of a document with those of the project, whose row the caller holds, or makes them agree.
- * @param newChannels integrations that the document brings
+ * @param newIntegrations integrations that the document brings
  * @throws ValidationError that says which entry is wrong, ForbiddenError beyond the number that a project may have
  */
 export async function importPolicies(
   tx: Knex,
   { projectId, apply }: Importing,
   listed: readonly JsonObject[],
-  newChannels: readonly NamedChannel[],
+  newIntegrations: readonly NamedIntegration[],
 ): Promise<ObjectChanges> {
   const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await policiesOf(tx, [projectId])).map((policy) => [policy.uuid, policy]))
-  const known = await namedChannels(tx, projectId)
-  const brought = newChannels.filter(({ id }) => !known.some((channel) => channel.id === id))
+  const known = await namedIntegrations(tx, projectId)
+  const brought = newIntegrations.filter(({ id }) => !known.some((channel) => channel.id === id))
   for (const [index, { id, ...body }] of listed.entries()) {
     await locating(`policies[${index}]`, async () => {
       const uuid = identity(id, 'id')
@@ -52,7 +52,7 @@ export async function importPolicies(
       if (apply) await changePolicy(tx, current.id, fields)
     })
   }
-  if (report.create.length > 0 && existing.size + report.create.length > MOST_POLICIES) throw new ForbiddenError('')
+  if (report.create.length > 0 && existing.size + report.create.length > MAX_POLICIES) throw new ForbiddenError('')
   return report
 }
 
@@ -69,7 +69,7 @@ export async function importWindows(
 ): Promise<ObjectChanges> {
   const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await windowsOf(tx, [projectId])).map((window) => [window.uuid, window]))
-  const turns = createTurns()
+  const turns = createTimeSlices()
   for (const [index, { id, ...body }] of listed.entries()) {
     await turns.rest()
     await locating(`windows[${index}]`, async () => {
@@ -88,7 +88,7 @@ export async function importWindows(
       if (apply) await saveWindow(tx, projectId, { id: current.id }, fields)
     })
   }
-  if (report.create.length > 0 && existing.size + report.create.length > MOST_WINDOWS) throw new ForbiddenError('')
+  if (report.create.length > 0 && existing.size + report.create.length > MAX_WINDOWS) throw new ForbiddenError('')
   return report
 }
 

@@ -2,17 +2,15 @@ import type { Knex } from 'knex'
 import { ForbiddenError, ValidationError } from '../../errors.ts'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
 import { acrossTenants } from '../../platform/database/tenant.ts'
-import { createTurns } from '../../platform/process/turns.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { alertingChanged, policiesOf } from '../alerting/policy-store.ts'
-import { withStoredSecrets } from '../channels/shown-config.ts'
-import { insertChannel, listChannels, type StoredChannel, updateChannel } from '../channels/store.ts'
+import { canonicalJson } from '../checks/canonical-json.ts'
 import type { JsonObject } from '../checks/json-body.ts'
-import { plainJson } from '../checks/plain-json.ts'
 import { applySpec } from '../checks/settings.ts'
 import {
-  assignChannels,
+  assignIntegrations,
   countChecks,
   insertCheck,
   isFreeUuid,
@@ -20,7 +18,14 @@ import {
   lockCheck,
   updateSettings,
 } from '../checks/store.ts'
-import { requireTagRoom } from '../checks/tag-limit.ts'
+import { requireTagCapacity } from '../checks/tag-limit.ts'
+import { withStoredSecrets } from '../integrations/shown-config.ts'
+import {
+  insertIntegration,
+  listIntegrations,
+  type StoredIntegration,
+  updateIntegrationRow,
+} from '../integrations/store.ts'
 import { changedSettings, type ImportReport } from '../projects/config-document.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
@@ -31,9 +36,9 @@ import { type DocumentMember, entries, identity, insertAs, locating } from './do
 import { importPolicies, importWindows } from './import-alerting.ts'
 import { importRules } from './import-rules.ts'
 import { inTransaction } from './in-transaction.ts'
-import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
-import { type Asked, askRecipients, knownRecipients, recipientOf } from './recipients.ts'
-import { deadlineOf } from './ruled-deadline.ts'
+import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
+import { knownRecipients, type Requested, recipientOf, requestRecipients } from './recipients.ts'
+import { deadlineOf } from './rule-deadline.ts'
 
 /** The same for both, and for a check of this very project: whose a deleted check was is not kept. */
 const UUID_NOT_FREE =
@@ -63,13 +68,13 @@ export async function importProject(
   const run = async (tx: Knex.Transaction, enqueue: Enqueue | null) => {
     await lockProject(tx, project.id)
     touched = []
-    const asked: Asked[] = []
+    const requested: Requested[] = []
     const isKnown = enqueue ? await knownRecipients({ ...deps, db: tx }, project.id) : () => true
-    const consent = { isKnown, asked }
-    const channels = await importChannels(tx, deps, project, entries(document, 'channels'), { apply, consent })
-    if (apply && enqueue) await askRecipients(tx, enqueue, deps, project.id, asked)
+    const consent = { isKnown, requested }
+    const channels = await importIntegrations(tx, deps, project, entries(document, 'channels'), { apply, consent })
+    if (apply && enqueue) await requestRecipients(tx, enqueue, deps, project.id, requested)
     const known = new Set([
-      ...(await listChannels(tx, project.id)).map(({ uuid }) => uuid),
+      ...(await listIntegrations(tx, project.id)).map(({ uuid }) => uuid),
       ...channels.create.map(({ id }) => id),
     ])
     const unknown = new Set<string>()
@@ -80,7 +85,7 @@ export async function importProject(
       touched,
     })
     const alerting = await importAlerting(tx, deps, { project, document, apply }, { channels, checks, touched })
-    const report: ImportReport = { applied: apply, channels, checks, ...alerting, unknownChannels: [...unknown] }
+    const report: ImportReport = { applied: apply, channels, checks, ...alerting, unknownIntegrations: [...unknown] }
     if (apply) await auditImport(tx, actor, project, report)
     return report
   }
@@ -106,15 +111,15 @@ async function importAlerting(
     ...(await policiesOf(tx, [project.id])).map(({ uuid }) => uuid),
     ...policies.create.map(({ id }) => id),
   ])
-  const ruled = await importRules(
+  const ruleState = await importRules(
     tx,
     deps,
     { ...importing, policies: known, report: checks },
     entries(document, 'checks'),
   )
-  for (const uuid of ruled) if (!touched.includes(uuid)) touched.push(uuid)
+  for (const uuid of ruleState) if (!touched.includes(uuid)) touched.push(uuid)
   const isChanged = [policies, windows].some(({ create, update }) => create.length + update.length > 0)
-  if (apply && (isChanged || ruled.length > 0)) await alertingChanged(tx, project.id)
+  if (apply && (isChanged || ruleState.length > 0)) await alertingChanged(tx, project.id)
   return {
     ...(document.policies !== undefined && { policies }),
     ...(document.windows !== undefined && { windows }),
@@ -133,18 +138,18 @@ async function auditImport(
 
 type Changes = ImportReport['channels']
 
-async function importChannels(
+async function importIntegrations(
   tx: Knex,
   deps: ImportDeps,
   project: Project,
   listed: readonly JsonObject[],
-  { apply, consent }: { apply: boolean; consent: { isKnown: (address: string) => boolean; asked: Asked[] } },
+  { apply, consent }: { apply: boolean; consent: { isKnown: (address: string) => boolean; requested: Requested[] } },
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
-  const existing = new Map((await listChannels(tx, project.id)).map((channel) => [channel.uuid, channel]))
+  const existing = new Map((await listIntegrations(tx, project.id)).map((channel) => [channel.uuid, channel]))
   // Names are looked up when something is sent; an import must not wait for anybody's name server.
   const rules = { db: tx, config: deps.config, resolve: async () => [] }
-  const turns = createTurns()
+  const turns = createTimeSlices()
   for (const [index, entry] of listed.entries()) {
     await turns.rest()
     await locating(`channels[${index}]`, async () => {
@@ -152,33 +157,33 @@ async function importChannels(
       const current = existing.get(id)
       const kind = requireKind(entry.kind)
       const name = checkName(entry.name ?? '')
-      const stored = current ? openConfig(current, deps.secrets) : {}
+      const stored = current ? decryptConfig(current, deps.secrets) : {}
       const config = await checkConfig(rules, project.id, kind, withStoredSecrets(kind, configOf(entry), stored))
       const sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
       const address = config.value === stored.value ? null : recipientOf(kind.kind, config)
       const isEmailVerified = address === null || consent.isKnown(address)
-      if (!isEmailVerified) consent.asked.push({ uuid: id, address })
+      if (!isEmailVerified) consent.requested.push({ uuid: id, address })
       if (!current) {
         report.create.push({ id, name })
         const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, uuid: id, isEmailVerified }
-        if (apply) await insertAs(tx, 'integration', (savepoint) => insertChannel(savepoint, created))
+        if (apply) await insertAs(tx, 'integration', (savepoint) => insertIntegration(savepoint, created))
         return
       }
       if (current.kind !== kind.kind) throw new ValidationError('kind cannot be changed')
-      const changes = channelChanges(current, name, JSON.stringify(stored) === JSON.stringify(config))
+      const changes = integrationChanges(current, name, JSON.stringify(stored) === JSON.stringify(config))
       if (Object.keys(changes).length === 0) {
         report.unchanged += 1
         return
       }
       report.update.push({ id, name, changes })
       if (apply)
-        await updateChannel(tx, current.id, { name, sealedConfig, ...(address !== null && { isEmailVerified }) })
+        await updateIntegrationRow(tx, current.id, { name, sealedConfig, ...(address !== null && { isEmailVerified }) })
     })
   }
   return report
 }
 
-function channelChanges(current: StoredChannel, name: string, sameConfig: boolean) {
+function integrationChanges(current: StoredIntegration, name: string, sameConfig: boolean) {
   return {
     ...(current.name !== name && { name: { from: current.name, to: name } }),
     // The values may be secret: that they differ is all that is said.
@@ -203,7 +208,7 @@ async function importChecks(
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
   const tagsAfter = new Map([...existing.values()].map(({ uuid, tags }) => [uuid, tags]))
-  const turns = createTurns()
+  const turns = createTimeSlices()
   for (const [index, entry] of listed.entries()) {
     await turns.rest()
     await locating(`checks[${index}]`, async () => {
@@ -211,7 +216,7 @@ async function importChecks(
       const spec = parseSpec(entry)
       const named = spec.channels === undefined ? null : spec.channels.split(',').filter((id) => id !== '')
       for (const id of named ?? []) if (!known.has(id)) unknown.add(id)
-      const channelIds = named?.filter((id) => known.has(id)) ?? null
+      const integrationIds = named?.filter((id) => known.has(id)) ?? null
       const current = existing.get(uuid)
       if (spec.tags !== undefined) tagsAfter.set(uuid, spec.tags)
       if (!current) {
@@ -221,12 +226,15 @@ async function importChecks(
         report.create.push({ id: uuid, name: spec.name ?? '' })
         if (!apply) return
         const created = await insertCheck(tx, project.id, settings, { uuid })
-        await assignChannels(tx, created, channelIds ?? [])
+        await assignIntegrations(tx, created, integrationIds ?? [])
         touched.push(uuid)
         return
       }
       const wanted = applySpec(current, spec, { slugFromName: false })
-      const changes = { ...changedSettings(current, wanted), ...assignmentChanges(current.channelIds, channelIds) }
+      const changes = {
+        ...changedSettings(current, wanted),
+        ...assignmentChanges(current.integrationIds, integrationIds),
+      }
       if (Object.keys(changes).length === 0) {
         report.unchanged += 1
         return
@@ -236,11 +244,11 @@ async function importChecks(
       const locked = await lockCheck(tx, project.id, uuid)
       if (!locked) return
       await updateSettings(tx, locked.id, wanted, await deadlineOf(tx, { ...locked, ...wanted }, nextOccurrence))
-      if (channelIds) await assignChannels(tx, locked, channelIds)
+      if (integrationIds) await assignIntegrations(tx, locked, integrationIds)
       touched.push(uuid)
     })
   }
-  requireTagRoom(
+  requireTagCapacity(
     [...existing.values()].map(({ tags }) => tags),
     tagsAfter.values(),
   )
@@ -258,7 +266,7 @@ function assignmentChanges(current: readonly string[], wanted: readonly string[]
 }
 
 function configOf(entry: JsonObject): Readonly<Record<string, unknown>> {
-  const config = plainJson(entry.config ?? null)
+  const config = canonicalJson(entry.config ?? null)
   if (typeof config !== 'object' || config === null) throw new ValidationError('config is not an object')
   return { ...config }
 }

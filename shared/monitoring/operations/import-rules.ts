@@ -1,22 +1,22 @@
 import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
-import { createTurns } from '../../platform/process/turns.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { invalid, readObject } from '../alerting/fields.ts'
 import { rulesOfChecks } from '../alerting/policy-store.ts'
 import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { listChecks, lockCheck } from '../checks/store.ts'
 import { splitTags } from '../checks/tags.ts'
-import { nodesOf } from '../dependencies/parent-store.ts'
-import type { Node } from '../dependencies/parents.ts'
-import { isPingSecret } from '../door/ping-secret.ts'
-import { findPingSecrets, savePingSecret } from '../door/secret-store.ts'
+import { isPingSecret } from '../pings/ping-secret.ts'
+import { findPingSecrets, savePingSecret } from '../pings/secret-store.ts'
 import type { ObjectChanges, SettingChanges } from '../projects/config-document.ts'
+import { nodesOf } from '../rules/parent-store.ts'
+import type { Node } from '../rules/parents.ts'
 import { parseSpec } from './check-changes.ts'
 import { identity, locating } from './document-entries.ts'
 import { differences } from './import-alerting.ts'
-import { keepRules, refuseRings } from './store-rules.ts'
+import { refuseRings, storeRuleFields } from './store-rules.ts'
 
 interface RulesImport {
   projectId: number
@@ -56,7 +56,7 @@ export async function importRules(
   const stored = await rulesOfChecks(tx, ids)
   const sealed = await findPingSecrets(tx, ids)
   const changed: Wanted[] = []
-  const turns = createTurns()
+  const turns = createTimeSlices()
   for (const [index, entry] of entries) {
     await turns.rest()
     await locating(`checks[${index}]`, async () => {
@@ -82,7 +82,7 @@ export async function importRules(
     await turns.rest()
     const check = await lockCheck(tx, projectId, uuid)
     if (!check) continue
-    await keepRules(tx, check, before, rules)
+    await storeRuleFields(tx, check, before, rules)
     if (secret === null) continue
     await savePingSecret(tx, check.id, { sealedSecret: secrets.seal('ping-secret', secret), overlapSeconds: 0 })
   }

@@ -4,10 +4,10 @@ import { ValidationError } from '../../errors.ts'
 import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
-import type { ChannelKind } from '../channels/kind.ts'
-import { findKind } from '../channels/kinds.ts'
-import type { ConfigObject } from '../channels/shown-config.ts'
-import { listChannels, type StoredChannel } from '../channels/store.ts'
+import type { IntegrationKind } from '../integrations/kind.ts'
+import { findKind } from '../integrations/kinds.ts'
+import type { ConfigObject } from '../integrations/shown-config.ts'
+import { listIntegrations, type StoredIntegration } from '../integrations/store.ts'
 
 /** What configurations of integrations are checked against; listeners and commands both have it. */
 export interface ConfigRules {
@@ -18,7 +18,7 @@ export interface ConfigRules {
 }
 
 /** @throws ValidationError for a kind that is none */
-export function requireKind(name: unknown): ChannelKind {
+export function requireKind(name: unknown): IntegrationKind {
   const kind = typeof name === 'string' ? findKind(name) : undefined
   if (!kind) throw new ValidationError('kind has unexpected value', [problem('kind', 'has unexpected value')])
   return kind
@@ -32,7 +32,7 @@ export function requireKind(name: unknown): ChannelKind {
 export async function checkConfig(
   rules: ConfigRules,
   projectId: number,
-  kind: ChannelKind,
+  kind: IntegrationKind,
   given: unknown,
 ): Promise<ConfigObject> {
   if (kind.kind === 'shell' && !rules.config.shellEnabled) {
@@ -59,7 +59,7 @@ export function checkName(name: unknown): string {
 }
 
 /** What is stored of an integration's configuration, secrets included. */
-export function openConfig(channel: Pick<StoredChannel, 'sealedConfig'>, secrets: Secrets): ConfigObject {
+export function decryptConfig(channel: Pick<StoredIntegration, 'sealedConfig'>, secrets: Secrets): ConfigObject {
   return asObject(JSON.parse(secrets.open('integration', channel.sealedConfig)))
 }
 
@@ -79,7 +79,7 @@ async function resolveAll(name: string): Promise<string[]> {
 }
 
 async function checkMembers(db: Knex, projectId: number, members: unknown): Promise<void> {
-  const others = (await listChannels(db, projectId)).filter(({ kind }) => kind !== 'group')
+  const others = (await listIntegrations(db, projectId)).filter(({ kind }) => kind !== 'group')
   const known = new Set(others.map(({ uuid }) => uuid))
   if (Array.isArray(members) && members.every((member) => known.has(member))) return
   throw new ValidationError('config.channels names something that is no integration of the project', [

@@ -1,42 +1,42 @@
 import type { Knex } from 'knex'
 import { type Micros, microsOfDate } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
-import { invalid, isGiven, readChoice, readList, readObject, readText } from '../alerting/fields.ts'
+import { invalid, isPresent, readChoice, readList, readObject, readText } from '../alerting/fields.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import type { CheckFlip } from '../pages/status-history-store.ts'
 import { listFlipsOfChecks } from '../pages/status-history-store.ts'
 import { listPings } from '../pings/store.ts'
+import type { SourceRule } from '../rules/source-rule.ts'
 import type { Played } from '../simulation/virtual-check.ts'
-import type { SourceRule } from '../sources/source-rule.ts'
 
-const MOST_EVENTS = 5_000
+const MAX_EVENTS = 5_000
 const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 const KINDS = ['success', 'start', 'fail', 'log'] as const
-const LONGEST_SOURCE = 64
+const MAX_SOURCE_LENGTH = 64
 
 /** What is played: thought up, or what was recorded of a check. */
-export type Asked = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
+export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
 
 /** @throws ValidationError with the first thing that is wrong */
-export function readAsked(body: JsonObject): Asked {
-  const events = isGiven(body.events) ? eventsOf(body.events) : null
-  const recorded = isGiven(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
+export function readSimulationRequest(body: JsonObject): Requested {
+  const events = isPresent(body.events) ? eventsOf(body.events) : null
+  const recorded = isPresent(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
   if (events && recorded) throw invalid('recorded', 'has unexpected value')
   // A check that is only described has no log.
-  if (!events && isGiven(body.settings)) throw invalid('events', 'is missing')
+  if (!events && isPresent(body.settings)) throw invalid('events', 'is missing')
   return events ? { kind: 'events', events } : { kind: recorded ?? 'pings' }
 }
 
 function eventsOf(given: JsonValue): Played[] {
-  return readList(given, 'events', { max: MOST_EVENTS })
+  return readList(given, 'events', { max: MAX_EVENTS })
     .map((item, index) => {
       const path = `events[${index}]`
       const event = readObject(item, path)
-      const rid = isGiven(event.rid) ? readText(event.rid, `${path}.rid`, { max: 36 }) : null
+      const rid = isPresent(event.rid) ? readText(event.rid, `${path}.rid`, { max: 36 }) : null
       if (rid !== null && !isUuid(rid)) throw invalid(`${path}.rid`, 'has unexpected value')
-      const source = isGiven(event.source) ? readText(event.source, `${path}.source`, { max: LONGEST_SOURCE }) : ''
+      const source = isPresent(event.source) ? readText(event.source, `${path}.source`, { max: MAX_SOURCE_LENGTH }) : ''
       const at = readInstant(event.at, `${path}.at`)
-      return { at, kind: readChoice(event.kind, `${path}.kind`, KINDS), rid, source, door: 'http' as const }
+      return { at, kind: readChoice(event.kind, `${path}.kind`, KINDS), rid, source, listener: 'http' as const }
     })
     .toSorted((a, b) => a.at - b.at)
 }
@@ -61,7 +61,7 @@ export async function recordingOf(
   const flips = (await listFlipsOfChecks(db, [checkId])).get(checkId) ?? []
   const namesSources = sources !== null && sources.by !== 'address'
   if (kind === 'flips' || namesSources) return flips.map(changeOf)
-  const pings = await listPings(db, checkId, 0, MOST_EVENTS)
+  const pings = await listPings(db, checkId, 0, MAX_EVENTS)
   const heard = pings
     .map(
       ({ type, at, rid, scheme, remoteAddr }): Played => ({
@@ -69,7 +69,7 @@ export async function recordingOf(
         at,
         rid,
         source: remoteAddr ?? '',
-        door: scheme === 'email' ? 'smtp' : 'http',
+        listener: scheme === 'email' ? 'smtp' : 'http',
       }),
     )
     .toReversed()

@@ -4,11 +4,11 @@ import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { type LinkMailDeps, queueLinkMail } from '../../tenancy/operations/queue-link-mail.ts'
 import { takeTokens } from '../../tenancy/rate-limits/store.ts'
-import { email } from '../channels/kinds/email.ts'
-import { listMemberAddresses, listVerifiedRecipients } from '../channels/recipient-store.ts'
-import type { ConfigObject } from '../channels/shown-config.ts'
-import { listChannels } from '../channels/store.ts'
-import { openConfig } from './integration-config.ts'
+import { email } from '../integrations/kinds/email.ts'
+import { listMemberAddresses, listVerifiedRecipients } from '../integrations/recipient-store.ts'
+import type { ConfigObject } from '../integrations/shown-config.ts'
+import { listIntegrations } from '../integrations/store.ts'
+import { decryptConfig } from './integration-config.ts'
 
 /** Requests for consent: to one address, and of one project. A quarter of an hour refills a bucket. */
 const PER_RECIPIENT = 10
@@ -44,11 +44,11 @@ export async function knownRecipients(
 ): Promise<(address: string) => boolean> {
   const members = await listMemberAddresses(db, projectId)
   const digests = await listVerifiedRecipients(db, projectId)
-  const channels = await listChannels(db, projectId)
+  const channels = await listIntegrations(db, projectId)
   const agreed = new Set(digests.map((digest) => digest.toString('hex')))
   const sendingTo = channels
     .filter((one) => one.kind === email.kind && one.isEmailVerified && one.disabledAt === null)
-    .map((one) => String(openConfig(one, secrets).value).toLowerCase())
+    .map((one) => String(decryptConfig(one, secrets).value).toLowerCase())
   const addresses = new Set([...members, ...sendingTo])
   return (address) =>
     addresses.has(address.toLowerCase()) ||
@@ -56,7 +56,7 @@ export async function knownRecipients(
 }
 
 /** An e-mail integration whose recipient is to be asked. */
-export interface Asked {
+export interface Requested {
   uuid: string
   address: string
 }
@@ -66,18 +66,18 @@ export interface Asked {
  * later, from the page of their integration.
  * @returns how many are asked
  */
-export async function askRecipients(
+export async function requestRecipients(
   tx: Knex,
   enqueue: Enqueue,
   deps: LinkMailDeps,
   projectId: number,
-  asked: readonly Asked[],
+  requested: readonly Requested[],
 ): Promise<number> {
-  if (asked.length === 0) return 0
+  if (requested.length === 0) return 0
   const { secrets } = deps
   const bucketOf = (address: string) => `confirm:to:${secrets.digest(recipientText(address)).toString('base64url')}`
   const ofProject = `confirm:of:${projectId}`
-  const buckets = new Map(asked.map(({ address }) => [bucketOf(address), 1] as const))
+  const buckets = new Map(requested.map(({ address }) => [bucketOf(address), 1] as const))
   const grants = await takeTokens(
     tx,
     [
@@ -89,7 +89,7 @@ export async function askRecipients(
   let left = grants.find(({ bucket }) => bucket === ofProject)?.granted ?? 0
   let count = 0
   for (const { bucket, granted } of grants) {
-    const one = asked.find(({ address }) => bucketOf(address) === bucket)
+    const one = requested.find(({ address }) => bucketOf(address) === bucket)
     if (!one || granted < 1 || left < 1) continue
     left -= 1
     count += 1
@@ -99,14 +99,14 @@ export async function askRecipients(
 }
 
 /** Asks one recipient. @throws RateLimitedError beyond the limits: the caller's transaction stores nothing then */
-export async function askRecipient(
+export async function requestRecipient(
   tx: Knex,
   enqueue: Enqueue,
   deps: LinkMailDeps,
   projectId: number,
-  asked: Asked,
+  requested: Requested,
 ): Promise<void> {
-  if ((await askRecipients(tx, enqueue, deps, projectId, [asked])) === 1) return
+  if ((await requestRecipients(tx, enqueue, deps, projectId, [requested])) === 1) return
   throw new RateLimitedError('Too many requests for consent. Wait a few minutes, then try again.', 120)
 }
 
@@ -115,7 +115,7 @@ async function mailRequest(
   tx: Knex,
   enqueue: Enqueue,
   { config, secrets }: LinkMailDeps,
-  { uuid, address }: Asked,
+  { uuid, address }: Requested,
 ): Promise<void> {
   const signature = secrets.digest(confirmText(uuid, address)).toString('base64url')
   await queueLinkMail(

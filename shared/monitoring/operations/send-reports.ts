@@ -3,10 +3,12 @@ import type { Knex } from 'knex'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
-import { runInTurns } from '../../platform/process/turns.ts'
+import { runYielding } from '../../platform/process/time-slices.ts'
 import { queueWrittenMail } from '../../tenancy/operations/queue-written-mail.ts'
 import { type Micros, toIsoMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
+import { openWindows, windowNow } from '../maintenance/spans.ts'
+import { windowsOf } from '../maintenance/window-store.ts'
 import { listProjectsOf } from '../projects/member-store.ts'
 import type { DownCheck } from '../reports/report.ts'
 import { type Addressed, limitMail, reminderMail, reportMail } from '../reports/report-mail.ts'
@@ -22,8 +24,6 @@ import {
 } from '../reports/report-store.ts'
 import { nextReport, reminderInterval, reportPeriod } from '../reports/report-times.ts'
 import { signedOfUnsubscribe, unsubscribePath } from '../reports/unsubscribe-link.ts'
-import { openWindows, windowNow } from '../windows/spans.ts'
-import { windowsOf } from '../windows/window-store.ts'
 
 interface MailDeps {
   config: Pick<Config, 'publicUrl' | 'siteName'>
@@ -81,7 +81,7 @@ export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDep
 /** Nobody is reminded of what is planned. */
 async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros): Promise<DownCheck[]> {
   const windows = await windowsOf(tx, [...new Set(down.map(({ projectId }) => projectId))])
-  const open = Map.groupBy(await runInTurns(openWindows(windows, now)), ({ window }) => window.projectId)
+  const open = Map.groupBy(await runYielding(openWindows(windows, now)), ({ window }) => window.projectId)
   return down.filter(
     ({ projectId, uuid, tags }) => windowNow(open.get(projectId) ?? [], { uuid, tags: splitTags(tags) }) === null,
   )

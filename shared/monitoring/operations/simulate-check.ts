@@ -3,44 +3,44 @@ import { shardOf } from '../../contracts/ping-batch.ts'
 import { type PingGeneration, shardsNow } from '../../contracts/ping-generations.ts'
 import { NotFoundError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
-import { createTurns } from '../../platform/process/turns.ts'
-import { takeTurn } from '../../tenancy/operations/take-turn.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
+import { takeToken } from '../../tenancy/operations/take-token.ts'
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
-import { invalid, isGiven, readList, readObject, refuseUnknown } from '../alerting/fields.ts'
+import { invalid, isPresent, readList, readObject, refuseUnknown } from '../alerting/fields.ts'
 import { IMPLICIT_PLAN, type Policy, policyFor } from '../alerting/policy.ts'
 import { findPolicy, policiesOf } from '../alerting/policy-store.ts'
 import { readPolicy } from '../alerting/read-policy.ts'
-import { findKind } from '../channels/kinds.ts'
-import { keepsRecord, takesDigests } from '../channels/readers.ts'
-import { listChannels } from '../channels/store.ts'
+import { gapsSince } from '../availability/gap-store.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { hasAllTags, splitTags } from '../checks/tags.ts'
-import { gapsSince } from '../gaps/gap-store.ts'
+import { findKind } from '../integrations/kinds.ts'
+import { keepsRecord, takesDigests } from '../integrations/readers.ts'
+import { listIntegrations } from '../integrations/store.ts'
+import { readWindow } from '../maintenance/read-window.ts'
+import type { Window } from '../maintenance/window.ts'
+import { windowsOf } from '../maintenance/window-store.ts'
 import { listFlipsOfChecks } from '../pages/status-history-store.ts'
-import { tellsUnknown } from '../projects/changes-store.ts'
+import { notifiesUnknown } from '../projects/changes-store.ts'
 import type { Project } from '../projects/store.ts'
-import type { Outage } from '../simulation/crowd.ts'
+import type { Outage } from '../simulation/check-group.ts'
 import { ParentHistory } from '../simulation/parent-history.ts'
 import { nodesAbove, outagesBeside, refusalsOf } from '../simulation/recording-store.ts'
 import { assumptionsOf, type Simulated } from '../simulation/simulated.ts'
-import { LONGEST_SIMULATION, type SimulatedChannel, Simulation } from '../simulation/simulation.ts'
-import { readWindow } from '../windows/read-window.ts'
-import type { Window } from '../windows/window.ts'
-import { windowsOf } from '../windows/window-store.ts'
-import { openConfig } from './integration-config.ts'
-import { namedChannels } from './named-channels.ts'
-import { readAsked, readInstant, recordingOf } from './played-signals.ts'
-import { type AskedCheck, freshCheck, freshRuling, readAskedCheck } from './simulated-check.ts'
+import { MAX_SIMULATION, type SimulatedIntegration, Simulation } from '../simulation/simulation.ts'
+import { decryptConfig } from './integration-config.ts'
+import { namedIntegrations } from './named-integrations.ts'
+import { readInstant, readSimulationRequest, recordingOf } from './played-signals.ts'
+import { type CheckToSimulate, freshCheck, freshRuling, readSimulatedCheck } from './simulated-check.ts'
 
 const MEMBERS = ['check', 'settings', 'rules', 'policy', 'windows', 'events', 'recorded', 'from', 'until', 'api_key']
-const MOST_WINDOWS = 100
+const MAX_WINDOWS = 100
 const WEEK: Micros = microsOfSeconds(604_800)
 const PER_MINUTE = 6
 
 /** What a simulation of a check came to; the integrations it names are the project's. */
 export interface SimulatedCheck extends Simulated {
-  check: Pick<AskedCheck, 'uuid' | 'name'>
+  check: Pick<CheckToSimulate, 'uuid' | 'name'>
   from: Micros
   until: Micros
   /** what is taken for granted, in sentences */
@@ -65,36 +65,38 @@ export async function simulateCheck(
   { secrets, installation }: Deps,
 ): Promise<SimulatedCheck> {
   const { project, body, now, isCounted = true } = input
-  const check = await readAskedCheck(db, project.id, body)
+  const check = await readSimulatedCheck(db, project.id, body)
   const policy = await policyOf(db, project.id, check, body.policy)
   const windows = await windowsFor(db, project.id, body.windows, now)
   const span = spanOf(body, now)
-  const asked = readAsked(body)
+  const requested = readSimulationRequest(body)
   refuseUnknown(body, '', MEMBERS)
   if (isCounted) {
-    await takeTurn(db, `simulation:${project.id}`, PER_MINUTE, 'There were six simulations within a minute.')
+    await takeToken(db, `simulation:${project.id}`, PER_MINUTE, 'There were six simulations within a minute.')
   }
   const { sources } = check.rules
-  const isRecorded = asked.kind !== 'events' && check.id !== null
+  const isRecorded = requested.kind !== 'events' && check.id !== null
   const played =
-    asked.kind === 'events' ? asked.events : await recordingOf(db, check.id ?? 0, { kind: asked.kind, sources })
+    requested.kind === 'events'
+      ? requested.events
+      : await recordingOf(db, check.id ?? 0, { kind: requested.kind, sources })
   const simulation = new Simulation({
     check: { ...freshCheck(check), uuid: check.uuid, tags: splitTags(check.tags) },
     played,
-    ruled: freshRuling(check),
+    ruleState: freshRuling(check),
     gaps: isRecorded ? await gapsSince(db, Math.min(span.from, played[0]?.at ?? span.from)) : [],
     refusals: isRecorded ? await refusalsOf(db, check.id ?? 0) : [],
     shard: 1n << BigInt(shardOf(check.id ?? 0, shardsNow(installation.generations()))),
     policy: policy && { id: policy.id, version: 1, plan: policy.plan },
     severity: check.rules.severity,
-    channels: await channelsFor(db, project.id, check, secrets),
+    channels: await integrationsFor(db, project.id, check, secrets),
     windows,
     parents: await parentsOf(db, project.id, check),
-    crowd: await crowdOf(db, { projectId: project.id, checkId: check.id ?? 0, since: span.from - WEEK }, policy),
-    tellsUnknown: await tellsUnknown(db, project.id),
+    crowd: await groupOf(db, { projectId: project.id, checkId: check.id ?? 0, since: span.from - WEEK }, policy),
+    notifiesUnknown: await notifiesUnknown(db, project.id),
     ...span,
   })
-  const turns = createTurns()
+  const turns = createTimeSlices()
   while (simulation.step()) await turns.rest()
   const result = simulation.result()
   return { ...result, assumed: assumptionsOf(result, policy?.plan ?? null), check, ...span }
@@ -109,7 +111,7 @@ interface PlayedPolicy extends Pick<Policy, 'id' | 'plan'> {
 async function policyOf(
   db: Knex,
   projectId: number,
-  { tags, rules }: AskedCheck,
+  { tags, rules }: CheckToSimulate,
   given: JsonValue | undefined,
 ): Promise<PlayedPolicy | null> {
   if (given === null) return null
@@ -123,7 +125,7 @@ async function policyOf(
   if (given === undefined) return inForce && applying(inForce)
   if (typeof given === 'string') return applying(await requirePolicy(db, projectId, given))
   const draft = { name: 'draft', ...readObject(given, 'policy') }
-  const { plan, match } = readPolicy(draft, null, await namedChannels(db, projectId))
+  const { plan, match } = readPolicy(draft, null, await namedIntegrations(db, projectId))
   const wanted = splitTags(match)
   return {
     id: 0,
@@ -142,18 +144,18 @@ async function requirePolicy(db: Knex, projectId: number, uuid: string): Promise
 }
 
 async function windowsFor(db: Knex, projectId: number, given: JsonValue | undefined, now: Micros): Promise<Window[]> {
-  if (!isGiven(given)) return await windowsOf(db, [projectId])
-  return readList(given, 'windows', { max: MOST_WINDOWS }).map((item, index) => ({
+  if (!isPresent(given)) return await windowsOf(db, [projectId])
+  return readList(given, 'windows', { max: MAX_WINDOWS }).map((item, index) => ({
     ...readWindow(readObject(item, `windows[${index}]`), null, now),
     uuid: '',
   }))
 }
 
 function spanOf(body: JsonObject, now: Micros): { from: Micros; until: Micros } {
-  const until = isGiven(body.until) ? readInstant(body.until, 'until') : now
-  const from = isGiven(body.from) ? readInstant(body.from, 'from') : until - WEEK
+  const until = isPresent(body.until) ? readInstant(body.until, 'until') : now
+  const from = isPresent(body.from) ? readInstant(body.from, 'from') : until - WEEK
   if (from >= until) throw invalid('until', 'is too small')
-  if (until - from > LONGEST_SIMULATION) throw invalid('until', 'is too large')
+  if (until - from > MAX_SIMULATION) throw invalid('until', 'is too large')
   return { from, until }
 }
 
@@ -161,7 +163,7 @@ function spanOf(body: JsonObject, now: Micros): { from: Micros; until: Micros } 
 async function parentsOf(
   db: Knex,
   projectId: number,
-  { uuid, name, tags, rules }: AskedCheck,
+  { uuid, name, tags, rules }: CheckToSimulate,
 ): Promise<ParentHistory | null> {
   if (rules.parents.length === 0) return null
   const above = await nodesAbove(db, projectId, { uuid, parents: rules.parents })
@@ -176,28 +178,28 @@ async function parentsOf(
 }
 
 /** When the other checks were down that a digest may tell of with this one. */
-async function crowdOf(
+async function groupOf(
   db: Knex,
-  asked: { projectId: number; checkId: number; since: Micros },
+  requested: { projectId: number; checkId: number; since: Micros },
   policy: PlayedPolicy | null,
 ): Promise<Outage[]> {
   if ((policy?.plan ?? IMPLICIT_PLAN).group.within === 0) return []
-  return (await outagesBeside(db, asked)).filter((outage) => policy?.isAbout(outage))
+  return (await outagesBeside(db, requested)).filter((outage) => policy?.isAbout(outage))
 }
 
-async function channelsFor(
+async function integrationsFor(
   db: Knex,
   projectId: number,
-  { channelIds }: AskedCheck,
+  { integrationIds }: CheckToSimulate,
   secrets: Secrets,
-): Promise<SimulatedChannel[]> {
-  return (await listChannels(db, projectId)).map((channel) => {
-    const config = openConfig(channel, secrets)
+): Promise<SimulatedIntegration[]> {
+  return (await listIntegrations(db, projectId)).map((channel) => {
+    const config = decryptConfig(channel, secrets)
     const kind = findKind(channel.kind)
     return {
       id: channel.id,
       uuid: channel.uuid,
-      isOwn: channelIds.includes(channel.uuid),
+      isOwn: integrationIds.includes(channel.uuid),
       isDisabled: channel.disabledAt !== null,
       ignores: { up: kind?.isNoop(config, 'up') ?? false, down: kind?.isNoop(config, 'down') ?? false },
       keepsRecord: keepsRecord(channel.kind),

@@ -4,6 +4,7 @@ import { transaction } from '../../platform/database/db.ts'
 import { type Micros, microsOfMillis, toIsoMillis } from '../../time.ts'
 import { anchorObject } from '../../transparency/anchoring/store.ts'
 import { DAY_EVENT_TYPE, type DayRecord, recordHash } from '../../transparency/statements/day-record.ts'
+import type { WindowTime } from '../maintenance/window.ts'
 import { factsOfDay, gapsOfDay } from '../statements/day-facts-store.ts'
 import { recordOfDay } from '../statements/record-of-day.ts'
 import {
@@ -15,7 +16,6 @@ import {
   type OpenDay,
   storeStatement,
 } from '../statements/statement-store.ts'
-import type { WindowTime } from '../windows/window.ts'
 
 const DAYS_AT_ONCE = 20
 

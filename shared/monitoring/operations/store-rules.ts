@@ -6,11 +6,11 @@ import { alertingChanged, findPolicy, findRules, saveRules } from '../alerting/p
 import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { type AssignedCheck, findCheck } from '../checks/store.ts'
-import { nodesOf } from '../dependencies/parent-store.ts'
-import { cycleOf, graphOf, type Node } from '../dependencies/parents.ts'
+import { nodesOf } from '../rules/parent-store.ts'
+import { cycleOf, graphOf, type Node } from '../rules/parents.ts'
 import { applyRuling } from './apply-ruling.ts'
 import type { OperationDeps } from './deps.ts'
-import { keepPingSecret } from './keep-ping-secret.ts'
+import { storePingSecret } from './save-ping-secret.ts'
 
 /** The rules of a check after a change; `secret` is the new ping secret, shown this once, or null. */
 export interface ChangedRules {
@@ -48,8 +48,8 @@ export async function storeRules(
   const before = await findRules(tx, check.id)
   const rules = readRules(body, before, path)
   await refuseParents(tx, check, rules, path)
-  await keepRules(tx, check, before, rules)
-  const secret = await keepPingSecret(tx, check.id, body.ping_auth, deps)
+  await storeRuleFields(tx, check, before, rules)
+  const secret = await storePingSecret(tx, check.id, body.ping_auth, deps)
   await alertingChanged(tx, check.projectId)
   return { rules, secret }
 }
@@ -58,7 +58,12 @@ export async function storeRules(
  * Stores rules that were found valid, of a check that the caller holds.
  * @throws NotFoundError for a policy that the project does not have
  */
-export async function keepRules(tx: Knex, check: AssignedCheck, before: RuleFields, rules: RuleFields): Promise<void> {
+export async function storeRuleFields(
+  tx: Knex,
+  check: AssignedCheck,
+  before: RuleFields,
+  rules: RuleFields,
+): Promise<void> {
   const policyId = await policyIdOf(tx, check.projectId, rules)
   await saveRules(tx, check.id, { ...rules, policyId })
   await applyRuling(tx, check, before, rules)

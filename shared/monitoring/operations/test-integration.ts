@@ -2,7 +2,7 @@ import { notificationDue } from '../../contracts/notification-due.ts'
 import type { Outbox } from '../../platform/broker/outbox.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import type { StoredChannel } from '../channels/store.ts'
+import type { StoredIntegration } from '../integrations/store.ts'
 import { insertNotifications } from '../notifications/store.ts'
 import type { Project } from '../projects/store.ts'
 
@@ -12,7 +12,7 @@ import type { Project } from '../projects/store.ts'
  */
 export async function testIntegration(
   actor: Actor,
-  { project, channel, status = 'down' }: { project: Project; channel: StoredChannel; status?: 'up' | 'down' },
+  { project, channel, status = 'down' }: { project: Project; channel: StoredIntegration; status?: 'up' | 'down' },
   deps: { outbox: Pick<Outbox, 'run'> },
 ): Promise<string> {
   return await deps.outbox.run(async (tx, enqueue) => {

@@ -10,10 +10,10 @@ import { auditCheck } from './check-changes.ts'
 export async function toggleIntegration(
   db: Knex,
   actor: Actor,
-  { project, check, channelUuid }: { project: Project; check: Check; channelUuid: string },
+  { project, check, integrationUuid }: { project: Project; check: Check; integrationUuid: string },
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    await toggleAssignment(tx, check.id, project.id, channelUuid)
+    await toggleAssignment(tx, check.id, project.id, integrationUuid)
     await auditCheck(tx, actor, project, 'check.integrations-changed', check)
   })
 }

@@ -5,10 +5,10 @@ import type { Actor } from '../../tenancy/actor.ts'
 import { makeIncidentDue } from '../alerting/policy-store.ts'
 import { listTags } from '../badges/store.ts'
 import { countChecks } from '../checks/store.ts'
-import { requireTagRoom } from '../checks/tag-limit.ts'
-import { wakeChildren } from '../dependencies/parent-store.ts'
+import { requireTagCapacity } from '../checks/tag-limit.ts'
 import { moveCheck } from '../projects/changes-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
+import { reevaluateChildren } from '../rules/parent-store.ts'
 import { auditCheck, requireLocked } from './check-changes.ts'
 import { checkLimitOf } from './check-limit.ts'
 import type { OperationDeps } from './deps.ts'
@@ -31,10 +31,10 @@ export async function transferCheck(
     }
     const locked = await requireLocked(tx, from.id, uuid)
     const before = await listTags(tx, to.id)
-    requireTagRoom(before, [...before, locked.tags])
+    requireTagCapacity(before, [...before, locked.tags])
     await moveCheck(tx, locked.id, to.id)
     await makeIncidentDue(tx, locked.id)
-    await wakeChildren(tx, [from.id])
+    await reevaluateChildren(tx, [from.id])
     await auditCheck(tx, actor, from, 'check.transferred', locked, ` to ${to.name}`)
     if (to.organisationId !== from.organisationId) {
       await auditCheck(tx, actor, to, 'check.received', locked, ` from ${from.name}`)

@@ -4,14 +4,14 @@ import { integrationTried, TrialResult } from '../../contracts/integration-tried
 import type { Outbox } from '../../platform/broker/outbox.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { takeTurn } from '../../tenancy/operations/take-turn.ts'
+import { takeToken } from '../../tenancy/operations/take-token.ts'
 import { microsOfSeconds } from '../../time.ts'
-import { webhook } from '../channels/kinds/webhook.ts'
-import { type ConfigObject, withStoredSecrets } from '../channels/shown-config.ts'
-import type { StoredChannel } from '../channels/store.ts'
+import { webhook } from '../integrations/kinds/webhook.ts'
+import { type ConfigObject, withStoredSecrets } from '../integrations/shown-config.ts'
+import type { StoredIntegration } from '../integrations/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
-import { checkConfig, checkName, openConfig } from './integration-config.ts'
+import { checkConfig, checkName, decryptConfig } from './integration-config.ts'
 
 /** Somebody waits so long for the result. */
 const WAIT_MS = 20_000
@@ -23,7 +23,7 @@ const PER_MINUTE = 6
 interface Trial {
   project: Project
   /** the stored integration that is being changed; null for a new one */
-  channel: StoredChannel | null
+  channel: StoredIntegration | null
   name: unknown
   /** leaves out the stored secrets that stay */
   config: ConfigObject
@@ -51,10 +51,10 @@ export async function tryWebhook(
   deps: TrialDeps,
 ): Promise<TriedWebhook> {
   const name = checkName(given.name)
-  const whole = channel ? withStoredSecrets(webhook, given.config, openConfig(channel, deps.secrets)) : given.config
+  const whole = channel ? withStoredSecrets(webhook, given.config, decryptConfig(channel, deps.secrets)) : given.config
   const config = await checkConfig({ db, config: deps.config }, project.id, webhook, whole)
   if (webhook.isNoop(config, status)) return 'nothing'
-  await takeTurn(db, `trial:${project.id}`, PER_MINUTE, 'There were six tests within a minute. Wait a little.')
+  await takeToken(db, `trial:${project.id}`, PER_MINUTE, 'There were six tests within a minute. Wait a little.')
   const trial = {
     trialId: randomUUID(),
     projectId: project.id,

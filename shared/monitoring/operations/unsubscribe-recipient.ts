@@ -4,10 +4,10 @@ import { transaction } from '../../platform/database/db.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { deleteVerifiedRecipient } from '../channels/recipient-store.ts'
-import { updateChannel } from '../channels/store.ts'
+import { deleteVerifiedRecipient } from '../integrations/recipient-store.ts'
+import { updateIntegrationRow } from '../integrations/store.ts'
 import { findProjectOrganisation } from '../projects/changes-store.ts'
-import { openConfig } from './integration-config.ts'
+import { decryptConfig } from './integration-config.ts'
 import { type LinkedIntegration, recipientOf, recipientText } from './recipients.ts'
 
 /**
@@ -20,9 +20,9 @@ export async function unsubscribeRecipient(
   channel: LinkedIntegration,
   { secrets }: { secrets: Secrets },
 ): Promise<void> {
-  const address = recipientOf(channel.kind, openConfig(channel, secrets))
+  const address = recipientOf(channel.kind, decryptConfig(channel, secrets))
   await transaction(db, async (tx) => {
-    await updateChannel(tx, channel.id, { disabled: true })
+    await updateIntegrationRow(tx, channel.id, { disabled: true })
     if (address !== null) {
       await deleteVerifiedRecipient(tx, channel.projectId, secrets.digests(recipientText(address)))
     }

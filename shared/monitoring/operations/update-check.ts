@@ -4,7 +4,7 @@ import type { Actor } from '../../tenancy/actor.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import type { AssignedCheck } from '../checks/store.ts'
 import { lockProject } from '../projects/store.ts'
-import { applyUpdate, type OwnCheck, parseSpec } from './check-changes.ts'
+import { applyUpdate, type CheckOfProject, parseSpec } from './check-changes.ts'
 import type { OperationDeps } from './deps.ts'
 import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
 
@@ -20,7 +20,7 @@ import { type ChangedRules, rulesOf, withRules } from './store-rules.ts'
 export async function updateCheck(
   db: Knex,
   actor: Actor,
-  input: OwnCheck & { body: JsonObject; slugFromName: boolean; takesRules?: boolean },
+  input: CheckOfProject & { body: JsonObject; slugFromName: boolean; takesRules?: boolean },
   deps: Pick<OperationDeps, 'barrier' | 'announce' | 'secrets'>,
 ): Promise<{ check: AssignedCheck; changedRules: ChangedRules | null; lagMs: number }> {
   const { project, id, uuid, body, slugFromName, takesRules = false } = input

@@ -2,19 +2,19 @@ import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
-import { findKind } from '../channels/kinds.ts'
-import { type ConfigObject, withStoredSecrets } from '../channels/shown-config.ts'
-import { type StoredChannel, updateChannel } from '../channels/store.ts'
+import { findKind } from '../integrations/kinds.ts'
+import { type ConfigObject, withStoredSecrets } from '../integrations/shown-config.ts'
+import { type StoredIntegration, updateIntegrationRow } from '../integrations/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { inTransaction } from './in-transaction.ts'
-import { checkConfig, checkName, openConfig, requireKind } from './integration-config.ts'
-import { askRecipient, knownRecipients, recipientOf } from './recipients.ts'
+import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
+import { knownRecipients, recipientOf, requestRecipient } from './recipients.ts'
 
 interface IntegrationChange {
   project: Project
   /** an integration of the project */
-  channel: StoredChannel
+  channel: StoredIntegration
   /** what is undefined stays */
   name?: unknown
   disabled?: unknown
@@ -33,15 +33,15 @@ export async function updateIntegration(
   actor: Actor,
   { project, channel, ...given }: IntegrationChange,
   deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
-): Promise<{ isAsked: boolean }> {
-  const changes: Parameters<typeof updateChannel>[2] = {}
+): Promise<{ isRefreshing: boolean }> {
+  const changes: Parameters<typeof updateIntegrationRow>[2] = {}
   let newAddress: string | null = null
   if (given.name !== undefined) changes.name = checkName(given.name)
   if (typeof given.disabled === 'boolean') changes.disabled = given.disabled
   else if (given.disabled !== undefined) throw new ValidationError('disabled is not a boolean')
   if (given.config !== undefined) {
     const kind = requireKind(channel.kind)
-    const stored = openConfig(channel, deps.secrets)
+    const stored = decryptConfig(channel, deps.secrets)
     const whole = withStoredSecrets(kind, configObject(given.config), stored)
     const config = await checkConfig({ db, config: deps.config }, project.id, kind, whole)
     if (config.value !== stored.value) newAddress = recipientOf(kind.kind, config)
@@ -50,16 +50,16 @@ export async function updateIntegration(
   return await inTransaction(db, deps, async (tx, enqueue) => {
     const isKnown =
       enqueue === null || newAddress === null || (await knownRecipients({ ...deps, db: tx }, project.id))(newAddress)
-    await updateChannel(tx, channel.id, { ...changes, ...(newAddress !== null && { isEmailVerified: isKnown }) })
+    await updateIntegrationRow(tx, channel.id, { ...changes, ...(newAddress !== null && { isEmailVerified: isKnown }) })
     await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...said(channel, changes) })
-    if (enqueue === null || newAddress === null || isKnown) return { isAsked: false }
-    await askRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address: newAddress })
-    return { isAsked: true }
+    if (enqueue === null || newAddress === null || isKnown) return { isRefreshing: false }
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address: newAddress })
+    return { isRefreshing: true }
   })
 }
 
 /** An entry of the audit log: switching on and off alone is said as such. */
-function said(channel: StoredChannel, changes: Parameters<typeof updateChannel>[2]) {
+function said(channel: StoredIntegration, changes: Parameters<typeof updateIntegrationRow>[2]) {
   const { disabled, ...others } = changes
   if (disabled !== undefined && Object.keys(others).length === 0) {
     const action = disabled ? 'integration.disabled' : 'integration.enabled'

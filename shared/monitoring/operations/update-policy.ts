@@ -7,7 +7,7 @@ import { alertingChanged, changePolicy, findPolicy, type StoredPolicy } from '..
 import { readPolicy } from '../alerting/read-policy.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import type { Project } from '../projects/store.ts'
-import { namedChannels } from './named-channels.ts'
+import { namedIntegrations } from './named-integrations.ts'
 
 /**
  * Changes what a request names of a policy; the rest stays. The change counts from now.
@@ -21,7 +21,7 @@ export async function updatePolicy(
   return await transaction(db, async (tx) => {
     const current = await findPolicy(tx, project.id, uuid)
     if (!current) throw new NotFoundError('')
-    const fields = readPolicy(body, current, await namedChannels(tx, project.id))
+    const fields = readPolicy(body, current, await namedIntegrations(tx, project.id))
     const policy = await changePolicy(tx, current.id, fields)
     if (!policy) throw new NotFoundError('')
     await alertingChanged(tx, project.id)

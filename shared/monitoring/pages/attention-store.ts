@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { query } from '../../platform/database/sql.ts'
-import { newsOfGaps } from '../gaps/gap-list-store.ts'
-import type { ListedGap } from '../gaps/listed-gap.ts'
+import { newsOfGaps } from '../availability/gap-list-store.ts'
+import type { ListedGap } from '../availability/listed-gap.ts'
 
 /** What of a project needs somebody: shown beside the navigation of each of its pages. */
 export interface Attention {
@@ -18,7 +18,7 @@ export async function findAttention(db: Knex, projectId: number): Promise<Attent
     query<Omit<Attention, 'gap'>>(
       db,
       `SELECT (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
-              (SELECT count(*) FROM channels WHERE project_id = ? AND last_error <> '') AS failing`,
+              (SELECT count(*) FROM integrations WHERE project_id = ? AND last_error <> '') AS failing`,
       [projectId, projectId],
     ),
     newsOfGaps(db, projectId),

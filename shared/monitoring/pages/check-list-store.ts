@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { query, type SqlValue } from '../../platform/database/sql.ts'
-import { createTurns } from '../../platform/process/turns.ts'
+import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { type Micros, toIsoMicros } from '../../time.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
 import { type CheckTimes, shownStatus } from '../checks/status.ts'
@@ -16,7 +16,7 @@ export interface ListedCheck extends CheckTimes {
   slug: string
   tags: string
   /** uuids of the integrations it is assigned to */
-  channelIds: string[]
+  integrationIds: string[]
   /** what the order is by; the cursor of the next page */
   sortKey: string | number
 }
@@ -25,18 +25,18 @@ const TIMES = `
   c.kind, c.timeout_seconds AS "timeoutSeconds", c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status,
   c.n_pings AS "nPings", ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
   c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration", ${microsOf('c.alert_after')} AS "alertAfter",
-  ${microsOf('c.excused_at')} AS "excusedAt", c.rule_bits AS "ruleBits"`
+  ${microsOf('c.deadline_extended_at')} AS "deadlineExtendedAt", c.rule_bits AS "ruleBits"`
 
 /** A parameter, which the server reads once: what is computed would be so again for each row. */
 const NOW = '?::timestamptz'
 const GRACE = "c.grace_seconds * interval '1 second'"
 /** When the next success is due. Of a schedule it is told by the stored deadline, which is a grace time later. */
-const DUE = `CASE WHEN c.kind = 'simple' THEN greatest(c.last_ping, c.excused_at) + c.timeout_seconds * interval '1 second'
+const DUE = `CASE WHEN c.kind = 'simple' THEN greatest(c.last_ping, c.deadline_extended_at) + c.timeout_seconds * interval '1 second'
                   ELSE c.alert_after - ${GRACE} END`
 /** Of a ruled check only the stored deadline says when it goes down (rule-bits.ts). */
-const IS_RULED = `c.rule_bits & ${RULE_BITS.runs | RULE_BITS.sources} <> 0`
+const HAS_RULES = `c.rule_bits & ${RULE_BITS.runs | RULE_BITS.sources} <> 0`
 /** The stored deadline tells nothing of the schedule: it is that of a running job, which is earlier, or of a rule. */
-const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND (${IS_RULED} OR c.alert_after = c.last_start + ${GRACE}))`
+const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND (${HAS_RULES} OR c.alert_after = c.last_start + ${GRACE}))`
 
 /**
  * status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes what `shownAt` gives. The first
@@ -44,11 +44,11 @@ const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND (${IS_RULED} OR c
  * than the due time and the running job allow.
  */
 const SHOWN = `
-  CASE WHEN c.status = 'up' AND c.alert_after - ${GRACE} > ${NOW} AND NOT ${IS_RULED} THEN 'up'
-       WHEN CASE WHEN ${IS_RULED} THEN c.alert_after ELSE c.last_start + ${GRACE} END <= ${NOW} THEN 'down'
+  CASE WHEN c.status = 'up' AND c.alert_after - ${GRACE} > ${NOW} AND NOT ${HAS_RULES} THEN 'up'
+       WHEN CASE WHEN ${HAS_RULES} THEN c.alert_after ELSE c.last_start + ${GRACE} END <= ${NOW} THEN 'down'
        WHEN c.status <> 'up' THEN c.status
        WHEN ${IS_UNTOLD} THEN CASE WHEN c.id = ANY(?::bigint[]) THEN 'grace' ELSE 'up' END
-       WHEN ${DUE} + ${GRACE} <= ${NOW} AND NOT ${IS_RULED} THEN 'down'
+       WHEN ${DUE} + ${GRACE} <= ${NOW} AND NOT ${HAS_RULES} THEN 'down'
        WHEN ${DUE} <= ${NOW} THEN 'grace'
        ELSE 'up' END`
 
@@ -64,11 +64,11 @@ export async function shownAt(db: Knex, projectId: number, micros: Micros): Prom
   const untold = await query<CheckTimes & { id: number }>(
     db,
     `SELECT c.id, ${TIMES} FROM checks c
-     WHERE c.project_id = ? AND ${IS_UNTOLD} AND (${IS_RULED} OR c.last_start + ${GRACE} > ${NOW})`,
+     WHERE c.project_id = ? AND ${IS_UNTOLD} AND (${HAS_RULES} OR c.last_start + ${GRACE} > ${NOW})`,
     [projectId, now],
   )
   const inGrace: number[] = []
-  const turns = createTurns()
+  const turns = createTimeSlices()
   for (const check of untold) {
     if (shownStatus(check, micros, nextOccurrence) === 'grace') inGrace.push(check.id)
     await turns.rest()
@@ -122,9 +122,9 @@ export async function listCheckPage(
   return await query<ListedCheck>(
     db,
     `SELECT c.id, c.uuid, c.name, c.slug, c.tags, ${TIMES}, "sortKey",
-            coalesce((SELECT array_agg(channels.uuid::text) FROM check_channels
-                      JOIN channels ON channels.id = check_channels.channel_id
-                      WHERE check_channels.check_id = c.id), '{}') AS "channelIds"
+            coalesce((SELECT array_agg(integrations.uuid::text) FROM check_integrations
+                      JOIN integrations ON integrations.id = check_integrations.integration_id
+                      WHERE check_integrations.check_id = c.id), '{}') AS "integrationIds"
      FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${place}
            ORDER BY ${order} LIMIT ?) AS page JOIN checks c ON c.id = page.id
      ORDER BY "sortKey", c.id`,

@@ -2,9 +2,9 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import type { Listener } from '../availability/unavailable.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { PingType } from '../checks/state-machine.ts'
-import type { Door } from '../gaps/blind.ts'
 import type { IgnoredReason } from '../pings/record-store.ts'
 
 /** `gap`: time in which we could not take signals of the check. */
@@ -33,9 +33,9 @@ export interface LogEntry extends LogCursor {
   fromStatus: StoredStatus | null
   toStatus: StoredStatus | null
   reason: string | null
-  channelName: string | null
-  channelKind: string | null
-  channelUuid: string | null
+  integrationName: string | null
+  integrationKind: string | null
+  integrationUuid: string | null
   state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
   error: string | null
   /** end of a gap; null while it is open */
@@ -59,7 +59,7 @@ export async function listCheckLog(
     before: LogCursor | null
     afterN: number
     limit: number
-    heardBy: { door: Door; shard: bigint }
+    heardBy: { listener: Listener; shard: bigint }
   },
 ): Promise<LogEntry[]> {
   const { before } = page
@@ -67,19 +67,19 @@ export async function listCheckLog(
   const boundValues = before ? [before.at, before.kind, before.id] : []
   const until = before ? `AND at <= ${timestampOf('?::bigint')}` : ''
   const untilNotified = before ? `AND n.created_at <= ${timestampOf('?::bigint')}` : ''
-  const untilBlind = before ? `AND g.from_at <= ${timestampOf('?::bigint')}` : ''
+  const untilUnavailable = before ? `AND g.from_at <= ${timestampOf('?::bigint')}` : ''
   const untilValues = before ? [before.at] : []
   return await query<LogEntry>(
     db,
     `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", ignored, "hasBody", head,
-            "fromStatus", "toStatus", reason, "channelName", "channelKind", "channelUuid", state, error,
+            "fromStatus", "toStatus", reason, "integrationName", "integrationKind", "integrationUuid", state, error,
             ${microsOf('"until"')} AS "until"
      FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
                rid, exit_status AS "exitStatus", ${IGNORED} AS ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
                CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head,
-               NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "channelName",
-               NULL AS "channelKind", NULL::uuid AS "channelUuid", NULL AS state, NULL AS error, NULL::timestamptz AS "until"
+               NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "integrationName",
+               NULL AS "integrationKind", NULL::uuid AS "integrationUuid", NULL AS state, NULL AS error, NULL::timestamptz AS "until"
         FROM pings WHERE check_id = ? AND n > ? AND ?::boolean ${until} ORDER BY n DESC LIMIT ?)
        UNION ALL
        (SELECT at, 'flip', lpad(id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
@@ -88,14 +88,14 @@ export async function listCheckLog(
        UNION ALL
        (SELECT n.created_at, 'notification', n.id::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::bytea,
                NULL, n.check_status, NULL, c.name, c.kind, c.uuid, n.state, n.error, NULL
-        FROM notifications n JOIN channels c ON c.id = n.channel_id
+        FROM notifications n JOIN integrations c ON c.id = n.integration_id
         WHERE n.check_id = ? AND ?::boolean ${untilNotified} ORDER BY n.created_at DESC LIMIT ?)
        UNION ALL
        (SELECT g.from_at, 'gap', lpad(g.id::text, 12, '0'), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                NULL::bytea, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, g.until_at
-        FROM gaps g JOIN checks c ON c.id = ?
-        WHERE g.door = ? AND g.kind <> 'detection' AND g.shards & ?::bigint <> 0 AND ?::boolean
-          AND coalesce(g.until_at, 'infinity') > c.created_at ${untilBlind} ORDER BY g.from_at DESC, g.id DESC LIMIT ?)
+        FROM coverage_gaps g JOIN checks c ON c.id = ?
+        WHERE g.listener = ? AND g.kind <> 'detection' AND g.shards & ?::bigint <> 0 AND ?::boolean
+          AND coalesce(g.until_at, 'infinity') > c.created_at ${untilUnavailable} ORDER BY g.from_at DESC, g.id DESC LIMIT ?)
      ) AS log ${bound} ORDER BY log.at DESC, kind DESC, id DESC LIMIT ?`,
     [
       checkId,
@@ -112,7 +112,7 @@ export async function listCheckLog(
       ...untilValues,
       page.limit + 1,
       checkId,
-      page.heardBy.door,
+      page.heardBy.listener,
       String(BigInt.asIntN(64, page.heardBy.shard)),
       page.kinds.includes('gap'),
       ...untilValues,
@@ -157,20 +157,20 @@ export async function findPing(db: Knex, checkId: number, n: number): Promise<Pi
 }
 
 /** One message about a check, as its page tells of it. */
-export interface ToldMessage {
-  channelUuid: string
-  channelName: string
-  channelKind: string
+export interface NotifiedMessage {
+  integrationUuid: string
+  integrationName: string
+  integrationKind: string
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
   error: string
 }
 
 /** The newest message of each integration that said “down” since an instant. */
-export async function listToldSince(db: Knex, checkId: number, since: Micros): Promise<ToldMessage[]> {
-  return await query<ToldMessage>(
+export async function listNotifiedSince(db: Knex, checkId: number, since: Micros): Promise<NotifiedMessage[]> {
+  return await query<NotifiedMessage>(
     db,
-    `SELECT DISTINCT ON (c.id) c.uuid AS "channelUuid", c.name AS "channelName", c.kind AS "channelKind", n.state, n.error
-     FROM notifications n JOIN channels c ON c.id = n.channel_id
+    `SELECT DISTINCT ON (c.id) c.uuid AS "integrationUuid", c.name AS "integrationName", c.kind AS "integrationKind", n.state, n.error
+     FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE n.check_id = ? AND n.check_status = 'down' AND n.created_at >= ${timestampOf('?::bigint')}
      ORDER BY c.id, n.created_at DESC LIMIT 20`,
     [checkId, since],

@@ -26,7 +26,7 @@ const INCIDENTS = `
     FROM flips f JOIN checks c ON c.id = f.check_id ${ENDED}
     WHERE c.project_id = ? AND f.to_status = 'down')
   INSERT INTO incidents (id, project_id, check_id, state, is_direct, severity, down_at, alert_at, resolved_at,
-                         resolution, looked_at, previous)
+                         resolution, evaluated_at, previous)
   SELECT id, project_id, check_id, CASE WHEN up_at IS NULL THEN 'alerting' ELSE 'resolved' END, true, 'critical', at, at,
          up_at, CASE WHEN up_at IS NOT NULL THEN 'recovered' END, coalesce(up_at, at),
          lag(id) OVER (PARTITION BY check_id ORDER BY at)
@@ -41,21 +41,21 @@ const TOLD = `
   WHERE i.project_id = ?`
 
 const DECISIONS = `
-  INSERT INTO decisions (check_id, flip_id, incident_id, at, outcome, reason, channels, created_at)
-  SELECT told.check_id, told.flip_id, told.incident_id, told.at, 'told', 'DIRECT',
-         jsonb_agg(jsonb_build_object('id', h.uuid, 'outcome', 'told', 'reason', 'DIRECT') ORDER BY h.id), told.at
-  FROM (${TOLD}) told JOIN check_channels cc ON cc.check_id = told.check_id JOIN channels h ON h.id = cc.channel_id
-  GROUP BY told.check_id, told.flip_id, told.incident_id, told.at ORDER BY told.at`
+  INSERT INTO alert_decisions (check_id, flip_id, incident_id, at, outcome, reason, channels, created_at)
+  SELECT notified.check_id, notified.flip_id, notified.incident_id, notified.at, 'notified', 'DIRECT',
+         jsonb_agg(jsonb_build_object('id', h.uuid, 'outcome', 'notified', 'reason', 'DIRECT') ORDER BY h.id), notified.at
+  FROM (${TOLD}) notified JOIN check_integrations cc ON cc.check_id = notified.check_id JOIN integrations h ON h.id = cc.integration_id
+  GROUP BY notified.check_id, notified.flip_id, notified.incident_id, notified.at ORDER BY notified.at`
 
 const MESSAGES = `
-  INSERT INTO notifications (id, channel_id, check_id, flip_id, incident_id, check_status, state, error, attempts,
+  INSERT INTO notifications (id, integration_id, check_id, flip_id, incident_id, check_status, state, error, attempts,
                              created_at, finished_at, entry)
-  SELECT gen_random_uuid(), h.id, told.check_id, told.flip_id, told.incident_id, told.to_status,
+  SELECT gen_random_uuid(), h.id, notified.check_id, notified.flip_id, notified.incident_id, notified.to_status,
          CASE WHEN lost THEN 'failed' ELSE 'delivered' END, CASE WHEN lost THEN h.last_error ELSE '' END,
-         CASE WHEN lost THEN 3 ELSE 1 END, told.at,
-         told.at + CASE WHEN lost THEN interval '5 minutes' ELSE interval '0.4 seconds' END, told.entry
-  FROM (${TOLD}) told JOIN check_channels cc ON cc.check_id = told.check_id JOIN channels h ON h.id = cc.channel_id
-  CROSS JOIN LATERAL (SELECT h.last_error <> '' AND told.resolved_at IS NULL AS lost) its`
+         CASE WHEN lost THEN 3 ELSE 1 END, notified.at,
+         notified.at + CASE WHEN lost THEN interval '5 minutes' ELSE interval '0.4 seconds' END, notified.entry
+  FROM (${TOLD}) notified JOIN check_integrations cc ON cc.check_id = notified.check_id JOIN integrations h ON h.id = cc.integration_id
+  CROSS JOIN LATERAL (SELECT h.last_error <> '' AND notified.resolved_at IS NULL AS lost) its`
 
 const ATTEMPTS = `
   INSERT INTO notification_attempts (notification_id, n, started_at, duration_ms, outcome, status_code, error)
@@ -65,6 +65,6 @@ const ATTEMPTS = `
   WHERE c.project_id = ?`
 
 const NOTES = `
-  INSERT INTO incident_events (incident_id, at, kind, by_whom, via, text)
+  INSERT INTO incident_events (incident_id, at, kind, actor_name, via, text)
   SELECT id, down_at + interval '4 minutes', 'note', 'On-call', 'page', 'The disk was full: old logs are removed.'
   FROM incidents WHERE project_id = ? AND n % 4 = 0 AND resolved_at > down_at + interval '4 minutes'`

@@ -23,7 +23,7 @@ const JOBS = [
   ['Warehouse sync', 'data', 1800, 900],
   ['Cache warmer', 'platform', 600, 300],
 ] as const
-const PLACES = ['', ' (staging)', ' EU', ' US'] as const
+const SORT_ORDER = ['', ' (staging)', ' EU', ' US'] as const
 
 /**
  * Stores sixty checks with integrations and, over so many days, outages, what was told of them, and pings: always the
@@ -36,10 +36,10 @@ export async function insertDemo(
   days: number,
   { secrets }: { secrets: Secrets },
 ): Promise<{ checks: number; flips: number; incidents: number }> {
-  const channels = await insertChannels(tx, project.id, secrets)
+  const channels = await insertIntegrations(tx, project.id, secrets)
   let checks = 0
   let flips = 0
-  for (const [at, place] of PLACES.entries()) {
+  for (const [at, place] of SORT_ORDER.entries()) {
     for (const [index, [name, tag, period, grace]] of JOBS.entries()) {
       const n = at * JOBS.length + index
       const status = n % 17 === 12 ? 'paused' : n % 23 === 20 ? 'new' : n % 9 === 1 ? 'down' : 'up'
@@ -49,7 +49,7 @@ export async function insertDemo(
         status === 'down' ? period + grace + 1320 : n % 8 === 3 ? period + grace / 3 : (period * (n % 7)) / 9
       const id = await insertCheck(tx, project.id, { name: name + place, tags, period, grace, status, quiet, days })
       checks += 1
-      await execute(tx, 'INSERT INTO check_channels (check_id, channel_id) SELECT ?, unnest(?::bigint[])', [
+      await execute(tx, 'INSERT INTO check_integrations (check_id, integration_id) SELECT ?, unnest(?::bigint[])', [
         id,
         channels.filter((_, position) => (n + position) % 4 !== 0),
       ])
@@ -63,10 +63,10 @@ export async function insertDemo(
   return { checks, flips, incidents }
 }
 
-async function insertChannels(tx: Knex, projectId: number, secrets: Secrets): Promise<number[]> {
+async function insertIntegrations(tx: Knex, projectId: number, secrets: Secrets): Promise<number[]> {
   const rows = await query<{ id: number }>(
     tx,
-    `INSERT INTO channels (project_id, kind, name, sealed_config, last_notify_at, last_error)
+    `INSERT INTO integrations (project_id, kind, name, sealed_config, last_notify_at, last_error)
      SELECT ?, kind, name, config, now() - interval '22 minutes', error
      FROM unnest(?::text[], ?::text[], ?::text[], ?::text[]) AS made(kind, name, config, error) RETURNING id`,
     [

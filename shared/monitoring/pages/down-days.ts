@@ -1,8 +1,8 @@
 import { type Micros, microsOfSeconds, toIsoMillis, toSeconds } from '../../time.ts'
 import type { Downtime } from '../flips/downtime.ts'
 import type { Flip } from '../flips/view.ts'
-import { covered, without } from '../windows/spans.ts'
-import type { WindowTime } from '../windows/window.ts'
+import { covered, without } from '../maintenance/spans.ts'
+import type { WindowTime } from '../maintenance/window.ts'
 
 export interface DownDay {
   /** UTC, YYYY-MM-DD */

@@ -2,10 +2,10 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 
 /** How many checks use each integration of a project. */
-export async function countUses(db: Knex, projectId: number): Promise<Map<string, number>> {
+export async function countUsage(db: Knex, projectId: number): Promise<Map<string, number>> {
   const rows = await query<{ uuid: string; count: number }>(
     db,
-    `SELECT c.uuid, count(*) AS count FROM channels c JOIN check_channels a ON a.channel_id = c.id
+    `SELECT c.uuid, count(*) AS count FROM integrations c JOIN check_integrations a ON a.integration_id = c.id
      WHERE c.project_id = ? GROUP BY c.uuid`,
     [projectId],
   )
@@ -25,10 +25,10 @@ export async function recentMessages(db: Knex, projectId: number, limit: number)
   const rows = await query<RecentMessages & { id: number }>(
     db,
     `SELECT c.id, r.states, r."lastSentAt"
-     FROM channels c CROSS JOIN LATERAL (
+     FROM integrations c CROSS JOIN LATERAL (
        SELECT array_agg(n.state ORDER BY n.created_at) AS states,
               max(n.finished_at) FILTER (WHERE n.state = 'delivered') AS "lastSentAt"
-       FROM (SELECT state, created_at, finished_at FROM notifications WHERE channel_id = c.id
+       FROM (SELECT state, created_at, finished_at FROM notifications WHERE integration_id = c.id
              ORDER BY created_at DESC LIMIT ?) n) r
      WHERE c.project_id = ? AND r.states IS NOT NULL`,
     [limit, projectId],
@@ -37,12 +37,16 @@ export async function recentMessages(db: Knex, projectId: number, limit: number)
 }
 
 /** Checks that use an integration, by name. */
-export async function listUsers(db: Knex, channelId: number, limit: number): Promise<{ uuid: string; name: string }[]> {
+export async function listUsers(
+  db: Knex,
+  integrationId: number,
+  limit: number,
+): Promise<{ uuid: string; name: string }[]> {
   return await query<{ uuid: string; name: string }>(
     db,
-    `SELECT c.uuid, c.name FROM check_channels a JOIN checks c ON c.id = a.check_id
-     WHERE a.channel_id = ? ORDER BY lower(c.name), c.id LIMIT ?`,
-    [channelId, limit],
+    `SELECT c.uuid, c.name FROM check_integrations a JOIN checks c ON c.id = a.check_id
+     WHERE a.integration_id = ? ORDER BY lower(c.name), c.id LIMIT ?`,
+    [integrationId, limit],
   )
 }
 
@@ -68,7 +72,7 @@ interface MessageAttempt {
 }
 
 /** Newest first, with every attempt that was made. A message without a check is a test. */
-export async function listSentMessages(db: Knex, channelId: number, limit: number): Promise<SentMessage[]> {
+export async function listSentMessages(db: Knex, integrationId: number, limit: number): Promise<SentMessage[]> {
   return await query<SentMessage>(
     db,
     `SELECT n.id, n.created_at AS "createdAt", n.check_status AS status, n.state, n.error,
@@ -78,8 +82,8 @@ export async function listSentMessages(db: Knex, channelId: number, limit: numbe
                                                         'outcome', a.outcome, 'error', a.error) ORDER BY a.n)
                       FROM notification_attempts a WHERE a.notification_id = n.id), '[]') AS attempts
      FROM notifications n LEFT JOIN checks c ON c.id = n.check_id
-     WHERE n.channel_id = ? ORDER BY n.created_at DESC LIMIT ?`,
-    [channelId, limit],
+     WHERE n.integration_id = ? ORDER BY n.created_at DESC LIMIT ?`,
+    [integrationId, limit],
   )
 }
 
@@ -88,24 +92,24 @@ export async function toggleAssignment(
   tx: Knex,
   checkId: number,
   projectId: number,
-  channelUuid: string,
+  integrationUuid: string,
 ): Promise<void> {
   const removed = await execute(
     tx,
-    'DELETE FROM check_channels WHERE check_id = ? AND channel_id IN (SELECT id FROM channels WHERE uuid = ?)',
-    [checkId, channelUuid],
+    'DELETE FROM check_integrations WHERE check_id = ? AND integration_id IN (SELECT id FROM integrations WHERE uuid = ?)',
+    [checkId, integrationUuid],
   )
   if (removed > 0) return
   await execute(
     tx,
-    `INSERT INTO check_channels (check_id, channel_id) SELECT ?::bigint, id FROM channels WHERE project_id = ? AND uuid = ?
+    `INSERT INTO check_integrations (check_id, integration_id) SELECT ?::bigint, id FROM integrations WHERE project_id = ? AND uuid = ?
      ON CONFLICT DO NOTHING`,
-    [checkId, projectId, channelUuid],
+    [checkId, projectId, integrationUuid],
   )
 }
 
 /** The integration that a link in one of its messages is about; null when it is gone. */
-export async function findChannelByUuid(
+export async function findIntegrationByUuid(
   db: Knex,
   uuid: string,
 ): Promise<{
@@ -128,32 +132,35 @@ export async function findChannelByUuid(
   }>(
     db,
     `SELECT c.id, c.uuid, c.project_id AS "projectId", p.name AS "projectName", c.name, c.kind, c.sealed_config AS "sealedConfig"
-     FROM channels c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ?`,
+     FROM integrations c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ?`,
     [uuid],
   )
   return rows[0] ?? null
 }
 
 /** Every check of the project gets the integration. */
-export async function assignToAllChecks(tx: Knex, channelId: number, projectId: number): Promise<void> {
+export async function assignToAllChecks(tx: Knex, integrationId: number, projectId: number): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO check_channels (check_id, channel_id) SELECT id, ?::bigint FROM checks WHERE project_id = ?
+    `INSERT INTO check_integrations (check_id, integration_id) SELECT id, ?::bigint FROM checks WHERE project_id = ?
      ON CONFLICT DO NOTHING`,
-    [channelId, projectId],
+    [integrationId, projectId],
   )
 }
 
 /** Changes when the integration's page may look different. */
-export async function integrationFingerprint(db: Knex, channelId: number): Promise<{ mark: string; isDown: boolean }> {
+export async function integrationFingerprint(
+  db: Knex,
+  integrationId: number,
+): Promise<{ mark: string; isDown: boolean }> {
   const rows = await query<{ mark: string }>(
     db,
     `SELECT concat_ws(' ', c.last_notify_at, c.disabled_at, c.last_error, c.email_verified,
                       (SELECT string_agg(n.state || n.attempts, ' ') FROM
-                        (SELECT state, attempts FROM notifications WHERE channel_id = c.id
+                        (SELECT state, attempts FROM notifications WHERE integration_id = c.id
                          ORDER BY created_at DESC LIMIT 30) AS n)) AS mark
-     FROM channels c WHERE c.id = ?`,
-    [channelId],
+     FROM integrations c WHERE c.id = ?`,
+    [integrationId],
   )
   return { mark: rows[0]?.mark ?? '', isDown: false }
 }

@@ -14,7 +14,7 @@ export interface StatusNote {
 }
 
 /** Notes that a project keeps; an older one goes with the next. */
-export const MOST_NOTES = 100
+export const MAX_NOTES = 100
 
 const COLUMNS = `uuid, title, body AS text, ${microsOf('at')} AS at, ${microsOf('ended_at')} AS "endedAt"`
 
@@ -23,7 +23,7 @@ export async function listStatusNotes(db: Knex, projectId: number): Promise<Stat
   return await query<StatusNote>(
     db,
     `SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`,
-    [projectId, MOST_NOTES],
+    [projectId, MAX_NOTES],
   )
 }
 
@@ -38,7 +38,7 @@ export async function insertStatusNote(
     tx,
     `DELETE FROM status_notes WHERE project_id = ? AND id <= (
        SELECT id FROM status_notes WHERE project_id = ? ORDER BY id DESC OFFSET ? LIMIT 1)`,
-    [projectId, projectId, MOST_NOTES],
+    [projectId, projectId, MAX_NOTES],
   )
 }
 

@@ -70,9 +70,9 @@ export function planDurations(pings: readonly TimedPing[]): DurationPlan {
 /** Adds what the look-backs found; a success or fail as the newest match means that the run was over already. */
 export function finishDurations(plan: DurationPlan, answers: Iterable<LookBackAnswer>): ReadonlyMap<number, Micros> {
   const durations = new Map(plan.known)
-  const asked = new Map(plan.lookBacks.map((lookBack) => [lookBack.n, lookBack]))
+  const requested = new Map(plan.lookBacks.map((lookBack) => [lookBack.n, lookBack]))
   for (const { n, found } of answers) {
-    const lookBack = asked.get(n)
+    const lookBack = requested.get(n)
     if (found?.type !== 'start' || !lookBack || !isMeasurable(lookBack.at - found.at)) continue
     durations.set(n, lookBack.at - found.at)
   }

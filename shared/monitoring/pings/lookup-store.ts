@@ -1,19 +1,19 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
-import type { DoorRules, PingAuth } from '../door/door-rules.ts'
+import type { PingAuth, PingAuthRules } from './ping-auth.ts'
 
 export interface FoundCheck {
   checkId: number
   uuid: string
   projectId: number
   /** what its rules ask of its pings, secrets sealed; absent for nearly all checks */
-  rules?: SealedDoorRules | null
+  rules?: SealedPingAuthRules | null
 }
 
-/** As DoorRules, with what is sealed still so. */
-export interface SealedDoorRules {
-  by: DoorRules['by']
+/** As PingAuthRules, with what is sealed still so. */
+export interface SealedPingAuthRules {
+  by: PingAuthRules['by']
   mode: PingAuth['mode'] | null
   sealedSecret: string | null
   sealedPrevious: string | null
@@ -21,7 +21,7 @@ export interface SealedDoorRules {
 }
 
 /** Read where the check asks for something alone. */
-export const DOOR_RULES = `
+export const PING_AUTH = `
   CASE WHEN c.rule_bits & 10 <> 0 THEN (
     SELECT json_build_object('by', r.sources->>'by', 'mode', r.ping_auth->>'mode', 'sealedSecret', s.sealed_secret,
              'sealedPrevious', s.sealed_previous, 'previousUntil', ${microsOf('s.previous_until')})
@@ -31,7 +31,7 @@ export const DOOR_RULES = `
 export async function findChecksByUuid(db: Knex, uuids: readonly string[]): Promise<Map<string, FoundCheck>> {
   const rows = await query<FoundCheck>(
     db,
-    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${DOOR_RULES} FROM checks c WHERE c.uuid = ANY(?::uuid[])`,
+    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${PING_AUTH} FROM checks c WHERE c.uuid = ANY(?::uuid[])`,
     [uuids],
   )
   return new Map(rows.map((row) => [row.uuid, row]))
@@ -47,7 +47,7 @@ export async function findChecksBySlug(
 ): Promise<Map<number, FoundCheck[]>> {
   const rows = await query<FoundCheck & { pair: number }>(
     db,
-    `SELECT t.pair, c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${DOOR_RULES}
+    `SELECT t.pair, c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${PING_AUTH}
      FROM unnest(?::int[], ?::bytea[], ?::text[]) AS t(pair, digest, slug)
      JOIN project_keys k ON k.digest = t.digest AND k.kind = 'ping' AND k.revoked_at IS NULL
      JOIN checks c ON c.project_id = k.project_id AND c.slug = t.slug AND c.slug <> ''`,

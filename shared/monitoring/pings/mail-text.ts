@@ -93,7 +93,7 @@ async function findBodies(search: Search, { start, end }: Range, depth: number):
   const { raw } = search
   const headers = await readMailHeaders(raw, start, end, search.headerBytesLeft)
   search.headerBytesLeft -= headers.bytes
-  const said = depth === 0 ? readSaid(headers) : NOTHING
+  const said = depth === 0 ? readHeaderFields(headers) : NOTHING
   if (headerToken(headers.first('content-disposition')) === 'attachment') return said
 
   const contentType = headers.first('content-type')
@@ -126,7 +126,7 @@ const NOTHING: Said = { subject: '', sender: '' }
 /** Characters of a From header that are looked at: the time of the library grows with their number. */
 const MAX_FROM = 1_000
 
-function readSaid(headers: MailHeaders): Said {
+function readHeaderFields(headers: MailHeaders): Said {
   const [from] = addressParser(headers.first('from').slice(0, MAX_FROM), { flatten: true })
   return { subject: decodeHeaderText(headers.first('subject')), sender: from?.address ?? '' }
 }

@@ -2,14 +2,14 @@ import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
 import { query } from '../../platform/database/sql.ts'
 import { listTags } from '../badges/store.ts'
-import { listChannels } from '../channels/store.ts'
-import { resolveChannels } from '../checks/channels-field.ts'
+import { resolveIntegrations } from '../checks/integrations-field.ts'
 import { type Birth, birthOf, NO_PROVISIONING, type Provisioning } from '../checks/provisioning.ts'
 import { applySpec } from '../checks/settings.ts'
-import { assignChannels, insertCheck } from '../checks/store.ts'
-import { requireTagRoom } from '../checks/tag-limit.ts'
+import { assignIntegrations, insertCheck } from '../checks/store.ts'
+import { requireTagCapacity } from '../checks/tag-limit.ts'
+import { listIntegrations } from '../integrations/store.ts'
 import { noteCheckLimit } from '../projects/quota-store.ts'
-import { DOOR_RULES, type FoundCheck } from './lookup-store.ts'
+import { type FoundCheck, PING_AUTH } from './lookup-store.ts'
 
 export type Provisioned =
   | { outcome: 'exists'; check: FoundCheck }
@@ -28,7 +28,7 @@ export type Provisioned =
 export async function provisionCheck(
   tx: Knex,
   digests: readonly Buffer[],
-  { slug, asked }: { slug: string; asked: URLSearchParams },
+  { slug, requested }: { slug: string; requested: URLSearchParams },
   defaultLimit: number,
 ): Promise<Provisioned> {
   const [project] = await query<{ id: number; checkLimit: number | null; provisioning: Partial<Provisioning> }>(
@@ -42,7 +42,7 @@ export async function provisionCheck(
   if (!project) return { outcome: 'refused' }
   const existing = await query<FoundCheck>(
     tx,
-    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${DOOR_RULES}
+    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${PING_AUTH}
      FROM checks c WHERE c.project_id = ? AND c.slug = ? LIMIT 2`,
     [project.id, slug],
   )
@@ -54,27 +54,27 @@ export async function provisionCheck(
   const count = await countChecks(tx, project.id)
   if (count >= limit) await noteCheckLimit(tx, project.id, limit)
   if (count >= 2 * limit) return { outcome: 'refused' }
-  const birth = birthOf({ ...NO_PROVISIONING, ...project.provisioning }, asked)
+  const birth = birthOf({ ...NO_PROVISIONING, ...project.provisioning }, requested)
   const check = await giveBirth(tx, project.id, slug, birth)
   return { outcome: 'created', check, leftOut: birth.leftOut }
 }
 
 /** Makes the check, with what of its birth can be; adds to `leftOut` what cannot. */
 async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth): Promise<FoundCheck> {
-  if (birth.spec.tags !== undefined && !(await isRoomForTags(tx, projectId, birth.spec.tags))) {
+  if (birth.spec.tags !== undefined && !(await fitsTags(tx, projectId, birth.spec.tags))) {
     delete birth.spec.tags
     birth.leftOut.push('tags')
   }
   const settings = applySpec(null, birth.spec, { slugFromName: false })
   const check = await insertCheck(tx, projectId, { ...settings, name: slug, slug })
-  const channels = (await listChannels(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
-  const choice = birth.spec.channels === undefined ? null : resolveChannels(birth.spec.channels, channels)
+  const channels = (await listIntegrations(tx, projectId)).map(({ uuid, name }) => ({ id: uuid, name }))
+  const choice = birth.spec.channels === undefined ? null : resolveIntegrations(birth.spec.channels, channels)
   if (choice && !choice.ok) birth.leftOut.push('channels')
-  await assignChannels(tx, check, choice?.ok ? choice.ids : channels.map(({ id }) => id))
+  await assignIntegrations(tx, check, choice?.ok ? choice.ids : channels.map(({ id }) => id))
   if (birth.policy !== null) {
     const named = await query(
       tx,
-      `INSERT INTO check_rules (check_id, policy_id) SELECT ?, id FROM policies WHERE project_id = ? AND uuid = ?::uuid
+      `INSERT INTO check_rules (check_id, policy_id) SELECT ?, id FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid
        RETURNING check_id`,
       [check.id, projectId, birth.policy],
     )
@@ -83,10 +83,10 @@ async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth
   return { checkId: check.id, uuid: check.uuid, projectId }
 }
 
-async function isRoomForTags(tx: Knex, projectId: number, tags: string): Promise<boolean> {
+async function fitsTags(tx: Knex, projectId: number, tags: string): Promise<boolean> {
   const before = await listTags(tx, projectId)
   try {
-    requireTagRoom(before, [...before, tags])
+    requireTagCapacity(before, [...before, tags])
     return true
   } catch (error) {
     if (error instanceof ValidationError) return false

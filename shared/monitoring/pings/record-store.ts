@@ -143,7 +143,7 @@ const DATABASE_CLOCK: Prepared = {
  * @param pings at most `logLimit` of one check, the newest
  * @param options `expectFree`: what overwrites nothing, as the ring goes round for the first time, is stored without
  * looking for what it would overwrite. Where a place is taken after all, as after a change of the limit, the
- * transaction fails with what `isPlaceTaken` says yes to.
+ * transaction fails with what `isSlotTaken` says yes to.
  */
 export function recordPings(
   run: RunPrepared,
@@ -166,7 +166,7 @@ export function recordPings(
 }
 
 /** Whether a transaction failed because a ping was expected to overwrite none, and would have. */
-export function isPlaceTaken(error: unknown): boolean {
+export function isSlotTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === 'pings_pkey'
 }
 

@@ -22,13 +22,13 @@ export async function listPings(db: Knex, checkId: number, afterN: number, limit
 /** Answers what the listed pings alone cannot: per finish the newest earlier ping of its run (durations.ts). */
 export async function lookBack(db: Knex, checkId: number, questions: readonly LookBack[]): Promise<LookBackAnswer[]> {
   if (questions.length === 0) return []
-  const rows = await query<{ asked: number } & ({ n: null } | NonNullable<LookBackAnswer['found']>)>(
+  const rows = await query<{ requested: number } & ({ n: null } | NonNullable<LookBackAnswer['found']>)>(
     db,
-    `SELECT asked.n AS asked, found.n, found.type, found.at
-     FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::bigint[]) AS asked(n, rid, before_n, after)
+    `SELECT requested.n AS requested, found.n, found.type, found.at
+     FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::bigint[]) AS requested(n, rid, before_n, after)
      LEFT JOIN LATERAL (
        SELECT pings.n, pings.type, ${AT} AS at FROM pings
-       WHERE check_id = ? AND pings.n < asked.before_n AND rid IS NOT DISTINCT FROM asked.rid
+       WHERE check_id = ? AND pings.n < requested.before_n AND rid IS NOT DISTINCT FROM requested.rid
          AND type IN ('success', 'fail', 'start')
          AND pings.at > ${timestampOf('asked.after')}
        ORDER BY pings.n DESC LIMIT 1
@@ -41,7 +41,7 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
       checkId,
     ],
   )
-  return rows.map(({ asked, ...found }) => ({ n: asked, found: found.n === null ? null : found }))
+  return rows.map(({ requested, ...found }) => ({ n: requested, found: found.n === null ? null : found }))
 }
 
 /** Bytes of a ping's body that are read at once. */

@@ -22,15 +22,15 @@ export async function renameProject(db: Knex, projectId: number, name: string): 
 }
 
 /** Whether integrations hear of checks that are unknown because of a gap. */
-export async function setTellUnknown(db: Knex, projectId: number, isWanted: boolean): Promise<void> {
-  await execute(db, 'UPDATE projects SET tell_unknown = ? WHERE id = ?', [isWanted, projectId])
+export async function setNotifyUnknown(db: Knex, projectId: number, isWanted: boolean): Promise<void> {
+  await execute(db, 'UPDATE projects SET notify_unknown = ? WHERE id = ?', [isWanted, projectId])
 }
 
-export async function tellsUnknown(db: Knex, projectId: number): Promise<boolean> {
-  const rows = await query<{ tells: boolean }>(db, 'SELECT tell_unknown AS tells FROM projects WHERE id = ?', [
+export async function notifiesUnknown(db: Knex, projectId: number): Promise<boolean> {
+  const rows = await query<{ notifies: boolean }>(db, 'SELECT notify_unknown AS notifies FROM projects WHERE id = ?', [
     projectId,
   ])
-  return rows[0]?.tells ?? true
+  return rows[0]?.notifies ?? true
 }
 
 /** Removes a project with everything in it; pings first, since nothing but their numbers ties them to checks. */
@@ -39,7 +39,7 @@ export async function deleteProject(tx: Knex, projectId: number): Promise<void> 
   await execute(tx, 'DELETE FROM pings WHERE check_id IN (SELECT id FROM checks WHERE project_id = ?)', [projectId])
   await execute(
     tx,
-    `WITH retired AS (INSERT INTO retired_checks (uuid) SELECT uuid FROM checks WHERE project_id = ? ON CONFLICT DO NOTHING)
+    `WITH retired AS (INSERT INTO deleted_checks (uuid) SELECT uuid FROM checks WHERE project_id = ? ON CONFLICT DO NOTHING)
      DELETE FROM projects WHERE id = ?`,
     [projectId, projectId],
   )
@@ -47,7 +47,7 @@ export async function deleteProject(tx: Knex, projectId: number): Promise<void> 
 
 /** Moves a check, which the caller has locked, to another project; integrations stay behind. */
 export async function moveCheck(tx: Knex, checkId: number, projectId: number): Promise<void> {
-  await execute(tx, 'DELETE FROM check_channels WHERE check_id = ?', [checkId])
+  await execute(tx, 'DELETE FROM check_integrations WHERE check_id = ?', [checkId])
   await execute(tx, 'UPDATE checks SET project_id = ? WHERE id = ?', [projectId, checkId])
 }
 

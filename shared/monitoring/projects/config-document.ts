@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { policyView } from '../alerting/policy-view.ts'
 import { NO_RULES, type RuleFields } from '../alerting/read-policy.ts'
 import type { CheckSettings } from '../checks/settings.ts'
-import type { windowView } from '../windows/window-view.ts'
+import type { windowView } from '../maintenance/window-view.ts'
 
 /** A check's identity, settings and integrations. */
-export type ConfiguredCheck = CheckSettings & { uuid: string; channelIds: readonly string[] }
+export type ConfiguredCheck = CheckSettings & { uuid: string; integrationIds: readonly string[] }
 
 export const CONFIG_DOCUMENT_VERSION = 1
 
@@ -52,7 +52,7 @@ export function toDocumentedCheck(check: ConfiguredCheck) {
     filter_body: check.filterBody,
     filter_http_body: check.filterHttpBody,
     filter_default_fail: check.filterDefaultFail,
-    channels: check.channelIds.toSorted().join(','),
+    channels: check.integrationIds.toSorted().join(','),
   }
 }
 
@@ -68,7 +68,7 @@ export interface ImportReport {
   policies?: ObjectChanges
   windows?: ObjectChanges
   /** integrations that checks name and that neither the project nor the document has: not assigned */
-  unknownChannels: string[]
+  unknownIntegrations: string[]
 }
 
 export interface ObjectChanges {

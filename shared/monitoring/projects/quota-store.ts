@@ -15,7 +15,7 @@ export async function noteCheckLimit(db: Knex, projectId: number, checkLimit: nu
        WHERE p.id = ? AND NOT EXISTS (
          SELECT FROM quota_notices q WHERE q.project_id = p.id AND q.reached_at > now() - interval '30 days')
        ON CONFLICT (project_id) DO UPDATE
-         SET check_limit = excluded.check_limit, reached_at = now(), told_at = NULL
+         SET check_limit = excluded.check_limit, reached_at = now(), notified_at = NULL
          WHERE quota_notices.reached_at < now() - interval '30 days'
        RETURNING project_id, check_limit)
      INSERT INTO audit_log (organisation_id, user_id, actor, action, target, address)
@@ -43,9 +43,9 @@ export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
        SELECT q.project_id, array_agg(u.email ORDER BY u.id) AS emails
        FROM quota_notices q JOIN projects p ON p.id = q.project_id
        JOIN memberships m ON m.organisation_id = p.organisation_id AND m.role = 'owner' JOIN users u ON u.id = m.user_id
-       WHERE q.told_at IS NULL GROUP BY q.project_id)
-     UPDATE quota_notices q SET told_at = now() FROM owners, projects p
-     WHERE q.project_id = owners.project_id AND p.id = q.project_id AND q.told_at IS NULL
+       WHERE q.notified_at IS NULL GROUP BY q.project_id)
+     UPDATE quota_notices q SET notified_at = now() FROM owners, projects p
+     WHERE q.project_id = owners.project_id AND p.id = q.project_id AND q.notified_at IS NULL
      RETURNING q.project_id AS "projectId", p.uuid AS "projectUuid", p.name AS "projectName",
                q.check_limit AS "checkLimit", owners.emails AS owners`,
   )
@@ -53,7 +53,7 @@ export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
 
 /** Gives a notice back whose mails could not be handed over. */
 export async function returnQuotaNotice(db: Knex, projectId: number): Promise<void> {
-  await execute(db, 'UPDATE quota_notices SET told_at = NULL WHERE project_id = ?', [projectId])
+  await execute(db, 'UPDATE quota_notices SET notified_at = NULL WHERE project_id = ?', [projectId])
 }
 
 /** The limit that a project reached within the last month; null when it did not. */

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import { runInTurns } from '../../platform/process/turns.ts'
+import { runYielding } from '../../platform/process/time-slices.ts'
 import type { Micros } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
-import { excludedSpans, timedWindows } from '../windows/spans.ts'
-import { windowsOf } from '../windows/window-store.ts'
+import { excludedSpans, timedWindows } from '../maintenance/spans.ts'
+import { windowsOf } from '../maintenance/window-store.ts'
 import type { DownCheck, ProjectReport } from './report.ts'
 import type { ReportSettings } from './report-times.ts'
 
@@ -89,7 +89,7 @@ export async function claimMailOf(
   return (
     (await execute(
       tx,
-      'INSERT INTO mails (id, user_id, kind, period) VALUES (?, ?, ?, ?) ON CONFLICT (user_id, kind, period) DO NOTHING',
+      'INSERT INTO report_mails (id, user_id, kind, period) VALUES (?, ?, ?, ?) ON CONFLICT (user_id, kind, period) DO NOTHING',
       [id, userId, kind, period],
     )) === 1
   )
@@ -120,7 +120,7 @@ export async function findManagers(db: Knex, projectId: number): Promise<{ userI
 
 /** Forgets which mails were sent so many days ago: their periods do not come again. */
 export async function pruneMails(db: Knex, days: number): Promise<void> {
-  await execute(db, 'DELETE FROM mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
+  await execute(db, 'DELETE FROM report_mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }
 
 /** The member of a project's organisation who has this address; null for all others. */
@@ -152,7 +152,7 @@ export async function projectReports(
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {
   const windows = (await windowsOf(db, projectIds)).filter(({ uptime }) => uptime === 'exclude')
   if (windows.length === 0) return []
-  const timed = await runInTurns(timedWindows(windows, from, until))
+  const timed = await runYielding(timedWindows(windows, from, until))
   const checks = await query<{ id: number; uuid: string; tags: string; projectId: number }>(
     db,
     'SELECT id, uuid, tags, project_id AS "projectId" FROM checks WHERE project_id = ANY(?::bigint[])',
@@ -173,22 +173,22 @@ const COUNTED = (begins: string, ends: string) => `
 
 /** @param values projects, from, until, excluded times in JSON */
 const REPORTS = `
-  WITH asked AS (SELECT ?::bigint[] AS projects, ${timestampOf('?::bigint')} AS "from", ${timestampOf('?::bigint')} AS "until"),
+  WITH requested AS (SELECT ?::bigint[] AS projects, ${timestampOf('?::bigint')} AS "from", ${timestampOf('?::bigint')} AS "until"),
   excluded AS (
     SELECT id AS check_id, range_agg(tstzrange(${timestampOf('"from"')}, ${timestampOf('"until"')})) AS times
     FROM jsonb_to_recordset(?::jsonb) AS t(id bigint, "from" bigint, "until" bigint) GROUP BY id),
-  own AS (SELECT c.* FROM checks c, asked WHERE c.project_id = ANY(asked.projects)),
+  own AS (SELECT c.* FROM checks c, requested WHERE c.project_id = ANY(requested.projects)),
   changes AS (
-    SELECT f.check_id, f.at, f.to_status AS status, f.id FROM flips f JOIN own ON own.id = f.check_id, asked
-    WHERE f.at < asked.until
+    SELECT f.check_id, f.at, f.to_status AS status, f.id FROM flips f JOIN own ON own.id = f.check_id, requested
+    WHERE f.at < requested.until
     UNION ALL
     SELECT own.id, own.created_at, coalesce(first.from_status, CASE WHEN own.n_pings > 0 THEN own.status ELSE 'new' END), 0
     FROM own LEFT JOIN LATERAL (
       SELECT from_status FROM flips WHERE check_id = own.id ORDER BY at, id LIMIT 1) first ON true),
   spans AS (
-    SELECT check_id, status, greatest(at, asked."from") AS begins,
-           least(coalesce(lead(at) OVER (PARTITION BY check_id ORDER BY at, id), asked.until), asked.until) AS ends
-    FROM changes, asked),
+    SELECT check_id, status, greatest(at, requested."from") AS begins,
+           least(coalesce(lead(at) OVER (PARTITION BY check_id ORDER BY at, id), requested.until), requested.until) AS ends
+    FROM changes, requested),
   sums AS (
     SELECT check_id,
            coalesce(sum(length) FILTER (WHERE status = 'up'), interval '0') AS up,
@@ -196,9 +196,9 @@ const REPORTS = `
     FROM (SELECT spans.check_id, status, CASE WHEN ends > begins THEN ${COUNTED('begins', 'ends')} END AS length
           FROM spans LEFT JOIN excluded USING (check_id)) counted GROUP BY check_id),
   dark AS (
-    SELECT u.check_id, sum(${COUNTED('greatest(u.from_at, asked."from")', 'least(coalesce(u.until_at, asked.until), asked.until)')}) AS span
-    FROM unknowns u JOIN own ON own.id = u.check_id LEFT JOIN excluded ON excluded.check_id = u.check_id, asked
-    WHERE u.from_at < asked.until AND coalesce(u.until_at, asked.until) > asked."from" GROUP BY u.check_id),
+    SELECT u.check_id, sum(${COUNTED('greatest(u.from_at, requested."from")', 'least(coalesce(u.until_at, requested.until), requested.until)')}) AS span
+    FROM unknown_periods u JOIN own ON own.id = u.check_id LEFT JOIN excluded ON excluded.check_id = u.check_id, requested
+    WHERE u.from_at < requested.until AND coalesce(u.until_at, requested.until) > requested."from" GROUP BY u.check_id),
   known AS (
     SELECT own.id, own.uuid, own.name, own.project_id, sums.down, coalesce(dark.span, interval '0') AS dark,
            greatest(sums.up - coalesce(dark.span, interval '0'), interval '0') AS up
@@ -207,16 +207,16 @@ const REPORTS = `
     coalesce((SELECT ${US('sum(up)')} FROM known WHERE project_id = p.id), 0) AS up,
     coalesce((SELECT ${US('sum(down)')} FROM known WHERE project_id = p.id), 0) AS down,
     coalesce((SELECT ${US('sum(dark)')} FROM known WHERE project_id = p.id), 0) AS unknown,
-    (SELECT count(*) FROM incidents i WHERE i.project_id = p.id AND i.down_at >= asked."from" AND i.down_at < asked.until)
+    (SELECT count(*) FROM incidents i WHERE i.project_id = p.id AND i.down_at >= requested."from" AND i.down_at < requested.until)
       AS incidents,
     coalesce((SELECT json_agg(json_build_object('uuid', uuid, 'name', name, 'down', ${US('down')}) ORDER BY down DESC, id)
               FROM (SELECT * FROM known WHERE project_id = p.id AND down > interval '0'
                     ORDER BY down DESC, id LIMIT 5) worst), '[]') AS worst,
     coalesce((SELECT json_agg(json_build_object('uuid', uuid, 'name', name) ORDER BY id)
               FROM (SELECT own.* FROM own WHERE own.project_id = p.id AND own.status <> 'paused'
-                      AND coalesce(own.last_ping, own.created_at) < asked.until - interval '30 days'
+                      AND coalesce(own.last_ping, own.created_at) < requested.until - interval '30 days'
                     ORDER BY own.id LIMIT 50) silent), '[]') AS silent,
-    (SELECT count(*) FROM notifications n JOIN channels c ON c.id = n.channel_id
+    (SELECT count(*) FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE c.project_id = p.id AND n.what <> 'test' AND n.state IN ('failed', 'suppressed') AND n.error <> 'Overtaken'
-       AND n.created_at >= asked."from" AND n.created_at < asked.until) AS unreached
-  FROM projects p, asked WHERE p.id = ANY(asked.projects) ORDER BY p.name, p.id`
+       AND n.created_at >= requested."from" AND n.created_at < requested.until) AS unreached
+  FROM projects p, requested WHERE p.id = ANY(requested.projects) ORDER BY p.name, p.id`

@@ -17,7 +17,7 @@ const MONTH: Bounds = { first: 1, last: 12 }
 const WEEKDAY: Bounds = { first: 0, last: 7 }
 const MONTH_NAMES = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 const WEEKDAY_NAMES = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
-const LONGEST_DAY_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const MAX_DAY_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 type ReadNumber = (text: string) => number | undefined
 type DaysOfMonth = { listed: ReadonlySet<number>; last: boolean; lastWorkday: boolean }
@@ -140,7 +140,7 @@ function namedNumber(names: readonly string[], bounds: Bounds): ReadNumber {
 function isBeyondEveryMonth(days: DaysOfMonth, months: readonly number[]): boolean {
   if (days.last || days.lastWorkday) return false
   const smallest = Math.min(...days.listed)
-  return months.every((month) => smallest > (LONGEST_DAY_OF_MONTH[month - 1] ?? 0))
+  return months.every((month) => smallest > (MAX_DAY_OF_MONTH[month - 1] ?? 0))
 }
 
 function matchesDayOfMonth(days: DaysOfMonth, day: number, weekday: number, lastDay: number): boolean {

@@ -23,7 +23,7 @@ export type ZoneClock = {
 
 const DAY = 86_400
 /** No zone has ever been further ahead of UTC than 15 hours and some minutes. */
-const FURTHEST_AHEAD = 16 * 3600
+const MAX_OFFSET_SECONDS = 16 * 3600
 /** Less than the shortest time between two clock changes since 1970: a week without an hour (Gaza, Brazil). */
 const SAMPLE_STEP = 6 * DAY
 /** The last changes that do not repeat, those around Ramadan in Morocco, are of 2087. */
@@ -86,7 +86,7 @@ export function createZoneClock(lookUp: LookUp): ZoneClock {
   return {
     segmentAt,
     place(wall) {
-      let segment = segmentAt(wall - FURTHEST_AHEAD)
+      let segment = segmentAt(wall - MAX_OFFSET_SECONDS)
       for (;;) {
         if (wall < segment.start + segment.offset) return { exists: false, afterGap: segment }
         if (wall < segment.end + segment.offset) return { exists: true, at: wall - segment.offset, segment }

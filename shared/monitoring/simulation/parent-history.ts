@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
-import { type Relatives, relativesOf, type TimedNode } from '../dependencies/hold.ts'
-import type { Node } from '../dependencies/parents.ts'
+import { type Relatives, relativesOf, type TimedNode } from '../rules/parent-suppression.ts'
+import type { Node } from '../rules/parents.ts'
 
 /** A change of a check as it was recorded. */
 export interface PastFlip {

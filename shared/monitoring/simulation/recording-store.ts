@@ -2,13 +2,13 @@ import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import { MOST_LEVELS, type Parent, type ParentsMode } from '../dependencies/parents.ts'
+import { MAX_LEVELS, type Parent, type ParentsMode } from '../rules/parents.ts'
 import type { PastNode } from './parent-history.ts'
 
 /** Checks above one that are looked at. */
-const MOST_ABOVE = 500
+const MAX_ABOVE = 500
 /** Outages of other checks that a simulation knows. */
-const MOST_OUTAGES = 20_000
+const MAX_OUTAGES = 20_000
 
 /** A check of the project as a node, without what became of it. */
 interface RecordedNode extends Omit<PastNode, 'flips' | 'tags'> {
@@ -25,7 +25,7 @@ export async function nodesAbove(
 ): Promise<RecordedNode[]> {
   const found = new Map<string, RecordedNode>()
   let parents = child.parents
-  for (let level = 0; level < MOST_LEVELS && parents.length > 0 && found.size < MOST_ABOVE; level++) {
+  for (let level = 0; level < MAX_LEVELS && parents.length > 0 && found.size < MAX_ABOVE; level++) {
     const uuids = parents.flatMap((parent) => ('check' in parent ? [parent.check] : []))
     const tags = parents.flatMap((parent) => ('tag' in parent ? [parent.tag] : []))
     const rows = await query<
@@ -37,7 +37,7 @@ export async function nodesAbove(
        WHERE c.project_id = ? AND (c.uuid = ANY(?::uuid[]) OR regexp_split_to_array(c.tags, '\\s+') && ?::text[])
          AND c.uuid <> ALL(?::uuid[])
        ORDER BY c.id LIMIT ?`,
-      [projectId, uuids, tags, [child.uuid, ...found.keys()], MOST_ABOVE - found.size],
+      [projectId, uuids, tags, [child.uuid, ...found.keys()], MAX_ABOVE - found.size],
     )
     const nodes = rows.map((row) => ({ ...row, parents: row.parents ?? [], mode: row.mode ?? ('any' as const) }))
     for (const node of nodes) found.set(node.uuid, node)
@@ -65,7 +65,7 @@ export async function outagesBeside(
      FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN check_rules r ON r.check_id = c.id
      WHERE i.project_id = ? AND i.check_id <> ? AND i.down_at >= ${timestampOf('?::bigint')}
      ORDER BY i.down_at DESC LIMIT ?`,
-    [projectId, checkId, since, MOST_OUTAGES],
+    [projectId, checkId, since, MAX_OUTAGES],
   )
 }
 
@@ -73,7 +73,7 @@ export async function outagesBeside(
 export async function refusalsOf(db: Knex, checkId: number): Promise<Micros[]> {
   const rows = await query<{ at: Micros }>(
     db,
-    `SELECT ${microsOf('last_at')} AS at FROM refusals WHERE check_id = ? AND reason <> 'secret' ORDER BY last_at`,
+    `SELECT ${microsOf('last_at')} AS at FROM refused_pings WHERE check_id = ? AND reason <> 'secret' ORDER BY last_at`,
     [checkId],
   )
   return rows.map(({ at }) => at)

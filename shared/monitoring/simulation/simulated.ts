@@ -1,20 +1,20 @@
 import type { Micros } from '../../time.ts'
-import type { Decision, NewTelling } from '../alerting/incident.ts'
+import type { Decision, NewNotification } from '../alerting/incident.ts'
 import type { Plan } from '../alerting/policy.ts'
 
 /** A message that would be sent. */
-export interface SimulatedMessage extends Pick<NewTelling, 'status' | 'detail'> {
+export interface SimulatedMessage extends Pick<NewNotification, 'status' | 'detail'> {
   at: Micros
   /** uuid */
   channel: string
-  what: NewTelling['what'] | 'digest' | 'unknown'
+  what: NewNotification['what'] | 'digest' | 'unknown'
   /** of how many checks it tells */
   size: number
 }
 
 export interface SimulatedDecision extends Pick<Decision, 'detail' | 'until' | 'channels'> {
   at: Micros
-  outcome: Decision['outcome'] | 'excused'
+  outcome: Decision['outcome'] | 'deadline_extended'
   reason: string
 }
 
@@ -28,7 +28,7 @@ export interface Simulated {
 }
 
 /** The beginning of a message's subject: `DOWN`, `STILL DOWN (2)`, `FLAPPING`, `UP`, `12 checks are DOWN`. */
-export function simulatedWord({ what, status, detail, size }: SimulatedMessage): string {
+export function simulatedLabel({ what, status, detail, size }: SimulatedMessage): string {
   if (what === 'digest') return `${size} ${size === 1 ? 'check is' : 'checks are'} ${status.toUpperCase()}`
   if (what === 'unknown') return 'UNKNOWN'
   if (what === 'flapping') return 'FLAPPING'
@@ -38,7 +38,7 @@ export function simulatedWord({ what, status, detail, size }: SimulatedMessage):
 
 /** The subject of a message. @param label the check's */
 export function simulatedText(message: SimulatedMessage, label: string): string {
-  const word = simulatedWord(message)
+  const word = simulatedLabel(message)
   if (message.what === 'digest') return word
   return `${word} | ${message.what === 'unknown' ? '1 check' : label}`
 }

@@ -1,16 +1,16 @@
 import type { Micros } from '../../time.ts'
 import type { Finish } from '../alerting/failures.ts'
+import { type Evaluation, evaluateAbsence } from '../availability/evaluate-absence.ts'
+import type { Gap, Listener } from '../availability/unavailable.ts'
 import { applySignal, type CheckMachine, pause, resume, type StatusChange, sweep } from '../checks/state-machine.ts'
-import type { Door, Gap } from '../gaps/blind.ts'
-import { judge, type Verdict } from '../gaps/judge.ts'
-import { applyRuled, type RuledFacts } from '../ruled/ruled.ts'
-import type { RunSignal } from '../runs/apply-watched.ts'
-import { SLOW } from '../runs/run.ts'
+import type { RunSignal } from '../rules/apply-watched.ts'
+import { applyRules, type RuleState } from '../rules/rule-state.ts'
+import { SLOW } from '../rules/run.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 
 /** A signal and the door that it came by. */
 export interface HeardSignal extends RunSignal {
-  door: Door
+  listener: Listener
 }
 
 /** A change as it was recorded, in place of the signals that made it. */
@@ -33,7 +33,7 @@ export interface Truth {
   /** ascending */
   played: readonly Played[]
   /** what its rules say of runs and sources; null for a plain check */
-  ruled: RuledFacts | null
+  ruleState: RuleState | null
   gaps: readonly Gap[]
   /** when pings of it were refused, ascending */
   refusals: readonly Micros[]
@@ -46,12 +46,12 @@ export interface Happening {
   flip: { at: Micros; change: StatusChange } | null
   /** a failure was reported of a check that was down already */
   isFailedAgain: boolean
-  excused: Excuse | null
+  extended: DeadlineExtension | null
 }
 
-type Excuse = Extract<Verdict, { kind: 'excused' }> & { deadline: Micros }
+type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { deadline: Micros }
 
-const NOTHING: Happening = { flip: null, isFailedAgain: false, excused: null }
+const NOTHING: Happening = { flip: null, isFailedAgain: false, extended: null }
 
 /** Status, deadlines and excuses of one check in virtual time, by the functions that production uses. */
 export class VirtualCheck {
@@ -59,7 +59,7 @@ export class VirtualCheck {
   readonly finishes: Finish[] = []
   readonly #truth: Truth
   readonly #lengths: Micros[] = []
-  #door: Door = 'http'
+  #door: Listener = 'http'
   #place = 0
   /** a gap that touches what was expected is still open until then */
   #leftUntil: Micros = 0
@@ -80,7 +80,7 @@ export class VirtualCheck {
   }
 
   /** The listener that it pings. */
-  get door(): Door {
+  get listener(): Listener {
     return this.#door
   }
 
@@ -98,18 +98,18 @@ export class VirtualCheck {
 
   #sweepAt(): Micros {
     const { alertAfter, status } = this.check
-    const isJudged = status !== 'down' && alertAfter !== null
-    return isJudged ? Math.max(alertAfter + 1, this.#leftUntil) : Number.POSITIVE_INFINITY
+    const isEvaluated = status !== 'down' && alertAfter !== null
+    return isEvaluated ? Math.max(alertAfter + 1, this.#leftUntil) : Number.POSITIVE_INFINITY
   }
 
   #hear(signal: HeardSignal): Happening {
-    const { ruled } = this.#truth
-    if (ruled?.runs) ruled.runs.p95 = this.#slowFrom()
-    const { type, flip, uncounted } = ruled
-      ? applyRuled(this.check, ruled, signal, nextOccurrence)
+    const { ruleState } = this.#truth
+    if (ruleState?.runs) ruleState.runs.p95 = this.#slowFrom()
+    const { type, flip, uncounted } = ruleState
+      ? applyRules(this.check, ruleState, signal, nextOccurrence)
       : applySignal(this.check, signal, nextOccurrence)
-    if (ruled) this.#noteLengths(ruled)
-    this.#door = signal.door
+    if (ruleState) this.#noteLengths(ruleState)
+    this.#door = signal.listener
     if (uncounted) return NOTHING
     if (type === 'success' || type === 'fail') this.finishes.push({ at: signal.at, ok: type === 'success' })
     if (flip) return { ...NOTHING, flip: { at: signal.at, change: flip } }
@@ -137,8 +137,8 @@ export class VirtualCheck {
       this.#leftUntil = openUntil
       return NOTHING
     }
-    const verdict = this.#judge(decision.at)
-    if (verdict.kind === 'excused') return this.#excuse({ ...verdict, deadline: decision.at })
+    const evaluation = this.#judge(decision.at)
+    if (evaluation.kind === 'deadline_extended') return this.#excuse({ ...evaluation, deadline: decision.at })
     check.status = 'down'
     check.alertAfter = null
     return { ...NOTHING, flip: { at: decision.at, change: decision.flip } }
@@ -148,9 +148,9 @@ export class VirtualCheck {
   #openGap(deadline: Micros, now: Micros): Micros | null {
     const { gaps, shard } = this.#truth
     const open = gaps.filter(
-      ({ door, shards, from, until, kind }) =>
+      ({ listener, shards, from, until, kind }) =>
         kind !== 'detection' &&
-        door === this.#door &&
+        listener === this.#door &&
         (shards & shard) !== 0n &&
         from <= deadline &&
         (until === null || until > now),
@@ -158,18 +158,18 @@ export class VirtualCheck {
     return open.length === 0 ? null : Math.max(...open.map(({ until }) => until ?? Number.POSITIVE_INFINITY))
   }
 
-  #judge(deadline: Micros): Verdict {
-    const { gaps, refusals, shard, ruled } = this.#truth
-    const evidence = { door: this.#door, shard, gaps, refusals, ...(ruled && { ruled }) }
-    return judge(this.check, deadline, evidence, nextOccurrence)
+  #judge(deadline: Micros): Evaluation {
+    const { gaps, refusals, shard, ruleState } = this.#truth
+    const evidence = { listener: this.#door, shard, gaps, refusals, ...(ruleState && { ruleState }) }
+    return evaluateAbsence(this.check, deadline, evidence, nextOccurrence)
   }
 
-  #excuse(verdict: Excuse): Happening {
+  #excuse(evaluation: DeadlineExtension): Happening {
     const { check } = this
-    check.excusedAt = verdict.at
-    check.alertAfter = verdict.alertAfter
-    if (verdict.isRun) Object.assign(check, { lastStart: null, lastStartRid: null })
-    return { ...NOTHING, excused: verdict }
+    check.deadlineExtendedAt = evaluation.at
+    check.alertAfter = evaluation.alertAfter
+    if (evaluation.isRun) Object.assign(check, { lastStart: null, lastStartRid: null })
+    return { ...NOTHING, extended: evaluation }
   }
 
   /** The length that nearly all of the newest successes stay under; null while there are too few. */
@@ -179,7 +179,7 @@ export class VirtualCheck {
     return sorted[Math.ceil(sorted.length * SLOW.share) - 1] ?? null
   }
 
-  #noteLengths({ runs, sources }: RuledFacts): void {
+  #noteLengths({ runs, sources }: RuleState): void {
     for (const { outcome, duration } of runs?.changed ?? []) {
       if (outcome === 'success' && duration !== null) this.#lengths.push(duration)
     }

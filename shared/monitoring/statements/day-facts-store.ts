@@ -1,13 +1,13 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
-import { runInTurns } from '../../platform/process/turns.ts'
+import { runYielding } from '../../platform/process/time-slices.ts'
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { uniqueKey } from '../checks/unique-key.ts'
-import { excludedSpans, timedWindows } from '../windows/spans.ts'
-import type { WindowTime } from '../windows/window.ts'
-import { windowsOf } from '../windows/window-store.ts'
+import { excludedSpans, timedWindows } from '../maintenance/spans.ts'
+import type { WindowTime } from '../maintenance/window.ts'
+import { windowsOf } from '../maintenance/window-store.ts'
 import { type DayFacts, spanOfDate } from './record-of-day.ts'
 
 interface CheckRow {
@@ -39,7 +39,7 @@ export async function factsOfDay(
   const flips = await query<{ checkId: number; at: Micros; to: string; reason: string }>(db, FLIPS, [ids, from, until])
   const unknown = await query<WindowTime & { checkId: number }>(db, UNKNOWN, [until, ids, until, from])
   const windows = await windowsOf(db, [projectId])
-  const timed = await runInTurns(timedWindows(windows, from, until))
+  const timed = await runYielding(timedWindows(windows, from, until))
   const flipsOf = Map.groupBy(flips, ({ checkId }) => checkId)
   const unknownOf = Map.groupBy(unknown, ({ checkId }) => checkId)
   return checks.map((check) => ({
@@ -62,7 +62,7 @@ export async function gapsOfDay(db: Knex, date: string): Promise<[string, string
   const { from, until } = spanOfDate(date)
   const rows = await query<{ from: Micros; until: Micros | null }>(
     db,
-    `SELECT DISTINCT ${microsOf('from_at')} AS "from", ${microsOf('until_at')} AS until FROM gaps
+    `SELECT DISTINCT ${microsOf('from_at')} AS "from", ${microsOf('until_at')} AS until FROM coverage_gaps
      WHERE kind <> 'detection' AND from_at < ${timestampOf('?::bigint')}
        AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')}) ORDER BY 1, 2`,
     [until, from],
@@ -89,6 +89,6 @@ const FLIPS = `
 
 const UNKNOWN = `
   SELECT check_id AS "checkId", ${microsOf('from_at')} AS "from", coalesce(${microsOf('until_at')}, ?::bigint) AS until
-  FROM unknowns WHERE check_id = ANY(?::bigint[]) AND from_at < ${timestampOf('?::bigint')}
+  FROM unknown_periods WHERE check_id = ANY(?::bigint[]) AND from_at < ${timestampOf('?::bigint')}
     AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')})
   ORDER BY check_id, from_at`

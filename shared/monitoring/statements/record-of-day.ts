@@ -1,6 +1,6 @@
 import { type Micros, microsOfMillis, microsOfSeconds, toIsoSeconds } from '../../time.ts'
 import { type DayRecord, sumsOfDay } from '../../transparency/statements/day-record.ts'
-import type { WindowTime } from '../windows/window.ts'
+import type { WindowTime } from '../maintenance/window.ts'
 
 /** What is stored of one day of a check. */
 export interface DayFacts {

@@ -33,9 +33,9 @@ interface DayStatement {
 export type StoredStatement = DayStatement & { anchor: AnchorBlock }
 
 /** A day is stated from a quarter past midnight on, at a minute of the project's own within the hour after. */
-const OPEN_AFTER = `interval '15 minutes' + (p.id * 7919 % 3600) * interval '1 second'`
+const FINALIZE_AFTER = `interval '15 minutes' + (p.id * 7919 % 3600) * interval '1 second'`
 
-const NEXT_DAY = `greatest(p.statements_since, (SELECT max(s.on_date) + 1 FROM statements s
+const NEXT_DAY = `greatest(p.statements_since, (SELECT max(s.on_date) + 1 FROM uptime_statements s
                                                  WHERE s.project_id = p.id AND NOT s.is_correction))`
 
 /** Projects with a day to state, the oldest day first; of each project its oldest. */
@@ -45,7 +45,7 @@ export async function findOpenDays(db: Knex, now: Micros, limit: number): Promis
     `SELECT p.id AS "projectId", p.uuid AS "projectUuid", to_char(d.day, 'YYYY-MM-DD') AS date
      FROM projects p CROSS JOIN LATERAL (SELECT ${NEXT_DAY} AS day) d
      WHERE p.statements_since IS NOT NULL
-       AND (d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${OPEN_AFTER} <= ${timestampOf('?::bigint')}
+       AND (d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${FINALIZE_AFTER} <= ${timestampOf('?::bigint')}
      ORDER BY d.day, p.id LIMIT ?`,
     [now, limit],
   )
@@ -72,7 +72,7 @@ export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promi
 export async function lastTxId(tx: Knex, projectId: number): Promise<string | null> {
   const rows = await query<{ txId: string }>(
     tx,
-    `SELECT statement->'anchor'->>'txId' AS "txId" FROM statements WHERE project_id = ? ORDER BY id DESC LIMIT 1`,
+    `SELECT statement->'anchor'->>'txId' AS "txId" FROM uptime_statements WHERE project_id = ? ORDER BY id DESC LIMIT 1`,
     [projectId],
   )
   return rows[0]?.txId ?? null
@@ -87,12 +87,12 @@ export async function storeStatement(
 ): Promise<void> {
   const rows = await query<{ id: number }>(
     tx,
-    `INSERT INTO statements (project_id, on_date, is_correction, statement) VALUES (?, ?::date, ?, ?::jsonb) RETURNING id`,
+    `INSERT INTO uptime_statements (project_id, on_date, is_correction, statement) VALUES (?, ?::date, ?, ?::jsonb) RETURNING id`,
     [projectId, statement.date, statement.corrects !== null, JSON.stringify(statement)],
   )
   await execute(
     tx,
-    `INSERT INTO statement_records (statement_id, check_id, record, flips)
+    `INSERT INTO uptime_statement_records (statement_id, check_id, record, flips)
      SELECT ?, t.check_id, t.record, t.flips FROM unnest(?::bigint[], ?::jsonb[], ?::int[]) AS t(check_id, record, flips)
      WHERE EXISTS (SELECT FROM checks WHERE id = t.check_id)`,
     [
@@ -120,13 +120,13 @@ export async function findOutdated(
     tx,
     `SELECT to_char(s.on_date, 'YYYY-MM-DD') AS date, r.check_id AS "checkId"
      FROM (SELECT DISTINCT ON (r.check_id, s.on_date) r.check_id, s.on_date, s.made_at, r.flips
-           FROM statements s JOIN statement_records r ON r.statement_id = s.id
+           FROM uptime_statements s JOIN uptime_statement_records r ON r.statement_id = s.id
            WHERE s.project_id = ? AND s.on_date < ?::date AND s.on_date >= ?::date - ${CORRECTED_DAYS}
            ORDER BY r.check_id, s.on_date, s.id DESC) r
      CROSS JOIN LATERAL (SELECT r.on_date, r.on_date::timestamp AT TIME ZONE 'UTC' AS begin,
                                 (r.on_date + 1)::timestamp AT TIME ZONE 'UTC' AS "end") s
      WHERE r.flips < (SELECT count(*) FROM flips f WHERE f.check_id = r.check_id AND f.at >= s.begin AND f.at < s."end")
-        OR EXISTS (SELECT FROM unknowns u WHERE u.check_id = r.check_id AND u.excused_at >= r.made_at
+        OR EXISTS (SELECT FROM unknown_periods u WHERE u.check_id = r.check_id AND u.deadline_extended_at >= r.made_at
                      AND u.from_at < s."end" AND (u.until_at IS NULL OR u.until_at > s.begin))
      ORDER BY s.on_date, r.check_id`,
     [projectId, date, date],
@@ -142,14 +142,14 @@ export async function findStated(
 ): Promise<{ statement: StoredStatement; records: Map<number, DayRecord> } | null> {
   const [newest] = await query<{ statement: StoredStatement }>(
     tx,
-    'SELECT statement FROM statements WHERE project_id = ? AND on_date = ?::date ORDER BY id DESC LIMIT 1',
+    'SELECT statement FROM uptime_statements WHERE project_id = ? AND on_date = ?::date ORDER BY id DESC LIMIT 1',
     [projectId, date],
   )
   if (!newest) return null
   const rows = await query<{ checkId: number; record: DayRecord }>(
     tx,
     `SELECT DISTINCT ON (r.check_id) r.check_id AS "checkId", r.record
-     FROM statement_records r JOIN statements s ON s.id = r.statement_id
+     FROM uptime_statement_records r JOIN uptime_statements s ON s.id = r.statement_id
      WHERE s.project_id = ? AND s.on_date = ?::date AND r.check_id = ANY(?::bigint[])
      ORDER BY r.check_id, s.id DESC`,
     [projectId, date, checkIds],
@@ -164,15 +164,15 @@ export async function statedBetween(
 ): Promise<{ statements: StoredStatement[]; records: DayRecord[] }> {
   const statements = await query<{ statement: StoredStatement }>(
     db,
-    `SELECT statement FROM statements WHERE project_id = ?
-       AND id BETWEEN (SELECT min(id) FROM statements WHERE project_id = ? AND on_date BETWEEN ?::date AND ?::date)
-                  AND (SELECT max(id) FROM statements WHERE project_id = ? AND on_date BETWEEN ?::date AND ?::date)
+    `SELECT statement FROM uptime_statements WHERE project_id = ?
+       AND id BETWEEN (SELECT min(id) FROM uptime_statements WHERE project_id = ? AND on_date BETWEEN ?::date AND ?::date)
+                  AND (SELECT max(id) FROM uptime_statements WHERE project_id = ? AND on_date BETWEEN ?::date AND ?::date)
      ORDER BY id`,
     [projectId, projectId, from, until, projectId, from, until],
   )
   const records = await query<{ record: DayRecord }>(
     db,
-    `SELECT r.record FROM statement_records r JOIN statements s ON s.id = r.statement_id
+    `SELECT r.record FROM uptime_statement_records r JOIN uptime_statements s ON s.id = r.statement_id
      WHERE r.check_id = ? AND s.project_id = ? AND s.on_date BETWEEN ?::date AND ?::date ORDER BY s.id`,
     [checkId, projectId, from, until],
   )
@@ -205,7 +205,7 @@ export async function statementAge(db: Knex, now: Micros): Promise<number> {
   const rows = await query<{ seconds: number }>(
     db,
     `SELECT greatest(0, coalesce(max(extract(epoch FROM ${timestampOf('?::bigint')}
-              - ((d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${OPEN_AFTER}))), 0))::float8 AS seconds
+              - ((d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${FINALIZE_AFTER}))), 0))::float8 AS seconds
      FROM projects p CROSS JOIN LATERAL (SELECT ${NEXT_DAY} AS day) d WHERE p.statements_since IS NOT NULL`,
     [now],
   )
@@ -214,5 +214,7 @@ export async function statementAge(db: Knex, now: Micros): Promise<number> {
 
 /** Forgets statements of more than so many days ago; their entries in the log stay. */
 export async function pruneStatements(db: Knex, days: number): Promise<void> {
-  await execute(db, 'DELETE FROM statements WHERE on_date < (now() - make_interval(days => ?::int))::date', [days])
+  await execute(db, 'DELETE FROM uptime_statements WHERE on_date < (now() - make_interval(days => ?::int))::date', [
+    days,
+  ])
 }

@@ -35,7 +35,7 @@ export function createBarriers(
   const { generations, metrics } = options
   const waiting = new Map<string, Waiting>()
   /** barriers of this turn, not sent yet: later callers of the same turn wait for the same one */
-  let thisTurn = new Map<number, Promise<boolean>>()
+  let thisTick = new Map<number, Promise<boolean>>()
 
   const answers = broker.ask((correlationId) => waiting.get(correlationId)?.answer())
 
@@ -56,11 +56,11 @@ export function createBarriers(
   }
 
   function shared(queue: number): Promise<boolean> {
-    const known = thisTurn.get(queue)
+    const known = thisTick.get(queue)
     if (known) return known
-    if (thisTurn.size === 0) setImmediate(() => (thisTurn = new Map()))
+    if (thisTick.size === 0) setImmediate(() => (thisTick = new Map()))
     const promise = send(queue, READ_TIMEOUT_MS)
-    thisTurn.set(queue, promise)
+    thisTick.set(queue, promise)
     return promise
   }
 

@@ -40,7 +40,7 @@ const WANTED_MEMBERS = 3
 const LEADERS_MATTER_FROM = 4
 
 /** A queue that was declared while one node stood keeps one member when others join (scale 3.2). */
-export function judgeCluster({ nodes, queues }: ClusterState): ClusterIlls {
+export function evaluateCluster({ nodes, queues }: ClusterState): ClusterIlls {
   const wanted = Math.min(WANTED_MEMBERS, nodes.length)
   const running = nodes.filter((node) => node.running).map(({ name }) => name)
   const led = Map.groupBy(queues, ({ leader }) => leader ?? '')

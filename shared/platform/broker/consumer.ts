@@ -43,7 +43,7 @@ const REOPEN_AFTER_MS = 500
 /** What a restart of the broker or a lost channel may take, before it is a reason to call the process unready. */
 const MAY_BE_CLOSED_MS = 15_000
 const GOODBYE_MS = 3_000
-const OWN_NAME = /\.[0-9a-f]{8}-[0-9a-f-]{27}$/
+const INSTANCE_SUFFIX = /\.[0-9a-f]{8}-[0-9a-f-]{27}$/
 
 /** Keeps one consumer on one queue for as long as the process lives, whatever happens to channel, queue or connection. */
 export class Consumer implements AsyncDisposable {
@@ -71,7 +71,7 @@ export class Consumer implements AsyncDisposable {
     this.#log = deps.log
     this.#metrics = deps.metrics
     this.#repair = deps.repair
-    this.kind = options.queue.replace(OWN_NAME, '')
+    this.kind = options.queue.replace(INSTANCE_SUFFIX, '')
   }
 
   /** @param model the connection to consume through from now on; null while there is none */
@@ -203,7 +203,7 @@ export class Consumer implements AsyncDisposable {
       leave: (ms) => {
         if (this.#channel !== on) return
         this.#awayUntil = performance.now() + ms
-        this.#log.warn({ queue }, 'consumer.left-to-newer')
+        this.#log.warn({ queue }, 'consumer.requeued-for-newer')
         this.#lost(on)
         discard(on)
       },

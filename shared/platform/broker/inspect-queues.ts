@@ -14,7 +14,7 @@ export async function inspectQueues(
   const found = new Map<string, QueueState>()
   let channel: Channel | null = null
   for (const queue of queues) {
-    channel ??= await openQuietly(connection)
+    channel ??= await inspectQuietly(connection)
     try {
       const { messageCount, consumerCount } = await channel.checkQueue(queue)
       found.set(queue, { messages: messageCount, consumers: consumerCount })
@@ -27,7 +27,7 @@ export async function inspectQueues(
   return found
 }
 
-async function openQuietly(connection: Pick<ChannelModel, 'createChannel'>): Promise<Channel> {
+async function inspectQuietly(connection: Pick<ChannelModel, 'createChannel'>): Promise<Channel> {
   const channel = await connection.createChannel()
   channel.on('error', () => {})
   return channel

@@ -16,7 +16,7 @@ export interface BrokerManagement {
 const ANSWER_MS = 5_000
 /** The broker gives a new member half a minute; asked again meanwhile, by another node, it would refuse. */
 const CHANGED_MS = 35_000
-const NO_SUCH_PATH = 404
+const UNKNOWN_PATH = 404
 const NOT_ALLOWED = 405
 
 const nodesShape = z.array(
@@ -91,7 +91,7 @@ export function brokerManagement(urls: string, amqpUrl: string, log: Log): Broke
       const path = `api/queues/quorum/${vhost}/${encodeURIComponent(queue)}/replicas/add`
       const response = await ask(path, 'POST', { node })
       await response.body?.cancel()
-      if (response.status === NO_SUCH_PATH || response.status === NOT_ALLOWED) return false
+      if (response.status === UNKNOWN_PATH || response.status === NOT_ALLOWED) return false
       if (!response.ok) throw refusal(response, path)
       return true
     },

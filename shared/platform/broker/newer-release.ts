@@ -2,7 +2,7 @@ import { DELIVERY_LIMIT } from '../../contracts/topology.ts'
 import type { Delivery } from './consumer.ts'
 
 /** For how long a process takes nothing from a queue in which it met a message of a newer release. */
-export const LEAVE_MS = 60_000
+export const REQUEUE_DELAY_MS = 60_000
 /** A message that nobody could read for so long will not be read. */
 const GIVE_UP_AFTER_SECONDS = 3_600
 /** Before the broker throws it away without a reason. */

@@ -7,8 +7,8 @@ import type { Delivery } from './consumer.ts'
 export async function recordStart(db: Knex, queue: string, delivery: Delivery): Promise<number> {
   const [row] = await query<{ starts: number }>(
     db,
-    `INSERT INTO message_starts (queue, message, starts) VALUES (?, ?, 1)
-     ON CONFLICT (queue, message) DO UPDATE SET starts = message_starts.starts + 1, started_at = now()
+    `INSERT INTO message_attempts (queue, message, starts) VALUES (?, ?, 1)
+     ON CONFLICT (queue, message) DO UPDATE SET starts = message_attempts.starts + 1, started_at = now()
      RETURNING starts`,
     [queue, nameOf(delivery)],
   )
@@ -17,12 +17,12 @@ export async function recordStart(db: Knex, queue: string, delivery: Delivery): 
 
 /** Forgets a redelivered message whose handling ended. */
 export async function forgetStarts(db: Knex, queue: string, delivery: Delivery): Promise<void> {
-  await execute(db, 'DELETE FROM message_starts WHERE queue = ? AND message = ?', [queue, nameOf(delivery)])
+  await execute(db, 'DELETE FROM message_attempts WHERE queue = ? AND message = ?', [queue, nameOf(delivery)])
 }
 
 /** Forgets redelivered messages that nobody has begun for a week. */
 export async function pruneStarts(db: Knex): Promise<void> {
-  await execute(db, "DELETE FROM message_starts WHERE started_at < now() - interval '7 days'")
+  await execute(db, "DELETE FROM message_attempts WHERE started_at < now() - interval '7 days'")
 }
 
 /** The message's id, or a hash of its content when a stranger sent it without one. */

@@ -3,14 +3,14 @@ import type { Knex } from 'knex'
 import { deadLetterQueueOf, type MessageContract, queueOf } from '../../contracts/define-message.ts'
 import { PermanentError } from '../../errors.ts'
 import { isUuid } from '../../uuid.ts'
-import { isMessagesFault, schemaMatches } from '../database/whose-fault.ts'
+import { isCausedByMessage, schemaMatches } from '../database/error-class.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { NO_TRACER, type Tracer } from '../process/tracing.ts'
 import type { Broker } from './broker.ts'
 import type { Consumer, Delivery } from './consumer.ts'
 import { withDeadline } from './handler-deadline.ts'
-import { isLeftToNewer, LEAVE_MS } from './newer-release.ts'
+import { isLeftToNewer, REQUEUE_DELAY_MS } from './newer-release.ts'
 import { MAX_STARTS, wasRedelivered } from './redelivery-guard.ts'
 import { forgetStarts, recordStart } from './redelivery-store.ts'
 import { countWaiting } from './waiting.ts'
@@ -116,7 +116,7 @@ class Handling {
 
   async settle(delivery: Delivery): Promise<void> {
     const { message } = this.#subscription
-    if (isLeftToNewer(delivery, message.version, Date.now() / 1000)) return delivery.leave(LEAVE_MS)
+    if (isLeftToNewer(delivery, message.version, Date.now() / 1000)) return delivery.leave(REQUEUE_DELAY_MS)
     const parsed = parsePayload(message, delivery)
     if ('reason' in parsed) {
       await this.#giveUp(delivery, parsed.reason, null)
@@ -148,8 +148,8 @@ class Handling {
         return 'done'
       } catch (error) {
         firstError ??= error
-        const isItsOwn = isMessagesFault(error)
-        if (isItsOwn) failures += 1
+        const isInstanceQueue = isCausedByMessage(error)
+        if (isInstanceQueue) failures += 1
         else waiting.begin()
         const isPermanent = error instanceof PermanentError
         if (!isPermanent) context.log.warn({ failures, ...describeError(error) }, 'message.failed')

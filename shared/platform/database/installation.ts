@@ -17,7 +17,7 @@ export interface Installation extends WatchedProblems {
 }
 
 /** Within it a process notices that the number of ping queues was changed. */
-export const LOOK_EVERY_MS = 2_000
+export const POLL_EVERY_MS = 2_000
 
 /**
  * Starts to ask at once, and goes on asking.
@@ -32,8 +32,8 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
   let known = { monotonic: performance.now(), wall: wallMs() }
   const watched = watchProblems({
     find: findProblems,
-    everyMs: LOOK_EVERY_MS,
-    unasked: 'database: was not asked yet whether this process fits its schema',
+    everyMs: POLL_EVERY_MS,
+    unasked: 'database: was not requested yet whether this process fits its schema',
     log,
     events: { unanswered: 'installation.not-asked', found: 'installation.does-not-fit' },
   })

@@ -43,7 +43,7 @@ export async function sequencesBehind(db: Knex): Promise<string[]> {
 }
 
 /** Checks that have logged more pings than they count. */
-export async function checksThatCountTooFew(db: Knex): Promise<number> {
+export async function checksWithMissingSources(db: Knex): Promise<number> {
   const [row] = await query<{ checks: number }>(
     db,
     `SELECT count(*)::float AS checks FROM checks c WHERE c.n_pings < (SELECT max(n) FROM pings p WHERE p.check_id = c.id)`,

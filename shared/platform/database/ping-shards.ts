@@ -52,7 +52,7 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
 }
 
 /** From the making of a generation until listeners send there: every process has heard of it by then. */
-const OPENS_AFTER = '6 seconds'
+const STARTS_AFTER = '6 seconds'
 
 /**
  * Makes a new generation with another number of shards.
@@ -80,7 +80,7 @@ export async function addGeneration(
     await execute(
       tx,
       `INSERT INTO ping_generations (generation, shards, opens_at, set_by)
-       VALUES (?, ?, clock_timestamp() + interval '${OPENS_AFTER}', ?)`,
+       VALUES (?, ?, clock_timestamp() + interval '${STARTS_AFTER}', ?)`,
       [generation, shards, setBy],
     )
     await execute(tx, 'UPDATE ping_shards SET shards = 0, set_by = ?, set_at = now()', [setBy])

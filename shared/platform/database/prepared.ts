@@ -86,15 +86,15 @@ async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>
  * @throws UnavailableError when the database cannot serve
  */
 export async function preparedRead<T>(db: Knex, read: (tx: Knex) => Promise<T>): Promise<T> {
-  const { asked } = await againOnConflict(() =>
+  const { requested } = await againOnConflict(() =>
     preparedTransaction(db, async (run) => {
-      const asked = read(run.tx)
+      const requested = read(run.tx)
       // Not waited for here, so that the commit travels along; where it fails, so does the commit.
-      asked.catch(() => {})
-      return { asked }
+      requested.catch(() => {})
+      return { requested }
     }),
   )
-  return await asked
+  return await requested
 }
 
 function idText(id: Tenant['organisationId']): string {

@@ -9,7 +9,7 @@ export interface Mark {
   at: Micros
 }
 
-const MARK_EVERY = '30 seconds'
+const WRITE_MARK_EVERY = '30 seconds'
 /** A copy outside that is older than this says nothing any more, and so closes the gate. */
 const KEPT = '7 days'
 /** Kept outside: more than a fail-over to a standby that lags may lose. */
@@ -39,7 +39,7 @@ export async function makeMark(db: Knex): Promise<Mark[]> {
     db,
     `WITH old AS (DELETE FROM restore_marks WHERE made_at < now() - interval '${KEPT}')
      INSERT INTO restore_marks SELECT
-     WHERE NOT EXISTS (SELECT FROM restore_marks WHERE made_at > clock_timestamp() - interval '${MARK_EVERY}')`,
+     WHERE NOT EXISTS (SELECT FROM restore_marks WHERE made_at > clock_timestamp() - interval '${WRITE_MARK_EVERY}')`,
     [],
   )
   return await query<Mark>(

@@ -4,7 +4,7 @@ import { microsOf } from './instants.ts'
 import { query } from './sql.ts'
 
 /** Throws what the driver throws when the server does not answer. */
-export async function askServer(db: Knex): Promise<void> {
+export async function pingServer(db: Knex): Promise<void> {
   await query(db, 'SELECT 1')
 }
 

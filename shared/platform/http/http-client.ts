@@ -69,12 +69,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const agents = openAgents(policy, resolve, options)
   const instance = configure(policy, agents, { ...options, timeoutMs })
   return {
-    async request(asked) {
+    async request(requested) {
       return await traced(
-        () => `HTTP ${asked.method}`,
+        () => `HTTP ${requested.method}`,
         'client',
         {},
-        () => send({ ...asked, headers: { ...asked.headers, ...traceHeaders() } }),
+        () => send({ ...requested, headers: { ...requested.headers, ...traceHeaders() } }),
       )
     },
     async [Symbol.asyncDispose]() {
@@ -189,7 +189,7 @@ function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClien
 }
 
 /** What says nothing but how the message is written; everything else stays with the origin it was given for. */
-const headersForAnybody = new Set(['accept', 'content-length', 'content-type', 'user-agent'])
+const crossOriginHeaders = new Set(['accept', 'content-length', 'content-type', 'user-agent'])
 
 function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions & { timeoutMs: number }): Got {
   const connect = options.connectTimeoutMs ?? 5_000
@@ -209,7 +209,7 @@ function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOp
           if (!result.ok) throw new BlockedTargetError(result.reason)
           // What the owner of a target gave for it, a token perhaps, is not for another one.
           if (result.url.origin === new URL(response.url).origin) return
-          const kept = Object.entries(updated.headers).filter(([name]) => headersForAnybody.has(name.toLowerCase()))
+          const kept = Object.entries(updated.headers).filter(([name]) => crossOriginHeaders.has(name.toLowerCase()))
           updated.headers = Object.fromEntries(kept)
         },
       ],

@@ -110,13 +110,13 @@ function parseHop(text: string): Address | null {
 /** What was read of texts: connections of one address come by the thousand, and are looked at several times each. */
 const parsed = new Map<string, Address | null>()
 const MAX_PARSED = 4_096
-const LONGEST_PARSED = 64
+const MAX_PARSED_LENGTH = 64
 
 function parseIp(text: string): Address | null {
   const known = parsed.get(text)
   if (known !== undefined) return known
   const address = readIp(text)
-  if (text.length <= LONGEST_PARSED) {
+  if (text.length <= MAX_PARSED_LENGTH) {
     if (parsed.size >= MAX_PARSED) parsed.clear()
     parsed.set(text, address)
   }

@@ -21,7 +21,7 @@ export interface Clock {
 
 const MEASURE_EVERY_MS = 10_000
 /** Until it is set for the first time, and while two measurements disagree. */
-const ASK_AGAIN_MS = 1_000
+const RETRY_AFTER_MS = 1_000
 /** Readings of one measurement: the quickest tells most. */
 const READINGS = 5
 /** Share of the passing time by which it is moved towards the database: so it never runs backwards. */
@@ -63,7 +63,7 @@ export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics
       log.debug(describeError(error), 'clock.not-read')
     }
     if (isClosing) return
-    timer = setTimeout(again, setting.isSteady ? MEASURE_EVERY_MS : ASK_AGAIN_MS)
+    timer = setTimeout(again, setting.isSteady ? MEASURE_EVERY_MS : RETRY_AFTER_MS)
     timer.unref()
   }
 
@@ -164,9 +164,9 @@ function within({ low, high }: Bounds, value: Micros): Micros {
 async function readBounds(db: Knex): Promise<Bounds> {
   let best: Bounds | null = null
   for (let reading = 0; reading < READINGS; reading++) {
-    const asked = monotonicMicros()
+    const requested = monotonicMicros()
     const now = await readServerClock(db)
-    const bounds = { low: now - monotonicMicros(), high: now - asked }
+    const bounds = { low: now - monotonicMicros(), high: now - requested }
     if (best === null || bounds.high - bounds.low < best.high - best.low) best = bounds
   }
   if (best === null) throw new Error('the database did not tell its time')

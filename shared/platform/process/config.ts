@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Settings } from './settings.ts'
 import { settings } from './settings.ts'
-import { type GivenSetting, isLoopback, unsafeSettings } from './unsafe-settings.ts'
+import { isLoopback, type SettingInput, unsafeSettings } from './unsafe-settings.ts'
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Lowercase<Head>}${Capitalize<CamelCase<Tail>>}`
@@ -29,7 +29,7 @@ export class ConfigError extends Error {
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
-  const given = new Map<string, GivenSetting>()
+  const given = new Map<string, SettingInput>()
   for (const [name, { schema, ...rest }] of Object.entries(settings)) {
     const fallback = 'fallback' in rest ? rest.fallback : undefined
     const text = readSetting(env, name, problems)

@@ -25,8 +25,8 @@ export function createMetrics() {
       ['route', 'method', 'status'],
       LATENCY_BUCKETS,
     ),
-    slowTurns: histogram(
-      'signalbox_slow_turn_seconds',
+    eventLoopBlocks: histogram(
+      'signalbox_event_loop_block_seconds',
       'Turns of the event loop of more than 100 ms, by the route that was being answered alone, or how many were.',
       ['route'],
       [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
@@ -88,12 +88,19 @@ export function createMetrics() {
     ...serverMetrics({ gauge }),
     sweepLag: liveGauge('signalbox_sweep_lag_seconds', 'Time since each sweep last came to its end.', ['sweep']),
     clockOffset: liveGauge('signalbox_clock_offset_seconds', 'The database clock minus that of the machine.'),
-    beatAge: liveGauge('signalbox_beat_age_seconds', 'Time since this process last showed that it is there.', ['kind']),
-    gapOpen: gauge('signalbox_gap_open', 'Whether a door is blind at this moment.', ['door']),
-    gapSeconds: counter('signalbox_gap_seconds_total', 'Time in which a door was blind.', ['door', 'cause']),
-    checksExcused: counter('signalbox_checks_excused_total', 'Checks that a gap of this service excused.'),
-    sweepHeld: gauge(
-      'signalbox_sweep_held_seconds',
+    heartbeatAge: liveGauge(
+      'signalbox_heartbeat_age_seconds',
+      'Time since this process last showed that it is there.',
+      ['kind'],
+    ),
+    gapOpen: gauge('signalbox_gap_open', 'Whether a door is blind at this moment.', ['listener']),
+    gapSeconds: counter('signalbox_gap_seconds_total', 'Time in which a door was blind.', ['listener', 'cause']),
+    checksDeadlineExtended: counter(
+      'signalbox_deadline_extensions_total',
+      'Checks that a gap of this service excused.',
+    ),
+    sweepStalled: gauge(
+      'signalbox_sweep_stalled_seconds',
       'Time by which unanswered pings hold back the sweep of deadlines.',
     ),
     unsweptShards: gauge('signalbox_unswept_shards', 'Ping shards that did not answer the last barrier.'),

@@ -7,7 +7,7 @@ import { createOutbox, type Outbox } from '../broker/outbox.ts'
 import { databaseFailure } from '../database/database-failure.ts'
 import { openDatabase } from '../database/db.ts'
 import { type Installation, openInstallation } from '../database/installation.ts'
-import { askServer, bypassesRowSecurity } from '../database/server.ts'
+import { bypassesRowSecurity, pingServer } from '../database/server.ts'
 import { createTimelineFence } from '../database/timeline-fence.ts'
 import { createConnectionCap } from '../http/connection-cap.ts'
 import { type Clock, openClock } from './clock.ts'
@@ -83,7 +83,7 @@ export async function openPlatform(
   const clock = resources.use(openClock(reserveDb, { skewMs: config.clockSkewMs ?? 0, log, metrics }))
   const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
   // The queues of pings are declared with the others where it is known which there are.
-  await installation.asked()
+  await installation.requested()
   const isPublic = !isLoopback(config.host)
   if (isPublic && (await databaseProblems(reserveDb, isPublic)).includes(UNSAFE_LOGIN))
     throw new ConfigError([UNSAFE_LOGIN])
@@ -158,7 +158,7 @@ const UNSAFE_LOGIN =
 async function databaseProblems(db: Knex, isPublic: boolean): Promise<string[]> {
   try {
     if (isPublic && (await bypassesRowSecurity(db))) return [UNSAFE_LOGIN]
-    if (!isPublic) await askServer(db)
+    if (!isPublic) await pingServer(db)
     return []
   } catch (error) {
     return [`database: ${databaseFailure(error)}`]

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
 import { toIsoSeconds } from '../../time.ts'
 import { knownMarks, makeMark, readInstallation, recordRestore } from '../database/restore-mark-store.ts'
-import { isRestored, keptMarks } from './kept-marks.ts'
 import { describeError, type Log } from './log.ts'
+import { isRestored, restoreMarkFile } from './restore-mark-file.ts'
 import { type WatchedProblems, watchProblems } from './watched-problems.ts'
 
 /**
@@ -12,14 +12,14 @@ import { type WatchedProblems, watchProblems } from './watched-problems.ts'
  */
 export type RestoreGate = WatchedProblems
 
-const LOOK_EVERY_MS = 5_000
+const POLL_EVERY_MS = 5_000
 
 /** @param directory CHECKPOINT_DIR */
 export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; directory: string }): RestoreGate {
   let isKeeping = true
   return watchProblems({
     find: findProblems,
-    everyMs: LOOK_EVERY_MS,
+    everyMs: POLL_EVERY_MS,
     unasked: 'database: was not asked yet whether it is a restored copy',
     log,
     events: { unanswered: 'restore.not-looked-at', found: 'restore.gate-closed' },
@@ -27,7 +27,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
 
   async function findProblems(): Promise<string[]> {
     const { id, restoredFrom } = await readInstallation(db)
-    const file = keptMarks(directory, id)
+    const file = restoreMarkFile(directory, id)
     const kept = await file.read()
     if (restoredFrom !== null) {
       return [`database: restored from ${toIsoSeconds(restoredFrom)}, so nothing goes out: admin restore verify`]

@@ -44,7 +44,7 @@ export interface Secrets {
   /** The same for bytes, which stay bytes. */
   sealBytes(purpose: SealPurpose, plain: Buffer): Buffer
   /** @throws Error as `open` */
-  openBytes(purpose: SealPurpose, sealed: Buffer): Buffer
+  decryptBytes(purpose: SealPurpose, sealed: Buffer): Buffer
   /** The same sealed under the present key; null when it is already. @throws Error as `open` */
   reseal(purpose: SealPurpose, sealed: string): string | null
   /** A key for one named purpose, 32 bytes: badge signatures, session cookies, fingerprints. */
@@ -85,7 +85,7 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
     seal,
     open: (purpose, sealed) => opened(purpose, sealed).plain,
     sealBytes: (purpose, plain) => encrypt(sealKey, plain, associated('v2', purpose)),
-    openBytes(purpose, sealed) {
+    decryptBytes(purpose, sealed) {
       for (const key of sealKeys) {
         const plain = decrypt(key, sealed, associated('v2', purpose))
         if (plain !== null) return plain

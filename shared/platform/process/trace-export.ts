@@ -6,7 +6,7 @@ import { createTracer, type EndedSpan, NO_TRACER, SPAN_KINDS, type Tracer } from
 const EVERY_MS = 2_000
 const MAX_SENT = 500
 /** What is kept while the collector does not answer; what is more is dropped. */
-const MAX_KEPT = 5_000
+const MAX_ENTRIES = 5_000
 const TIMEOUT_MS = 5_000
 
 interface TraceOptions {
@@ -26,7 +26,7 @@ export function openTracing({ url, percent, service, log }: TraceOptions): Trace
   let sending: Promise<void> | null = null
   let isHeard = true
   const tracer = createTracer(percent, (span) => {
-    if (kept.length < MAX_KEPT) kept.push(span)
+    if (kept.length < MAX_ENTRIES) kept.push(span)
   })
   const timer = setInterval(() => flush(), EVERY_MS)
   timer.unref()

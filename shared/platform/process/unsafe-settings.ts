@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { splitHosts } from '../database/hosts.ts'
 
 /** A setting as it was given: its text, and the file it came from, if any. */
-export interface GivenSetting {
+export interface SettingInput {
   text: string
   file?: string | undefined
   secret: boolean
@@ -19,8 +19,8 @@ const WELL_KNOWN = new Set(
 )
 
 /** A key of random characters holds more different ones than these; one of hexadecimal digits has only 16 to choose from. */
-const FEWEST_CHARACTERS = 16
-const FEWEST_DIGITS = 10
+const MIN_CHARACTERS = 16
+const MIN_DIGITS = 10
 
 /** Where Docker and compose mount secrets: only the container's own processes are there. */
 const PRIVATE_MOUNT = '/run/secrets/'
@@ -31,7 +31,7 @@ const PRIVATE_MOUNT = '/run/secrets/'
  * @param given what was set, by name
  * @returns one line per problem, each with the setting's name and without its value
  */
-export function unsafeSettings(host: string, given: ReadonlyMap<string, GivenSetting>): string[] {
+export function unsafeSettings(host: string, given: ReadonlyMap<string, SettingInput>): string[] {
   if (isLoopback(host)) return []
   const problems: string[] = []
   for (const [name, { text, file, secret }] of given) {
@@ -83,7 +83,7 @@ function decode(text: string): string {
 
 function isWeakKey(key: string): boolean {
   const different = new Set(key).size
-  return different < (/^[0-9a-f]+$/i.test(key) ? FEWEST_DIGITS : FEWEST_CHARACTERS)
+  return different < (/^[0-9a-f]+$/i.test(key) ? MIN_DIGITS : MIN_CHARACTERS)
 }
 
 /** Whether users other than owner and group can read or change a file, which takes a way through every folder above. */

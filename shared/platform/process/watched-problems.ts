@@ -5,7 +5,7 @@ export interface WatchedProblems extends AsyncDisposable {
   /** What the last look that had an answer found; empty when nothing is in the way. */
   problems(): string[]
   /** Resolves once it was looked for the first time, whatever the answer. */
-  asked(): Promise<void>
+  requested(): Promise<void>
   /** Calls at once and whenever problems begin or end; a look without an answer changes nothing. */
   onChange(listener: (isFine: boolean) => void): void
 }
@@ -25,7 +25,7 @@ export function watchProblems(watch: {
 }): WatchedProblems {
   const { log, events } = watch
   const listeners = new Set<(isFine: boolean) => void>()
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   let problems = [watch.unasked]
   let isClosing = false
   let timer: NodeJS.Timeout | null = null
@@ -33,11 +33,11 @@ export function watchProblems(watch: {
 
   async function look(): Promise<void> {
     try {
-      tell(await watch.find())
+      notify(await watch.find())
     } catch (error) {
       log.debug(describeError(error), events.unanswered)
     }
-    asked.resolve()
+    requested.resolve()
     if (isClosing) return
     timer = setTimeout(() => {
       looking = look()
@@ -45,7 +45,7 @@ export function watchProblems(watch: {
     timer.unref()
   }
 
-  function tell(found: string[]): void {
+  function notify(found: string[]): void {
     const hasChanged = (found.length === 0) !== (problems.length === 0)
     if (found.length > 0 && found.join() !== problems.join()) log.error({ problems: found }, events.found)
     problems = found
@@ -54,7 +54,7 @@ export function watchProblems(watch: {
 
   return {
     problems: () => problems,
-    asked: () => asked.promise,
+    requested: () => requested.promise,
     onChange(listener) {
       listeners.add(listener)
       listener(problems.length === 0)

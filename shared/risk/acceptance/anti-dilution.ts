@@ -57,7 +57,7 @@ export const AntiDilutionSchema = z
 export type AntiDilution = z.output<typeof AntiDilutionSchema>
 
 /** What an organisation's own records say of the pair. */
-interface OwnHistory {
+interface SupplierHistory {
   actions: readonly AcceptanceAction[]
   notes: readonly { paise: number; amountPaise: number; days: number }[]
   disputes: readonly number[]
@@ -70,7 +70,7 @@ interface OwnHistory {
 export function antiDilution(
   pair: { supplierGstin: string; buyerGstin: string },
   result: RegistryResult<TradeLedger>,
-  history: OwnHistory,
+  history: SupplierHistory,
 ): AntiDilution {
   const count = (action: AcceptanceAction) => history.actions.filter((known) => known === action).length
   const acceptance = {
@@ -144,7 +144,7 @@ function returnsOf(result: RegistryResult<TradeLedger>) {
   return { figures, isHigh, isSpike }
 }
 
-function linkedOf(notes: OwnHistory['notes']): AntiDilution['linked'] {
+function linkedOf(notes: SupplierHistory['notes']): AntiDilution['linked'] {
   if (notes.length === 0) return null
   const days = notes.map((note) => note.days).toSorted((a, b) => a - b)
   const middle = Math.floor(days.length / 2)

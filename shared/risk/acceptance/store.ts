@@ -77,7 +77,7 @@ export async function insertAdjustment(
 }
 
 /** Keeps what a reference stands for; said again otherwise, the first stays. @returns whether it is the same receivable */
-export async function keepReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
+export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
   const identity = identityOf(fields)
   const name = receivableName(identity)
   const [row] = await query<{ identity: string; buyerGstin: string; documentDate: string; amountPaise: number }>(

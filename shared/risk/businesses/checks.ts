@@ -81,9 +81,9 @@ function statusCheck<T>(
   return { key, tier: answer.tier, result: 'MISMATCH', detail: status }
 }
 
-function nameCheck(key: string, answer: RegistryResult<{ legalName: string }>, asked: string): BusinessCheck {
+function nameCheck(key: string, answer: RegistryResult<{ legalName: string }>, requested: string): BusinessCheck {
   if (answer.status !== 'OK') return missing(key, answer.missingReason)
-  const permille = nameSimilarity(answer.data.legalName, asked)
+  const permille = nameSimilarity(answer.data.legalName, requested)
   if (permille === null) return missing(key, 'NOT_FOUND')
   const result = permille >= MATCH_PERMILLE ? 'MATCH' : 'MISMATCH'
   return { key, tier: answer.tier, result, detail: `similarity ${permille} of 1000` }

@@ -4,7 +4,7 @@ import type { LeiRecord } from '../registries/registry-data.ts'
 import { nameSimilarity } from './names.ts'
 
 /** What a register of legal entity identifiers is asked by. */
-export interface LeiQuestion {
+export interface LeiRequest {
   lei?: string | undefined
   cin?: string | undefined
   legalName?: string | undefined
@@ -29,10 +29,7 @@ export const LeiAnswerSchema = z
  * The record that answers best. The register's filter of names matches prefixes, so its candidates are ordered by our
  * similarity, ties by identifier (families 2). None found is null with a reason.
  */
-export function leiAnswer(
-  question: LeiQuestion,
-  result: RegistryResult<LeiRecord[]>,
-): z.output<typeof LeiAnswerSchema> {
+export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord[]>): z.output<typeof LeiAnswerSchema> {
   const { lei, cin, legalName } = question
   const matchBasis = lei !== undefined ? 'LEI' : cin !== undefined ? 'REGISTERED_AS' : 'NAME'
   const candidates = (result.data ?? [])

@@ -73,7 +73,7 @@ export function disclose(presented: PresentedSdJwt): DisclosedClaims | null {
     known.set(digest, disclosure)
   }
   const walk: Walk = { known, seen: new Set(), used: new Set(), disclosed: [] }
-  const claims = openObject(presented.issuerJwt.payload, [], walk)
+  const claims = decodeObject(presented.issuerJwt.payload, [], walk)
   if (!claims || walk.used.size !== known.size) return null
   const { _sd_alg: _algorithm, ...rest } = claims
   return { claims: rest, disclosed: walk.disclosed }
@@ -105,20 +105,20 @@ function take(digest: JsonValue | undefined, walk: Walk): Disclosure | null | 'i
   return disclosure
 }
 
-function openValue(value: JsonValue, path: ClaimPath, walk: Walk): JsonValue | undefined {
-  if (Array.isArray(value)) return openArray(value, path, walk)
+function decodeValue(value: JsonValue, path: ClaimPath, walk: Walk): JsonValue | undefined {
+  if (Array.isArray(value)) return decodeArray(value, path, walk)
   const object = objectOf(value)
-  return object ? (openObject(object, path, walk) ?? undefined) : value
+  return object ? (decodeObject(object, path, walk) ?? undefined) : value
 }
 
-function openObject(object: JsonObject, path: ClaimPath, walk: Walk): JsonObject | null {
+function decodeObject(object: JsonObject, path: ClaimPath, walk: Walk): JsonObject | null {
   const { _sd: digests = [], ...plain } = object
   if (!Array.isArray(digests) || Object.hasOwn(plain, '...')) return null
   // One algorithm for the whole credential (RFC 9901 section 4.1.1).
   if (path.length > 0 && Object.hasOwn(plain, '_sd_alg')) return null
   const opened: JsonObject = {}
   for (const [name, value] of Object.entries(plain)) {
-    const inner = openValue(value, [...path, name], walk)
+    const inner = decodeValue(value, [...path, name], walk)
     if (inner === undefined) return null
     opened[name] = inner
   }
@@ -129,14 +129,14 @@ function openObject(object: JsonObject, path: ClaimPath, walk: Walk): JsonObject
     const place = [...path, disclosure.name]
     if (path.length === 0 && NEVER_DISCLOSED.has(disclosure.name)) return null
     walk.disclosed.push(place)
-    const inner = openValue(disclosure.value, place, walk)
+    const inner = decodeValue(disclosure.value, place, walk)
     if (inner === undefined) return null
     opened[disclosure.name] = inner
   }
   return opened
 }
 
-function openArray(array: readonly JsonValue[], path: ClaimPath, walk: Walk): JsonValue[] | undefined {
+function decodeArray(array: readonly JsonValue[], path: ClaimPath, walk: Walk): JsonValue[] | undefined {
   const opened: JsonValue[] = []
   for (const element of array) {
     const object = objectOf(element)
@@ -147,7 +147,7 @@ function openArray(array: readonly JsonValue[], path: ClaimPath, walk: Walk): Js
     if (disclosure === 'invalid' || disclosure.name !== null) return undefined
     const place = [...path, opened.length]
     if (isHidden) walk.disclosed.push(place)
-    const inner = openValue(disclosure.value, place, walk)
+    const inner = decodeValue(disclosure.value, place, walk)
     if (inner === undefined) return undefined
     opened.push(inner)
   }

@@ -17,7 +17,7 @@ function nameOf(path: QueryPath): string {
 }
 
 /** The names of everything that a query asks for, each once, in its order. */
-export function askedNames({ credentials }: PresentationQuery): string[] {
+export function requestedNames({ credentials }: PresentationQuery): string[] {
   return [...new Set(credentials.flatMap(({ claims }) => claims.map(({ path }) => nameOf(path))))]
 }
 
@@ -95,10 +95,10 @@ export function countUnasked(disclosed: readonly ClaimPath[], query: CredentialQ
 }
 
 /** Whether one path leads to, or past, the other. */
-function isOnTheWay(path: ClaimPath, asked: QueryPath): boolean {
+function isOnTheWay(path: ClaimPath, requested: QueryPath): boolean {
   return path.every((part, at) => {
-    const wanted = asked[at]
-    return at >= asked.length || wanted === part || (wanted === null && typeof part === 'number')
+    const wanted = requested[at]
+    return at >= requested.length || wanted === part || (wanted === null && typeof part === 'number')
   })
 }
 

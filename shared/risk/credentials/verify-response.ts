@@ -41,10 +41,10 @@ export async function verifyResponse(
   const presented = readVpToken(vpToken, query)
   const answers: AnsweredQuery[] = []
   let discarded = 0
-  for (const { query: asked, presentation } of presented) {
-    const credential = await verifyCredential(presentation, asked, expected, checks)
-    answers.push({ query: asked, credential, selected: selectClaims(credential.claims, asked) })
-    discarded += countUnasked(credential.disclosed, asked)
+  for (const { query: requested, presentation } of presented) {
+    const credential = await verifyCredential(presentation, requested, expected, checks)
+    answers.push({ query: requested, credential, selected: selectClaims(credential.claims, requested) })
+    discarded += countUnasked(credential.disclosed, requested)
   }
   if (!isSatisfied(query, new Set(answers.map((answer) => answer.query.id)))) {
     throw new RefusedPresentationError('QUERY_NOT_SATISFIED')
@@ -71,18 +71,18 @@ function readVpToken(token: JsonObject, query: PresentationQuery): Presented[] {
     return { id, presentations: whole }
   })
   const known = read.map(({ id, presentations }) => {
-    const asked = byId.get(id)
-    if (!asked) throw new RefusedPresentationError('UNKNOWN_QUERY_ID')
-    return { asked, presentations }
+    const requested = byId.get(id)
+    if (!requested) throw new RefusedPresentationError('UNKNOWN_QUERY_ID')
+    return { requested, presentations }
   })
-  for (const { asked, presentations } of known) {
-    if (presentations.length > (asked.multiple === true ? MAX_PRESENTATIONS : 1)) {
+  for (const { requested, presentations } of known) {
+    if (presentations.length > (requested.multiple === true ? MAX_PRESENTATIONS : 1)) {
       throw new RefusedPresentationError('TOO_MANY_PRESENTATIONS')
     }
   }
-  return query.credentials.flatMap((asked) =>
+  return query.credentials.flatMap((requested) =>
     known
-      .filter((one) => one.asked === asked)
-      .flatMap(({ presentations }) => presentations.map((presentation) => ({ query: asked, presentation }))),
+      .filter((one) => one.requested === requested)
+      .flatMap(({ presentations }) => presentations.map((presentation) => ({ query: requested, presentation }))),
   )
 }

@@ -10,7 +10,7 @@ export type CheckStatus = 'DUPLICATE_FINANCED' | 'DUPLICATE_REGISTERED' | 'POSSI
 
 /** The first that holds; one's own registrations change nothing. */
 export function checkStatus(matches: readonly DisclosedMatch[], isResolved: boolean): CheckStatus {
-  const others = matches.filter(({ ownRegistration }) => !ownRegistration)
+  const others = matches.filter(({ requireRegistration }) => !requireRegistration)
   const exact = others.filter((match) => match.class === 'EXACT')
   if (exact.some(({ state }) => state === 'FINANCED')) return 'DUPLICATE_FINANCED'
   if (exact.length > 0) return 'DUPLICATE_REGISTERED'
@@ -24,13 +24,13 @@ export function checkStatus(matches: readonly DisclosedMatch[], isResolved: bool
  */
 export function disclosed(matches: readonly (RegistryMatch & { contested?: boolean })[]): DisclosedMatch[] {
   const entries = new Map<string, DisclosedMatch>()
-  for (const { class: of, state, ownRegistration, firstSeenMonth, contested = false } of matches) {
-    const key = `${of}/${state}/${ownRegistration}`
+  for (const { class: of, state, requireRegistration, firstSeenMonth, contested = false } of matches) {
+    const key = `${of}/${state}/${requireRegistration}`
     const known = entries.get(key)
     entries.set(key, {
       class: of,
       state,
-      ownRegistration,
+      requireRegistration,
       firstSeenMonth: known && known.firstSeenMonth < firstSeenMonth ? known.firstSeenMonth : firstSeenMonth,
       contested: contested || known?.contested === true,
     })
@@ -38,6 +38,6 @@ export function disclosed(matches: readonly (RegistryMatch & { contested?: boole
   return [...entries.values()].toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)))
 }
 
-function orderOf({ class: of, state, ownRegistration }: DisclosedMatch): string {
-  return `${['EXACT', 'NEAR', 'ECONOMIC'].indexOf(of)}${state}${ownRegistration}`
+function orderOf({ class: of, state, requireRegistration }: DisclosedMatch): string {
+  return `${['EXACT', 'NEAR', 'ECONOMIC'].indexOf(of)}${state}${requireRegistration}`
 }

@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ValidationError } from '../../errors.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import type { GivenFingerprints } from './given.ts'
 import type { Registration } from './registration.ts'
+import type { RequestFingerprints } from './request-fingerprints.ts'
 
 /** Days in which requests carry the fingerprints of the epoch before too (families 3.4). */
 const OVERLAP_DAYS = 30
@@ -30,7 +30,7 @@ export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]
 }
 
 /** @throws ValidationError unless the fingerprints are those of each live epoch, and of no other */
-export async function requireLiveEpochs(tx: Knex, env: ApiEnv, given: GivenFingerprints): Promise<void> {
+export async function requireLiveEpochs(tx: Knex, env: ApiEnv, given: RequestFingerprints): Promise<void> {
   const live = (await listLiveEpochs(tx, env)).map(({ epoch }) => epoch)
   const stated = given.map(({ epoch }) => epoch)
   if (live.length === stated.length && live.every((epoch) => stated.includes(epoch))) return

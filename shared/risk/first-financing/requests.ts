@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import { amountInr, checkDueDate, dueDay, line, pastDay, sha256Hex } from '../evidence/values.ts'
-import { type GivenReceivable, givenFingerprints } from './given.ts'
 import { checkReceivable, ReceivableFields, receivableShape } from './receivable.ts'
+import { type ReceivableInput, requestFingerprints } from './request-fingerprints.ts'
 
 /** Elements of one request at most (families 3.2). */
 const MAX_ELEMENTS = 64
 
-const askedBeside = { statement: z.boolean().default(false) }
+const commonOptions = { statement: z.boolean().default(false) }
 
 /** The body of a check by fields: the receivable's own members, and what is asked beside. */
 export const CheckBody = z
-  .strictObject({ ...receivableShape, window: z.boolean().default(false), ...askedBeside })
+  .strictObject({ ...receivableShape, window: z.boolean().default(false), ...commonOptions })
   .superRefine(checkReceivable)
 
 /** A check by fingerprints: of what is near in week and size nothing can be asked, since that takes more of them. */
-export const BlindCheckBody = z.strictObject({ fingerprints: givenFingerprints, ...askedBeside })
+export const BlindCheckBody = z.strictObject({ fingerprints: requestFingerprints, ...commonOptions })
 
 /** A check as its worker gets it. */
 export interface CheckRequest {
-  receivable: GivenReceivable
+  receivable: ReceivableInput
   window: boolean
   statement: boolean
 }
@@ -30,12 +30,12 @@ export const RegistrationRequestBody = z
   .superRefine(checkReceivable)
   .superRefine(checkDueDate)
 
-export const BlindRegistrationBody = z.strictObject({ fingerprints: givenFingerprints, ...registeredBeside })
+export const BlindRegistrationBody = z.strictObject({ fingerprints: requestFingerprints, ...registeredBeside })
 
 /** A registration as its worker gets it. */
 export interface RegistrationBody {
   /** the receivable, by its fields or its fingerprints */
-  fields: GivenReceivable
+  fields: ReceivableInput
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
@@ -45,23 +45,23 @@ const transferToken = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be a transfe
 
 export const AcceptBody = z.strictObject({ transferToken, receivable: ReceivableFields })
 
-export const BlindAcceptBody = z.strictObject({ transferToken, fingerprints: givenFingerprints })
+export const BlindAcceptBody = z.strictObject({ transferToken, fingerprints: requestFingerprints })
 
 /** Taking over a registration, as its worker gets it. */
 export interface AcceptanceRequest {
   transferToken: string
-  receivable: GivenReceivable
+  receivable: ReceivableInput
 }
 
 const disputedBeside = { reason: line(), evidenceSha256: sha256Hex.optional() }
 
 export const DisputeRequestBody = z.strictObject({ receivable: ReceivableFields, ...disputedBeside })
 
-export const BlindDisputeBody = z.strictObject({ fingerprints: givenFingerprints, ...disputedBeside })
+export const BlindDisputeBody = z.strictObject({ fingerprints: requestFingerprints, ...disputedBeside })
 
 /** A dispute as its worker gets it. */
 export interface DisputeBody {
-  receivable: GivenReceivable
+  receivable: ReceivableInput
   reason: string
   evidenceSha256: string | null
 }
@@ -70,7 +70,7 @@ const ofSnapshot = { snapshotId: z.uuid().optional() }
 
 export const AbsenceBody = z.strictObject({ receivable: ReceivableFields, ...ofSnapshot })
 
-export const BlindAbsenceBody = z.strictObject({ fingerprints: givenFingerprints, ...ofSnapshot })
+export const BlindAbsenceBody = z.strictObject({ fingerprints: requestFingerprints, ...ofSnapshot })
 
 /** Blinded elements to be evaluated, each 32 bytes in hex; whether they are elements a worker says. */
 export const EvaluationBody = z.strictObject({
@@ -94,7 +94,7 @@ export type EvaluationRequest = z.output<typeof EvaluationBody>
 
 /** A proof of absence as its worker gets it. */
 export interface AbsenceRequest {
-  receivable: GivenReceivable
+  receivable: ReceivableInput
   /** null is the newest */
   snapshotId: string | null
 }
@@ -108,7 +108,7 @@ export const MoveBody = z.strictObject({
 
 /** The receivable of a body that holds it as a member, or its fingerprints. */
 export function receivableOf(
-  body: { receivable: ReceivableFields } | { fingerprints: z.output<typeof givenFingerprints> },
-): GivenReceivable {
+  body: { receivable: ReceivableFields } | { fingerprints: z.output<typeof requestFingerprints> },
+): ReceivableInput {
   return 'receivable' in body ? body.receivable : { fingerprints: body.fingerprints }
 }

@@ -17,7 +17,7 @@ export interface Snapshot {
 }
 
 /** How often an epoch is looked at. */
-const LOOK_EVERY = "interval '1 hour'"
+const REFRESH_EVERY = "interval '1 hour'"
 /** For so long proofs are given from a snapshot. */
 const KEPT = "interval '7 days'"
 /** Any constant: whoever takes a snapshot holds the lock (this, hash of environment and epoch). */
@@ -32,7 +32,7 @@ export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: 
     `SELECT k.env, k.epoch FROM domain_keys k
      WHERE k.purpose = 'financing-oprf' AND k.public_key IS NOT NULL AND k.state <> 'RETIRED'
        AND NOT EXISTS (SELECT 1 FROM financing_snapshots s
-         WHERE s.env = k.env AND s.epoch = k.epoch AND s.looked_at > now() - ${LOOK_EVERY})`,
+         WHERE s.env = k.env AND s.epoch = k.epoch AND s.evaluated_at > now() - ${REFRESH_EVERY})`,
   )
 }
 
@@ -41,7 +41,7 @@ export async function takeSnapshot(tx: Knex.Transaction, env: ApiEnv, epoch: num
   await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [SNAPSHOT_LOCK, `${env}/${epoch}`])
   const recent = await query(
     tx,
-    `SELECT 1 FROM financing_snapshots WHERE env = ? AND epoch = ? AND looked_at > now() - ${LOOK_EVERY} LIMIT 1`,
+    `SELECT 1 FROM financing_snapshots WHERE env = ? AND epoch = ? AND evaluated_at > now() - ${REFRESH_EVERY} LIMIT 1`,
     [env, epoch],
   )
   return recent.length === 0
@@ -71,7 +71,7 @@ export async function insertSnapshot(tx: Knex, snapshot: Snapshot): Promise<void
 
 /** Notes that nothing has changed since a snapshot. */
 export async function touchSnapshot(tx: Knex, id: string): Promise<void> {
-  await execute(tx, 'UPDATE financing_snapshots SET looked_at = now() WHERE id = ?', [id])
+  await execute(tx, 'UPDATE financing_snapshots SET evaluated_at = now() WHERE id = ?', [id])
 }
 
 /** The newest of an epoch, or of the newest epoch that has one. */

@@ -66,7 +66,7 @@ export async function recordFingerprints(tx: Knex, record: FirstRecord, holding:
  * Holds the exact fingerprints of all live epochs, or none: with one of them taken another was first.
  * @returns whether they are held
  */
-export async function holdExact(tx: Knex, record: FirstRecord, holding: Holding): Promise<boolean> {
+export async function registerExact(tx: Knex, record: FirstRecord, holding: Holding): Promise<boolean> {
   const exact = record.fingerprints.filter(({ kind }) => kind === 'RF1')
   const stored = await recordFingerprints(tx, { ...record, fingerprints: exact }, holding)
   if (stored.length === exact.length) return true
@@ -88,7 +88,7 @@ function columnsOf(fingerprints: readonly Fingerprint[]): [number[], string[], s
 }
 
 /** Notes that a record presented what another holds: it holds nothing. @returns false when that was noted before */
-export async function leaveTrace(tx: Knex, record: FirstRecord): Promise<boolean> {
+export async function recordSighting(tx: Knex, record: FirstRecord): Promise<boolean> {
   const noted = await execute(
     tx,
     `INSERT INTO financing_fingerprints (env, epoch, kind, fingerprint, organisation_id, state, record_id)
@@ -155,13 +155,13 @@ export interface Sought {
 
 /** Live records of the same things, others' and one's own, for any number of questions at once. */
 export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
-  const asked = sought.flatMap(({ fingerprints, ...rest }, index) =>
+  const requested = sought.flatMap(({ fingerprints, ...rest }, index) =>
     fingerprints.map((fingerprint) => ({ ...rest, ...fingerprint, index })),
   )
-  if (asked.length === 0) return []
+  if (requested.length === 0) return []
   const rows = await query<Omit<FoundMatch, 'class'> & { kind: FingerprintKind }>(
     db,
-    `SELECT DISTINCT t.index, f.kind, f.state, f.organisation_id = t.organisation_id AS "ownRegistration",
+    `SELECT DISTINCT t.index, f.kind, f.state, f.organisation_id = t.organisation_id AS "requireRegistration",
        to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM') AS "firstSeenMonth",
        coalesce(r.contested, false) AS contested, f.record_id AS "recordId", r.id IS NOT NULL AS "isRegistration"
      FROM unnest(?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::text[], ?::text[])
@@ -170,11 +170,11 @@ export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<
      LEFT JOIN financing_registrations r ON r.id = f.record_id
      WHERE ${LIVE} AND f.record_id <> t.record_id`,
     [
-      asked.map(({ index }) => index),
-      asked.map(({ env }) => env),
-      asked.map(({ organisationId }) => organisationId),
-      asked.map(({ recordId }) => recordId),
-      ...columnsOf(asked),
+      requested.map(({ index }) => index),
+      requested.map(({ env }) => env),
+      requested.map(({ organisationId }) => organisationId),
+      requested.map(({ recordId }) => recordId),
+      ...columnsOf(requested),
     ],
   )
   return rows.map(({ kind, ...match }) => ({ ...match, class: CLASSES[kind] }))
@@ -241,7 +241,11 @@ export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly F
 }
 
 /** Ends what a pack holds of a receivable, so that its own organisation may register it. */
-export async function dropHeld(tx: Knex, recordId: string, fingerprints: readonly Fingerprint[]): Promise<number> {
+export async function dropRegistered(
+  tx: Knex,
+  recordId: string,
+  fingerprints: readonly Fingerprint[],
+): Promise<number> {
   return await execute(
     tx,
     `UPDATE financing_fingerprints f SET state = 'LAPSED'

@@ -48,7 +48,7 @@ export function registrationView(registration: Registration, nowMs: number): z.o
 }
 
 /** The fields of a registration with what opens its commitments; null where it was made without fields. */
-export function openedReceivable(
+export function decryptedReceivable(
   { sealedReceivable }: Registration,
   secrets: { open(purpose: 'financing', sealed: string): string },
 ): SealedReceivable | null {

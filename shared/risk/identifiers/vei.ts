@@ -24,7 +24,7 @@ export function veiOf(key: Uint8Array, identifier: string): string {
 }
 
 /** Why a written identifier is none of ours; `null` when its form and its check character are right. */
-export function veiFault(input: string): 'LENGTH' | 'FORMAT' | 'CHECK_CHARACTER' | null {
+export function veiError(input: string): 'LENGTH' | 'FORMAT' | 'CHECK_CHARACTER' | null {
   const value = normaliseUpper(input)
   if (value.length !== LENGTH + 1) return 'LENGTH'
   if (!/^[A-Z2-7]{25}[0-9A-Z]$/.test(value)) return 'FORMAT'

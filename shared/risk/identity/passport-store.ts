@@ -30,11 +30,12 @@ export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise
 }
 
 /** Takes a place of a list. @returns false when it is taken */
-export async function takePlace(tx: Knex, listN: number, idx: number): Promise<boolean> {
-  const taken = await execute(tx, 'INSERT INTO status_places (list_n, idx) VALUES (?, ?) ON CONFLICT DO NOTHING', [
-    listN,
-    idx,
-  ])
+export async function reserveIndex(tx: Knex, listN: number, idx: number): Promise<boolean> {
+  const taken = await execute(
+    tx,
+    'INSERT INTO status_list_entries (list_n, idx) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    [listN, idx],
+  )
   return taken === 1
 }
 

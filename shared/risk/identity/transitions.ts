@@ -19,7 +19,11 @@ const TRANSITIONS: readonly Row[] = [
 const TO_REVOKED: readonly Mover[] = ['CALLER', 'ERASURE']
 
 /** Returns `forbidden` for VERIFIED by a caller, and `impossible` for a move that no rule allows. */
-export function judgeMove(from: IdentityState, to: IdentityState, by: Mover): 'allowed' | 'forbidden' | 'impossible' {
+export function checkTransition(
+  from: IdentityState,
+  to: IdentityState,
+  by: Mover,
+): 'allowed' | 'forbidden' | 'impossible' {
   const movers =
     to === 'REVOKED'
       ? from === 'REVOKED'

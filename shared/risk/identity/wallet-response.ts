@@ -34,7 +34,7 @@ export function isState(given: string, expected: string): boolean {
  * Opens the form of a wallet's answer.
  * @throws RefusedPresentationError
  */
-export async function openWalletResponse(
+export async function decryptWalletResponse(
   form: string,
   mode: ResponseMode,
   secrets: PresentationSecrets,

@@ -53,8 +53,8 @@ export interface UsageQuery {
 }
 
 /** Units per day, family and environment, newest day first. */
-export async function listUsage(db: Knex, asked: UsageQuery): Promise<UsageRow[]> {
-  const { organisationId, env, family, from, to, after, limit } = asked
+export async function listUsage(db: Knex, requested: UsageQuery): Promise<UsageRow[]> {
+  const { organisationId, env, family, from, to, after, limit } = requested
   return await query<UsageRow>(
     db,
     `SELECT family, to_char(on_date, 'YYYY-MM-DD') AS date, env, count(*) AS units FROM usage_units

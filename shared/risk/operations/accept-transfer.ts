@@ -6,8 +6,7 @@ import { toMillis } from '../../time.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys } from '../first-financing/fingerprint.ts'
-import { type GivenReceivable, isBlind } from '../first-financing/given.ts'
-import { ownOf, soughtOf } from '../first-financing/given-fingerprints.ts'
+import { allFingerprints, soughtOf } from '../first-financing/fingerprints-of-request.ts'
 import type { SealedReceivable } from '../first-financing/receivable.ts'
 import type { Registration } from '../first-financing/registration.ts'
 import {
@@ -17,6 +16,7 @@ import {
   spendOffer,
   takeOffer,
 } from '../first-financing/registration-store.ts'
+import { isBlind, type ReceivableInput } from '../first-financing/request-fingerprints.ts'
 import { recordFingerprints } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
@@ -32,7 +32,7 @@ export async function acceptTransfer(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  { transferToken, receivable }: { transferToken: string; receivable: GivenReceivable },
+  { transferToken, receivable }: { transferToken: string; receivable: ReceivableInput },
   keys: FinancingKeys,
   deps: OperationDeps,
 ): Promise<{ registration: Registration } | { refusal: ConflictError | NotFoundError }> {
@@ -64,7 +64,7 @@ export async function acceptTransfer(
     record,
   }
   await insertRegistration(tx, registration)
-  const fingerprints = ownOf(keys, receivable)
+  const fingerprints = allFingerprints(keys, receivable)
   await recordFingerprints(
     tx,
     { ...owner, recordId: id, fingerprints },

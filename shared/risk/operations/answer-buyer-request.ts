@@ -4,8 +4,8 @@ import type { Secrets } from '../../platform/process/secrets.ts'
 import type { AcceptanceAction } from '../acceptance/acceptance.ts'
 import { type BuyerRequest, buyerCodeText, MAX_WRONG_CODES } from '../acceptance/buyer-request.ts'
 import { countWrongCode, setAnswered } from '../acceptance/buyer-request-store.ts'
+import { decryptBuyerRequest } from './decrypt-buyer-request.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { openBuyerRequest } from './open-buyer-request.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 
 /** `wrong` where the code is none that works; `left` says how often may still be tried. */
@@ -22,7 +22,7 @@ export async function answerBuyerRequest(
   { code, action }: { code: string; action: Extract<AcceptanceAction, 'ACCEPTED' | 'REJECTED'> },
   deps: OperationDeps,
 ): Promise<Answered> {
-  const { request, details } = await openBuyerRequest(tx, token, deps.secrets)
+  const { request, details } = await decryptBuyerRequest(tx, token, deps.secrets)
   if (!isRightCode(request, code, deps.secrets)) {
     await countWrongCode(tx, request.id)
     return { isAnswered: false, left: MAX_WRONG_CODES - request.wrongCodes - 1 }

@@ -4,7 +4,7 @@ import { type KeyScope, settleKey } from '../../tenancy/idempotency/store.ts'
 import { findPack, type PackOutcome } from '../packs/store.ts'
 
 /** How often we look ourselves, should the composer's reply be lost. */
-const LOOK_EVERY_MS = 1_000
+const POLL_EVERY_MS = 1_000
 
 /**
  * Waits for the composer of a pack, which also stores it as the answer under the key. At the deadline the provisional
@@ -21,7 +21,7 @@ export async function awaitPack(
   const deadline = performance.now() + waitMs
   for (;;) {
     const left = deadline - performance.now()
-    await wait(packId, Math.max(0, Math.min(left, LOOK_EVERY_MS)))
+    await wait(packId, Math.max(0, Math.min(left, POLL_EVERY_MS)))
     const outcome = await findPack(db, owner, packId)
     if (outcome && outcome.state !== 'QUEUED') return outcome
     if (performance.now() < deadline) continue

@@ -71,7 +71,7 @@ export async function checkReceivables(
     writes,
     checks
       .flatMap((check) => found.get(check) ?? [])
-      .filter((match) => match.class === 'EXACT' && match.isRegistration && !match.ownRegistration)
+      .filter((match) => match.class === 'EXACT' && match.isRegistration && !match.requireRegistration)
       .map(({ recordId }) => recordId),
   )
   await recordUnits(

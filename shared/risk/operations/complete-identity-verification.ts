@@ -11,7 +11,7 @@ import { hasVerified, insertVerification, listVerifications } from '../identity/
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import type { OperationDeps } from './deps.ts'
-import { openSubject, refreshAssurance } from './manage-subject.ts'
+import { refreshAssurance, unsealSubject } from './manage-subject.ts'
 import { moveSubject } from './move-subject.ts'
 
 const DAY_MS = 86_400_000
@@ -42,7 +42,7 @@ export async function beginVerification(
   subjectId: string,
   deps: OperationDeps,
 ): Promise<void> {
-  const subject = await openSubject(tx, owner, subjectId)
+  const subject = await unsealSubject(tx, owner, subjectId)
   if (subject.state === 'REVOKED') throw revoked()
   if (subject.state === 'UNVERIFIED') {
     await moveSubject(tx, subject, 'PENDING', { by: 'VERIFICATION', reasonCode: 'CHECKS_STARTED' }, deps)
@@ -101,7 +101,7 @@ export async function completeIdentityVerification(
   read: Found,
   deps: OperationDeps,
 ): Promise<object> {
-  const before = await openSubject(tx, owner, subjectId)
+  const before = await unsealSubject(tx, owner, subjectId)
   if (before.state === 'REVOKED') throw revoked()
   const found = (await isWithdrawn(tx, owner, read.consentId)) ? withdrawn(read) : read
   const nowMs = toMillis(deps.now())

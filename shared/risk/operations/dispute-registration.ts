@@ -8,8 +8,8 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import type { Dispute } from '../first-financing/dispute.ts'
 import { insertDispute } from '../first-financing/dispute-store.ts'
 import type { FinancingKeys } from '../first-financing/fingerprint.ts'
-import type { GivenReceivable } from '../first-financing/given.ts'
-import { soughtOf } from '../first-financing/given-fingerprints.ts'
+import { soughtOf } from '../first-financing/fingerprints-of-request.ts'
+import type { ReceivableInput } from '../first-financing/request-fingerprints.ts'
 import { findHolder } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { instant, type OperationDeps } from './deps.ts'
@@ -20,7 +20,7 @@ const ANSWER_DAYS = 7
 const DAY_MS = 86_400_000
 
 export interface DisputeRequest {
-  receivable: GivenReceivable
+  receivable: ReceivableInput
   reason: string
   evidenceSha256: string | null
 }

@@ -42,7 +42,7 @@ export async function finishImport(
       tx,
       units.map((unitKey) => ({ organisationId, env, family, unitKey })),
     )
-  await tell(tx, found, ['importId', 'status', 'counts', 'record'], timestamp, deps)
+  await notify(tx, found, ['importId', 'status', 'counts', 'record'], timestamp, deps)
 }
 
 /** Ends an import as failed: nothing of its rows is kept. */
@@ -54,10 +54,10 @@ export async function giveUpImport(
   deps: EndDeps,
 ): Promise<void> {
   await failImport(tx, found.id, failure, progress)
-  await tell(tx, found, ['importId', 'status', 'failure'], instant(deps.now()), deps)
+  await notify(tx, found, ['importId', 'status', 'failure'], instant(deps.now()), deps)
 }
 
-async function tell(
+async function notify(
   tx: Knex.Transaction,
   { id, organisationId, env }: Import,
   fields: string[],

@@ -21,7 +21,7 @@ import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { CONFIRMED_BY } from './complete-verification.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { certify, revokedBefore, takeStatusPlace } from './issue-identity-passport.ts'
+import { certify, reserveStatusIndex, revokedBefore } from './issue-identity-passport.ts'
 
 const DAY_MS = 86_400_000
 
@@ -51,7 +51,7 @@ export async function issuePassport(
     checks: { key: string; tier: string; result: string }[]
     timestamp: string
   }
-  const { statusList, ...place } = await takeStatusPlace(tx, owner.env, deps.publicUrl)
+  const { statusList, ...place } = await reserveStatusIndex(tx, owner.env, deps.publicUrl)
   const passportId = randomUUID()
   const issuedAt = instant(deps.now())
   const facts = {

@@ -8,7 +8,7 @@ import { listPassports } from '../identity/passport-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { revokeAll } from './issue-identity-passport.ts'
-import { openSubject } from './manage-subject.ts'
+import { unsealSubject } from './manage-subject.ts'
 import { moveSubject } from './move-subject.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function eraseSubject(
   subjectId: string,
   deps: OperationDeps,
 ): Promise<object> {
-  const subject = await openSubject(tx, owner, subjectId)
+  const subject = await unsealSubject(tx, owner, subjectId)
   const before = await findErasure(tx, subjectId)
   if (before !== undefined) return JSON.parse(before)
   const at = new Date(toMillis(deps.now()))

@@ -13,9 +13,9 @@ import type { Passport } from '../identity/passport.ts'
 import {
   insertPassport,
   lockPassport,
+  reserveIndex,
   STATUS_LIST_SIZE,
   setRevoked,
-  takePlace,
   takeStatusList,
 } from '../identity/passport-store.ts'
 import type { Subject } from '../identity/subject.ts'
@@ -55,7 +55,7 @@ export async function issueIdentityPassport(
     const message = `an identity that is ${subject.state} gets no passport`
     throw new ConflictError(message, [{ path: 'subjectId', code: subject.state, message }])
   }
-  const place = await takeStatusPlace(tx, owner.env, deps.publicUrl)
+  const place = await reserveStatusIndex(tx, owner.env, deps.publicUrl)
   const passportId = randomUUID()
   const issuedAt = instant(deps.now())
   const expiresAt = new Date(Math.min(nowMs + validForDays * DAY_MS, assurance.expiresAt.getTime()))
@@ -89,11 +89,11 @@ export async function issueIdentityPassport(
 }
 
 /** Takes a random place of a status list: its number says nothing of how many passports there are. */
-export async function takeStatusPlace(tx: Knex.Transaction, env: ApiEnv, publicUrl: string) {
+export async function reserveStatusIndex(tx: Knex.Transaction, env: ApiEnv, publicUrl: string) {
   const listN = await takeStatusList(tx, env)
   for (;;) {
     const idx = randomInt(STATUS_LIST_SIZE)
-    if (await takePlace(tx, listN, idx))
+    if (await reserveIndex(tx, listN, idx))
       return { listN, idx, statusList: { uri: statusListUri(publicUrl, listN), idx } }
   }
 }

@@ -80,11 +80,11 @@ export async function issueTradePack(
 }
 
 async function findParts(tx: Knex, owner: Owner, request: TradePackRequest, secrets: OperationDeps['secrets']) {
-  const asked = { documents: request.documents.map(lower), checks: (request.checks ?? []).map(lower) }
-  const documents = await findDocuments(tx, owner, asked.documents.filter(isUuid))
-  const verifications = await findVerifications(tx, owner, asked.checks.filter(isUuid))
-  if (documents.length < asked.documents.length) return refuse('document')
-  if (verifications.length < asked.checks.length) return refuse('verification')
+  const requested = { documents: request.documents.map(lower), checks: (request.checks ?? []).map(lower) }
+  const documents = await findDocuments(tx, owner, requested.documents.filter(isUuid))
+  const verifications = await findVerifications(tx, owner, requested.checks.filter(isUuid))
+  if (documents.length < requested.documents.length) return refuse('document')
+  if (verifications.length < requested.checks.length) return refuse('verification')
   // Written by ourselves.
   const parts = documents.map(({ body }) => JSON.parse(body) as TradeDocument)
   const chainDocuments = documents.map(({ sealedValues }, index) => {

@@ -16,7 +16,7 @@ import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '../
 
 /** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
 const INCLUSION_WAIT_MS = 5_000
-const LOOK_EVERY_MS = 200
+const POLL_EVERY_MS = 200
 
 /** Whose pack: those of another organisation or environment do not exist. */
 export interface PackOwner {
@@ -69,7 +69,7 @@ async function awaitProof(db: Knex, txId: string): Promise<PackProof | null> {
     const view = await viewAnchor(db, txId)
     if (view && view.index !== null) return view
     if (performance.now() >= deadline) return null
-    await setTimeout(LOOK_EVERY_MS)
+    await setTimeout(POLL_EVERY_MS)
   }
 }
 

@@ -11,7 +11,7 @@ import { revokeByConsent } from '../identity/verification-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { MissingReason } from '../registries/connector.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { openSubject, refreshAssurance } from './manage-subject.ts'
+import { refreshAssurance, unsealSubject } from './manage-subject.ts'
 
 /**
  * Records a consent.
@@ -28,7 +28,7 @@ export async function recordConsent(
     const message = 'expiresAt must be in the future'
     throw new ValidationError(message, [{ path: 'expiresAt', code: 'PAST', message }])
   }
-  const subject = await openSubject(tx, owner, subjectId)
+  const subject = await unsealSubject(tx, owner, subjectId)
   if (subject.state === 'REVOKED') {
     const message = 'the identity was revoked'
     throw new ConflictError(message, [{ path: 'subjectId', code: 'REVOKED', message }])
@@ -60,7 +60,7 @@ export async function withdrawConsent(
 ) {
   const consent = await findConsent(tx, owner, id)
   if (!consent) throw new NotFoundError('there is no such consent')
-  const subject = await openSubject(tx, owner, consent.subjectId)
+  const subject = await unsealSubject(tx, owner, consent.subjectId)
   const timestamp = instant(deps.now())
   const at = new Date(toMillis(deps.now()))
   const facts = { withdrawalId: randomUUID(), consentId: id, subjectRef: subject.ref }
@@ -74,7 +74,7 @@ export async function withdrawConsent(
 }
 
 /** Why a consent does not cover a read; null when it does. */
-export function consentFault(
+export function consentError(
   consent: Consent | undefined,
   read: { subjectId: string; field: string; purpose: string },
   nowMs: number,

@@ -24,7 +24,7 @@ export async function createSubject(
 }
 
 /** The subject of an id, locked. @throws NotFoundError */
-export async function openSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject> {
+export async function unsealSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject> {
   const subject = await lockSubject(tx, owner, id)
   if (!subject) throw new NotFoundError('there is no such subject')
   return subject

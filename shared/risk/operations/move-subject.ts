@@ -7,7 +7,7 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { IdentityState, Subject } from '../identity/subject.ts'
 import { insertTransition } from '../identity/subject-store.ts'
-import { judgeMove, type Mover } from '../identity/transitions.ts'
+import { checkTransition, type Mover } from '../identity/transitions.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
 const EVENT_TYPE = 'identity.state_changed'
@@ -33,10 +33,10 @@ export async function moveSubject(
   deps: OperationDeps,
 ) {
   const { id, env, organisationId, ref, state: from } = subject
-  const judged = judgeMove(from, to, by)
-  if (judged === 'forbidden') throw new ForbiddenError(`${from} becomes ${to} by the service itself alone`)
+  const evaluated = checkTransition(from, to, by)
+  if (evaluated === 'forbidden') throw new ForbiddenError(`${from} becomes ${to} by the service itself alone`)
   const isOver = from === 'SUSPENDED' && to === 'VERIFIED' && !isAssured(subject, toMillis(deps.now()))
-  if (judged === 'impossible' || isOver) {
+  if (evaluated === 'impossible' || isOver) {
     const message = isOver ? 'the assurance has expired' : `an identity that is ${from} cannot become ${to}`
     throw new ConflictError(message, [{ path: 'to', code: isOver ? 'ASSURANCE_EXPIRED' : from, message }])
   }

@@ -3,7 +3,7 @@ import { viewAnchor } from '../../transparency/operations/view-anchor.ts'
 import { writeZip } from '../../transparency/provenance/zip.ts'
 import { applyRules, type EligibilityRule, RULE_RESULTS, type RuleResult, together } from '../pools/eligibility.ts'
 import { factOf, type PoolFact } from '../pools/facts.ts'
-import { cutBag } from '../pools/pool-bag.ts'
+import { cutBundle } from '../pools/pool-bundle.ts'
 import { listMembers, type PoolCut } from '../pools/store.ts'
 import { replines, stratify } from '../pools/strata.ts'
 import { type CutMember, TAPE_FORMATS, type TapeFormat, tapeHead, tapePart, tapeTail } from '../pools/tape.ts'
@@ -27,7 +27,7 @@ export function cutRecord(cut: Pick<PoolCut, 'body'>): CutRecord {
 }
 
 /** Files that are made of a cut: a tape in each format, and its bag. */
-export type CutFile = TapeFormat | 'bag'
+export type CutFile = TapeFormat | 'bundle'
 
 /** Members of a cut in pool order, page by page. */
 async function* membersOf(db: Knex, cut: PoolCut): AsyncGenerator<(CutMember & { body: string })[]> {
@@ -49,7 +49,7 @@ export async function cutFacts(db: Knex, cut: PoolCut): Promise<PoolFact[]> {
 /** Makes a file of a cut; equal cuts give equal bytes. @throws Error for a bag whose cut the log does not include yet */
 export async function makeCutFile(db: Knex, cut: PoolCut, poolName: string, file: CutFile): Promise<Buffer> {
   const format = TAPE_FORMATS.find((one) => one === file)
-  return format ? await makeTape(db, cut, format) : await makeBag(db, cut, poolName)
+  return format ? await makeTape(db, cut, format) : await createBundle(db, cut, poolName)
 }
 
 async function makeTape(db: Knex, cut: PoolCut, format: TapeFormat): Promise<Buffer> {
@@ -64,14 +64,14 @@ async function makeTape(db: Knex, cut: PoolCut, format: TapeFormat): Promise<Buf
   return Buffer.concat(parts)
 }
 
-async function makeBag(db: Knex, cut: PoolCut, poolName: string): Promise<Buffer> {
+async function createBundle(db: Knex, cut: PoolCut, poolName: string): Promise<Buffer> {
   const { anchor, timestamp } = cutRecord(cut)
   const proof = (await viewAnchor(db, anchor.txId))?.tlogProof
   if (!proof) throw new Error('a bag holds the proof of its cut, which the log does not include yet')
   const lines: Buffer[] = []
   for await (const page of membersOf(db, cut)) lines.push(Buffer.from(page.map(({ body }) => `${body}\n`).join('')))
   const facts = await cutFacts(db, cut)
-  const files = cutBag({
+  const files = cutBundle({
     cutId: cut.id,
     name: poolName,
     timestamp,

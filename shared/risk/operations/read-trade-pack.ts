@@ -10,8 +10,8 @@ import { writeZip } from '../../transparency/provenance/zip.ts'
 import { listEvidenceKeys } from '../domain-keys/evidence-key-store.ts'
 import type { Committed } from '../evidence/commitment.ts'
 import type { Owner } from '../jobs/job.ts'
-import { packBag } from '../trade/export-pack.ts'
-import { findDocuments, findTradePack, findVerifications, keepProof, type StoredTradePack } from '../trade/store.ts'
+import { packBundle } from '../trade/export-pack.ts'
+import { findDocuments, findTradePack, findVerifications, type StoredTradePack, saveProof } from '../trade/store.ts'
 import type { TradeDocument } from '../trade/trade-pack.ts'
 
 /** The bundle of a pack as JSON text; its proof is null until the log includes its record, and the same from then on. */
@@ -25,7 +25,7 @@ async function proofOf(db: Knex, { id, record, proof }: StoredTradePack): Promis
   // Written by ourselves.
   const { anchor } = JSON.parse(record) as { anchor: { txId: string } }
   const view = await viewAnchor(db, anchor.txId)
-  return view?.tlogProof ? await keepProof(db, id, view.tlogProof) : null
+  return view?.tlogProof ? await saveProof(db, id, view.tlogProof) : null
 }
 
 /** A pack of the owner's as a bag; equal bytes once the log includes it. @returns undefined when there is no such pack */
@@ -43,7 +43,7 @@ export async function exportTradePack(
     findVerifications(db, owner, pack.verificationIds),
   ])
   const { timestamp } = JSON.parse(pack.record) as { timestamp: string }
-  const files = packBag({
+  const files = packBundle({
     packId: id,
     title: pack.title,
     issuedAt: timestamp,

@@ -14,9 +14,9 @@ import {
 import {
   insertAdjustment,
   insertRecord,
-  keepReceivable,
   lockReceivable,
   neighbouringActions,
+  saveReceivable,
 } from '../acceptance/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Owner } from '../jobs/job.ts'
@@ -55,7 +55,7 @@ export async function recordAcceptance(
   if (after !== null && !mayFollow(action, after)) {
     return conflict('at', after, `${after}, which is recorded with a later time, does not follow ${action}`)
   }
-  if (body.receivable && !(await keepReceivable(tx, owner, receivableRef, body.receivable))) {
+  if (body.receivable && !(await saveReceivable(tx, owner, receivableRef, body.receivable))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'this reference stands for another receivable')
   }
   const timestamp = instant(deps.now())
@@ -85,7 +85,7 @@ export async function recordAcceptance(
     family: 'acceptance',
     unitKey: body.requestId ? `request/${body.requestId}` : `record/${id}`,
   })
-  await tell(tx, owner, receivableRef, action === 'REJECTED', ['acceptanceId', 'action', 'tier'], timestamp, deps)
+  await notify(tx, owner, receivableRef, action === 'REJECTED', ['acceptanceId', 'action', 'tier'], timestamp, deps)
   return { record }
 }
 
@@ -119,11 +119,11 @@ export async function recordAdjustment(
     body: canonicalize(record),
   })
   await recordUsage(tx, { ...owner, family: 'acceptance', unitKey: `adjustment/${adjustmentId}` })
-  await tell(tx, owner, receivableRef, kind === 'DISPUTE_OPENED', ['adjustmentId', 'kind'], timestamp, deps)
+  await notify(tx, owner, receivableRef, kind === 'DISPUTE_OPENED', ['adjustmentId', 'kind'], timestamp, deps)
   return record
 }
 
-async function tell(
+async function notify(
   tx: Knex.Transaction,
   { organisationId, env }: Owner,
   dealId: string,

@@ -6,7 +6,7 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import type { TradeCheck } from '../trade/checks.ts'
-import type { DocumentRequest, TradeQuestion } from '../trade/requests.ts'
+import type { DocumentRequest, TradeRequest } from '../trade/requests.ts'
 import { insertDocument, insertVerification } from '../trade/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
@@ -52,7 +52,7 @@ export async function completeTradeVerification(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  found: { question: TradeQuestion; results: readonly TradeCheck[]; invoiceNumbers: readonly string[] | null },
+  found: { question: TradeRequest; results: readonly TradeCheck[]; invoiceNumbers: readonly string[] | null },
   { now, secrets }: Pick<OperationDeps, 'now' | 'secrets'>,
 ): Promise<object> {
   const { question, results, invoiceNumbers } = found

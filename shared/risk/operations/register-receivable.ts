@@ -7,8 +7,7 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
-import { type GivenFingerprints, type GivenReceivable, isBlind } from '../first-financing/given.ts'
-import { ownOf, soughtOf } from '../first-financing/given-fingerprints.ts'
+import { allFingerprints, soughtOf } from '../first-financing/fingerprints-of-request.ts'
 import type { ReceivableFields, SealedReceivable } from '../first-financing/receivable.ts'
 import type { Registration } from '../first-financing/registration.ts'
 import {
@@ -17,20 +16,21 @@ import {
   isReceivableOf,
   lockRegistration,
 } from '../first-financing/registration-store.ts'
+import { isBlind, type ReceivableInput, type RequestFingerprints } from '../first-financing/request-fingerprints.ts'
 import { REGISTERED_DAYS } from '../first-financing/states.ts'
 import {
-  dropHeld,
+  dropRegistered,
   findHolder,
   findLapsed,
   type Holder,
-  holdExact,
   recordFingerprints,
+  registerExact,
 } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { lapseRegistration } from './move-registration.ts'
-import { nameAnew } from './name-anew.ts'
+import { replaceFingerprints } from './replace-fingerprints.ts'
 
 const EVENT_TYPE = 'first_financing.registered'
 const DAY_MS = 86_400_000
@@ -42,12 +42,12 @@ const CLOCK_SLACK_MS = 1_000
 /** A receivable to be registered, by its fields. */
 export interface RegistrationRequest {
   /** by its fields, or by fingerprints that hide them */
-  fields: GivenReceivable
+  fields: ReceivableInput
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
   /** what the sandbox's scenario says: somebody else holds it */
-  isHeldElsewhere: boolean
+  isRegisteredElsewhere: boolean
 }
 
 /** The transaction of a registration, and the same for what needs no answer (`RunPrepared`). */
@@ -72,8 +72,8 @@ export async function registerReceivable(
   deps: RegisteringDeps,
 ): Promise<Registered> {
   const sought = soughtOf(keys, request.fields, false)
-  const own = ownOf(keys, request.fields)
-  if (request.isHeldElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
+  const own = allFingerprints(keys, request.fields)
+  if (request.isRegisteredElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     // Neither depends on the other: what is past its time holds nothing, whether it has lapsed or not.
     const [lapsed, holder] = await Promise.all([findLapsed(tx, owner.env, sought), findHolder(tx, owner.env, sought)])
@@ -82,19 +82,19 @@ export async function registerReceivable(
       const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
       const record = { ...owner, recordId: id, fingerprints: own }
       // Where somebody was faster it has committed: now it is seen.
-      if (!(await holdExact(tx, record, { state: 'REGISTERED', expiresAt: null }))) continue
+      if (!(await registerExact(tx, record, { state: 'REGISTERED', expiresAt: null }))) continue
       await recordFingerprints(deps.writes, record, { state: 'REGISTERED', expiresAt: null })
       return { registration: await store(tx, owner, id, request, expiresAt, deps), isNew: true }
     }
     if (holder.organisationId !== owner.organisationId) return await refuse(tx, owner, id, request, holder, deps)
     if (!holder.isRegistration) {
-      await dropHeld(tx, holder.recordId, [...sought, ...own])
+      await dropRegistered(tx, holder.recordId, [...sought, ...own])
       continue
     }
     const registration = await findRegistration(tx, owner, holder.recordId)
     if (registration) {
       // Its owner takes it along into an epoch that has begun since; another buyer or amount is not added to it.
-      if (await isReceivableOf(tx, registration.id, sought)) await nameAnew(tx, registration, own)
+      if (await isReceivableOf(tx, registration.id, sought)) await replaceFingerprints(tx, registration, own)
       return { registration, isNew: false }
     }
   }
@@ -108,7 +108,7 @@ async function lapse(
   deps: OperationDeps,
 ): Promise<void> {
   const registration = await lockRegistration(tx, recordId)
-  if (!registration) return void (await dropHeld(tx, recordId, fingerprints))
+  if (!registration) return void (await dropRegistered(tx, recordId, fingerprints))
   const isOver = registration.expiresAt.getTime() <= toMillis(deps.now()) + CLOCK_SLACK_MS
   if (isOver && (registration.state === 'REGISTERED' || registration.state === 'FINANCED')) {
     await lapseRegistration(tx, registration, deps)
@@ -163,7 +163,7 @@ async function store(
 }
 
 /** The values that the record of a registration commits to, as its owner reads them: its fields, or RF1. */
-function committedOf(given: GivenReceivable): Record<string, string | number> {
+function committedOf(given: ReceivableInput): Record<string, string | number> {
   return isBlind(given) ? { rf1: newestRf1(given.fingerprints) } : definedOf(given)
 }
 
@@ -173,7 +173,7 @@ function definedOf(fields: ReceivableFields): Record<string, string | number> {
   return financialYear === undefined ? required : { ...required, financialYear }
 }
 
-function newestRf1(fingerprints: GivenFingerprints): string {
+function newestRf1(fingerprints: RequestFingerprints): string {
   return fingerprints.toSorted((a, b) => b.epoch - a.epoch)[0]?.rf1 ?? ''
 }
 
@@ -186,14 +186,14 @@ async function refuse(
   holder: Holder | undefined,
   deps: OperationDeps,
 ): Promise<Registered> {
-  await tellConflict(tx, owner, dealId ?? id, holder, deps)
+  await notifyConflict(tx, owner, dealId ?? id, holder, deps)
   const message = 'another organisation holds this receivable'
   const path = isBlind(fields) ? 'fingerprints' : 'documentNumber'
   return { refusal: new ConflictError(message, [{ path, code: 'EXACT', message }]) }
 }
 
 /** The event of a conflict, to who asked and to who holds. */
-export async function tellConflict(
+export async function notifyConflict(
   tx: Knex.Transaction,
   owner: Owner,
   dealId: string,

@@ -32,10 +32,10 @@ export function handleOfPage(page: string): string {
 export async function requestPresentation(
   tx: Knex.Transaction,
   owner: Owner,
-  asked: PresentationRequest,
+  requested: PresentationRequest,
   deps: Pick<OperationDeps, 'secrets' | 'now'> & { clientId: string; publicUrl: string },
 ) {
-  const { redirectUri = null, subjectId = null, dealId = null } = asked
+  const { redirectUri = null, subjectId = null, dealId = null } = requested
   if (subjectId !== null) {
     const subject = await findSubject(tx, owner, subjectId)
     if (!subject || subject.state === 'REVOKED') throw new NotFoundError('there is no such subject')
@@ -45,7 +45,7 @@ export async function requestPresentation(
     throw new ValidationError(message, [{ path: 'redirectUri', code: 'NOT_REGISTERED', message }])
   }
   const random = () => randomBytes(32).toString('base64url')
-  const encryptionKey = asked.responseMode === 'direct_post.jwt' ? await generateEncryptionKey() : null
+  const encryptionKey = requested.responseMode === 'direct_post.jwt' ? await generateEncryptionKey() : null
   const page = random()
   const handle = handleOfPage(page)
   const secrets: PresentationSecrets = { page, handle, nonce: random(), state: random(), encryptionKey }
@@ -57,11 +57,11 @@ export async function requestPresentation(
     id,
     subjectId,
     dealId,
-    purpose: asked.purpose,
-    query: asked.query,
-    responseMode: asked.responseMode,
+    purpose: requested.purpose,
+    query: requested.query,
+    responseMode: requested.responseMode,
     redirectUri,
-    retainHours: asked.retainHours,
+    retainHours: requested.retainHours,
     clientId: deps.clientId,
     sealedSecrets: deps.secrets.seal('presentation', JSON.stringify(secrets)),
     handleDigest: handleDigestOf(secrets.handle),
@@ -72,7 +72,7 @@ export async function requestPresentation(
   return {
     presentationId: id,
     state: 'CREATED' as const,
-    responseMode: asked.responseMode,
+    responseMode: requested.responseMode,
     expiresAt: expiresAt.toISOString(),
     requestUri,
     pageUrl: presentationPageUrl(deps.publicUrl, page),

@@ -4,8 +4,8 @@ import { ConflictError } from '../../errors.ts'
 import { type LinkMailDeps, queueLinkMail } from '../../tenancy/operations/queue-link-mail.ts'
 import { buyerCodeText, CODE_MINUTES, MAX_CODES } from '../acceptance/buyer-request.ts'
 import { setBuyerCode } from '../acceptance/buyer-request-store.ts'
+import { decryptBuyerRequest } from './decrypt-buyer-request.ts'
 import type { OperationDeps } from './deps.ts'
-import { openBuyerRequest } from './open-buyer-request.ts'
 
 /**
  * Mails a new six-digit code to the buyer's mailbox; the one before is void.
@@ -18,7 +18,7 @@ export async function sendBuyerCode(
   deps: Pick<OperationDeps, 'enqueue'> & LinkMailDeps,
 ): Promise<string | null> {
   const { secrets, enqueue } = deps
-  const { request, details } = await openBuyerRequest(tx, token, secrets)
+  const { request, details } = await decryptBuyerRequest(tx, token, secrets)
   if (request.codesSent >= MAX_CODES) throw new ConflictError('No further code is sent for this link.')
   const code = String(randomInt(1_000_000)).padStart(6, '0')
   await setBuyerCode(tx, request.id, secrets.digest(buyerCodeText(request.id, code)))

@@ -18,17 +18,17 @@ import { insertIssuer } from '../identity/issuer-store.ts'
 export async function trustIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: ApiEnv },
-  asked: IssuerRequest,
+  requested: IssuerRequest,
   { config }: { config: Pick<Config, 'allowPrivateTargets'> },
 ): Promise<Omit<TrustedIssuer, 'isOperators'>> {
-  const faults = issuerFaults(asked, {
+  const faults = issuerFaults(requested, {
     organisationId: owner.organisationId,
     allowPrivate: config.allowPrivateTargets,
   })
   const [fault] = faults
   if (fault) throw new ValidationError(fault.message, faults)
   // Validated: only members of public keys are left.
-  const keys = (asked.jwks?.keys ?? []) as JWK[]
+  const keys = (requested.jwks?.keys ?? []) as JWK[]
   const unusable = await unusableKey(keys)
   if (unusable !== null) {
     const path = `jwks.keys[${unusable}]`
@@ -37,13 +37,13 @@ export async function trustIssuer(
   }
   const issuer = {
     id: randomUUID(),
-    iss: asked.iss,
-    vctValues: asked.vctValues,
+    iss: requested.iss,
+    vctValues: requested.vctValues,
     keys,
-    caCertificates: asked.caCertificates ?? [],
-    statusHosts: asked.statusHosts,
-    hasMetadata: asked.issuerMetadata === true,
-    assurance: asked.assurance,
+    caCertificates: requested.caCertificates ?? [],
+    statusHosts: requested.statusHosts,
+    hasMetadata: requested.issuerMetadata === true,
+    assurance: requested.assurance,
   }
   if (!(await insertIssuer(tx, owner, issuer))) {
     const message = 'this issuer is trusted already; withdraw that first'

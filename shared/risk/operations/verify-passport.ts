@@ -12,7 +12,7 @@ import { isPassportRevoked } from '../identity/passport-store.ts'
 import type { OperationDeps } from './deps.ts'
 import { passportType } from './issue-identity-passport.ts'
 
-type PassportFault = 'SIGNATURE' | 'EXPIRED' | 'REVOKED' | 'ANCHOR_UNKNOWN' | 'HASH_MISMATCH'
+type PassportError = 'SIGNATURE' | 'EXPIRED' | 'REVOKED' | 'ANCHOR_UNKNOWN' | 'HASH_MISMATCH'
 
 /** Claims that a passport has as credential, and not as object. */
 const CREDENTIAL_CLAIMS = new Set(['iss', 'vct', 'iat', 'exp', 'status'])
@@ -26,7 +26,7 @@ export async function verifyPassport(
   passport: string | JsonObject,
   deps: Pick<OperationDeps, 'now'> & { publicUrl: string; signingKeys: readonly SigningKey[] },
 ) {
-  const reasons = new Set<PassportFault>()
+  const reasons = new Set<PassportError>()
   const object = typeof passport === 'string' ? await readCredential(passport, deps) : passport
   if (!object) return { valid: false, reasons: ['SIGNATURE'], anchorState: null, summary: null }
   const anchor = objectOf(object.anchor)
@@ -48,7 +48,7 @@ export async function verifyPassport(
   }
 }
 
-const ORDER: readonly PassportFault[] = ['SIGNATURE', 'EXPIRED', 'REVOKED', 'ANCHOR_UNKNOWN', 'HASH_MISMATCH']
+const ORDER: readonly PassportError[] = ['SIGNATURE', 'EXPIRED', 'REVOKED', 'ANCHOR_UNKNOWN', 'HASH_MISMATCH']
 
 function summaryOf({ passportId, subjectRef, kind, purpose, assurance, issuedAt, expiresAt }: JsonObject) {
   return { passportId, subjectRef, kind, purpose, assurance: assurance ?? null, issuedAt, expiresAt }

@@ -15,7 +15,7 @@ import { signalLevel } from './signal-level.ts'
 import { accountCashflow } from './signals/account-cashflow.ts'
 import { type CapacitySubject, capacity } from './signals/capacity.ts'
 import { counterpartyEstablishment } from './signals/counterparty-establishment.ts'
-import { doubleFinancing, type OwnRegistryFindings } from './signals/double-financing.ts'
+import { doubleFinancing, type RegistryFindings } from './signals/double-financing.ts'
 import { eInvoice } from './signals/e-invoice.ts'
 import { verifyInvoiceToken } from './signals/e-invoice-token.ts'
 import type { Env, InvoiceKey } from './signals/invoice-keys.ts'
@@ -30,7 +30,7 @@ export interface ComposeInput {
   env: Env
   request: PackRequest
   registryResults: PackRegistryResults
-  ownRegistryFindings: OwnRegistryFindings
+  registryFindings: RegistryFindings
   /** The tokens to assess: the request's, or the sandbox's demo tokens when it brought none. */
   eInvoiceTokens: readonly string[]
   invoiceKeys: readonly InvoiceKey[]
@@ -43,7 +43,7 @@ export interface ComposeInput {
  * @returns `evidence`: where each value comes from, one record per value, to be stored beside the pack
  */
 export function composePack(input: ComposeInput): { pack: PackBody; evidence: EvidenceRecord[] } {
-  const { packId, generatedAt, env, request, registryResults: results, ownRegistryFindings: own } = input
+  const { packId, generatedAt, env, request, registryResults: results, registryFindings: own } = input
   const policy = input.policy ?? defaultPolicy
   const ab = tradeLeg(results.trade.ab, request.buyerGstin, results, 'buyer')
   const bc = tradeLeg(results.trade.bc, request.subcontractorGstin, results, 'subcontractor')

@@ -1,7 +1,7 @@
 import type { ConsentRef, EvidenceTier, MissingReason, RegistryResult } from '../registries/connector.ts'
 import type { PackRegistryResults } from './registry-results.ts'
 import type { PackRequest } from './request.ts'
-import type { OwnRegistryFindings } from './signals/double-financing.ts'
+import type { RegistryFindings } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'
 
 /** Where one value of a pack comes from. Stored with the pack, one record per value. */
@@ -27,7 +27,7 @@ interface EvidenceInput {
   policyVersion: string
   request: PackRequest
   results: PackRegistryResults
-  own: OwnRegistryFindings
+  own: RegistryFindings
   tokens: readonly { sha256: string; assessed: AssessedToken }[]
 }
 
@@ -47,7 +47,7 @@ export function packEvidence(input: EvidenceInput): EvidenceRecord[] {
     registry('borrowerCapacity.annualTurnoverInr', results.turnover.borrower),
     registry('borrowerCapacity.activeEmployeeCount', results.headcount.borrower),
     declared('borrowerCapacity.orderValueInr', input),
-    ownRegistry(input),
+    registryRecord(input),
     registry('doubleFinancing.cersai', results.security),
     registry('aaCashflow', results.accounts),
     ...input.tokens.map(({ sha256, assessed }, index) => tokenRecord(index, sha256, assessed, input)),
@@ -94,7 +94,7 @@ function declared(key: string, input: EvidenceInput): EvidenceRecord {
   return internal(key, 'REQUEST', 'SELF_DECLARED', input)
 }
 
-function ownRegistry(input: EvidenceInput): EvidenceRecord {
+function registryRecord(input: EvidenceInput): EvidenceRecord {
   const key = 'doubleFinancing.registry'
   if (input.own.status === 'UNAVAILABLE') {
     return { ...internal(key, 'FIRST_FINANCING', 'MISSING', input), missingReason: 'UPSTREAM_ERROR' }

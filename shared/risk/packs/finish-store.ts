@@ -67,7 +67,7 @@ const FINISH = `
     INSERT INTO usage_units (organisation_id, env, family, unit_key, on_date)
     SELECT organisation_id, env, 'risk-signals', 'pack/' || id, (now() AT TIME ZONE 'UTC')::date FROM done
     ON CONFLICT DO NOTHING),
-  told AS (
+  notified AS (
     INSERT INTO events (id, organisation_id, env, type, deal_id, body, occurred_at)
     SELECT event_id, organisation_id, env, event_type, event_deal_id, event_body, occurred_at FROM done),
   answered AS (

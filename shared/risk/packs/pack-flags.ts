@@ -3,7 +3,7 @@ import type { MissingReason, RegistryResult } from '../registries/connector.ts'
 import type { PackRegistryResults, PartyRole } from './registry-results.ts'
 import type { PackRequest } from './request.ts'
 import type { CashflowNotes } from './signals/account-cashflow.ts'
-import type { OwnRegistryFindings } from './signals/double-financing.ts'
+import type { RegistryFindings } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'
 import type { Leg, TokenReason } from './signals/e-invoice-token.ts'
 import type { LedgerWindow } from './signals/trade-ledger.ts'
@@ -15,7 +15,7 @@ export interface FlagsInput {
   results: PackRegistryResults
   windows: { ab: LedgerWindow | null; bc: LedgerWindow | null }
   tokens: readonly AssessedToken[]
-  own: OwnRegistryFindings
+  own: RegistryFindings
   cashflowNotes: CashflowNotes
   isCashflowMissing: boolean
 }
@@ -144,7 +144,7 @@ function financingFlags({ request, results, tokens, own }: FlagsInput): string[]
     )
   }
   for (const match of own.matches) {
-    const who = match.ownRegistration ? 'the same organisation' : 'another organisation'
+    const who = match.requireRegistration ? 'the same organisation' : 'another organisation'
     const state = match.state.toLowerCase()
     flags.push(`First-financing registry: ${match.class} match ${state} by ${who}, first seen ${match.firstSeenMonth}`)
   }

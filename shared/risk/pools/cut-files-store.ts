@@ -6,7 +6,7 @@ import type { Owner } from '../jobs/job.ts'
 const PIECE_BYTES = 262_144
 
 /** Keeps a file of a cut; one that is there already stays. */
-export async function keepCutFile(tx: Knex, cutId: string, name: string, bytes: Buffer): Promise<void> {
+export async function saveCutFile(tx: Knex, cutId: string, name: string, bytes: Buffer): Promise<void> {
   for (let n = 0; n * PIECE_BYTES < bytes.length; n++) {
     const piece = bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)
     await execute(

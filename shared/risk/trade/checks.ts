@@ -2,7 +2,7 @@ import { nameSimilarity } from '../businesses/names.ts'
 import { parsePaise } from '../packs/money.ts'
 import type { RegistryResult } from '../registries/connector.ts'
 import type { ExportCertificate, ExporterCode, ShippingBill, ShippingBillName } from '../registries/registry-data.ts'
-import type { TradeQuestion } from './requests.ts'
+import type { TradeRequest } from './requests.ts'
 
 /** One finding about an export. Its detail holds codes, dates and currencies: never a name or an amount. */
 export interface TradeCheck {
@@ -12,7 +12,7 @@ export interface TradeCheck {
   detail: string
 }
 
-type Question<Kind extends TradeQuestion['subjectKind']> = Extract<TradeQuestion, { subjectKind: Kind }>
+type Question<Kind extends TradeRequest['subjectKind']> = Extract<TradeRequest, { subjectKind: Kind }>
 
 /** From here on two names count as one. */
 const MATCH_PERMILLE = 850
@@ -35,12 +35,12 @@ export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult
 }
 
 /** Of a bank-realisation certificate. The bill in it was tied by the exporter: that is no registry's word. */
-export function ebrcChecks(asked: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
+export function ebrcChecks(requested: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
   const keys = [
     'ebrc.exists',
     'ebrc.remittance',
-    ...(asked.shippingBill ? ['ebrc.shippingBill'] : []),
-    ...(asked.realised ? ['ebrc.realised'] : []),
+    ...(requested.shippingBill ? ['ebrc.shippingBill'] : []),
+    ...(requested.realised ? ['ebrc.realised'] : []),
   ]
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
   const { data, tier } = answer
@@ -51,27 +51,28 @@ export function ebrcChecks(asked: Question<'EBRC'>, answer: RegistryResult<Expor
     remittance
       ? found('ebrc.remittance', true, tier, `${remittance.currency} on ${remittance.date}`)
       : missing('ebrc.remittance', 'NOT_FOUND'),
-    ...(asked.shippingBill ? [tiedBill(asked.shippingBill, data.shippingBill)] : []),
-    ...(asked.realised ? [realised(asked.realised, data.realised, tier)] : []),
+    ...(requested.shippingBill ? [tiedBill(requested.shippingBill, data.shippingBill)] : []),
+    ...(requested.realised ? [realised(requested.realised, data.realised, tier)] : []),
   ]
 }
 
-function tiedBill(asked: ShippingBillName, tied: ShippingBillName | null): TradeCheck {
+function tiedBill(requested: ShippingBillName, tied: ShippingBillName | null): TradeCheck {
   const key = 'ebrc.shippingBill'
   if (!tied) return missing(key, 'NOT_FOUND')
-  const isSame = sameNumber(asked.number, tied.number) && asked.date === tied.date && asked.portCode === tied.portCode
+  const isSame =
+    sameNumber(requested.number, tied.number) && requested.date === tied.date && requested.portCode === tied.portCode
   return found(key, isSame, 'SELF_DECLARED', isSame ? 'matched by the exporter' : 'the exporter tied another bill')
 }
 
 function realised(
-  asked: { amount: number; currency: string },
+  requested: { amount: number; currency: string },
   stated: ExportCertificate['realised'],
   tier: string,
 ): TradeCheck {
   const key = 'ebrc.realised'
   if (!stated) return missing(key, 'NOT_FOUND')
-  if (stated.currency !== asked.currency) return missing(key, 'OTHER_CURRENCY')
-  const difference = tenThousandths(String(asked.amount)) - tenThousandths(stated.amount)
+  if (stated.currency !== requested.currency) return missing(key, 'OTHER_CURRENCY')
+  const difference = tenThousandths(String(requested.amount)) - tenThousandths(stated.amount)
   const isWithin = difference <= UNIT && difference >= -UNIT
   return found(key, isWithin, tier, isWithin ? 'within one currency unit' : 'more than one currency unit apart')
 }
@@ -86,10 +87,10 @@ function tenThousandths(text: string): bigint {
 
 /** Of a shipping bill. */
 export function shippingBillChecks(
-  asked: Question<'SHIPPING_BILL'>,
+  requested: Question<'SHIPPING_BILL'>,
   answer: RegistryResult<ShippingBill>,
 ): TradeCheck[] {
-  const { fobValueInr } = asked
+  const { fobValueInr } = requested
   const keys = [
     'shippingBill.exists',
     'shippingBill.date',
@@ -99,19 +100,19 @@ export function shippingBillChecks(
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
   const { data, tier } = answer
   return [
-    found('shippingBill.exists', sameNumber(data.number, asked.number), tier, 'customs have a bill of this number'),
-    found('shippingBill.date', data.date === asked.date, tier, `dated ${data.date}`),
-    found('shippingBill.port', data.portCode === asked.portCode, tier, `of ${data.portCode}`),
+    found('shippingBill.exists', sameNumber(data.number, requested.number), tier, 'customs have a bill of this number'),
+    found('shippingBill.date', data.date === requested.date, tier, `dated ${data.date}`),
+    found('shippingBill.port', data.portCode === requested.portCode, tier, `of ${data.portCode}`),
     ...(fobValueInr === undefined ? [] : [fob(fobValueInr, data.fobPaise, tier)]),
   ]
 }
 
 /** Within one percent, by cross-multiplication in paise. */
-function fob(askedInr: number, stated: number | null, tier: string): TradeCheck {
+function fob(requestedInr: number, stated: number | null, tier: string): TradeCheck {
   const key = 'shippingBill.fob'
-  const asked = parsePaise(askedInr)
-  if (stated === null || asked === undefined) return missing(key, 'NOT_FOUND')
-  const difference = BigInt(asked) - BigInt(stated)
+  const requested = parsePaise(requestedInr)
+  if (stated === null || requested === undefined) return missing(key, 'NOT_FOUND')
+  const difference = BigInt(requested) - BigInt(stated)
   const isWithin = (difference < 0n ? -difference : difference) * 100n <= BigInt(stated)
   return found(key, isWithin, tier, isWithin ? 'within one percent' : 'more than one percent apart')
 }

@@ -1,4 +1,4 @@
-import { makeBag } from '../../transparency/provenance/bag.ts'
+import { createBundle } from '../../transparency/provenance/bagit.ts'
 import type { Files } from '../../transparency/provenance/zip.ts'
 import type { Committed } from '../evidence/commitment.ts'
 import { csvText } from '../evidence/csv.ts'
@@ -18,7 +18,7 @@ export interface PackExport {
 }
 
 /** The files of a pack's bag. Equal packs give equal files. */
-export function packBag({ packId, title, issuedAt, bundle, findings, pdf, documents }: PackExport): Files {
+export function packBundle({ packId, title, issuedAt, bundle, findings, pdf, documents }: PackExport): Files {
   const payload = new Map([
     ['bundle.json', Buffer.from(bundle)],
     ['checks.json', Buffer.from(`[${findings.join(',')}]`)],
@@ -29,7 +29,7 @@ export function packBag({ packId, title, issuedAt, bundle, findings, pdf, docume
     ...(title === null ? [] : [['External-Description', title] satisfies [string, string]]),
     ['Bagging-Date', issuedAt.slice(0, 10)],
   ]
-  return makeBag(payload, info, new Map([['fetch-list.txt', Buffer.from(fetchList(documents))]]))
+  return createBundle(payload, info, new Map([['fetch-list.txt', Buffer.from(fetchList(documents))]]))
 }
 
 /** The documents that their holder is to supply: one line for each thing known of them. */

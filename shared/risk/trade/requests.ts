@@ -85,7 +85,7 @@ export const ShippingBillBody = z.strictObject({
 export const IecBody = z.strictObject({ iec, legalName: line().optional() })
 
 /** A verification as its worker gets it. */
-export type TradeQuestion =
+export type TradeRequest =
   | ({ subjectKind: 'EBRC' } & z.output<typeof EbrcBody>)
   | ({ subjectKind: 'SHIPPING_BILL' } & z.output<typeof ShippingBillBody>)
   | ({ subjectKind: 'IEC' } & z.output<typeof IecBody>)

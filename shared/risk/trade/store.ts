@@ -176,7 +176,7 @@ export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Pr
 }
 
 /** Keeps the first proof of a pack. @returns the one that is kept */
-export async function keepProof(db: Knex, id: string, proof: string): Promise<string> {
+export async function saveProof(db: Knex, id: string, proof: string): Promise<string> {
   const [row] = await query<{ proof: string }>(
     db,
     'UPDATE trade_packs SET proof = coalesce(proof, ?) WHERE id = ? RETURNING proof',

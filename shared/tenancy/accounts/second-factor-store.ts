@@ -18,7 +18,7 @@ interface ListedPasskey {
 }
 
 /** Longer than any challenge is answered after. */
-const CHALLENGES_KEPT = '1 day'
+const CHALLENGE_RETENTION = '1 day'
 
 /** Whether a password alone does not sign this person in. */
 export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean> {
@@ -198,6 +198,6 @@ export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?:
 
 /** Notes that a challenge was answered, and forgets those too old to be answered. @returns false the second time */
 export async function useChallenge(tx: Knex, digest: Buffer): Promise<boolean> {
-  await execute(tx, 'DELETE FROM used_challenges WHERE used_at < now() - ?::interval', [CHALLENGES_KEPT])
+  await execute(tx, 'DELETE FROM used_challenges WHERE used_at < now() - ?::interval', [CHALLENGE_RETENTION])
   return (await execute(tx, 'INSERT INTO used_challenges (digest) VALUES (?) ON CONFLICT DO NOTHING', [digest])) === 1
 }

@@ -76,7 +76,7 @@ export function isTheme(text: string): text is Theme {
 }
 
 /** How somebody is called, and how pages look to them. */
-export async function updateLook(db: Knex, id: number, look: { name: string; theme: Theme }): Promise<void> {
+export async function updateProfile(db: Knex, id: number, look: { name: string; theme: Theme }): Promise<void> {
   await execute(db, 'UPDATE users SET name = ?, theme = ? WHERE id = ?', [look.name, look.theme, id])
 }
 
@@ -125,8 +125,8 @@ export async function lockAdministration(tx: Knex): Promise<void> {
 export async function findUserByIdentity(db: Knex, issuer: string, subject: string): Promise<User | null> {
   const rows = await query<User>(
     db,
-    `SELECT ${USER_COLUMNS} FROM users JOIN identities ON identities.user_id = users.id
-     WHERE identities.issuer = ? AND identities.subject = ?`,
+    `SELECT ${USER_COLUMNS} FROM users JOIN user_identities ON user_identities.user_id = users.id
+     WHERE user_identities.issuer = ? AND user_identities.subject = ?`,
     [issuer, subject],
   )
   return rows[0] ?? null
@@ -139,7 +139,7 @@ export async function insertIdentity(
 ): Promise<boolean> {
   const changed = await execute(
     tx,
-    'INSERT INTO identities (issuer, subject, user_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO user_identities (issuer, subject, user_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     [identity.issuer, identity.subject, identity.userId],
   )
   return changed === 1
@@ -150,17 +150,17 @@ export async function deleteIdentity(
   tx: Knex,
   { issuer, subject, userId }: { issuer: string; subject: string; userId: number },
 ): Promise<boolean> {
-  const sql = 'DELETE FROM identities WHERE issuer = ? AND subject = ? AND user_id = ?'
+  const sql = 'DELETE FROM user_identities WHERE issuer = ? AND subject = ? AND user_id = ?'
   return (await execute(tx, sql, [issuer, subject, userId])) === 1
 }
 
 /** Disconnects every identity of an account. @returns how many there were */
 export async function deleteIdentities(tx: Knex, userId: number): Promise<number> {
-  return await execute(tx, 'DELETE FROM identities WHERE user_id = ?', [userId])
+  return await execute(tx, 'DELETE FROM user_identities WHERE user_id = ?', [userId])
 }
 
 export async function listIdentities(db: Knex, userId: number): Promise<{ issuer: string; subject: string }[]> {
-  return await query(db, 'SELECT issuer, subject FROM identities WHERE user_id = ? ORDER BY created_at', [userId])
+  return await query(db, 'SELECT issuer, subject FROM user_identities WHERE user_id = ? ORDER BY created_at', [userId])
 }
 
 export interface Membership {

@@ -70,8 +70,8 @@ export interface CallsQuery extends Scope {
 }
 
 /** Calls, newest first. */
-export async function listAgentCalls(db: Knex, asked: CallsQuery): Promise<ListedAgentCall[]> {
-  const { organisationId, env, keyId, before, limit } = asked
+export async function listAgentCalls(db: Knex, requested: CallsQuery): Promise<ListedAgentCall[]> {
+  const { organisationId, env, keyId, before, limit } = requested
   return await query<ListedAgentCall>(
     db,
     `SELECT c.call_id AS "callId", c.key_id AS "keyId", c.tool, c.arguments_digest AS "argumentsDigest", c.code, c.units,

@@ -33,7 +33,7 @@ const LEASE_SECONDS = 60
  * Takes the key for the rest of this transaction and says what is known of it. The advisory lock makes an equal
  * request that arrives meanwhile see `in-progress` at once instead of waiting for our commit.
  */
-export async function openKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
+export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
   const rows = await query<{
     locked: boolean
     fingerprint: Buffer | null
@@ -59,7 +59,7 @@ export async function openKey(tx: Knex.Transaction, scope: KeyScope, fingerprint
 }
 
 /** A request that is to be executed once: its key, and what it asks for. */
-export interface Once {
+export interface IdempotentRequest {
   scope: KeyScope
   fingerprint: Buffer
 }
@@ -71,9 +71,9 @@ export interface Once {
  */
 export async function findReplay(
   tx: Knex.Transaction,
-  { scope, fingerprint }: Once,
+  { scope, fingerprint }: IdempotentRequest,
 ): Promise<StoredAnswer | undefined> {
-  const known = await openKey(tx, scope, fingerprint)
+  const known = await decryptKey(tx, scope, fingerprint)
   if (known.state === 'in-progress') throw new IdempotencyInProgressError(known.retryAfterSeconds)
   if (known.state === 'reused') throw new IdempotencyKeyReusedError()
   if (known.state === 'free') return undefined

@@ -33,7 +33,7 @@ export interface VerificationKey {
 /** Clock difference between processes that is put up with, in seconds. */
 const LEEWAY_SECONDS = 30
 /** The longest that `TOKEN_LIFETIME_SECONDS` may be. */
-const LONGEST_LIFETIME_SECONDS = 3600
+const MAX_LIFETIME_SECONDS = 3600
 /** Our own tokens have about 700 characters. */
 const MAX_TOKEN = 4096
 
@@ -96,7 +96,7 @@ export async function verifyAccessToken(
     requiredClaims: ['sub', 'exp', 'jti'],
     currentDate: new Date(now * 1000),
     clockTolerance: LEEWAY_SECONDS,
-    maxTokenAge: LONGEST_LIFETIME_SECONDS,
+    maxTokenAge: MAX_LIFETIME_SECONDS,
   }).catch((error: unknown) => {
     throw refused(reasonOf(error))
   })
@@ -118,7 +118,7 @@ export async function verifyAccessToken(
     throw refused('a claim is missing')
   }
   // None of ours lives longer (TOKEN_LIFETIME_SECONDS): whoever signed this one meant it to stay.
-  if (exp - iat > LONGEST_LIFETIME_SECONDS) throw refused('it is valid for too long')
+  if (exp - iat > MAX_LIFETIME_SECONDS) throw refused('it is valid for too long')
   return { clientId, org, env, scopes: scope.split(' ').filter(Boolean), issuedAt: iat, expiresAt: exp, jti }
 }
 

@@ -111,13 +111,17 @@ export function unknownClient(isBasic: boolean): OAuthError {
  * The scopes of a token: those asked for, or all, out of those the client may have.
  * @throws OAuthError invalid_scope when one asked for is not among them
  */
-export function grantScopes(asked: readonly string[] | null, allowed: readonly string[], isBasic: boolean): string[] {
-  if (asked === null) return [...allowed]
-  const refused = asked.find((scope) => !allowed.includes(scope))
+export function grantScopes(
+  requested: readonly string[] | null,
+  allowed: readonly string[],
+  isBasic: boolean,
+): string[] {
+  if (requested === null) return [...allowed]
+  const refused = requested.find((scope) => !allowed.includes(scope))
   if (refused !== undefined) {
     throw new OAuthError('invalid_scope', `the client may not have the scope ${printable(refused)}`, isBasic)
   }
-  return [...asked]
+  return [...requested]
 }
 
 function printable(text: string): string {

@@ -11,7 +11,7 @@ import { type AgentKey, countActiveAgentKeys, insertAgentKey } from '../agents/k
 const MAX_KEYS = 200
 const DEFAULT_DAYS = 365
 /** A key lasts no longer, days. */
-export const LONGEST_DAYS = 3 * 365
+export const MAX_DAYS = 3 * 365
 const DAY_MS = 86_400_000
 
 /** What a key is to be; absent members take their defaults. */
@@ -101,8 +101,8 @@ function lifeErrors({ env, expiresAt }: AgentKeyInput, maker: Maker, now: number
   if (env !== undefined && env !== maker.env) errors.push(fault('env', 'NOT_PERMITTED', `env must be ${maker.env}`))
   const expires = expiresAt === undefined ? now + DAY_MS : Date.parse(expiresAt)
   if (expires <= now) errors.push(fault('expiresAt', 'PAST', 'expiresAt must be in the future'))
-  if (expires > now + LONGEST_DAYS * DAY_MS) {
-    errors.push(fault('expiresAt', 'TOO_LATE', `expiresAt must be within ${LONGEST_DAYS} days`))
+  if (expires > now + MAX_DAYS * DAY_MS) {
+    errors.push(fault('expiresAt', 'TOO_LATE', `expiresAt must be within ${MAX_DAYS} days`))
   }
   return errors
 }

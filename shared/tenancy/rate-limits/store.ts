@@ -34,7 +34,7 @@ export async function takeTokens(
     db,
     `INSERT INTO rate_limits AS r (bucket, tokens, granted, updated_at)
      SELECT bucket, capacity - LEAST(wanted, capacity), LEAST(wanted, capacity), now()
-     FROM unnest(?::text[], ?::int[], ?::int[]) AS asked(bucket, wanted, capacity) ORDER BY bucket
+     FROM unnest(?::text[], ?::int[], ?::int[]) AS requested(bucket, wanted, capacity) ORDER BY bucket
      ON CONFLICT (bucket) DO UPDATE SET
        granted = ${given}::int,
        tokens = ${REFILLED} - ${given},

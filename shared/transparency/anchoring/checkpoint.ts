@@ -1,5 +1,5 @@
 import { AnchoringError } from './anchoring-error.ts'
-import { openNote, parseNote, signNote, type VerifiedSignature } from './note.ts'
+import { decodeNote, parseNote, signNote, type VerifiedSignature } from './note.ts'
 import { isKeyName, LOG_KEY, type NoteKey, type NoteSigner, WITNESS_KEY } from './note-key.ts'
 import { parseBase64Hash, parseDecimal, toBase64 } from './text.ts'
 
@@ -13,7 +13,7 @@ export interface Checkpoint {
 }
 
 /** A checkpoint whose log signature verified, and the trusted witnesses that cosigned it. */
-export interface OpenedCheckpoint {
+export interface DecodedCheckpoint {
   readonly checkpoint: Checkpoint
   /** The three lines that were signed. */
   readonly text: string
@@ -54,10 +54,10 @@ export function readCheckpoint(note: string): Checkpoint {
 /**
  * Verifies a checkpoint note from anywhere.
  * @param keys the trusted log keys and witness keys together; at least one log key whose name is the origin must sign
- * @throws AnchoringError of `openNote` and `parseCheckpoint`; CHECKPOINT_ORIGIN when only other logs' keys signed
+ * @throws AnchoringError of `decodeNote` and `parseCheckpoint`; CHECKPOINT_ORIGIN when only other logs' keys signed
  */
-export function openCheckpoint(note: string, keys: readonly NoteKey[]): OpenedCheckpoint {
-  const { text, verified } = openNote(note, keys)
+export function decodeCheckpoint(note: string, keys: readonly NoteKey[]): DecodedCheckpoint {
+  const { text, verified } = decodeNote(note, keys)
   const checkpoint = parseCheckpoint(text)
   const log = verified.find(({ key }) => key.type === LOG_KEY && key.name === checkpoint.origin)
   if (log === undefined) throw new AnchoringError('CHECKPOINT_ORIGIN', 'no trusted key of the origin signed')

@@ -27,7 +27,7 @@ export interface VerifiedSignature {
   readonly time?: number
 }
 
-export interface OpenedNote extends ParsedNote {
+export interface DecodedNote extends ParsedNote {
   readonly verified: readonly VerifiedSignature[]
 }
 
@@ -68,7 +68,7 @@ function parseSignatureLine(line: string): NoteSignature {
  * does not verify rejects the note.
  * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE, NOTE_SIGNATURE_INVALID, NOTE_UNSIGNED (no trusted key signed)
  */
-export function openNote(note: string, keys: readonly NoteKey[]): OpenedNote {
+export function decodeNote(note: string, keys: readonly NoteKey[]): DecodedNote {
   const parsed = parseNote(note)
   const verified = verifySignatures(parsed.text, parsed.signatures, keys)
   if (verified.length === 0) throw new AnchoringError('NOTE_UNSIGNED', 'no trusted key signed the note')

@@ -19,7 +19,7 @@ const MAX_LINES = 512
 const THRESHOLD = /^[1-9][0-9]{0,2}$/
 const FORBIDDEN = /[^\t\n\u0020-\u007e\u0080-\u{10ffff}]/u
 
-/** Every key of a policy, for `openCheckpoint`. */
+/** Every key of a policy, for `decodeCheckpoint`. */
 export function policyKeys(policy: TrustPolicy): NoteKey[] {
   return [...policy.logs, ...policy.witnesses].map(({ key }) => key)
 }

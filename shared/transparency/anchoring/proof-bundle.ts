@@ -28,17 +28,17 @@ export function parseProofBundle(value: JsonValue): ProofBundle {
   const state = optionalString(value, 'state')
   const entry = optionalString(value, 'entry')
   const tlogProof = optionalString(value, 'tlogProof')
-  const told = { ...(state === undefined ? {} : { state }), ...(entry === undefined ? {} : { entry }) }
+  const notified = { ...(state === undefined ? {} : { state }), ...(entry === undefined ? {} : { entry }) }
   const index = optionalIndex(value)
   if (tlogProof !== undefined) {
     const proof = fromTlogProof(tlogProof)
     if (index !== undefined && index !== proof.inclusion?.index) throw malformed('index and tlogProof disagree')
-    return { ...told, ...proof }
+    return { ...notified, ...proof }
   }
   const checkpoint = optionalString(value, 'checkpoint')
   const hashes = optionalHashes(value)
   return {
-    ...told,
+    ...notified,
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(index === undefined || hashes === undefined ? {} : { inclusion: { index, hashes } }),
   }

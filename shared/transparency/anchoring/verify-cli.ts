@@ -13,7 +13,7 @@ import {
   readPassport,
   verifyPassport,
 } from '../provenance/passport.ts'
-import { verifyBag } from '../provenance/verify-bag.ts'
+import { verifyBagitBundle } from '../provenance/verify-bundle.ts'
 import { isZip } from '../provenance/zip.ts'
 import { isUptimeProof, verifyUptime } from '../statements/verify-uptime.ts'
 import { parseVerifierKey } from './note-key.ts'
@@ -60,7 +60,7 @@ Exit status: 0 VERIFIED, or PARTIAL when no key or policy to trust was given (th
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 const MAX_CREDENTIAL_BYTES = 64 * 1024
 /** A bag of the largest pool. */
-const MAX_BAG_BYTES = 256 * 1024 * 1024
+const MAX_BUNDLE_BYTES = 256 * 1024 * 1024
 
 if (import.meta.main) {
   const { status, stdout, stderr } = await verifyCommand(process.argv.slice(2))
@@ -136,8 +136,8 @@ function exitStatus({ verdict }: Verification, { policy, keys, passport }: Trust
 /** What a file holds says how it is verified. */
 async function verifyFile(file: string, proofFile: string | undefined, trust: Trust): Promise<Verification> {
   const { policy, keys } = trust
-  const bytes = readBounded(file, MAX_BAG_BYTES)
-  if (isZip(bytes)) return await verifyBag(bytes, keys, policy)
+  const bytes = readBounded(file, MAX_BUNDLE_BYTES)
+  if (isZip(bytes)) return await verifyBagitBundle(bytes, keys, policy)
   const text = bytes.length > MAX_CREDENTIAL_BYTES ? '' : bytes.toString()
   const value = isCredential(text) ? text : asObject(parseJsonBytes(readBounded(file), { allowNul: true }), file)
   const passport = readPassport(value)

@@ -1,7 +1,7 @@
 import { CanonicalJsonError } from '../../canonical/jcs.ts'
 import type { JsonObject } from '../../canonical/parse-json.ts'
 import { AnchoringError } from './anchoring-error.ts'
-import { openCheckpoint, readCheckpoint } from './checkpoint.ts'
+import { decodeCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { decodeLogEntry, encodeLogEntry, eventOf, type LogEntry, payloadSha256, txIdOf } from './leaf.ts'
 import { leafHash, verifyInclusion } from './merkle.ts'
 import { isQuorumReached, policyKeys, type TrustPolicy } from './policy.ts'
@@ -12,7 +12,7 @@ export type CheckName =
   | 'absence'
   | 'expiry'
   | 'status'
-  | 'bag'
+  | 'bundle'
   | 'membership'
   | 'signature'
   | 'statement'
@@ -225,7 +225,7 @@ function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[]
       open('witnesses', 'KEY_NOT_GIVEN', 'no log key to trust was given'),
     ]
   try {
-    const { logKey, checkpoint, cosignatures } = openCheckpoint(note, policyKeys(policy))
+    const { logKey, checkpoint, cosignatures } = decodeCheckpoint(note, policyKeys(policy))
     const signed = passed('checkpoint', `signed by ${logKey.name}, tree size ${checkpoint.size}`)
     return [signed, checkQuorum(policy, cosignatures)]
   } catch (error) {
@@ -237,7 +237,7 @@ function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[]
   }
 }
 
-function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof openCheckpoint>['cosignatures']): Check {
+function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decodeCheckpoint>['cosignatures']): Check {
   const names = cosignatures.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`)
   if (policy.quorum === undefined)
     return open('witnesses', 'POLICY_NOT_GIVEN', 'no quorum asked for: the operator could show others another tree')

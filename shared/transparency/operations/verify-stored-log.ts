@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { openCheckpoint } from '../anchoring/checkpoint.ts'
+import { decodeCheckpoint } from '../anchoring/checkpoint.ts'
 import { leafHash } from '../anchoring/merkle.ts'
 import type { NoteKey } from '../anchoring/note-key.ts'
 import { checkpointNotes, leafHashes, readEntries } from '../anchoring/store.ts'
@@ -49,7 +49,7 @@ export async function verifyStoredLog(db: Knex, env: ApiEnv, key: NoteKey): Prom
 
 function signedRoot(note: string, key: NoteKey): Uint8Array | null {
   try {
-    return openCheckpoint(note, [key]).checkpoint.root
+    return decodeCheckpoint(note, [key]).checkpoint.root
   } catch {
     return null
   }

@@ -15,7 +15,7 @@ export interface PassportIssuer {
 }
 
 /** A passport: its anchored object, as it came or as its credential says it. */
-export interface GivenPassport {
+export interface PassportInput {
   readonly record: JsonObject
   /** SD-JWT VC; null when only the object came */
   readonly credential: string | null
@@ -41,14 +41,14 @@ export function isCredential(text: string): boolean {
 }
 
 /** The passport of a credential, of an answer that holds both, or the object itself; undefined for anything else. */
-export function readPassport(value: JsonObject | string): GivenPassport | undefined {
+export function readPassport(value: JsonObject | string): PassportInput | undefined {
   if (typeof value === 'string') return ofCredential(value.trim())
   const { record, credential } = value
   if (typeof credential === 'string') return { record: objectOf(record) ?? {}, credential }
   return value.eventType === EVENT_TYPE ? { record: value, credential: null } : undefined
 }
 
-function ofCredential(credential: string): GivenPassport {
+function ofCredential(credential: string): PassportInput {
   const payload = readJwt(credential.slice(0, -1))?.payload
   if (!payload) throw malformed('the credential is no signed JWT over a JSON object')
   return { record: recordOf(payload), credential }
@@ -78,7 +78,7 @@ export function parsePassportIssuer(value: JsonValue): PassportIssuer {
  * @param proof of the anchor
  */
 export function verifyPassport(
-  { record, credential }: GivenPassport,
+  { record, credential }: PassportInput,
   { issuer, statusList, nowMs }: PassportTrust,
   proof?: ProofBundle,
   policy?: TrustPolicy,

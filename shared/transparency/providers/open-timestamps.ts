@@ -60,7 +60,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
     async poll(receipt) {
       const timestamp = timestampOf(receipt)
       if (receipt.state === 'EXTERNAL') return receipt
-      let asked = 0
+      let requested = 0
       let answered = 0
       let failure: unknown
       const upgrade = async (node: Timestamp): Promise<Timestamp> => {
@@ -70,7 +70,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
         for (const attestation of node.attestations) {
           // An address in a receipt is not ours: only calendars that were configured are asked.
           if (attestation.kind !== 'pending' || !calendars.includes(attestation.uri.replace(/\/$/, ''))) continue
-          asked++
+          requested++
           try {
             const url = `${attestation.uri.replace(/\/$/, '')}/timestamp/${toHex(node.message)}`
             const answer = await request({ method: 'GET', url, headers: { accept: ACCEPT.accept } })
@@ -84,7 +84,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
         return grown
       }
       const upgraded = await upgrade(timestamp)
-      if (asked > 0 && answered === 0)
+      if (requested > 0 && answered === 0)
         throw new UnavailableError('no OpenTimestamps calendar could be asked', { cause: failure })
       return receiptOf(upgraded)
     },

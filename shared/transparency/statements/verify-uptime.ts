@@ -16,7 +16,7 @@ import { type DayRecord, datesBetween, isDate, readRecord, recordHash, sumsOfDay
 import { uptimeSentence } from './uptime-sentence.ts'
 
 /** Days that one proof may speak of (alerting 9). */
-export const MOST_DAYS = 92
+export const MAX_DAYS = 92
 
 /** Whether a JSON object claims to prove what was stated of a check. */
 export function isUptimeProof(value: JsonObject): boolean {
@@ -153,7 +153,7 @@ function readUptimeProof(value: JsonObject): UptimeProof {
   if (typeof check !== 'string' || !isDate(from) || !isDate(until) || !Array.isArray(records)) throw malformed()
   if (!Array.isArray(statements) || !Array.isArray(proofs)) throw malformed()
   const days = datesBetween(from, until).length
-  if (days < 1 || days > MOST_DAYS) throw malformed()
+  if (days < 1 || days > MAX_DAYS) throw malformed()
   return {
     check,
     name: typeof name === 'string' && name !== '' ? name : check,
@@ -180,6 +180,6 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 function malformed(): AnchoringError {
   return new AnchoringError(
     'UPTIME_PROOF_MALFORMED',
-    `not a proof of uptime: it has check, from, until (at most ${MOST_DAYS} days), records, statements and proofs`,
+    `not a proof of uptime: it has check, from, until (at most ${MAX_DAYS} days), records, statements and proofs`,
   )
 }

@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import type { Actor } from '../../tenancy/actor.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { changeEndpoint, type EndpointChange, type EndpointScope } from '../endpoint-store.ts'
+import { lockEndpointOf } from './lock-endpoint.ts'
 import { note } from './note.ts'
-import { lockOwn } from './own-endpoint.ts'
 
 /** Changes an endpoint, whose new address was examined before. @throws NotFoundError */
 export async function editEndpoint(
@@ -11,7 +11,7 @@ export async function editEndpoint(
   actor: Actor,
   input: { scope: EndpointScope; endpointId: string; change: EndpointChange },
 ): Promise<Endpoint> {
-  const { id } = await lockOwn(tx, input.scope, input.endpointId)
+  const { id } = await lockEndpointOf(tx, input.scope, input.endpointId)
   const changed = await changeEndpoint(tx, id, input.change)
   await note(tx, actor, input.scope.organisationId, 'webhook.changed', changed.url)
   return changed

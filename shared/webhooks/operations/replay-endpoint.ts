@@ -3,8 +3,8 @@ import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { type Replay, replayDeliveries } from '../delivery-store.ts'
 import type { EndpointScope } from '../endpoint-store.ts'
+import { lockEndpointOf, requireActive } from './lock-endpoint.ts'
 import { note } from './note.ts'
-import { lockOwn, requireActive } from './own-endpoint.ts'
 
 /** Deliveries released per second, so that an endpoint just repaired is not run over. */
 export const REPLAY_PER_SECOND = 50
@@ -31,7 +31,7 @@ export async function replayEndpoint(
   { scope, endpointId, ...what }: EndpointReplay,
   { enqueue }: { enqueue: Enqueue },
 ): Promise<number> {
-  const { id, url } = requireActive(await lockOwn(tx, scope, endpointId))
+  const { id, url } = requireActive(await lockEndpointOf(tx, scope, endpointId))
   const pace = { perSecond: REPLAY_PER_SECOND, limit: REPLAY_LIMIT }
   const replayed = await replayDeliveries(tx, enqueue, { ...pace, ...what, endpointId: id })
   await note(tx, actor, scope.organisationId, 'webhook.replayed', url)

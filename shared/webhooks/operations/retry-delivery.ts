@@ -4,8 +4,8 @@ import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { type Delivery, findDelivery, restartDelivery } from '../delivery-store.ts'
 import type { EndpointScope } from '../endpoint-store.ts'
+import { lockEndpointOf, requireActive } from './lock-endpoint.ts'
 import { note } from './note.ts'
-import { lockOwn, requireActive } from './own-endpoint.ts'
 
 const RETRYABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
 
@@ -32,7 +32,7 @@ export async function retryDelivery(
   { enqueue }: { enqueue: Enqueue },
 ): Promise<Delivery> {
   const { endpointId } = foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
-  const endpoint = await lockOwn(tx, scope, endpointId)
+  const endpoint = await lockEndpointOf(tx, scope, endpointId)
   // Read again now that nobody else can change it.
   const delivery = foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
   if (!isRetryable(delivery)) throw new ConflictError(`the delivery is ${delivery.state}`)

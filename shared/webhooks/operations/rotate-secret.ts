@@ -5,8 +5,8 @@ import type { Actor } from '../../tenancy/actor.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { type EndpointScope, rotateEndpointSecret } from '../endpoint-store.ts'
 import { formatSecret, SECRET_BYTES } from '../signing-secret.ts'
+import { lockEndpointOf } from './lock-endpoint.ts'
 import { note } from './note.ts'
-import { lockOwn } from './own-endpoint.ts'
 
 /**
  * Gives an endpoint a new signing secret; the old one signs beside it for the overlap, 0 ends it at once.
@@ -19,7 +19,7 @@ export async function rotateSecret(
   input: { scope: EndpointScope; endpointId: string; overlapSeconds: number },
   { secrets }: { secrets: Secrets },
 ): Promise<{ endpoint: Endpoint; secret: string }> {
-  const { id, url } = await lockOwn(tx, input.scope, input.endpointId)
+  const { id, url } = await lockEndpointOf(tx, input.scope, input.endpointId)
   const secret = formatSecret(randomBytes(SECRET_BYTES))
   const endpoint = await rotateEndpointSecret(tx, id, secrets.seal('webhook-secret', secret), input.overlapSeconds)
   await note(tx, actor, input.scope.organisationId, 'webhook.secret-rotated', url)

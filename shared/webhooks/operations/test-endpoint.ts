@@ -7,8 +7,8 @@ import type { EndpointScope } from '../endpoint-store.ts'
 import { TEST_EVENT } from '../event-types.ts'
 import { recordEvent } from '../events/store.ts'
 import { scheduleDelivery } from '../fan-out-store.ts'
+import { lockEndpointOf, requireActive } from './lock-endpoint.ts'
 import { note } from './note.ts'
-import { lockOwn, requireActive } from './own-endpoint.ts'
 
 /**
  * Sends an event `webhook.test` to one endpoint alone.
@@ -20,7 +20,7 @@ export async function testEndpoint(
   { scope, endpointId }: { scope: EndpointScope; endpointId: string },
   { enqueue, now }: { enqueue: Enqueue; now(): Micros },
 ): Promise<{ eventId: string; deliveryId: string }> {
-  const { id, url } = requireActive(await lockOwn(tx, scope, endpointId))
+  const { id, url } = requireActive(await lockEndpointOf(tx, scope, endpointId))
   const occurredAt = toIsoMillis(now())
   const { organisationId, env } = scope
   const event = { env, organisationId, type: TEST_EVENT, dealId: id, fields: ['endpointId'], occurredAt }

@@ -53,9 +53,9 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   const check = new URL(page.url()).pathname
   await fetch(`${app.url}/ping/${check.split('/')[2]}`)
   await fetch(`${app.url}/ping/${check.split('/')[2]}/fail`)
-  const told = await sink.waitFor(1)
-  t.is(told.path, '/chat')
-  const [status, link = ''] = told.body.toString().split(' ')
+  const notified = await sink.waitFor(1)
+  t.is(notified.path, '/chat')
+  const [status, link = ''] = notified.body.toString().split(' ')
   t.is(status, 'down')
 
   const state = async () => (await app.db('incidents').where({ project_id: project.id }).first('state'))?.state

@@ -170,9 +170,9 @@ test.serial('a preview whose answer comes late does not take the place of a newe
     await route.continue()
   })
   const ofFifteen = (request: { url(): string }) => request.url().includes('timeout=15&')
-  const [asked, answered] = [page.waitForRequest(ofFifteen), page.waitForResponse(ofFifteen)]
+  const [requested, answered] = [page.waitForRequest(ofFifteen), page.waitForResponse(ofFifteen)]
   await page.getByLabel('Period', { exact: true }).fill('15')
-  await asked
+  await requested
   await page.getByLabel('Period', { exact: true }).fill('20')
   await preview.getByText(/late in 20 /).waitFor()
   overtaken.resolve()

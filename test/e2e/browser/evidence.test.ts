@@ -22,7 +22,11 @@ async function send(page: Page, path: string, fields: Record<string, string>, bu
 }
 
 /** Records a receivable and asks its buyer for an acceptance on the forms. Returns the page of the receivable and the buyer's link. */
-async function askBuyer(page: Page, ref: string, number: string): Promise<{ receivable: string; link: string }> {
+async function requestBuyerAcceptance(
+  page: Page,
+  ref: string,
+  number: string,
+): Promise<{ receivable: string; link: string }> {
   await send(page, '/acceptance/record', { Receivable: ref, At: '2026-06-20T18:30:00Z' }, 'Record')
   const receivable = await send(
     page,
@@ -34,7 +38,7 @@ async function askBuyer(page: Page, ref: string, number: string): Promise<{ rece
 }
 
 /** Requests a presentation on the form. Returns the address of the page with its QR code; the browser shows the request. */
-async function askForPresentation(page: Page): Promise<string> {
+async function requestPresentation(page: Page): Promise<string> {
   await page.goto(`${it.base}/identity/ask`)
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   return (await page.getByRole('link', { name: 'The page with its QR code' }).getAttribute('href')) ?? ''
@@ -50,8 +54,8 @@ async function make(page: Page): Promise<string[]> {
   await page.getByText('SHA-256 of the record').first().waitFor()
   const check = page.url()
   const registration = await send(page, '/financing/register', { Number: 'INV/1' }, 'Register')
-  const { receivable, link } = await askBuyer(page, 'RCV-1', 'INV/1')
-  const shown = await askForPresentation(page)
+  const { receivable, link } = await requestBuyerAcceptance(page, 'RCV-1', 'INV/1')
+  const shown = await requestPresentation(page)
   const presentation = page.url()
   await page.goto(`${it.base}/identity/subjects/add`)
   await page.getByLabel('Your reference', { exact: true }).fill('RCV-1')
@@ -112,7 +116,7 @@ test.serial('without scripts a buyer is asked and answers', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
   await signIn(it, page)
-  const { link } = await askBuyer(page, 'RCV-2', 'INV/2')
+  const { link } = await requestBuyerAcceptance(page, 'RCV-2', 'INV/2')
   await page.goto(link)
   await page.getByRole('button', { name: 'Send me a code' }).click()
   const code = /code is ([0-9]{6})/.exec(await page.getByText('Your code is').innerText())?.[1] ?? ''
@@ -127,7 +131,7 @@ test.serial('the page of a request shows by itself that a wallet has read it, an
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(it, page)
-  await page.goto(await askForPresentation(page))
+  await page.goto(await requestPresentation(page))
   const box = await page.locator('svg.qr-code').boundingBox()
   t.true((box?.width ?? 0) >= 200, 'large enough to be scanned')
   const link = (await page.getByRole('link', { name: 'Open a wallet' }).getAttribute('href')) ?? ''
@@ -144,7 +148,7 @@ test.serial(
     await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 360, height: 800 } })
     const page = await browser.context.newPage()
     await signIn(it, page)
-    await page.goto(await askForPresentation(page))
+    await page.goto(await requestPresentation(page))
     const box = await page.locator('svg.qr-code').boundingBox()
     t.true(
       (box?.width ?? 0) >= 200 && (box?.x ?? 0) + (box?.width ?? 0) <= 360,

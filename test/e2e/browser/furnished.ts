@@ -54,9 +54,9 @@ export async function furnish(account: Account, post: Post): Promise<FurnishedPa
   await db('status_notes').insert({ project_id: project.id, title: 'Slow logins', body: 'We are looking at it.' })
 
   const mail = await post('channels/', { kind: 'email', name: 'On-call', config: { value: 'oncall@example.com' } })
-  await db('channels').where({ uuid: mail.id }).update({ email_verified: true })
+  await db('integrations').where({ uuid: mail.id }).update({ email_verified: true })
   const chat = await post('channels/', { kind: 'slack', name: 'Ops room', config: { url: `${app.url}/livez` } })
-  await db('channels')
+  await db('integrations')
     .where({ uuid: chat.id })
     .update({ disabled_at: new Date(), last_error: 'Received status code 404' })
   const backup = await post('checks/', {

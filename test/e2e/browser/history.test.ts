@@ -15,7 +15,13 @@ test.before(async () => {
     from_at: db.raw(`now() - interval '3 days'`),
     until_at: db.raw(`now() - interval '3 days' + interval '30 minutes'`),
   }
-  await db('gaps').insert({ door: 'sweeper', shards: 1, ...times, kind: 'detection', cause: 'process lost' })
+  await db('coverage_gaps').insert({
+    listener: 'sweeper',
+    shards: 1,
+    ...times,
+    kind: 'detection',
+    cause: 'process lost',
+  })
   base = `${app.url}/projects/${account.project.uuid}`
 })
 

@@ -72,8 +72,8 @@ test.serial(
     await page.getByText('Waiting for its recipient').waitFor()
     const integration = page.url()
 
-    const asked = await readMail(page, catcher.page, /alerts/i)
-    await asked.locator('a[href*="/confirm/"]').first().click()
+    const requested = await readMail(page, catcher.page, /alerts/i)
+    await requested.locator('a[href*="/confirm/"]').first().click()
     await page.getByRole('button').first().click()
     await page.getByRole('heading', { name: 'You get alerts from now on' }).waitFor()
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { SMALL_TAPE } from '../../ingress/risk/imports-support.ts'
+import { SMALL_TAPE } from '../../ingress/api-risk/imports-support.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { signIn } from './installation.ts'
 import { ONE_LOOK_A_LAYOUT, problemsOf } from './page-problems.ts'

@@ -53,7 +53,7 @@ async function story(sink: HttpSink, policy: Record<string, unknown>, names: rea
   const pass = async (seconds: number) => {
     const span = `interval '${seconds} seconds'`
     await app.deps.db.raw(
-      `UPDATE incidents SET alert_at = alert_at - ${span}, looked_at = looked_at - ${span}, down_at = down_at - ${span},
+      `UPDATE incidents SET alert_at = alert_at - ${span}, evaluated_at = evaluated_at - ${span}, down_at = down_at - ${span},
          next_at = now() WHERE resolved_at IS NULL AND project_id = ?`,
       [project.id],
     )
@@ -99,7 +99,7 @@ test('chat at once, phone after 15 minutes, hourly again; acknowledged by the li
   t.is((await send(app.url, link, { method: 'POST' })).status, 303)
   t.like(await it.incident(), { state: 'acknowledged' })
   t.like((await it.incident()).ack, { by: 'through chat', via: 'link' })
-  await eventually('the acknowledgement to be seen', async () => (await it.incident()).held === 'ACKNOWLEDGED')
+  await eventually('the acknowledgement to be seen', async () => (await it.incident()).suppression === 'ACKNOWLEDGED')
   await it.pass(7200)
   await it.ping('')
   await sink.waitFor(6)
@@ -149,16 +149,16 @@ test('what people do about an incident is in its timeline, and refused where it 
     .array(z.object({ kind: z.string(), what: z.string() }))
     .parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
   t.deepEqual(
-    timeline.filter(({ kind }) => kind === 'act').map(({ what }) => what),
+    timeline.filter(({ kind }) => kind === 'action').map(({ what }) => what),
     ['ack', 'unack', 'note', 'report', 'assign', 'assign'],
   )
-  t.true(['flip', 'decision', 'telling'].every((kind) => timeline.some((row) => row.kind === kind)))
+  t.true(['flip', 'decision', 'notification'].every((kind) => timeline.some((row) => row.kind === kind)))
   await it.ping('')
   await sink.waitFor(2)
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000)
   await db.raw('UPDATE incidents SET down_at = ? WHERE id = ?', [ago(4500), String(id)])
-  const gap = { door: 'http', shards: 1, kind: 'full', cause: 'nothing listened' }
-  await db('gaps').insert([
+  const gap = { listener: 'http', shards: 1, kind: 'full', cause: 'nothing listened' }
+  await db('coverage_gaps').insert([
     { ...gap, from_at: ago(4560), until_at: ago(4530) },
     { ...gap, from_at: ago(4510), until_at: ago(4440) },
   ])
@@ -192,9 +192,9 @@ test('why: each decision is a sentence, with what became of each message', async
   t.deepEqual(
     decisions.map(({ outcome, reason, text }) => `${outcome} ${reason}: ${text}`),
     [
-      'told RECOVERY: Told: it is up again.',
-      'told FIRST: Told: the conditions of the policy were met.',
-      'held FAILURES: Not told: 1 of 2 failures so far.',
+      'notified RECOVERY: Told: it is up again.',
+      'notified FIRST: Told: the conditions of the policy were met.',
+      'suppressed FAILURES: Not told: 1 of 2 failures so far.',
       'none FIRST_SUCCESS: Not told: its first success is no news.',
     ],
   )
@@ -234,7 +234,7 @@ test('why: a change that is history only, and tells nobody, has its decision too
   )
   // One for each change, about that change.
   const flips = await db('flips').where({ check_id: id }).orderBy('id').pluck('id')
-  t.deepEqual(await db('decisions').where({ check_id: id }).orderBy('id').pluck('flip_id'), flips)
+  t.deepEqual(await db('alert_decisions').where({ check_id: id }).orderBy('id').pluck('flip_id'), flips)
 })
 
 test('lists of incidents are filtered and paged; a read-only key sees less, and nothing of other projects', async (t) => {

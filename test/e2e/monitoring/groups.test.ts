@@ -1,7 +1,7 @@
 import test from 'ava'
 import { notificationDue } from '#shared/contracts/notification-due.ts'
 import { finishesOf } from '#shared/monitoring/alerting/fact-store.ts'
-import { findChannel } from '#shared/monitoring/channels/store.ts'
+import { findIntegration } from '#shared/monitoring/integrations/store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -61,7 +61,7 @@ test('a group says how many of its members failed; those try again by themselves
   t.like(await counted(), { pending: 1, total: 3 })
   const [bad] = await query<{ error: string; isLater: boolean }>(
     app.deps.db,
-    `SELECT n.error, n.next_attempt_at > n.created_at + interval '3 seconds' AS "isLater" FROM notifications n JOIN channels c ON c.id = n.channel_id
+    `SELECT n.error, n.next_attempt_at > n.created_at + interval '3 seconds' AS "isLater" FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE c.uuid = ?`,
     [members[0] ?? ''],
   )
@@ -84,7 +84,7 @@ test('a check that is deleted while its alert is prepared takes the alert with i
   const hook = await channel('webhook', { url: `${sink.url}/$NAME` })
   const { db, outbox } = app.deps
   const doomed = await addCheck(app.deps, project.id, { name: 'doomed' })
-  const stored = await findChannel(db, project.id, hook)
+  const stored = await findIntegration(db, project.id, hook)
   const [flip] = await query<{ id: number }>(
     db,
     `INSERT INTO flips (check_id, at, from_status, to_status, processed_at) VALUES (?, now(), 'up', 'down', now()) RETURNING id`,

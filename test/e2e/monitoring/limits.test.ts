@@ -1,5 +1,5 @@
 import test from 'ava'
-import { alertsWake } from '#shared/contracts/alerts-wake.ts'
+import { alertsReevaluate } from '#shared/contracts/alerts-reevaluate.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -111,9 +111,9 @@ test('repeats may use four fifths of a month, first messages all of it, and the 
   await db('incidents')
     .where({ project_id: project.id })
     .update({ alert_at: db.raw(`alert_at - interval '61 seconds'`), next_at: db.raw('now()') })
-  await app.deps.outbox.run((_tx, enqueue) => enqueue(alertsWake, {}))
+  await app.deps.outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
   const reasons = () =>
-    db('decisions').join('checks', 'checks.id', 'decisions.check_id').where('checks.uuid', first).pluck('reason')
+    db('alert_decisions').join('checks', 'checks.id', 'decisions.check_id').where('checks.uuid', first).pluck('reason')
   await eventually('the repeat to be kept back', async () => (await reasons()).includes('MONTHLY_RESERVE'))
   const second = await check([sms], 'second')
   await ping(second)
@@ -144,14 +144,14 @@ test('a used-up monthly limit starts the next step and owes no recovery', async 
     const { db } = app.deps
     const recovered = db('incidents').where({ project_id: project.id, state: 'resolved' })
     await eventually('both to recover', async () => (await recovered.clone()).length === 2)
-    const owed = await db('channels').whereIn(
+    const owed = await db('integrations').whereIn(
       'id',
       within === 0
-        ? db('notifications').where({ what: 'recovery' }).select('channel_id')
+        ? db('notifications').where({ what: 'recovery' }).select('integration_id')
         : db('bundle_members as m')
             .join('bundles as b', 'b.id', 'm.bundle_id')
             .where('b.direction', 'up')
-            .select('m.channel_id'),
+            .select('m.integration_id'),
     )
     const names = owed.filter(({ project_id: id }) => Number(id) === project.id).map(({ name }) => name)
     t.deepEqual(names, ['chat'])

@@ -29,7 +29,7 @@ export async function aProject(app: HttpProduct) {
     async channel(kind: string, config: unknown, name = kind): Promise<string> {
       const uuid = String((await call('POST', '/channels/', { kind, name, config })).id)
       // Whoever gets its mails has agreed.
-      await app.deps.db('channels').where({ uuid }).update({ email_verified: true })
+      await app.deps.db('integrations').where({ uuid }).update({ email_verified: true })
       return uuid
     },
     /** @returns the uuid of a new check that tells these integrations */
@@ -43,7 +43,7 @@ export async function aProject(app: HttpProduct) {
       return await eventually(`${count} notifications to end`, async () => {
         const rows = await query<Ended>(
           app.deps.db,
-          `SELECT n.state, n.error, n.attempts FROM notifications n JOIN channels c ON c.id = n.channel_id
+          `SELECT n.state, n.error, n.attempts FROM notifications n JOIN integrations c ON c.id = n.integration_id
            WHERE c.uuid = ? AND n.state <> 'pending' ORDER BY n.finished_at`,
           [channel],
         )
@@ -55,7 +55,7 @@ export async function aProject(app: HttpProduct) {
       const [row] = await query<{ pending: number; total: number }>(
         app.deps.db,
         `SELECT count(*) FILTER (WHERE n.state = 'pending')::int AS pending, count(*)::int AS total
-         FROM notifications n JOIN channels c ON c.id = n.channel_id WHERE c.project_id = ?`,
+         FROM notifications n JOIN integrations c ON c.id = n.integration_id WHERE c.project_id = ?`,
         [owner.project.id],
       )
       return row ?? { pending: 0, total: 0 }

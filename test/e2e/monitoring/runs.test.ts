@@ -25,7 +25,7 @@ interface PingView {
 const resources = new AsyncDisposableStack()
 let app: HttpProduct
 /** a listener whose clock the tests set, in seconds before the tests began; it stands still, however long a ping takes */
-let pastDoor: string
+let pastListener: string
 let secondsAgo = 0
 test.before(async () => {
   app = resources.use(await openProduct({ listener: 'http', env: { PING_LOG_LIMIT: '20' } }))
@@ -34,7 +34,7 @@ test.before(async () => {
     now: () => began - microsOfSeconds(secondsAgo),
   })
   await deps.broker.connected()
-  pastDoor = `http://127.0.0.1:${server.port}`
+  pastListener = `http://127.0.0.1:${server.port}`
 })
 test.after.always(async () => {
   await resources.disposeAsync()
@@ -54,7 +54,7 @@ async function aCheck() {
     },
     async pingAgo(seconds: number, suffix: string) {
       secondsAgo = seconds
-      const answer = await send(pastDoor, `/ping/${uuid}${suffix}`)
+      const answer = await send(pastListener, `/ping/${uuid}${suffix}`)
       if (answer.text !== 'OK') throw new Error(`${answer.status} ${answer.text}`)
     },
   }

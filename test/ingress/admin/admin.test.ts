@@ -86,7 +86,7 @@ test('an integration is created, or refused with the name of what is wrong', asy
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'C')
   const args = ['channel', 'create', '--project', projectId, '--name', 'ops', '--config']
   const created = await json<object>(...args, '{"value":"+15550100"}', '--kind', 'sms')
-  t.deepEqual(Object.keys(created), ['channelId', 'name', 'kind'])
+  t.deepEqual(Object.keys(created), ['integrationId', 'name', 'kind'])
   t.like(created, { name: 'ops', kind: 'sms' })
   t.like(await json<object>(...args, '{"value":"a@example.org"}', '--kind', 'e-mail'), { kind: 'email' })
   for (const [config, kind, error] of [
@@ -105,18 +105,18 @@ test('integrations are listed, changed without losing what is not named, and del
   const own = ['--project', projectId]
   const config = '{"url":"https://ntfy.example.org","topic":"jobs","token":"tk_secret","priority":3,"priority_up":3}'
   const args = ['channel', 'create', ...own, '--kind', 'ntfy', '--name', 'old', '--config', config]
-  const { channelId } = await json<{ channelId: string }>(...args)
-  const list = async () => await json<{ channelId: string; name: string }[]>('channel', 'list', ...own)
-  t.like(await list(), [{ channelId, name: 'old', kind: 'ntfy', disabled: false }])
-  const update = ['channel', 'update', ...own, '--channel', channelId]
+  const { integrationId } = await json<{ integrationId: string }>(...args)
+  const list = async () => await json<{ integrationId: string; name: string }[]>('channel', 'list', ...own)
+  t.like(await list(), [{ integrationId, name: 'old', kind: 'ntfy', disabled: false }])
+  const update = ['channel', 'update', ...own, '--channel', integrationId]
   await json(...update, '--name', 'new', '--disable')
   t.like(await list(), [{ name: 'new', disabled: true }])
   await json(...update, '--enable', '--config', config.replace(',"token":"tk_secret"', '').replace('jobs', 'others'))
   t.like(await list(), [{ name: 'new', disabled: false }])
   const [stored] = await query<{ sealed: string }>(
     app.deps.db,
-    'SELECT sealed_config AS sealed FROM channels WHERE uuid = ?',
-    [channelId],
+    'SELECT sealed_config AS sealed FROM integrations WHERE uuid = ?',
+    [integrationId],
   )
   t.like(JSON.parse(app.deps.secrets.open('integration', stored?.sealed ?? '')), {
     topic: 'others',
@@ -132,7 +132,7 @@ test('integrations are listed, changed without losing what is not named, and del
     t.is(status, 2)
     t.regex(stderr, error)
   }
-  await json('channel', 'delete', ...own, '--channel', channelId)
+  await json('channel', 'delete', ...own, '--channel', integrationId)
   t.deepEqual(await list(), [])
 })
 

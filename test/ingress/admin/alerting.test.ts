@@ -59,7 +59,7 @@ test('policies, maintenance and incidents are seen, ended and acknowledged witho
   const [row] = await db('checks').where({ uuid: check.uuid }).select('id', 'project_id')
   const id = randomUUID()
   const known = { check_id: row.id, project_id: row.project_id, severity: 'critical', is_direct: false }
-  const { id: policyId } = await db('policies').where({ uuid: policy.id }).first('id')
+  const { id: policyId } = await db('alert_policies').where({ uuid: policy.id }).first('id')
   const open = {
     state: 'alerting',
     down_at: db.fn.now(),

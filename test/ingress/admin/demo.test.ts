@@ -33,7 +33,7 @@ test('a demo has an incident, a decision and messages for each outage it shows, 
   const failed = await db('notifications').where({ state: 'failed' }).select('error').distinct()
   t.deepEqual(failed, [{ error: 'Received status code 500' }])
   const ends = await db('flips').where({ from_status: 'down', to_status: 'up' })
-  t.is((await db('decisions')).length, outages.length + ends.length)
+  t.is((await db('alert_decisions')).length, outages.length + ends.length)
 
   const again = await admin('demo', '--history')
   t.is(again.status, 2)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { recordFed, recordUnfed, takeWatchdogTurn } from '#shared/monitoring/beats/watchdog-store.ts'
+import { claimWatchdog, recordFed, recordUnfed } from '#shared/monitoring/availability/watchdog-store.ts'
 import { createLog } from '#shared/platform/process/log.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
@@ -26,7 +26,7 @@ test('the doctor says whether the monitor outside has answered lately, and why n
     /ok\s+WATCHDOG_URL: not set: nobody elsewhere notices/,
   )
   t.regex(await doctor(product), /WRONG\s+WATCHDOG_URL: has never answered: start workers, the sweeper among them/)
-  await takeWatchdogTurn(db)
+  await claimWatchdog(db)
   await recordFed(db)
   t.regex(await doctor(product), /ok\s+WATCHDOG_URL: answers/)
   await recordUnfed(db, 'the monitor answered 503')

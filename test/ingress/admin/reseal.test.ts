@@ -20,7 +20,7 @@ async function reseal(settings: { sealFormat?: 'v1' } = {}) {
 }
 
 const configs = async () =>
-  (await query<{ value: string }>(app.deps.db, 'SELECT sealed_config AS value FROM channels ORDER BY id')).map(
+  (await query<{ value: string }>(app.deps.db, 'SELECT sealed_config AS value FROM integrations ORDER BY id')).map(
     ({ value }) => value,
   )
 
@@ -49,8 +49,8 @@ test.serial(
       '{}',
     )
     const old = earlier.seal('integration', secrets.open('integration', first))
-    await query(db, 'UPDATE channels SET sealed_config = ? WHERE sealed_config = ?', [old, first])
-    await query(db, 'UPDATE channels SET sealed_config = ? WHERE sealed_config = ?', [foreign, second])
+    await query(db, 'UPDATE integrations SET sealed_config = ? WHERE sealed_config = ?', [old, first])
+    await query(db, 'UPDATE integrations SET sealed_config = ? WHERE sealed_config = ?', [foreign, second])
     t.is(secrets.open('ping-key', old), secrets.open('integration', first), 'it opens for any purpose')
 
     const done = await reseal()
@@ -66,7 +66,7 @@ test.serial(
     t.is(secrets.open('integration', fresh), secrets.open('integration', first))
     t.throws(() => secrets.open('ping-key', fresh))
 
-    await query(db, 'DELETE FROM channels WHERE sealed_config = ?', [foreign])
+    await query(db, 'DELETE FROM integrations WHERE sealed_config = ?', [foreign])
     const again = await reseal()
     t.is(again.status, 0)
     t.true(JSON.parse(again.stdout).every(({ resealed }: { resealed: number }) => resealed === 0))

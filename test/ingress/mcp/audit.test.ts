@@ -133,6 +133,6 @@ test('a caller’s own words come back marked wherever they stand in an answer',
     documentDate: '2026-05-01',
     totalInr: 5,
   }
-  const asked = { idempotencyKey: randomUUID(), dealId: receivableRef, ...invoice }
-  t.like((await callTool(agent, 'first_financing_register', asked)).result, { dealId: marked, state: 'REGISTERED' })
+  const requested = { idempotencyKey: randomUUID(), dealId: receivableRef, ...invoice }
+  t.like((await callTool(agent, 'first_financing_register', requested)).result, { dealId: marked, state: 'REGISTERED' })
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
-import { receivable } from '../risk/financing-support.ts'
+import { receivable } from '../api-risk/financing-support.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
 const business = {

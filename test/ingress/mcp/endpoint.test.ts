@@ -7,10 +7,10 @@ import { createAgentDirectory } from '../../../ingress/mcp/agent-directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
   type ApiClient,
-  askToken,
   clientWith,
   makeCredentials,
   openClient,
+  requestToken,
   send,
 } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
@@ -152,7 +152,7 @@ test('a key that expired or was revoked, and a family that was taken away, are n
 test('B40 a token for the API, a token for the tools and an agent key are each refused at the other doors', async (t) => {
   const { clientId, clientSecret } = client.credentials
   const ask = (resource: string) =>
-    askToken(base, { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, resource })
+    requestToken(base, { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, resource })
   const forTools = (await ask(`${product.config.publicUrl}/mcp`)).json.access_token
   const { key } = await makeKey(client)
   t.is((await rawPost(base, discover, { ...modern, authorization: `Bearer ${forTools}` })).status, 200)
@@ -172,14 +172,14 @@ test('B40 a token for the API, a token for the tools and an agent key are each r
     ['project key', project.apiKey],
     ['consumer key', String(client.credentials.apiKey)],
   ] as const) {
-    const doors = {
+    const listeners = {
       '/mcp': rawPost(base, discover, { ...modern, authorization: `Bearer ${credential}` }),
       '/v1': clientWith(base, credential, client.credentials).get('/v1/usage'),
       '/api/v3': send(`${base}/api/v3/checks/`, { headers: { 'X-Api-Key': credential } }),
       securitisation: send(`${base}/v1/securitisation/pools`, { headers: { 'x-api-key': credential } }),
     }
-    for (const [door, answer] of Object.entries(doors)) {
-      t.is((await answer).status, own[name]?.includes(door) ? 200 : 401, `${name} at ${door}`)
+    for (const [listener, answer] of Object.entries(listeners)) {
+      t.is((await answer).status, own[name]?.includes(listener) ? 200 : 401, `${name} at ${listener}`)
     }
   }
   const elsewhere = await ask('https://elsewhere.example/mcp')
@@ -229,7 +229,7 @@ test('documents of discovery are complete, open to browsers, and list scopes tha
   t.is((await send(server.authorization_endpoint)).status, 400, 'no user signs in here')
   for (const { scopes_supported } of [server, resource]) {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
-    const { status, json } = await askToken(base, { ...form, scope: scopes_supported.join(' ') })
+    const { status, json } = await requestToken(base, { ...form, scope: scopes_supported.join(' ') })
     t.is(status, 200, JSON.stringify(json))
     t.deepEqual(json.scope.split(' ').toSorted(), scopes_supported.toSorted())
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { eventually } from '../../support/eventually.ts'
-import { type ApiClient, askToken, clientWith, openClient } from '../../support/platform-client.ts'
+import { type ApiClient, clientWith, openClient, requestToken } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { addProjectOf, callTool, connect, makeKey, rawPost } from './agents.ts'
@@ -44,7 +44,7 @@ for (const [what, change, path, code] of [
 
 test('a key has no scope that its maker’s token does not have, though the organisation has it', async (t) => {
   const { clientId, clientSecret } = owner.credentials
-  const token = await askToken(base, {
+  const token = await requestToken(base, {
     ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
     scope: 'agents:invoke agents:manage usage:read',
   })
@@ -80,7 +80,7 @@ test('a key is shown when it is made and by a repetition of that request, and ne
 test('who may not manage agents makes, sees and ends no key', async (t) => {
   const { clientId, clientSecret } = owner.credentials
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
-  const token = await askToken(base, { ...form, scope: 'agents:invoke' })
+  const token = await requestToken(base, { ...form, scope: 'agents:invoke' })
   const narrow = clientWith(base, token.json.access_token, owner.credentials)
   const { keyId } = await makeKey(owner)
   t.is((await narrow.post('/v1/agents/keys', { name: 'x', scopes })).status, 403)

@@ -4,7 +4,7 @@ import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { eventually } from '../../support/eventually.ts'
 import { demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
-import { receivable, scenarioGstin } from '../risk/financing-support.ts'
+import { receivable, scenarioGstin } from '../api-risk/financing-support.ts'
 import { callTool, connect, ERAS, makeKey, rawPost } from './agents.ts'
 
 /** Scenario 11: the registry answers after twelve seconds. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { openClient } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
-import { issuePack } from '../risk/trade-support.ts'
+import { issuePack } from '../api-risk/trade-support.ts'
 import { callTool, connect, makeKey } from './agents.ts'
 
 test('an agent verifies a bundle of anybody’s; one that is none is refused by name, and without the scope there is no tool', async (t) => {

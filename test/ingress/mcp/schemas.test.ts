@@ -6,8 +6,8 @@ import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { receivable } from '../risk/financing-support.ts'
-import { issuePack } from '../risk/trade-support.ts'
+import { receivable } from '../api-risk/financing-support.ts'
+import { issuePack } from '../api-risk/trade-support.ts'
 import { addProjectOf, callTool, connect, makeKey } from './agents.ts'
 
 interface Listed {

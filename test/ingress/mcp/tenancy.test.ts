@@ -7,11 +7,11 @@ import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { check as askCheck, receivable, register } from '../risk/financing-support.ts'
+import { receivable, register, check as runFinancingCheck } from '../api-risk/financing-support.ts'
 import { addProjectOf, callTool, connect, makeKey } from './agents.ts'
 
 /** What each tool is asked of somebody else's; null where its arguments name nothing that anybody has. */
-const ASKED: Record<string, ((ids: Record<string, string>) => Record<string, string>[]) | null> = {
+const REQUESTED: Record<string, ((ids: Record<string, string>) => Record<string, string>[]) | null> = {
   gstin_validate: null,
   anchor_verify: null, // the log is public
   risk_signals_run: null,
@@ -78,7 +78,7 @@ test.before(async () => {
 
 test('every tool stands in the matrix, in its order, with schemas of both its ends', async (t) => {
   t.deepEqual(
-    Object.keys(ASKED),
+    Object.keys(REQUESTED),
     tools.map(({ name }) => name),
   )
   const { key } = await makeKey(owner, { scopes: SCOPES, projects: [ids.project ?? ''] })
@@ -96,13 +96,13 @@ test('every tool stands in the matrix, in its order, with schemas of both its en
   }
 })
 
-for (const [tool, asked] of Object.entries(ASKED)) {
-  if (asked === null) continue
+for (const [tool, requested] of Object.entries(REQUESTED)) {
+  if (requested === null) continue
   test(`${tool}: what another organisation has is not there, and what the key's own has is`, async (t) => {
     const stranger = await openClient(product, base, { env: 'PRODUCTION' })
     const [own, foreign] = [await makeKey(owner, ownKey()), await makeKey(stranger, await keyOf(stranger))]
     const [agent, other] = [await connect(base, own.key), await connect(base, foreign.key)]
-    for (const args of asked(ids)) {
+    for (const args of requested(ids)) {
       const refused = await callTool(other, tool, args)
       t.true(refused.isError, tool)
       t.is(refused.result.code, 'NOT_FOUND')
@@ -119,16 +119,16 @@ test('a sandbox key of the same organisation reaches nothing that is live', asyn
   const { key } = await makeKey(sandbox, { scopes: readOnly, projects: [ids.project ?? ''] })
   const agent = await connect(base, key)
   for (const tool of ['risk_signals_get', 'entity_verify', 'acceptance_get']) {
-    for (const args of ASKED[tool]?.(ids) ?? []) {
+    for (const args of REQUESTED[tool]?.(ids) ?? []) {
       t.like((await callTool(agent, tool, args)).result, { code: 'NOT_FOUND' }, tool)
     }
   }
   const { totalInr, ...fields } = receivable()
   t.is((await register(owner, { ...fields, totalInr })).status, 201)
   const stranger = await openClient(product, base, { env: 'PRODUCTION' })
-  t.is((await askCheck(stranger, { ...fields, totalInr })).json.status, 'DUPLICATE_REGISTERED')
-  const asked = { idempotencyKey: randomUUID(), ...fields, totalInr }
-  t.is((await callTool(agent, 'first_financing_check', asked)).result.status, 'CLEAN')
+  t.is((await runFinancingCheck(stranger, { ...fields, totalInr })).json.status, 'DUPLICATE_REGISTERED')
+  const requested = { idempotencyKey: randomUUID(), ...fields, totalInr }
+  t.is((await callTool(agent, 'first_financing_check', requested)).result.status, 'CLEAN')
   const { usage } = (await callTool(agent, 'usage_get')).result
   t.true(usage.every(({ env }: { env: string }) => env === 'SANDBOX'))
 })

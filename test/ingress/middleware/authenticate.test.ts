@@ -68,10 +68,10 @@ test('B10: a revoked key looks like an unknown one, within seconds even where it
   t.true(await revokeProjectKey(app.deps.db, project.id, key?.id ?? 0))
   const revokedAt = Date.now()
   const refused = await eventually('the revocation to be noticed', async () => {
-    const askedAt = Date.now()
+    const requestedAt = Date.now()
     const answer = await list({ 'X-Api-Key': rwKey })
     if (answer.status === 401) return answer
-    t.true(askedAt - revokedAt < 5_000, 'who asks later is refused, however long the answer takes')
+    t.true(requestedAt - revokedAt < 5_000, 'who asks later is refused, however long the answer takes')
     return null
   })
   const unknown = await list({ 'X-Api-Key': `hcw_${'z'.repeat(28)}` })

@@ -4,7 +4,7 @@ import test from 'ava'
 import { newClientSecret } from '#shared/tenancy/organisations/new-client.ts'
 import { rotateSecret, setClientDisabled } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { askToken, clientWith, makeCredentials, openClient, send } from '../../support/platform-client.ts'
+import { clientWith, makeCredentials, openClient, requestToken, send } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
 import { stopRefill } from '../../support/stop-refill.ts'
@@ -29,8 +29,8 @@ const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
 
 test('form fields and HTTP Basic give the same kind of token, never to be stored', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
-  const byForm = await askToken(base, { ...grant, client_id: clientId, client_secret: clientSecret })
-  const byBasic = await askToken(base, grant, basic(clientId, clientSecret))
+  const byForm = await requestToken(base, { ...grant, client_id: clientId, client_secret: clientSecret })
+  const byBasic = await requestToken(base, grant, basic(clientId, clientSecret))
   for (const { status, json, headers } of [byForm, byBasic]) {
     t.is(status, 200)
     t.like(json, { token_type: 'Bearer', expires_in: 900 })
@@ -67,7 +67,7 @@ const refusals: [name: string, form: Record<string, string>, status: number, err
 
 for (const [name, form, status, error] of refusals) {
   test(`B13 ${name} is ${error}`, async (t) => {
-    const answer = await askToken(base, form, elsewhere())
+    const answer = await requestToken(base, form, elsewhere())
     t.is(answer.status, status)
     t.is(answer.json.error, error)
     t.is(answer.json.code, status === 401 ? 'UNAUTHORIZED' : 'VALIDATION_ERROR')
@@ -77,11 +77,11 @@ for (const [name, form, status, error] of refusals) {
 
 test('B13 an unknown client and a wrong secret are told alike', async (t) => {
   const { clientId } = await makeCredentials(product)
-  const wrong = await askToken(base, { ...grant, client_id: clientId, client_secret: 'x' }, elsewhere())
-  const unknown = await askToken(base, { ...grant, client_id: 'client_zz', client_secret: 'x' }, elsewhere())
+  const wrong = await requestToken(base, { ...grant, client_id: clientId, client_secret: 'x' }, elsewhere())
+  const unknown = await requestToken(base, { ...grant, client_id: 'client_zz', client_secret: 'x' }, elsewhere())
   t.is(wrong.status, 401)
   t.deepEqual({ ...wrong.json, requestId: '' }, { ...unknown.json, requestId: '' })
-  const byBasic = await askToken(base, grant, { ...basic(clientId, 'x'), ...elsewhere() })
+  const byBasic = await requestToken(base, grant, { ...basic(clientId, 'x'), ...elsewhere() })
   t.is(byBasic.status, 401)
   t.regex(byBasic.headers.get('www-authenticate') ?? '', /^Basic /)
 })
@@ -111,7 +111,7 @@ test('B13 repeated parameters, JSON, both ways at once and credentials in the ad
 test('the token endpoint reads empty parameters as absent and resources as addresses', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const ask = (form: string, headers: Record<string, string> = basic(clientId, clientSecret)) =>
-    askToken(base, `grant_type=client_credentials&${form}`, headers)
+    requestToken(base, `grant_type=client_credentials&${form}`, headers)
   const audienceOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).aud
   const own = product.config.publicUrl
   const shouted = own.toUpperCase()
@@ -137,7 +137,7 @@ test('the token endpoint reads empty parameters as absent and resources as addre
 test('B13 guessing ends in 429 for the guesser, and the client still gets in from its own address', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const attacker = elsewhere()
-  const guess = () => askToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, attacker)
+  const guess = () => requestToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, attacker)
   let last = await guess()
   for (let attempt = 1; attempt < 60 && last.status === 401; attempt++) last = await guess()
   t.is(last.status, 429)
@@ -147,9 +147,9 @@ test('B13 guessing ends in 429 for the guesser, and the client still gets in fro
   // A guess comes free every six seconds, and the right secret may meet it.
   await eventually(
     'the right secret to be refused from there too',
-    async () => (await guess()).status === 429 && (await askToken(base, right, attacker)).status === 429,
+    async () => (await guess()).status === 429 && (await requestToken(base, right, attacker)).status === 429,
   )
-  t.is((await askToken(base, right, elsewhere())).status, 200)
+  t.is((await requestToken(base, right, elsewhere())).status, 200)
 })
 
 test('B13 guessing from many addresses is throttled too, and a right secret still passes', async (t) => {
@@ -157,19 +157,19 @@ test('B13 guessing from many addresses is throttled too, and a right secret stil
   const statuses: number[] = []
   for (let attempt = 0; attempt < 34; attempt++) {
     const form = { ...grant, client_id: clientId, client_secret: `guess ${attempt}` }
-    statuses.push((await askToken(base, form, elsewhere())).status)
+    statuses.push((await requestToken(base, form, elsewhere())).status)
     if (attempt === 0) await stopRefill(product.db, `token:client:${clientId}`) // one comes free every two seconds
   }
   t.is(statuses[0], 401)
   t.is(statuses.at(-1), 429)
   const right = { ...grant, client_id: clientId, client_secret: clientSecret }
-  t.is((await askToken(base, right, elsewhere())).status, 200)
+  t.is((await requestToken(base, right, elsewhere())).status, 200)
 })
 
 test('a rotated secret works beside the one before, and the next rotation ends that', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const enter = async (secret: string) =>
-    (await askToken(base, { ...grant, client_id: clientId, client_secret: secret }, elsewhere())).status
+    (await requestToken(base, { ...grant, client_id: clientId, client_secret: secret }, elsewhere())).status
   const rotate = async () => {
     const secret = newClientSecret(randomBytes)
     t.true(await product.db.transaction((tx) => rotateSecret(tx, clientId, secret)))
@@ -187,7 +187,7 @@ test('a disabled client gets no token, and its live token stops within seconds',
   const { clientId, clientSecret } = client.credentials
   await setClientDisabled(product.db, clientId, true)
   const form = { ...grant, client_id: clientId, client_secret: clientSecret }
-  t.is((await askToken(base, form, elsewhere())).status, 401)
+  t.is((await requestToken(base, form, elsewhere())).status, 401)
   await eventually('the token to stop', async () => (await client.get('/v1/usage')).status === 401)
 })
 
@@ -210,7 +210,7 @@ test('L13 of forty guesses sent at once no more than the limit are looked at', a
   const startedAt = performance.now()
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
-      askToken(base, { ...grant, client_id: clientId, client_secret: `guess ${n}` }, attacker),
+      requestToken(base, { ...grant, client_id: clientId, client_secret: `guess ${n}` }, attacker),
     ),
   )
   const looked = answers.filter(({ status }) => status === 401).length
@@ -218,18 +218,18 @@ test('L13 of forty guesses sent at once no more than the limit are looked at', a
   t.true(looked >= 10 && looked <= 10 + grownBack, `${looked} were looked at`)
   t.is(answers.filter(({ status }) => status === 429).length, 40 - looked)
   const right = { ...grant, client_id: clientId, client_secret: clientSecret }
-  t.is((await askToken(base, right, elsewhere())).status, 200)
+  t.is((await requestToken(base, right, elsewhere())).status, 200)
 })
 
 test('a client may ask for many tokens at once, as long as its secret is right', async (t) => {
   const { clientId, clientSecret } = await makeCredentials(product)
   const here = elsewhere()
   const right = { ...grant, client_id: clientId, client_secret: clientSecret }
-  const answers = await Promise.all(Array.from({ length: 40 }, () => askToken(base, right, here)))
+  const answers = await Promise.all(Array.from({ length: 40 }, () => requestToken(base, right, here)))
   // On a busy machine some wait too long for their turn with the hashes, which is no refusal of the client.
   const statuses = answers.map(({ status }) => status).filter((status) => status !== 503)
   t.deepEqual(new Set(statuses), new Set([200]))
-  t.is((await askToken(base, { ...right, client_secret: 'guess' }, here)).status, 401)
+  t.is((await requestToken(base, { ...right, client_secret: 'guess' }, here)).status, 401)
 })
 
 test('B24 M8 the addresses of one IPv6 network are one guesser', async (t) => {
@@ -237,12 +237,12 @@ test('B24 M8 the addresses of one IPv6 network are one guesser', async (t) => {
   const statuses: number[] = []
   for (let n = 1; n <= 60 && statuses.at(-1) !== 429; n++) {
     const from = { 'x-forwarded-for': `2001:db8:1:2::${n}` }
-    statuses.push((await askToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, from)).status)
+    statuses.push((await requestToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, from)).status)
   }
   t.is(statuses[0], 401)
   t.is(statuses.at(-1), 429)
-  const nextDoor = { 'x-forwarded-for': '2001:db8:1:3::1' }
-  t.is((await askToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, nextDoor)).status, 401)
+  const nextListener = { 'x-forwarded-for': '2001:db8:1:3::1' }
+  t.is((await requestToken(base, { ...grant, client_id: clientId, client_secret: 'guess' }, nextListener)).status, 401)
 })
 
 test('L3 two Authorization headers are one too many', async (t) => {

@@ -6,27 +6,27 @@ const known = (checkId: number): KnownCheck => ({ checkId, uuid: `check ${checkI
 
 /** A cache whose look-ups are answered when, and in the order in which, the test says. */
 function openSlowCache(freshMs = 60_000) {
-  const lookUps: { uuids: string[]; answer(value: KnownCheck): void }[] = []
+  const lookupCount: { uuids: string[]; answer(value: KnownCheck): void }[] = []
   const cache = createCheckCache(
     {
       byUuid: (uuids) =>
         new Promise((resolve) => {
-          lookUps.push({ uuids, answer: (value) => resolve(new Map(uuids.map((uuid) => [uuid, value]))) })
+          lookupCount.push({ uuids, answer: (value) => resolve(new Map(uuids.map((uuid) => [uuid, value]))) })
         }),
       bySlug: async () => new Map(),
     },
     freshMs,
   )
-  return { lookUps, byUuid: cache.byUuid, forget: cache.forget }
+  return { lookupCount, byUuid: cache.byUuid, forget: cache.forget }
 }
 
 /** The half of it in which a look-up ahead is made is longer than a busy machine keeps a process waiting. */
-const AGEING_MS = 24_000
+const REFRESH_AFTER_MS = 24_000
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('whoever asks for what is being looked up waits for that, so that answers keep their order', async (t) => {
-  const { lookUps, byUuid } = openSlowCache()
+  const { lookupCount, byUuid } = openSlowCache()
   const order: string[] = []
   const first = byUuid.find('a').then(() => order.push('first'))
   await turn()
@@ -34,11 +34,11 @@ test('whoever asks for what is being looked up waits for that, so that answers k
   const other = byUuid.find('b').then(() => order.push('other'))
   await turn()
   t.deepEqual(
-    lookUps.map(({ uuids }) => uuids),
+    lookupCount.map(({ uuids }) => uuids),
     [['a'], ['b']],
   )
-  lookUps[1]?.answer(known(2))
-  lookUps[0]?.answer(known(1))
+  lookupCount[1]?.answer(known(2))
+  lookupCount[0]?.answer(known(1))
   await Promise.all([first, second, other])
   t.deepEqual(
     order.filter((who) => who !== 'other'),
@@ -48,16 +48,16 @@ test('whoever asks for what is being looked up waits for that, so that answers k
 })
 
 test('what was asked before a change does not answer who asks after it', async (t) => {
-  const { lookUps, byUuid, forget } = openSlowCache()
+  const { lookupCount, byUuid, forget } = openSlowCache()
   const before = byUuid.find('a')
   await turn()
   forget({ kind: 'check', uuid: 'a', projectId: 1 })
   const after = byUuid.find('a')
   await turn()
-  t.is(lookUps.length, 2)
-  lookUps[1]?.answer(known(2))
+  t.is(lookupCount.length, 2)
+  lookupCount[1]?.answer(known(2))
   t.deepEqual(await after, known(2))
-  lookUps[0]?.answer(known(1))
+  lookupCount[0]?.answer(known(1))
   t.deepEqual(await before, known(1))
   t.deepEqual(byUuid.peek('a'), known(2), 'nor is it remembered')
 })
@@ -80,72 +80,72 @@ test('a look-up that failed is begun anew', async (t) => {
 })
 
 test('what is in use is looked up ahead, all in one query, while it still answers', async (t) => {
-  const { lookUps, byUuid } = openSlowCache(AGEING_MS)
-  const asked = ['a', 'b', 'unused'].map((uuid) => byUuid.find(uuid))
+  const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
+  const requested = ['a', 'b', 'unused'].map((uuid) => byUuid.find(uuid))
   await turn()
-  lookUps[0]?.answer(known(1))
-  await Promise.all(asked)
+  lookupCount[0]?.answer(known(1))
+  await Promise.all(requested)
   const peekBoth = () => t.deepEqual([byUuid.peek('a'), byUuid.peek('b')], [known(1), known(1)])
   await eventually('a second look-up', () => {
     peekBoth()
-    return lookUps.length > 1
+    return lookupCount.length > 1
   })
-  t.deepEqual(lookUps[1]?.uuids, ['a', 'b'])
+  t.deepEqual(lookupCount[1]?.uuids, ['a', 'b'])
   for (let n = 0; n < 3; n++) {
     peekBoth()
     await turn()
   }
-  lookUps[1]?.answer(known(2))
+  lookupCount[1]?.answer(known(2))
   await turn()
   t.deepEqual([byUuid.peek('a'), byUuid.peek('b')], [known(2), known(2)])
-  t.is(lookUps.length, 2, 'once, however often it is used meanwhile')
+  t.is(lookupCount.length, 2, 'once, however often it is used meanwhile')
 })
 
 test('while a look-up ahead is not answered there is no other', async (t) => {
-  const { lookUps, byUuid } = openSlowCache(AGEING_MS)
-  const asked = ['a', 'b'].map((uuid) => byUuid.find(uuid))
+  const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
+  const requested = ['a', 'b'].map((uuid) => byUuid.find(uuid))
   await turn()
-  lookUps[0]?.answer(known(1))
-  await Promise.all(asked)
-  await eventually('a second look-up', () => byUuid.peek('a') && lookUps.length > 1)
+  lookupCount[0]?.answer(known(1))
+  await Promise.all(requested)
+  await eventually('a second look-up', () => byUuid.peek('a') && lookupCount.length > 1)
   t.deepEqual(byUuid.peek('b'), known(1))
   await eventually('the time of b to be over', () => byUuid.peek('b') === undefined)
-  t.is(lookUps.length, 2)
-  lookUps[1]?.answer(known(2))
-  await eventually('a third look-up', () => lookUps.length > 2)
-  t.deepEqual(lookUps[2]?.uuids, ['b'])
+  t.is(lookupCount.length, 2)
+  lookupCount[1]?.answer(known(2))
+  await eventually('a third look-up', () => lookupCount.length > 2)
+  t.deepEqual(lookupCount[2]?.uuids, ['b'])
 })
 
 test('a thousand are looked up ahead in one query, the others in the next', async (t) => {
-  const { lookUps, byUuid } = openSlowCache(AGEING_MS)
+  const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
   const uuids = Array.from({ length: 1_001 }, (_, n) => `check ${n}`)
-  const asked = uuids.map((uuid) => byUuid.find(uuid))
+  const requested = uuids.map((uuid) => byUuid.find(uuid))
   await turn()
-  lookUps[0]?.answer(known(1))
-  await Promise.all(asked)
+  lookupCount[0]?.answer(known(1))
+  await Promise.all(requested)
   // All of them are old enough before the first is used: their ages differ by a moment.
   const keptAt = performance.now()
-  await eventually('all of them to age', () => performance.now() - keptAt > AGEING_MS / 2 + 50)
+  await eventually('all of them to age', () => performance.now() - keptAt > REFRESH_AFTER_MS / 2 + 50)
   for (const uuid of uuids) byUuid.peek(uuid)
-  await eventually('a second look-up', () => lookUps.length > 1)
-  t.deepEqual(lookUps[1]?.uuids, uuids.slice(0, 1_000))
-  lookUps[1]?.answer(known(2))
-  await eventually('a third look-up', () => lookUps.length > 2)
-  t.deepEqual(lookUps[2]?.uuids, uuids.slice(1_000))
+  await eventually('a second look-up', () => lookupCount.length > 1)
+  t.deepEqual(lookupCount[1]?.uuids, uuids.slice(0, 1_000))
+  lookupCount[1]?.answer(known(2))
+  await eventually('a third look-up', () => lookupCount.length > 2)
+  t.deepEqual(lookupCount[2]?.uuids, uuids.slice(1_000))
 })
 
 test('what was looked up ahead before a change is not remembered after it', async (t) => {
-  const { lookUps, byUuid, forget } = openSlowCache(AGEING_MS)
-  const asked = byUuid.find('a')
+  const { lookupCount, byUuid, forget } = openSlowCache(REFRESH_AFTER_MS)
+  const requested = byUuid.find('a')
   await turn()
-  lookUps[0]?.answer(known(1))
-  await asked
+  lookupCount[0]?.answer(known(1))
+  await requested
   await eventually('a second look-up', () => {
     t.deepEqual(byUuid.peek('a'), known(1))
-    return lookUps.length > 1
+    return lookupCount.length > 1
   })
   forget({ kind: 'check', uuid: 'a', projectId: 1 })
-  lookUps[1]?.answer(known(1))
+  lookupCount[1]?.answer(known(1))
   await turn()
   t.is(byUuid.peek('a'), undefined)
 })
@@ -162,7 +162,7 @@ test('a look-up ahead that fails costs nobody an answer, and is not begun again 
       },
       bySlug: async () => new Map(),
     },
-    AGEING_MS,
+    REFRESH_AFTER_MS,
   )
   await byUuid.find('a')
   isAway = true

@@ -18,7 +18,7 @@ test('slow long ping bodies end with 503 when newer ones need the memory', async
   const path = own.use(openPingPath(app.deps, 'http'))
   const missed: number[] = []
   const refusals = { known: (id: number) => void missed.push(id), unresolved: () => t.fail('one check is concerned') }
-  const handler = createPingHandler(deps, { ...path, door: { refusals } }, createLongBodies(80_000))
+  const handler = createPingHandler(deps, { ...path, listener: { refusals } }, createLongBodies(80_000))
   const server = own.use(
     await openHttpServer({ port: 0, host: '127.0.0.1' }, { ping: handler.handle, app: createApp(app.deps) }),
   )

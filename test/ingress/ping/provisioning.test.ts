@@ -155,12 +155,12 @@ test('a project with checks made by pings can be imported again', async (t) => {
   for (let n = 0; n < effort(60, 1_000); n++) {
     const random = randomOf(42, n)
     const slug = Array.from({ length: 1 + random.int(130) }, () => random.pick([...'az09-_'])).join('')
-    const asked = Object.entries(values).flatMap(([name, of]) =>
+    const requested = Object.entries(values).flatMap(([name, of]) =>
       random.oneIn(3) ? [`&${name}=${encodeURIComponent(random.pick<string>(of))}`] : [],
     )
     const suffix = random.pick(['', '/start', '/fail', '/log', '/7'])
     const method = random.pick(['GET', 'HEAD', 'POST'])
-    const answer = await send(app.url, `/ping/${pingKey}/${slug}${suffix}?create=1${asked.join('')}`, { method })
+    const answer = await send(app.url, `/ping/${pingKey}/${slug}${suffix}?create=1${requested.join('')}`, { method })
     t.true([200, 201, 400].includes(answer.status), `${answer.status} for ${slug}`)
   }
   const headers = { 'X-Api-Key': rwKey }

@@ -6,7 +6,7 @@ import test from 'ava'
 import express from 'express'
 import { createConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import { createApp } from '../../../ingress/app.ts'
-import { openPingListener } from '../../../ingress/ping/listener.ts'
+import { startPingListener } from '../../../ingress/ping/listener.ts'
 import { openHttpServer } from '../../../ingress/server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -21,11 +21,11 @@ let app: HttpProduct
 let port: number
 test.before(async () => {
   app = resources.use(await openProduct({ listener: 'http' }))
-  const listener = openPingListener(app.deps)
+  const listener = startPingListener(app.deps)
   resources.use(listener)
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', deadlines: { headersMs: 2_000, requestMs: 3_000 } },
-    { ping: listener.handle, plain: listener.handlePlain, app: createApp(app.deps) },
+    { ping: listener.handle, plain: listener.handleFast, app: createApp(app.deps) },
   )
   resources.use(server)
   port = server.port
@@ -136,14 +136,14 @@ const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
 
 /** A server with two answers, neither of which may stand still for `answerMs`: a very large one, and one that takes its time. */
 async function openLargeAnswers(own: AsyncDisposableStack, answerMs: number): Promise<number> {
-  const listener = openPingListener(app.deps)
+  const listener = startPingListener(app.deps)
   own.use(listener)
   const answers = express()
   answers.get('/large', (_request, response) => void response.end(LARGE))
   answers.get('/late', (_request, response) => void setTimeout(() => response.end('late'), 2 * answerMs))
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', deadlines: { answerMs } },
-    { ping: listener.handle, plain: listener.handlePlain, app: answers },
+    { ping: listener.handle, plain: listener.handleFast, app: answers },
   )
   own.use(server)
   return server.port
@@ -199,11 +199,11 @@ test.serial('who reads slowly but reads gets all of it, and so does who waits lo
 
 test.serial('B20 B24 M7 connections of one address are counted; another address is served', async (t) => {
   await using own = new AsyncDisposableStack()
-  const listener = openPingListener(app.deps)
+  const listener = startPingListener(app.deps)
   own.use(listener)
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', connections: createConnectionCap(5, []) },
-    { ping: listener.handle, plain: listener.handlePlain, app: createApp(app.deps) },
+    { ping: listener.handle, plain: listener.handleFast, app: createApp(app.deps) },
   )
   own.use(server)
   const open = async (localAddress: string) => {

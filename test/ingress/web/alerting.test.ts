@@ -95,8 +95,8 @@ test.serial('every setting of a policy has its field; saving what the form shows
     'steps[1].outside': 'skip',
   }
   t.is((await owner.post(`${base}/policies/new`, full)).status, 303)
-  const row = await app.db('policies').where({ project_id: team.project.id }).first('uuid', 'plan')
-  const normal = { severity: 'info', repeat: null, hours: [], outside: 'hold' }
+  const row = await app.db('alert_policies').where({ project_id: team.project.id }).first('uuid', 'plan')
+  const normal = { severity: 'info', repeat: null, hours: [], outside: 'wait' }
   const plan = {
     when: { failures: 2, of: 5, down_for: 120, successes: 3 },
     steps: [
@@ -118,7 +118,7 @@ test.serial('every setting of a policy has its field; saving what the form shows
   const path = `${base}/policies/${row?.uuid}`
   const shown = fieldsOf((await owner.get(path)).text)
   t.is((await owner.post(path, shown)).status, 303)
-  t.deepEqual((await app.db('policies').where({ uuid: row?.uuid }).first('plan'))?.plan, plan)
+  t.deepEqual((await app.db('alert_policies').where({ uuid: row?.uuid }).first('plan'))?.plan, plan)
 })
 
 test.serial('a step is added and removed without scripts, and what was typed stays', async (t) => {
@@ -135,7 +135,11 @@ test.serial('a step is added and removed without scripts, and what was typed sta
   t.is(fewer.steps, '1')
   t.is(fewer['steps[0].wait'], '15')
   t.is(fewer['steps[0].severity'], 'critical')
-  t.is(await app.db('policies').where({ project_id: team.project.id }).first(), undefined, 'nothing is saved by it')
+  t.is(
+    await app.db('alert_policies').where({ project_id: team.project.id }).first(),
+    undefined,
+    'nothing is saved by it',
+  )
 })
 
 test.serial('everything that is wrong with a policy is said beside its field at once', async (t) => {
@@ -212,7 +216,7 @@ test.serial('a viewer sees incidents and policies and changes none; a stranger s
     const row = await app.deps.db('incidents').where({ project_id: team.project.id }).first('id')
     return row !== undefined && String(row.id)
   })
-  const policy = await app.deps.db('policies').where({ project_id: team.project.id }).first('uuid')
+  const policy = await app.deps.db('alert_policies').where({ project_id: team.project.id }).first('uuid')
   const path = `/incidents/${incident}`
   const viewer = await join(app, team, 'read-only', `viewer${team.organisationId}@example.com`)
   const stranger = await join(app, await createTeam(app, 'elsewhere'), 'owner')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { auditParts, auditWords, nounsOf } from '../../../ingress/web/organisations/audit-words.ts'
+import { auditLabels, auditParts, nounsOf } from '../../../ingress/web/organisations/audit-labels.ts'
 import { root, sourcesBelow } from '../../support/imports.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -46,8 +46,8 @@ test('the actions of the sources are found', (t) => {
 
 for (const action of writtenActions())
   test(`the log says ${action} in words, in one of its parts`, (t) => {
-    t.notRegex(auditWords(action), /[._]/)
-    t.not(auditWords(action), action)
+    t.notRegex(auditLabels(action), /[._]/)
+    t.not(auditLabels(action), action)
     t.is(auditParts.filter(({ value }) => nounsOf(value).includes(action.split('.')[0] ?? '')).length, 1)
   })
 

@@ -5,7 +5,7 @@ import { payloadSha256 } from '#shared/transparency/anchoring/leaf.ts'
 import { type ApiClient, openClient } from '../../support/platform-client.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { openSmtpSink, type SmtpSink } from '../../support/smtp-sink.ts'
-import { eventsOf, receivable } from '../risk/financing-support.ts'
+import { eventsOf, receivable } from '../api-risk/financing-support.ts'
 import { createVisitor } from './visitor.ts'
 
 let app: HttpProduct
@@ -64,9 +64,9 @@ test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a
   const body = asking()
   const said = { receivableRef: body.receivableRef, channel: 'IMS', action: 'ACCEPTED', at: '2026-06-20T18:30:00Z' }
   t.is((await lender.post('/v1/acceptance/records', said)).json.tier, 'LENDER_SIDE')
-  const asked = await ask(body)
-  t.is(asked.status, 201, asked.text)
-  t.like(asked.json, { state: 'OPEN', receivableRef: body.receivableRef, sandboxUrl: undefined })
+  const requested = await ask(body)
+  t.is(requested.status, 201, requested.text)
+  t.like(requested.json, { state: 'OPEN', receivableRef: body.receivableRef, sandboxUrl: undefined })
   const path = await mailedPath(body.buyerEmail)
   const buyer = createVisitor(app.url)
   const opened = await buyer.get(path)
@@ -91,7 +91,7 @@ test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a
     amountAccepted: 118_000,
     declaredBy: 'BUYER',
     tier: 'ISSUER_CONFIRMED',
-    requestId: asked.json.requestId,
+    requestId: requested.json.requestId,
   })
   t.is(records[1].anchor.payloadSha256, payloadSha256(records[1]))
   t.false(JSON.stringify(records).includes('example.com'))
@@ -197,8 +197,8 @@ test('an ended link is like one that never was, and its mailbox is forgotten', a
 
 test('the sandbox sends no mail: the answer has the link, and its page the code', async (t) => {
   const body = asking()
-  const asked = await ask(body, sandbox)
-  const path = new URL(asked.json.sandboxUrl).pathname
+  const requested = await ask(body, sandbox)
+  const path = new URL(requested.json.sandboxUrl).pathname
   const buyer = createVisitor(app.url)
   t.is((await buyer.post(`${path}/code`, {}, path)).status, 303)
   const code = /Your code is ([0-9]{6})/.exec((await buyer.get(path)).text)?.[1] ?? ''
@@ -211,8 +211,8 @@ test('the sandbox sends no mail: the answer has the link, and its page the code'
 
 test('neither the token nor the mailbox is stored in the clear', async (t) => {
   const body = asking()
-  const asked = await ask(body, sandbox)
-  const token = asked.json.sandboxUrl.split('/a/')[1]
+  const requested = await ask(body, sandbox)
+  const token = requested.json.sandboxUrl.split('/a/')[1]
   const tables = ['acceptance_requests', 'acceptance_receivables', 'idempotency_keys', 'rate_limits', 'outgoing_mails']
   for (const table of tables) {
     const rows = JSON.stringify(await app.db(table))

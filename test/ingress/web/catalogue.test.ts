@@ -1,10 +1,10 @@
 import test from 'ava'
-import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
-import { catalogue, whyNot } from '../../../ingress/web/integrations/catalogue.ts'
+import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
+import { catalogue, whyNot } from '../../../ingress/web/monitoring/integrations/catalogue.ts'
 
 test('every kind of integration is in the catalogue once', (t) => {
   const listed = catalogue.flatMap(({ kinds }) => kinds.map(({ kind }) => kind))
-  t.deepEqual(listed.toSorted(), [...channelKinds.keys()].toSorted())
+  t.deepEqual(listed.toSorted(), [...integrationKinds.keys()].toSorted())
 })
 
 test('what an installation cannot send by says which setting is missing', (t) => {
@@ -19,5 +19,5 @@ test('what an installation cannot send by says which setting is missing', (t) =>
     t.regex(whyNot(kind, none) ?? '', new RegExp(setting), kind)
   t.is(whyNot('slack', none), null)
   const all = { smtpUrl: 'smtp://a', twilioAccount: 'A', appriseUrl: 'http://a' }
-  for (const kind of channelKinds.keys()) t.is(whyNot(kind, all), null, kind)
+  for (const kind of integrationKinds.keys()) t.is(whyNot(kind, all), null, kind)
 })

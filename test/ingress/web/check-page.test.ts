@@ -1,8 +1,8 @@
 import test from 'ava'
 import type { LogEntry } from '#shared/monitoring/pages/check-log-store.ts'
-import { firstLine, pairEntries } from '../../../ingress/web/checks/log-pairs.ts'
-import { scaleOf } from '../../../ingress/web/checks/scale.ts'
-import { previewSchedule, scheduleWords } from '../../../ingress/web/checks/schedule-words.ts'
+import { firstLine, pairEntries } from '../../../ingress/web/monitoring/checks/log-pairs.ts'
+import { scaleOf } from '../../../ingress/web/monitoring/checks/scale.ts'
+import { previewSchedule, scheduleText } from '../../../ingress/web/monitoring/checks/schedule-text.ts'
 
 const SECOND = 1_000_000
 const noon = Date.UTC(2026, 0, 10, 12) * 1000
@@ -34,9 +34,9 @@ const ping = (id: number, type: LogEntry['type'], rid: string | null = null): Lo
   fromStatus: null,
   toStatus: null,
   reason: null,
-  channelName: null,
-  channelKind: null,
-  channelUuid: null,
+  integrationName: null,
+  integrationKind: null,
+  integrationUuid: null,
   state: null,
   error: null,
   until: null,
@@ -93,7 +93,7 @@ test('a schedule is said in words, with its next times and when silence would be
   t.is(preview.next.length, 5)
   t.is(new Date((preview.lateAt ?? 0) / 1000).toISOString(), '2026-01-11T21:00:00.000Z')
   t.is((preview.downAt ?? 0) - (preview.lateAt ?? 0), 3600 * SECOND)
-  t.is(scheduleWords('Mon..Fri 02:30'), 'Mon..Fri 02:30', 'what cannot be said in words is shown as it is')
+  t.is(scheduleText('Mon..Fri 02:30'), 'Mon..Fri 02:30', 'what cannot be said in words is shown as it is')
   const simple = previewSchedule({ ...input, kind: 'simple', timeoutSeconds: 900 }, noon)
   t.is(simple.words, 'A ping at least every 15 min.')
   t.is(simple.downAt, noon + 4500 * SECOND)

@@ -38,7 +38,7 @@ test.serial('a policy is assigned to a check, whatever its tags', async (t) => {
     steps: '1',
     'steps[0].whom': 'own',
   })
-  const policy = await app.db('policies').where({ project_id: team.project.id }).first('id', 'uuid')
+  const policy = await app.db('alert_policies').where({ project_id: team.project.id }).first('id', 'uuid')
   const path = `/checks/${check}/rules`
   t.is((await owner.post(path, { policy: policy?.uuid, severity: 'warning', mode: 'any' })).status, 303)
   t.like(await rulesOf(check), { policy_id: policy?.id, severity: 'warning' })
@@ -63,7 +63,7 @@ test.serial('parents are chosen and seen, with what is doubtful about them; ring
   t.regex((await owner.get(`/checks/${router}`)).text, /1 check depends on it\./)
   const channel = await addChannel(app.deps, team.project.id, 'On call')
   const id = await app.db('checks').where({ uuid: router }).first('id')
-  await app.db('check_channels').insert({ check_id: id?.id, channel_id: channel.id })
+  await app.db('check_integrations').insert({ check_id: id?.id, integration_id: channel.id })
   await app.db('checks').where({ uuid: router }).update({ timeout_seconds: 60, grace_seconds: 60 })
   t.notRegex((await owner.get(`/checks/${web}`)).text, /Attention/)
 
@@ -100,7 +100,7 @@ test.serial('the simulator plays a draft against what is in force, of lines that
   const check = await addCheck(owner, team, { name: 'web <1>', tags: 'prod' })
   const chat = await addChannel(app.deps, team.project.id, 'Chat')
   const id = await app.db('checks').where({ uuid: check }).first('id')
-  await app.db('check_channels').insert({ check_id: id?.id, channel_id: chat.id })
+  await app.db('check_integrations').insert({ check_id: id?.id, integration_id: chat.id })
   const draft = {
     name: 'Typed',
     match: 'prod',
@@ -114,25 +114,25 @@ test.serial('the simulator plays a draft against what is in force, of lines that
   const path = `${base}/simulator`
   const tried = fieldsOf((await owner.post(path, { ...draft, try: 'on' })).text)
   t.like(tried, { ...draft, policy: 'draft' }, 'the fields of the form come along')
-  const asked = { ...draft, check, policy: 'draft', source: 'lines', lines: '03:00 ok\n03:10 fail\n03:30 success' }
-  const { status, text } = await owner.post(path, asked)
+  const requested = { ...draft, check, policy: 'draft', source: 'lines', lines: '03:00 ok\n03:10 fail\n03:30 success' }
+  const { status, text } = await owner.post(path, requested)
   t.is(status, 200, text)
   const [, inForce = '', other = ''] = text.split('class="card outcome"')
   t.regex(inForce, /T03:10:00\+00:00"[^>]*>[^<]*<\/time> Chat: DOWN/)
   t.regex(other, /With the draft/)
   t.regex(other, /T03:20:00\+00:00"[^>]*>[^<]*<\/time> Chat: DOWN/)
   t.regex(other, /T03:30:00\+00:00"[^>]*>[^<]*<\/time> Chat: UP/)
-  t.is((await app.db('policies').where({ project_id: team.project.id })).length, 0, 'nothing is stored')
+  t.is((await app.db('alert_policies').where({ project_id: team.project.id })).length, 0, 'nothing is stored')
   t.is((await app.db('incidents').where({ project_id: team.project.id })).length, 0)
-  const wrong = await owner.post(path, { ...asked, lines: '03:00 <what>' })
+  const wrong = await owner.post(path, { ...requested, lines: '03:00 <what>' })
   t.is(wrong.status, 400)
   t.regex(wrong.text, /id="lines-error">Not understood: 03:00 &lt;what/)
-  t.is((await owner.post(path, { ...asked, check: 'nobody' })).status, 400)
-  t.is((await owner.post(path, { ...asked, 'steps[0].wait': 'soon' })).status, 400)
+  t.is((await owner.post(path, { ...requested, check: 'nobody' })).status, 400)
+  t.is((await owner.post(path, { ...requested, 'steps[0].wait': 'soon' })).status, 400)
   // One comes free every ten seconds, which this takes on a busy machine.
   await stopRefill(app.db, `simulation:${team.project.id}`)
-  for (let n = 0; n < 5; n++) await owner.post(path, asked)
-  const often = await owner.post(path, asked)
+  for (let n = 0; n < 5; n++) await owner.post(path, requested)
+  const often = await owner.post(path, requested)
   t.is(often.status, 400)
   t.regex(often.text, /There were six simulations within a minute/)
 })

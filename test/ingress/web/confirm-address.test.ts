@@ -31,7 +31,7 @@ async function create(address: string): Promise<string> {
 }
 
 const isVerified = async (uuid: string) =>
-  (await app.deps.db('channels').where({ uuid }).first('email_verified'))?.email_verified
+  (await app.deps.db('integrations').where({ uuid }).first('email_verified'))?.email_verified
 
 async function mailedPath(to: string): Promise<string> {
   const mail = await smtp.waitFor((one) => one.to.includes(to))

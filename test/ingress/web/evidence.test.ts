@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { clientWith, openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { receivable, register, scenarioGstin } from '../risk/financing-support.ts'
+import { receivable, register, scenarioGstin } from '../api-risk/financing-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -76,8 +76,8 @@ test('a business is verified on a form, found by its identifiers, and shown with
   }
   const vei = /businesses\/([A-Z2-7]{25}[0-9A-Z])/.exec(page)?.[1] ?? ''
   t.true((await pageWith('/businesses', vei)).includes(vei))
-  for (const asked of [vei, '29aaacr5678d1z5', 'U28999MH2015PTC123456'])
-    t.is((await reader.get(`${base}/businesses?q=${asked}`)).headers.location, `${base}/businesses/${vei}`)
+  for (const requested of [vei, '29aaacr5678d1z5', 'U28999MH2015PTC123456'])
+    t.is((await reader.get(`${base}/businesses?q=${requested}`)).headers.location, `${base}/businesses/${vei}`)
   t.true((await reader.get(`${base}/businesses?q=%3Cb%3E`)).text.includes('Nothing with this identifier'))
 
   const membership = { organisation: 'Bridge <Consortium>', role: 'lender', action: 'JOIN', effectiveOn: '2026-11-01' }
@@ -118,9 +118,9 @@ test('a person is erased after a question, and its PAN is not on the page', asyn
   t.false(page.includes('AAAPR5678D'))
   const path = `/businesses/${vei}/erase`
   const question = 'Erase this person for good?'
-  const asked = await submit(member, path, { reason: 'asked', _question: question })
-  t.is(asked.status, 200)
-  t.true(asked.text.includes('Are you sure?'))
+  const requested = await submit(member, path, { reason: 'asked', _question: question })
+  t.is(requested.status, 200)
+  t.true(requested.text.includes('Are you sure?'))
   t.is((await submit(member, path, { reason: 'asked', _question: question, _confirmed: 'yes' })).status, 303)
   await pageWith(`/businesses/${vei}`, 'Erased')
   t.is((await reader.get(`${base}/businesses?q=AAAPR5678D`)).status, 200)
@@ -172,22 +172,23 @@ test('a receivable is checked, registered, financed, offered and released by but
 test('a duplicate of another organisation is said, and nothing more; a transfer is taken over', async (t) => {
   const other = await openClient(app, app.url)
   const invoice = receivable()
-  const held = await register(other, invoice)
+  const suppression = await register(other, invoice)
   const refused = await answered(await submit(member, '/financing/register', fieldsOf(invoice)))
   t.is(refused.status, 409)
   t.true(refused.text.includes(invoice.documentNumber), 'what was typed stays')
   const check = await submit(member, '/financing/check', fieldsOf(invoice))
   const page = await pageWith(check.next, 'another organisation’s')
-  for (const secret of [held.json.registrationId, other.credentials.organisationId]) t.false(page.includes(secret))
-  await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/finance`, {})
-  const offer = await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/transfer`, {})
+  for (const secret of [suppression.json.registrationId, other.credentials.organisationId])
+    t.false(page.includes(secret))
+  await other.post(`/v1/first-financing/registrations/${suppression.json.registrationId}/finance`, {})
+  const offer = await other.post(`/v1/first-financing/registrations/${suppression.json.registrationId}/transfer`, {})
   const taken = await submit(member, '/financing/accept', {
     transferToken: offer.json.transferToken,
     ...fieldsOf(invoice, 'receivable.'),
   })
   t.is(taken.status, 303, taken.text)
   await pageWith(taken.next, 'financed')
-  const foreign = await member.get(`${base}/financing/${held.json.registrationId}`)
+  const foreign = await member.get(`${base}/financing/${suppression.json.registrationId}`)
   t.is(foreign.status, 404)
 })
 
@@ -213,8 +214,12 @@ test('records, adjustments and a request make the timeline of a receivable', asy
   const adjustment = { receivableRef, kind: 'CREDIT_NOTE', amountInr: '5,900', at: '2026-07-01T00:00:00Z' }
   t.is((await submit(member, '/acceptance/adjust', adjustment)).next, next)
   const invoice = fieldsOf(receivable({ totalInr: 118_000 }), 'receivable.')
-  const asked = await submit(member, '/acceptance/ask', { receivableRef, buyerEmail: 'buyer@example.com', ...invoice })
-  t.is(asked.next, next, asked.text)
+  const requested = await submit(member, '/acceptance/ask', {
+    receivableRef,
+    buyerEmail: 'buyer@example.com',
+    ...invoice,
+  })
+  t.is(requested.next, next, requested.text)
   const page = (await member.get(base + next)).text
   for (const part of ['₹5,900.00', '5.00 %', 'deemed accepted', '&lt;b>', 'SHA-256 of the record'])
     t.true(page.includes(part), part)

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { lanesOf, type Run } from '../../../ingress/web/checks/runs.ts'
-import { everyText, humanDuration, relativeTime, splitDuration } from '../../../ingress/web/frame/format.ts'
+import { lanesOf, type Run } from '../../../ingress/web/monitoring/checks/runs.ts'
+import { everyText, humanDuration, relativeTime, splitDuration } from '../../../ingress/web/shell/format.ts'
 
 for (const [seconds, text] of [
   [0, '0 s'],

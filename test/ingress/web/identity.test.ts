@@ -58,10 +58,10 @@ test.serial(
   'a wallet is asked on a form, the page follows it, and values are shown behind a click that is audited',
   async (t) => {
     const subject = await addSubject('BUSINESS')
-    const asked = await submit('/identity/ask', { purpose: 'a <test>', subjectId: subject, retainHours: '2' })
-    t.is(asked.status, 303, asked.text)
-    t.regex(asked.next, /^\/identity\/presentations\/[0-9a-f-]{36}$/)
-    const open = (await member.get(base + asked.next)).text
+    const requested = await submit('/identity/ask', { purpose: 'a <test>', subjectId: subject, retainHours: '2' })
+    t.is(requested.status, 303, requested.text)
+    t.regex(requested.next, /^\/identity\/presentations\/[0-9a-f-]{36}$/)
+    const open = (await member.get(base + requested.next)).text
     t.true(open.includes('data-poll="2000"'))
     const page = /href="http:\/\/[^/]+(\/present\/[\w-]{43})"/.exec(open)?.[1] ?? ''
     const link = /href="(openid4vp:[^"]+)"/.exec((await member.get(page)).text)?.[1]?.replaceAll('&amp;', '&') ?? ''
@@ -74,7 +74,7 @@ test.serial(
     })
     t.is((await present(link, issued.json.credential, holder)).status, 200)
 
-    const verified = (await member.get(base + asked.next)).text
+    const verified = (await member.get(base + requested.next)).text
     for (const part of [
       'verified',
       'https://issuer.sandbox.example',
@@ -84,15 +84,15 @@ test.serial(
     ])
       t.true(verified.includes(part), part)
     for (const value of Object.values(company)) t.false(verified.includes(value), value)
-    t.false((await reader.get(base + asked.next)).text.includes('Show the values'))
-    t.is((await reader.post(`${base}${asked.next}/values`, {}, `${base}/identity/ask`)).status, 403)
+    t.false((await reader.get(base + requested.next)).text.includes('Show the values'))
+    t.is((await reader.post(`${base}${requested.next}/values`, {}, `${base}/identity/ask`)).status, 403)
     t.is(await audited('presentation.values_read'), 0)
-    const shown = await member.post(`${base}${asked.next}/values`, {}, base + asked.next)
+    const shown = await member.post(`${base}${requested.next}/values`, {}, base + requested.next)
     t.is(shown.status, 200)
     for (const value of Object.values(company)) t.true(shown.text.includes(value), value)
     t.is(shown.headers['cache-control'], 'no-store')
     t.is(await audited('presentation.values_read'), 1)
-    const { presentationId } = { presentationId: asked.next.split('/').at(-1) ?? '' }
+    const { presentationId } = { presentationId: requested.next.split('/').at(-1) ?? '' }
 
     const checked = await submit(`/identity/subjects/${subject}/verify`, { method: 'PRESENTATION', presentationId })
     t.is(checked.status, 303, checked.text)
@@ -128,7 +128,7 @@ test.serial(
     t.true((await pageWith(`/identity/subjects/${subject}`, 'identity.passport_revoked')).includes('revoked'))
     t.is((await submit(`/identity/subjects/${subject}/erase`, { reason: 'by letter' })).status, 303)
     t.true((await pageWith(`/identity/subjects/${subject}`, 'identity.erased')).includes('reasons are deleted'))
-    t.is((await member.post(`${base}${asked.next}/values`, {}, base + asked.next)).status, 404)
+    t.is((await member.post(`${base}${requested.next}/values`, {}, base + requested.next)).status, 404)
     t.is(await audited('subject.erased'), 1)
   },
 )

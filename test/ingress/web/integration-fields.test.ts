@@ -1,9 +1,9 @@
 import test from 'ava'
-import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
-import { configOf, optionFields } from '../../../ingress/web/integrations/fields.ts'
-import { shownOptions } from '../../../ingress/web/integrations/integrations-view.ts'
+import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
+import { configOf, optionFields } from '../../../ingress/web/monitoring/integrations/fields.ts'
+import { shownOptions } from '../../../ingress/web/monitoring/integrations/integrations-view.ts'
 
-for (const kind of channelKinds.values())
+for (const kind of integrationKinds.values())
   test(`the form of ${kind.kind} asks for every option that its manual names`, (t) => {
     const fields = optionFields(kind)
     t.true(fields.length > 0)
@@ -13,7 +13,7 @@ for (const kind of channelKinds.values())
   })
 
 test('a reader sees no text of an integration, which can contain a secret', (t) => {
-  for (const kind of channelKinds.values()) {
+  for (const kind of integrationKinds.values()) {
     const texts = optionFields(kind).filter(({ type }) => ['text', 'long-text', 'list', 'headers'].includes(type))
     const config = Object.fromEntries(
       texts.map(({ name, type }) => [
@@ -34,7 +34,7 @@ test('a reader sees no text of an integration, which can contain a secret', (t) 
 
 test('numbers, lists, switches and headers become what the kinds take', (t) => {
   const fieldsOf = (kind: string) => {
-    const found = channelKinds.get(kind)
+    const found = integrationKinds.get(kind)
     return found ? optionFields(found) : []
   }
   const ntfy = new URLSearchParams({ 'option-topic': 'ops', 'option-priority': '5', 'option-token': '' })

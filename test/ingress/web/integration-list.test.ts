@@ -23,12 +23,12 @@ async function setUp(): Promise<void> {
 const add = (name: string) => addWebhook(app.deps, team.project.id, `https://example.org/${name}`)
 
 /** Messages of an integration, the newest last. */
-async function addMessages(channelId: number, states: readonly string[]): Promise<void> {
+async function addMessages(integrationId: number, states: readonly string[]): Promise<void> {
   for (const [n, state] of states.entries())
     await app.deps.db.raw(
-      `INSERT INTO notifications (id, channel_id, check_status, state, created_at, finished_at)
+      `INSERT INTO notifications (id, integration_id, check_status, state, created_at, finished_at)
        VALUES (gen_random_uuid(), ?, 'down', ?, now() - ? * interval '1 minute', now() - ? * interval '1 minute')`,
-      [channelId, state, states.length - n, states.length - n],
+      [integrationId, state, states.length - n, states.length - n],
     )
 }
 
@@ -41,7 +41,7 @@ test.serial('a row shows what became of the last twenty messages, and when one a
   )
   await addMessages(bad.id, ['delivered', 'failed', 'failed'])
   await app.deps
-    .db('channels')
+    .db('integrations')
     .where({ id: bad.id })
     .update({ last_error: 'Received status code 500', last_notify_at: new Date() })
   const { text } = await owner.get(base)
@@ -57,9 +57,9 @@ test.serial('an integration is tried and switched from its row, which leads back
   const sent = await owner.post(`${path}/test`, { back: base }, base)
   t.is(sent.headers.location, base)
   t.true((await owner.get(base)).text.includes('A test message is on its way'))
-  t.is((await app.deps.db('notifications').where({ channel_id: channel.id, what: 'test' })).length, 1)
+  t.is((await app.deps.db('notifications').where({ integration_id: channel.id, what: 'test' })).length, 1)
 
-  const isOff = async () => (await app.deps.db('channels').where({ id: channel.id }).first())?.disabled_at !== null
+  const isOff = async () => (await app.deps.db('integrations').where({ id: channel.id }).first())?.disabled_at !== null
   t.is((await owner.post(`${path}/disable`, { back: base }, base)).headers.location, base)
   t.true(await isOff())
   const { text } = await owner.get(base)
@@ -101,7 +101,7 @@ test.serial(
   async (t) => {
     await setUp()
     const channel = await add('hook')
-    await app.deps.db('channels').where({ id: channel.id }).update({ last_error: 'Received status code 500' })
+    await app.deps.db('integrations').where({ id: channel.id }).update({ last_error: 'Received status code 500' })
     const uuid = await addCheck(owner, team, { name: 'Night job', channel: channel.uuid })
     t.regex(
       (await owner.get(`/checks/${uuid}/edit`)).text,
@@ -158,7 +158,7 @@ test.serial(
     ])
       t.true(said.includes(line), line)
     t.true(said.includes('$NAME_JSON'), 'what was typed stays')
-    t.deepEqual(await app.deps.db('channels').where({ project_id: team.project.id }), [])
+    t.deepEqual(await app.deps.db('integrations').where({ project_id: team.project.id }), [])
     const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
     t.regex(wrong.text, /id="option-url_down-error">Must be a URL that starts with/)
 
@@ -166,7 +166,7 @@ test.serial(
     const edited = await owner.post(`/integrations/${channel.uuid}/edit`, fields, path)
     t.is(edited.status, 200)
     t.true(edited.text.includes('nightly-backup'))
-    t.is((await app.deps.db('channels').where({ id: channel.id }).first())?.name, 'webhook', 'nothing is saved')
+    t.is((await app.deps.db('integrations').where({ id: channel.id }).first())?.name, 'webhook', 'nothing is saved')
   },
 )
 

@@ -72,11 +72,11 @@ test.serial('B15: a password is chosen anew through a mail that works once and e
   const visitor = createVisitor(app.url)
   const token = await visitor.token('/reset-password')
   const fields = { _csrf: token, email: emailOf(team, 'member') }
-  const asked = await visitor.send('/reset-password', fields, {
+  const requested = await visitor.send('/reset-password', fields, {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
   })
-  t.is(asked.status, 200)
+  t.is(requested.status, 200)
   const path = await mailedPath(emailOf(team, 'member'))
   const page = await visitor.get(path)
   t.is(page.headers['referrer-policy'], 'no-referrer')
@@ -254,8 +254,8 @@ test.serial('L14: what an address with an account causes happens after the answe
   await join(app, team, 'member', 'eta@example.com')
   const visitor = createVisitor(app.url)
   const _csrf = await visitor.token('/reset-password')
-  await using held = await lockTable(app.deps.db, 'one_time_links')
+  await using suppression = await lockTable(app.deps.db, 'one_time_links')
   t.is((await visitor.send('/reset-password', { _csrf, email: 'eta@example.com' })).status, 200)
-  await held.release()
+  await suppression.release()
   await mailedPath('eta@example.com')
 })

@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addWebhook, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -76,7 +76,7 @@ test.serial('a missed deadline, and the message about it, are told', async (t) =
   const channel = await addWebhook(app.deps, team.project.id, `${app.url}/nowhere`)
   const check = await app.deps.db('checks').where({ uuid }).first()
   t.assert(check)
-  await tell(app.deps.db, [check], [channel])
+  await notify(app.deps.db, [check], [channel])
   await fetch(`${app.url}/ping/${uuid}`)
   await eventually('the ping', async () => (await app.deps.db('checks').where({ uuid }).first())?.status === 'up')
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)

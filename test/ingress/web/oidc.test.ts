@@ -147,7 +147,7 @@ test.serial(
     const connect = async () => {
       const started = await person.post('/account/oidc', { password }, '/account')
       await person.get(await throughIssuer(started.headers.location ?? ''))
-      return await app.deps.db('identities').where({ subject: 'm10' })
+      return await app.deps.db('user_identities').where({ subject: 'm10' })
     }
     const [identity] = await connect()
     t.truthy(identity)
@@ -155,13 +155,13 @@ test.serial(
     const stranger = await join(app, team, 'member', 'm10-stranger@example.com')
     t.is((await stranger.post('/account/oidc/disconnect', fields, '/account')).status, 404)
     t.is((await person.post('/account/oidc/disconnect', fields, '/account')).status, 303)
-    t.is((await app.deps.db('identities').where({ subject: 'm10' })).length, 0)
+    t.is((await app.deps.db('user_identities').where({ subject: 'm10' })).length, 0)
     t.is((await connect()).length, 1)
     const user = await app.deps.db('users').where({ email: 'm10@example.com' }).first('id')
     const digest = app.deps.secrets.digest('reset-password:by-mail')
     await insertLink(app.deps.db, { purpose: 'reset-password', digest, userId: Number(user?.id) })
     const visitor = createVisitor(app.url)
     t.is((await visitor.post('/reset-password/by-mail', { password: 'four other words here' })).status, 303)
-    t.is((await app.deps.db('identities').where({ subject: 'm10' })).length, 0)
+    t.is((await app.deps.db('user_identities').where({ subject: 'm10' })).length, 0)
   },
 )

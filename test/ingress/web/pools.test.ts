@@ -5,7 +5,7 @@ import { createClient } from '../../../ingress/admin/create-client.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { consumerOf, item } from '../risk/pools-support.ts'
+import { consumerOf, item } from '../api-risk/pools-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 

@@ -2,23 +2,23 @@ import test from 'ava'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
 import { send } from '../../support/send.ts'
 import { answerOf, post, resolveRequest } from '../../support/test-wallet.ts'
-import { ask, attempt, client, company, iss, issued, product, start, stop } from '../risk/presentation-support.ts'
+import { ask, attempt, client, company, iss, issued, product, start, stop } from '../api-risk/presentation-support.ts'
 
 test.before(start)
 test.after.always(stop)
 
-const pathOf = (asked: { json: { pageUrl: string } }) => new URL(asked.json.pageUrl).pathname
-const open = async (asked: { json: { pageUrl: string } }) => await send(product.url, pathOf(asked))
+const pathOf = (requested: { json: { pageUrl: string } }) => new URL(requested.json.pageUrl).pathname
+const open = async (requested: { json: { pageUrl: string } }) => await send(product.url, pathOf(requested))
 
 test.serial(
   'a request is shown as QR code and link, followed as it goes on, and VERIFIED names no value',
   async (t) => {
-    const asked = await ask(client, { purpose: 'onboarding <b>' })
-    t.true(asked.json.pageUrl.startsWith(`${product.url}/present/`))
-    const first = await open(asked)
+    const requested = await ask(client, { purpose: 'onboarding <b>' })
+    t.true(requested.json.pageUrl.startsWith(`${product.url}/present/`))
+    const first = await open(requested)
     t.is(first.status, 200, first.text)
     t.is(first.headers['x-robots-tag'], 'noindex, nofollow')
-    const link = asked.json.authorizationRequest
+    const link = requested.json.authorizationRequest
     const { runs } = qrMatrix(link)
     const [run] = runs
     t.true(first.text.includes(`href="${link.replaceAll('&', '&amp;')}"`))
@@ -28,9 +28,9 @@ test.serial(
       t.true(first.text.includes(part), part)
     t.false(first.text.includes('A wallet has read the request'))
     await resolveRequest(link)
-    t.true((await open(asked)).text.includes('A wallet has read the request'))
-    t.is((await attempt(asked)).status, 200)
-    const last = await open(asked)
+    t.true((await open(requested)).text.includes('A wallet has read the request'))
+    t.is((await attempt(requested)).status, 200)
+    const last = await open(requested)
     for (const part of ['<h1>VERIFIED</h1>', iss, 'legal name, GSTIN']) t.true(last.text.includes(part), part)
     for (const value of Object.values(company)) t.false(last.text.includes(value), value)
     t.false(last.text.includes('data-poll'), 'nothing more will change')
@@ -39,16 +39,16 @@ test.serial(
 )
 
 test.serial('a refused answer is said in words with the tries that are left, and three end the request', async (t) => {
-  const asked = await ask(client)
+  const requested = await ask(client)
   const expired = await issued({ exp: Math.floor(Date.now() / 1000) - 3_600 })
   for (const left of [2, 1]) {
-    t.is((await attempt(asked, { credential: expired })).status, 400)
-    const { text } = await open(asked)
+    t.is((await attempt(requested, { credential: expired })).status, 400)
+    const { text } = await open(requested)
     for (const part of ['The credential has expired.', 'CREDENTIAL_EXPIRED', `Tries left: ${left}`, 'openid4vp:'])
       t.true(text.includes(part), part)
   }
-  await attempt(asked, { credential: expired })
-  const { text } = await open(asked)
+  await attempt(requested, { credential: expired })
+  const { text } = await open(requested)
   for (const part of ['<h1>Refused</h1>', 'CREDENTIAL_EXPIRED', 'This request is over'])
     t.true(text.includes(part), part)
   t.false(text.includes('openid4vp:'))
@@ -75,25 +75,25 @@ test.serial('a wallet that declines, and a request that nobody answered, are sai
 })
 
 test.serial('while an answer is verified the page says so', async (t) => {
-  const asked = await ask(client)
+  const requested = await ask(client)
   await product
     .db('presentations')
-    .where({ id: asked.json.presentationId })
+    .where({ id: requested.json.presentationId })
     .update({ state: 'RECEIVED', sealed_form: 'sealed' })
-  const { text } = await open(asked)
+  const { text } = await open(requested)
   t.true(text.includes('<h1>Being verified</h1>'))
   t.true(text.includes('data-poll="2000"'))
 })
 
 test.serial('what a QR code holds leads to no page, and another address to none', async (t) => {
-  const asked = await ask(client)
-  const handle = asked.json.requestUri.split('/').at(-1)
-  const page = asked.json.pageUrl.split('/').at(-1)
+  const requested = await ask(client)
+  const handle = requested.json.requestUri.split('/').at(-1)
+  const page = requested.json.pageUrl.split('/').at(-1)
   t.regex(handle, /^[\w-]{43}$/)
   t.is((await send(product.url, `/present/${handle}`)).status, 404)
   t.is((await send(product.url, `/present/${page.slice(0, -4)}AAAA`)).status, 404)
   t.is((await send(product.url, '/present/x')).status, 404)
   t.is((await send(product.url, `/v1/oid4vp/requests/${page}`)).status, 404)
-  const { form } = await answerOf(await resolveRequest(asked.json.authorizationRequest), { company: ['x'] })
-  t.is((await post(asked.json.requestUri.replace('requests', 'responses').replace(handle, page), form)).status, 404)
+  const { form } = await answerOf(await resolveRequest(requested.json.authorizationRequest), { company: ['x'] })
+  t.is((await post(requested.json.requestUri.replace('requests', 'responses').replace(handle, page), form)).status, 404)
 })

@@ -87,8 +87,8 @@ test('a recovery code signs in once, and new ones end those before', async (t) =
 
 test('nothing changes without the password, typed in this sign-in and a moment ago', async (t) => {
   const visitor = await join(app, team, 'member', 'careful@example.com')
-  const asked = await visitor.get(page)
-  t.regex(asked.text, /Type your password once more/)
+  const requested = await visitor.get(page)
+  t.regex(requested.text, /Type your password once more/)
   t.is((await visitor.post(`${page}/totp`, {}, page)).status, 403)
   t.is((await visitor.post(page, { password: 'something else' })).status, 400)
   t.is((await visitor.post(`${page}/totp`, {}, page)).status, 403)

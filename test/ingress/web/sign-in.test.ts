@@ -17,9 +17,9 @@ test.before(async () => {
 test('a page asks people to sign in first and leads on to what they wanted', async (t) => {
   const visitor = createVisitor(app.url)
   const path = `/projects/${team.project.uuid}/checks`
-  const asked = await visitor.get(path)
-  t.is(asked.status, 303)
-  t.is(asked.headers.location, `/sign-in?next=${encodeURIComponent(path)}`)
+  const requested = await visitor.get(path)
+  t.is(requested.status, 303)
+  t.is(requested.headers.location, `/sign-in?next=${encodeURIComponent(path)}`)
   const answer = await visitor.post('/sign-in', {
     email: ` ${emailOf(team, 'owner').replace('owner', 'Owner')}`,
     password,

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
-import { percentUp } from '../../../ingress/web/checks/percent-up.ts'
-import { snippets } from '../../../ingress/web/checks/snippets.ts'
+import { percentUp } from '../../../ingress/web/monitoring/checks/percent-up.ts'
+import { snippets } from '../../../ingress/web/monitoring/checks/snippets.ts'
 
 const url = 'https://x.test/ping/1'
 const texts = (rules: Partial<typeof DEFAULT_SETTINGS>) =>

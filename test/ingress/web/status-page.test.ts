@@ -1,5 +1,5 @@
 import test from 'ava'
-import { groupsOf, type PublicState } from '../../../ingress/web/projects/public-words.ts'
+import { groupsOf, type PublicState } from '../../../ingress/web/monitoring/projects/public-labels.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
@@ -171,7 +171,7 @@ test.serial('the feed tells of notes and outages, newest change first, in XML th
 test.serial('planned work is no outage of the feed', async (t) => {
   await setUp()
   await addOutage('Ledger', 4, 3)
-  await app.db('windows').insert({
+  await app.db('maintenance_windows').insert({
     project_id: team.project.id,
     name: 'Patch',
     match: '*',

@@ -23,9 +23,9 @@ test('a check that was excused says what was expected, and when its next chance 
   }
   await db('checks')
     .where({ id })
-    .update({ ...state, created_at: from, excused_at: after(26) })
+    .update({ ...state, created_at: from, deadline_extended_at: after(26) })
   await db('flips').insert({ check_id: id, at: from, from_status: 'new', to_status: 'up', processed_at: from })
-  await db('unknowns').insert({
+  await db('unknown_periods').insert({
     check_id: id,
     gap_from: after(24),
     gap_until: after(26),
@@ -50,10 +50,10 @@ test('a check that was excused says what was expected, and when its next chance 
   t.regex(status, /no downtime, partly unknown/)
   t.regex(status, /100 %/)
 
-  await db('unknowns').update({ until_at: after(27) })
+  await db('unknown_periods').update({ until_at: after(27) })
   t.false((await words()).includes('Unknown:'), 'it was heard, or is known by now')
   t.is(hatched(await page()), after(24).getUTCDate() === after(27).getUTCDate() ? 1 : 2)
-  await db('unknowns').update({ until_at: null })
+  await db('unknown_periods').update({ until_at: null })
   await db('checks')
     .where({ id })
     .update({ last_ping: after(28) })
@@ -66,9 +66,9 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
   const team = await createTeam(app, 'Gaps')
   const owner = await join(app, team, 'owner', 'owner@gaps.example')
   const base = `/projects/${team.project.uuid}`
-  const [{ id }] = await app.db('gaps').insert(
+  const [{ id }] = await app.db('coverage_gaps').insert(
     {
-      door: 'http',
+      listener: 'http',
       shards: 1,
       from_at: app.db.raw(`now() - interval '50 minutes'`),
       until_at: app.db.raw(`now() - interval '20 minutes'`),
@@ -92,23 +92,23 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
   t.is((await log()).match(/We could not take signals for 30 min\./g)?.length, 1)
   t.regex(await log('?log=gap'), /We could not take signals for/)
   t.notRegex(await log('?log=ping'), /We could not take signals for/)
-  for (const other of [{ door: 'smtp' }, { shards: 2 }]) {
-    await app.db('gaps').where({ id }).update(other)
+  for (const other of [{ listener: 'smtp' }, { shards: 2 }]) {
+    await app.db('coverage_gaps').where({ id }).update(other)
     t.notRegex(await log(), /We could not take signals for/, 'it is of pings that this check does not send')
-    await app.db('gaps').where({ id }).update({ door: 'http', shards: 1 })
+    await app.db('coverage_gaps').where({ id }).update({ listener: 'http', shards: 1 })
   }
   await app
-    .db('gaps')
+    .db('coverage_gaps')
     .where({ id })
     .update({
       from_at: app.db.raw(`now() - interval '30 hours'`),
       until_at: app.db.raw(`now() - interval '25 hours'`),
     })
   t.notRegex((await owner.get(`${base}/checks`)).text, /We could not take signals/)
-  await app.db('gaps').where({ id }).del()
+  await app.db('coverage_gaps').where({ id }).del()
 
   t.regex((await owner.get(`${base}/settings`)).text, /name="tell"[^>]*checked/)
   t.is((await owner.post(`${base}/settings/unknown`, {}, `${base}/settings`)).status, 303)
   t.notRegex((await owner.get(`${base}/settings`)).text, /name="tell"[^>]*checked/)
-  t.false((await app.db('projects').where({ uuid: team.project.uuid }).first()).tell_unknown)
+  t.false((await app.db('projects').where({ uuid: team.project.uuid }).first()).notify_unknown)
 })

@@ -16,13 +16,13 @@ test('who holds the link of a mail can end the mails, by a button or one click, 
   const signature = app.deps.secrets.digest(`unsubscribe:${uuid}`).toString('base64url')
   const path = `/integrations/${uuid}/unsubscribe/${signature}`
   const isDisabled = async () =>
-    (await app.deps.db('channels').where({ uuid }).first('disabled_at'))?.disabled_at !== null
+    (await app.deps.db('integrations').where({ uuid }).first('disabled_at'))?.disabled_at !== null
   const visitor = createVisitor(app.url)
 
   t.is((await visitor.get(`/integrations/${uuid}/unsubscribe/${signature.slice(1)}x`)).status, 404)
-  const asked = await visitor.get(path)
-  t.is(asked.status, 200)
-  t.regex(asked.text, /Signalbox<\/span>.*someone@example\.com/s, 'whose mails, and to which address')
+  const requested = await visitor.get(path)
+  t.is(requested.status, 200)
+  t.regex(requested.text, /Signalbox<\/span>.*someone@example\.com/s, 'whose mails, and to which address')
   t.false(await isDisabled(), 'scanners that follow links change nothing')
   const oneClick = await visitor.send(path, { 'List-Unsubscribe': 'One-Click' })
   t.is(oneClick.status, 200)

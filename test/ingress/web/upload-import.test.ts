@@ -4,7 +4,7 @@ import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'
-import { HEADER, note, SMALL_TAPE } from '../risk/imports-support.ts'
+import { HEADER, note, SMALL_TAPE } from '../api-risk/imports-support.ts'
 import { createTeam, join, type Team } from './people.ts'
 import type { Visitor } from './visitor.ts'
 

@@ -47,8 +47,8 @@ test('runs that are watched lie in lanes, with the limit of an open one, what is
   await addRun(db, { check: id, n: 2, from: 90, until: 60, outcome: 'fail', flags: ['OVERLAP', 'SLOW'] })
   await addRun(db, { check: id, n: 3, from: 50, outcome: 'open', deadline: -70 })
   await addRun(db, { check: id, n: 4, from: 40, outcome: 'open', deadline: 10 })
-  await db('gaps').insert({
-    door: 'http',
+  await db('coverage_gaps').insert({
+    listener: 'http',
     shards: -1,
     from_at: before(75),
     until_at: before(65),
@@ -88,7 +88,7 @@ test('days with maintenance that does not count are hatched, on the page of a ch
     (await owner.get(`/projects/${team.project.uuid}/checks`)).text,
   ]
   for (const html of await pages()) t.notRegex(html, /class="hatch/)
-  await db('windows').insert({
+  await db('maintenance_windows').insert({
     uuid: randomUUID(),
     project_id: team.project.id,
     name: 'Patches',
@@ -102,7 +102,7 @@ test('days with maintenance that does not count are hatched, on the page of a ch
     t.is(html.match(/class="hatch of-plan"/g)?.length, 1)
     t.regex(html, /No outage in \d+ days\. Maintenance on 1 day\./)
   }
-  await db('unknowns').insert({
+  await db('unknown_periods').insert({
     check_id: id,
     gap_from: noon,
     gap_until: noon,
@@ -125,19 +125,26 @@ test('each change in the log of a check links to why somebody was told of it, or
   const flip = { check_id: id, at: now, from_status: 'up', to_status: 'down', processed_at: now }
   const [down, other] = await db('flips').insert([flip, flip]).returning('id')
   const incident = randomUUID()
-  const decision = { check_id: id, at: now, outcome: 'held', reason: 'DOWN_FOR', incident_id: null, flip_id: null }
-  await db('decisions').insert([
-    { ...decision, flip_id: down.id, incident_id: incident, outcome: 'held', reason: 'FAILURES' },
-    { ...decision, incident_id: incident, outcome: 'told', reason: 'FIRST' },
+  const decision = {
+    check_id: id,
+    at: now,
+    outcome: 'suppressed',
+    reason: 'DOWN_FOR',
+    incident_id: null,
+    flip_id: null,
+  }
+  await db('alert_decisions').insert([
+    { ...decision, flip_id: down.id, incident_id: incident, outcome: 'suppressed', reason: 'FAILURES' },
+    { ...decision, incident_id: incident, outcome: 'notified', reason: 'FIRST' },
     { ...decision, flip_id: other.id, outcome: 'none', reason: 'RESUMED' },
   ])
   const page = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
   const link = new RegExp(`href="/checks/${uuid}\\?why=${down.id}#why"`)
   t.regex(await page(), link)
   t.regex(await page(), /Not told: it was resumed\./)
-  const asked = await page(`?why=${down.id}`)
-  t.regex(asked, /id="why"/)
-  t.regex(asked, /Told: the conditions of the policy were met\..*Not told: too few failures\./s)
-  t.notRegex(asked, /it was resumed/)
+  const requested = await page(`?why=${down.id}`)
+  t.regex(requested, /id="why"/)
+  t.regex(requested, /Told: the conditions of the policy were met\..*Not told: too few failures\./s)
+  t.notRegex(requested, /it was resumed/)
   t.regex(await page('?why=999999'), /Nothing is known of it/)
 })

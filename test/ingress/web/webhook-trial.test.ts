@@ -45,7 +45,7 @@ const webhookTo = (url: string) => ({
 /** What the page says came of it. */
 const resultOf = (text: string) =>
   /<section class="card" id="trial".*?<\/h2><p class="(notice|problem)">(.*?)<\/p>/s.exec(text)?.slice(1)
-const storedChannels = () => app.deps.db('channels').where({ project_id: team.project.id })
+const storedIntegrations = () => app.deps.db('integrations').where({ project_id: team.project.id })
 
 test.serial('what a form holds is sent for either side and its answer shown, and nothing is stored', async (t) => {
   await setUp(t)
@@ -68,7 +68,7 @@ test.serial('what a form holds is sent for either side and its answer shown, and
   t.is(fields.name, 'Loan desk', 'the form keeps what was typed')
   t.is(fields.all, undefined, 'and that it is not for every check')
   t.is(fields['option-url_up'], `${sink.url}/up`)
-  t.deepEqual(await storedChannels(), [])
+  t.deepEqual(await storedIntegrations(), [])
   t.is((await app.deps.db('notifications')).length, 0)
   const noted = await app.deps
     .db('audit_log')
@@ -123,7 +123,7 @@ test.serial('a stored header goes with the test to where it is stored for, and t
   t.is(resultOf(tried.text)?.[0], 'notice')
   t.is(sink.requests[0]?.headers['x-key'], 'very-secret')
   t.is(sink.requests[0]?.body.toString(), 'changed')
-  const [stored] = await storedChannels()
+  const [stored] = await storedIntegrations()
   t.is(JSON.parse(app.deps.secrets.open('integration', stored?.sealed_config)).body_down, '{"name": "$NAME"}')
   await using thief = await openHttpSink()
   const { status } = await owner.post(edit, { ...shown, 'option-url_down': thief.url, do: 'test-down' })

@@ -22,7 +22,7 @@ async function setUp(): Promise<void> {
 }
 
 const once = { name: 'Patch night', match: 'db', kind: 'once', starts: '', for: '2', for_unit: 'hours', tz: 'UTC' }
-const windowsOf = () => app.db('windows').where({ project_id: team.project.id }).orderBy('id')
+const windowsOf = () => app.db('maintenance_windows').where({ project_id: team.project.id }).orderBy('id')
 
 test.serial('maintenance begins now: the list and the check say so; it is ended early, and deleted', async (t) => {
   await setUp()
@@ -40,7 +40,7 @@ test.serial('maintenance begins now: the list and the check say so; it is ended 
   const [row] = await windowsOf()
   t.is(row?.uptime, 'exclude')
   await app
-    .db('windows')
+    .db('maintenance_windows')
     .where({ id: row?.id })
     .update({ starts_at: app.db.raw(`now() - interval '10 minutes'`) })
   t.is((await owner.post(`${base}/windows/${row?.uuid}/end`, {}, `${base}/windows`)).status, 303)
@@ -86,7 +86,7 @@ test.serial(
     for (const row of [first, second]) {
       const edit = `${base}/windows/${row?.uuid}`
       t.is((await owner.post(edit, { ...fieldsOf((await owner.get(edit)).text), name: 'Again' })).status, 303)
-      const saved = await app.db('windows').where({ id: row?.id }).first()
+      const saved = await app.db('maintenance_windows').where({ id: row?.id }).first()
       t.deepEqual({ ...saved, name: '' }, { ...row, name: '' })
     }
   },
@@ -149,7 +149,7 @@ test.serial('excluded time counts neither in the check, in the list nor on the s
   await flip(1, 'down', 'up')
   await app.db('status_pages').insert({ project_id: team.project.id, token: 'W'.repeat(22), title: 'Ours' })
   t.regex((await owner.get(`/checks/${uuid}`)).text, /50\.\d\d %/)
-  await app.db('windows').insert({
+  await app.db('maintenance_windows').insert({
     project_id: team.project.id,
     name: 'Patch night',
     match: 'db',
@@ -188,7 +188,7 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
     t.is((await viewer.post(change, once, '/account')).status, 403, change)
     t.is((await stranger.post(change, once, '/account')).status, 404, change)
   }
-  const still = await app.db('windows').where({ project_id: team.project.id })
+  const still = await app.db('maintenance_windows').where({ project_id: team.project.id })
   t.deepEqual(still, [row])
 })
 
@@ -196,7 +196,10 @@ test.serial('checks, policies, windows, rules and integrations are filled in by 
   await setUp()
   const check = await addCheck(owner, team)
   const channel = await addChannel(app.deps, team.project.id, 'Ops')
-  await app.deps.db('channels').where({ uuid: channel.uuid }).update({ email_verified: true, last_error: 'refused' })
+  await app.deps
+    .db('integrations')
+    .where({ uuid: channel.uuid })
+    .update({ email_verified: true, last_error: 'refused' })
   const pages = [
     [`${base}/checks/new`, base],
     [`/checks/${check}/edit`, `/checks/${check}`],

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { canonicalize } from '#shared/canonical/jcs.ts'
-import { type JsonFault, JsonParseError, parseJson, parseJsonBytes } from '#shared/canonical/parse-json.ts'
+import { type JsonError, JsonParseError, parseJson, parseJsonBytes } from '#shared/canonical/parse-json.ts'
 
-const faults: readonly [string, JsonFault, string][] = [
+const faults: readonly [string, JsonError, string][] = [
   ['', 'SYNTAX', ''],
   ['{"a":1,"b":{"c":1,"c":2}}', 'DUPLICATE_NAME', 'b.c'],
   ['{"a":1,"\\u0061":2}', 'DUPLICATE_NAME', 'a'],

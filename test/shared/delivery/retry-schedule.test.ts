@@ -30,7 +30,7 @@ test('jitter moves a delay by at most a fifth either way', (t) => {
   t.is(retryDelayMs(webhookRetries, { attempts: 2, retryAfterSeconds: null, random: 0.999_999_999 }), 360_000)
 })
 
-for (const [name, policy, attempts, asked, expected] of [
+for (const [name, policy, attempts, requested, expected] of [
   ['lengthens a wait', webhookRetries, 1, 3600, 3_600_000],
   ['never shortens a wait', webhookRetries, 3, 1, 1_800_000],
   ['is followed up to 24 hours by webhooks', webhookRetries, 1, 10_000_000, 86_400_000],
@@ -38,7 +38,7 @@ for (const [name, policy, attempts, asked, expected] of [
   ['adds no attempts', webhookRetries, 10, 60, null],
 ] as const)
   test(`Retry-After ${name}`, (t) => {
-    t.is(retryDelayMs(policy, { attempts, retryAfterSeconds: asked, random: 0.5 }), expected)
+    t.is(retryDelayMs(policy, { attempts, retryAfterSeconds: requested, random: 0.5 }), expected)
   })
 
 const noon = Date.parse('2026-01-01T12:00:00Z')

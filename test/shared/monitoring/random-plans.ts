@@ -1,9 +1,9 @@
 import type { Plan, Step } from '#shared/monitoring/alerting/policy.ts'
 import { effort } from '../../support/effort.ts'
 import { fractionsOf } from '../../support/random.ts'
-import { uuidOf } from './alert-story.ts'
+import { uuidOf } from './alert-scenario.ts'
 
-const STORIES = effort(1_000, 20_000)
+const SCENARIOS = effort(1_000, 20_000)
 const SEED = Number(process.env.ALERT_SEED ?? 20261122)
 
 export const CHANNELS = 3
@@ -22,7 +22,7 @@ function randomStep(random: () => number): Step {
     severity: pick('info', 'info', 'warning'),
     repeat: pick(null, { every: 60 + below(1200), times: pick(null, 1, 3) }),
     hours: [],
-    outside: 'hold',
+    outside: 'wait',
   }
 }
 
@@ -39,7 +39,7 @@ export function randomPlan(random: () => number): Partial<Plan> {
 export function forAll(run: (random: () => number, story: number) => string | null): string | null {
   const only = process.env.ALERT_STORY
   const first = only === undefined ? 0 : Number(only)
-  for (let story = first; story < (only === undefined ? STORIES : first + 1); story++) {
+  for (let story = first; story < (only === undefined ? SCENARIOS : first + 1); story++) {
     const failure = run(fractionsOf(SEED + story * 7919), story)
     if (failure !== null) return `ALERT_SEED=${SEED} ALERT_STORY=${story}: ${failure}`
   }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { type BrokerNode, judgeCluster, type QueueMembers } from '#shared/platform/broker/cluster-health.ts'
+import { type BrokerNode, evaluateCluster, type QueueMembers } from '#shared/platform/broker/cluster-health.ts'
 
 const node = (name: string, rest: Partial<BrokerNode> = {}): BrokerNode => ({
   ...{ name, running: true, partitions: [], alarms: [] },
@@ -12,21 +12,21 @@ const queue = (name: string, members: string[], rest: Partial<QueueMembers> = {}
 const three = [node('a'), node('b'), node('c')]
 
 test('a queue lacks members only where nodes stand that could hold them', (t) => {
-  t.deepEqual(judgeCluster({ nodes: [node('a')], queues: [queue('q', ['a'])] }).missing, [])
-  t.deepEqual(judgeCluster({ nodes: three, queues: [queue('q', ['b'])] }).missing, [
+  t.deepEqual(evaluateCluster({ nodes: [node('a')], queues: [queue('q', ['a'])] }).missing, [])
+  t.deepEqual(evaluateCluster({ nodes: three, queues: [queue('q', ['b'])] }).missing, [
     { queue: 'q', has: 1, nodes: ['a', 'c'] },
   ])
-  const [lacking] = judgeCluster({
+  const [lacking] = evaluateCluster({
     nodes: [node('a'), node('b', { running: false }), node('c')],
     queues: [queue('q', ['a'])],
   }).missing
   t.deepEqual(lacking?.nodes, ['c'], 'a node that is down takes none')
   const four = [...three, node('d')]
-  t.deepEqual(judgeCluster({ nodes: four, queues: [queue('q', ['a', 'b', 'c'])] }).missing, [])
+  t.deepEqual(evaluateCluster({ nodes: four, queues: [queue('q', ['a', 'b', 'c'])] }).missing, [])
 })
 
 test('members that take no part, partitions and alarms are named with their nodes', (t) => {
-  const ills = judgeCluster({
+  const ills = evaluateCluster({
     nodes: [node('a', { alarms: ['disk'] }), node('b', { partitions: ['c'] }), node('c')],
     queues: [queue('q', ['a', 'b', 'c'], { online: ['a', 'c'] })],
   })
@@ -37,7 +37,7 @@ test('members that take no part, partitions and alarms are named with their node
 
 test('one node that leads more than half of the queues is named, half is not', (t) => {
   const led = (...leaders: string[]) =>
-    judgeCluster({
+    evaluateCluster({
       nodes: three,
       queues: leaders.map((leader, index) => queue(`q${index}`, ['a', 'b', 'c'], { leader })),
     }).leads

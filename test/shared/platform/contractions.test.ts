@@ -27,7 +27,16 @@ test('every migration only expands', (t) => {
 
 /** Tables that grow with what users send: an index that is not built concurrently keeps writers out while it is. */
 const LARGE = [
-  ...['checks', 'check_marks', 'pings', 'ping_bodies', 'flips', 'notifications', 'notification_attempts', 'decisions'],
+  ...[
+    'checks',
+    'check_deadlines',
+    'pings',
+    'ping_bodies',
+    'flips',
+    'notifications',
+    'notification_attempts',
+    'decisions',
+  ],
   ...['incidents', 'log_entries', 'log_tiles', 'packs', 'webhook_events', 'webhook_deliveries', 'audit_log', 'beats'],
 ]
 

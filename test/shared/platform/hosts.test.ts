@@ -15,12 +15,12 @@ test('the hosts of an address are read as libpq writes them', (t) => {
 })
 
 function hostsWith(roles: Map<string, 'primary' | 'standby' | null>) {
-  const asked: string[] = []
+  const requested: string[] = []
   const hosts = createDatabaseHosts(PAIR, async (address) => {
-    asked.push(address)
+    requested.push(address)
     return roles.get(address) ?? null
   })
-  return { hosts, asked }
+  return { hosts, requested }
 }
 
 test('connections go to the primary, which is asked for once and again when it is in doubt', async (t) => {
@@ -28,10 +28,10 @@ test('connections go to the primary, which is asked for once and again when it i
     [ONE, 'standby'],
     [TWO, 'primary'],
   ])
-  const { hosts, asked } = hostsWith(roles)
+  const { hosts, requested } = hostsWith(roles)
   t.deepEqual(await Promise.all([hosts.address(), hosts.address()]), [TWO, TWO])
   t.is(await hosts.address(), TWO)
-  t.is(asked.length, 2, 'each server once')
+  t.is(requested.length, 2, 'each server once')
   roles.set(ONE, 'primary').set(TWO, null)
   hosts.doubt()
   t.is(await hosts.address(), ONE)

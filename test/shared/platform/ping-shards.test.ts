@@ -2,7 +2,7 @@ import test from 'ava'
 import knex from 'knex'
 import { LAST_GENERATION } from '#shared/contracts/ping-generations.ts'
 import { ConflictError } from '#shared/errors.ts'
-import { LOOK_EVERY_MS } from '#shared/platform/database/installation.ts'
+import { POLL_EVERY_MS } from '#shared/platform/database/installation.ts'
 import {
   addGeneration,
   agreeOnGenerations,
@@ -99,7 +99,7 @@ test('a generation opens after every process has heard of it, and is given up wh
     const { rows } = await db.raw(
       'SELECT 1000 * extract(epoch FROM opens_at - made_at)::float AS ms FROM ping_generations WHERE generation = 1',
     )
-    t.true(rows[0].ms >= 2 * LOOK_EVERY_MS, `opens after ${rows[0].ms} ms`)
+    t.true(rows[0].ms >= 2 * POLL_EVERY_MS, `opens after ${rows[0].ms} ms`)
 
     const outlived = async (openForMs: number) => {
       const opened = db.raw("now() - ?::int * interval '1 second'", [openForMs / 1000])

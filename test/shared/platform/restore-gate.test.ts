@@ -20,7 +20,7 @@ test('a process whose folder knows nothing of a database that has lived says so,
   const open = async () => {
     written.length = 0
     await using gate = openRestoreGate({ db, log, directory })
-    await gate.asked()
+    await gate.requested()
     t.deepEqual(gate.problems(), [])
     return written.filter((line) => line.includes('restore.unguarded')).length
   }

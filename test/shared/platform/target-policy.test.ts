@@ -66,11 +66,11 @@ for (const url of ['http://localhost./', 'http://x.localhost/', 'http://foo.inte
   })
 
 test('L5: an integration may use a port below 1024 that is no other service’s, an endpoint of /v1 may not', async (t) => {
-  const verdicts = [monitoring, webhooks].map((policy) =>
+  const evaluations = [monitoring, webhooks].map((policy) =>
     checkTarget('https://example.com:444/', policy, resolvesTo('93.184.216.34')),
   )
   t.deepEqual(
-    (await Promise.all(verdicts)).map(({ ok }) => ok),
+    (await Promise.all(evaluations)).map(({ ok }) => ok),
     [true, false],
   )
 })

@@ -4,7 +4,7 @@ import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/
 import { decide } from '#shared/webhooks/decide.ts'
 import type { EndpointHealth } from '#shared/webhooks/endpoint.ts'
 import { filtersMatching, isEventFilter } from '#shared/webhooks/event-types.ts'
-import { heldUntil, slotsOf } from '#shared/webhooks/slots.ts'
+import { pausedUntil, slotsOf } from '#shared/webhooks/slots.ts'
 
 const SECOND = 1_000_000
 const HOUR = 3600 * SECOND
@@ -37,10 +37,10 @@ test('the tenth failed attempt exhausts the schedule', (t) => {
 })
 
 test('Retry-After lengthens a wait up to a day, and never shortens it', (t) => {
-  const asked = (retryAfterSeconds: number) => temporary('429', { failure: 'status', retryAfterSeconds })
-  t.is(after(asked(3600)).nextAttemptAt, at + HOUR)
-  t.is(after(asked(1)).nextAttemptAt, at + 5 * SECOND)
-  t.is(after(asked(1_000_000)).nextAttemptAt, at + 24 * HOUR)
+  const requested = (retryAfterSeconds: number) => temporary('429', { failure: 'status', retryAfterSeconds })
+  t.is(after(requested(3600)).nextAttemptAt, at + HOUR)
+  t.is(after(requested(1)).nextAttemptAt, at + 5 * SECOND)
+  t.is(after(requested(1_000_000)).nextAttemptAt, at + 24 * HOUR)
 })
 
 test('a success ends the failing, and closes the account', (t) => {
@@ -82,11 +82,11 @@ test('ten failures in a row open the breaker: no slot, then one, then four again
   let health = healthy
   for (let n = 0; n < 10; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
   t.is(slotsOf(health, at).count, 0)
-  const until = heldUntil(health)
+  const until = pausedUntil(health)
   t.is(until, at + 30 * SECOND)
   const probe = slotsOf(health, at + 30 * SECOND)
   t.is(probe.count, 1)
-  t.is(heldUntil(probe.health), null)
+  t.is(pausedUntil(probe.health), null)
   t.is(slotsOf(probe.health, at + 31 * SECOND).count, 0, 'one probe at a time')
   const { health: mended } = decide(probe.health, { outcome: delivered, round: 1, random: 0.5, at })
   t.is(slotsOf(mended, at).count, 4)

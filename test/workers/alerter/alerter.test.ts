@@ -10,7 +10,7 @@ import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
 import { inIndexOrder } from '#shared/platform/database/in-index-order.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addWebhook, notify } from '../../support/alerts.ts'
 import { openBrokerProbe } from '../../support/broker-probe.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -24,7 +24,7 @@ for (const point of ['after-claim', 'before-commit', 'after-commit']) {
     const project = await product.project()
     const { deps } = await product.ingress()
     const checks = await Promise.all(Array.from({ length: 5 }, () => addCheck(deps, project.id)))
-    await tell(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
+    await notify(product.db, checks, [await addWebhook(deps, project.id, sink.url)])
     await product.workers(['ping-evaluator'])
     await addFlips(product, checks, 'up', 'down')
 
@@ -77,7 +77,7 @@ test('two alerters tell of thousands of changes once each, and those of one chec
   const project = await product.project()
   const { deps } = await product.ingress()
   const checks = await Promise.all(Array.from({ length: 20 }, () => addCheck(deps, project.id)))
-  await tell(product.db, checks, [await addWebhook(deps, project.id, 'http://127.0.0.1:1')])
+  await notify(product.db, checks, [await addWebhook(deps, project.id, 'http://127.0.0.1:1')])
   for (let turn = 0; turn < 100; turn++) {
     await addFlips(product, checks, 'up', 'down')
     await addFlips(product, checks, 'down', 'up')
@@ -94,9 +94,10 @@ test('two alerters tell of thousands of changes once each, and those of one chec
   // A thousand after the other: together they take a slow machine longer than one fact may.
   for (const left of [3000, 2000, 1000, 0])
     await eventually(`all but ${left} to be handed on`, async () => (await waiting(product)) <= left)
-  const [told] = (await product.db.raw('SELECT count(*) AS rows, count(DISTINCT flip_id) AS flips FROM notifications'))
-    .rows
-  t.deepEqual({ rows: Number(told.rows), flips: Number(told.flips) }, { rows: 4000, flips: 4000 })
+  const [notified] = (
+    await product.db.raw('SELECT count(*) AS rows, count(DISTINCT flip_id) AS flips FROM notifications')
+  ).rows
+  t.deepEqual({ rows: Number(notified.rows), flips: Number(notified.flips) }, { rows: 4000, flips: 4000 })
   const { rows: overtaken } = await product.db.raw(`
     SELECT 1 FROM flips a JOIN flips b ON b.check_id = a.check_id AND b.id > a.id
       JOIN handed_on f ON f.flip_id = a.id JOIN handed_on g ON g.flip_id = b.id
@@ -128,7 +129,7 @@ test('a message of the release before, one for each flip, is still handled', asy
   const project = await product.project()
   const { deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
-  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
   await product.workers(['notifier'])
   const [flip] = await product
     .db('flips')
@@ -148,7 +149,7 @@ test('a change of days ago is told while the check is still so, and is no news o
   const { deps } = await product.ingress()
   const still = await addCheck(deps, project.id, { name: 'still down' })
   const over = await addCheck(deps, project.id, { name: 'long over' })
-  await tell(product.db, [still, over], [await addWebhook(deps, project.id, sink.url)])
+  await notify(product.db, [still, over], [await addWebhook(deps, project.id, sink.url)])
   await product.db('checks').where({ id: still.id }).update({ status: 'down' })
   await product.db('checks').where({ id: over.id }).update({ status: 'up' })
   const at = new Date(Date.now() - 3 * 86_400_000)
@@ -172,13 +173,13 @@ test('an outage that waited for the conditions of a policy is told when the poli
   const project = await product.project()
   const { deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
-  await tell(db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await notify(db, [check], [await addWebhook(deps, project.id, sink.url)])
   const plan = { ...IMPLICIT_PLAN, when: { ...IMPLICIT_PLAN.when, down_for: 3600 } }
   const policy = await insertPolicy(db, project.id, { name: 'p', match: '*', position: 0, plan })
   await product.workers(['ping-evaluator', 'alerter', 'notifier', 'sweeper'])
   await db('checks').where({ id: check.id }).update({ status: 'down' })
   await addFlips(product, [check], 'up', 'down')
-  await eventually('it to wait', async () => (await db('incidents').where({ held: 'DOWN_FOR' })).length === 1)
+  await eventually('it to wait', async () => (await db('incidents').where({ suppression: 'DOWN_FOR' })).length === 1)
   t.is(sink.requests.length, 0)
   const own = { project, uuid: policy.uuid }
   await deletePolicy(db, { kind: 'operator', name: 'tester' }, own)

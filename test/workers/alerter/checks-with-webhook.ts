@@ -1,4 +1,4 @@
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addWebhook, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
@@ -9,7 +9,7 @@ export async function withChecks(product: HttpProduct, sink: { url: string }, na
   const { db, deps, url } = product
   const { project, rwKey } = await addProject(deps)
   const checks = await Promise.all(names.map((name) => addCheck(deps, project.id, { name, tags: name })))
-  await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
+  await notify(db, checks, [await addWebhook(deps, project.id, sink.url)])
   const post = async (path: string, body: object, method = 'POST') => {
     const headers = { 'X-Api-Key': rwKey }
     return await send(url, `/api/v3${path}`, {
@@ -25,5 +25,5 @@ export async function withChecks(product: HttpProduct, sink: { url: string }, na
 }
 
 /** What the webhook was told: the status and the uuid of a check each. */
-export const toldOf = (sink: { requests: readonly { url: string; body: Buffer }[] }) =>
+export const notifiedOf = (sink: { requests: readonly { url: string; body: Buffer }[] }) =>
   sink.requests.map(({ url, body }) => `${url.slice(1)} ${body}`)

@@ -3,12 +3,12 @@ import test from 'ava'
 import { listDecisions, listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { changePolicy, insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import { insertChannel } from '#shared/monitoring/channels/store.ts'
 import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
-import { channelsToldOf, flipToExplain } from '#shared/monitoring/notifications/explain-store.ts'
+import { insertIntegration } from '#shared/monitoring/integrations/store.ts'
+import { flipToExplain, integrationsNotifiedOf } from '#shared/monitoring/notifications/explain-store.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
-import { addChat, addWebhook, tell } from '../../support/alerts.ts'
+import { addChat, addWebhook, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
@@ -47,14 +47,14 @@ async function underPolicy(product: HttpProduct, url: string) {
   const channels = [
     await addChat(deps, project.id, `${url}/chat`),
     await addWebhook(deps, project.id, `${url}/each`),
-    await insertChannel(db, {
+    await insertIntegration(db, {
       projectId: project.id,
       kind: 'webhook',
       name: 'grouped',
       sealedConfig: deps.secrets.seal('integration', group),
     }),
   ]
-  await tell(db, checks, channels)
+  await notify(db, checks, channels)
   return { project, rwKey, checks }
 }
 
@@ -83,9 +83,9 @@ async function flip(product: HttpProduct, checks: readonly { id: number }[], to:
 }
 
 /** Waits until so many messages wait for others, and then lets their time come. */
-async function endWait({ db }: HttpProduct, held: number): Promise<void> {
-  const waiting = () => db('incidents').where({ held: 'GROUPING' }).whereNull('resolved_at')
-  await eventually(`${held} messages to wait for others`, async () => (await waiting()).length === held)
+async function endWait({ db }: HttpProduct, suppression: number): Promise<void> {
+  const waiting = () => db('incidents').where({ suppression: 'GROUPING' }).whereNull('resolved_at')
+  await eventually(`${suppression} messages to wait for others`, async () => (await waiting()).length === suppression)
   await waiting().update({
     alert_at: db.raw('alert_at - make_interval(secs => ?)', [WITHIN]),
     next_at: db.fn.now(),
@@ -111,7 +111,7 @@ test.serial(
     t.regex(chat ?? '', /Perhaps the way to this service is broken\./, 'all of them are silent, and nothing pinged')
     const [{ id } = { id: 0 }] = checks
     const explained = await flipToExplain(db, id, null)
-    const ofOne = explained ? await channelsToldOf(db, id, explained, []) : []
+    const ofOne = explained ? await integrationsNotifiedOf(db, id, explained, []) : []
     t.deepEqual(
       ofOne.map(({ name, state }) => [name, state !== null]),
       [
@@ -132,7 +132,7 @@ test.serial(
     const timeline = incident ? await timelineOf(db, incident, 500) : []
     t.deepEqual(
       timeline
-        .filter(({ kind }) => kind === 'telling')
+        .filter(({ kind }) => kind === 'notification')
         .map(({ what, detail }) => `${what} ${detail.name}`)
         .sort(),
       ['digest grouped', 'digest slack', 'first webhook'],
@@ -140,21 +140,21 @@ test.serial(
     t.regex(chat ?? '', /job 100, job 101, .*job 149 and 10 more: http/)
     t.is(requestsAt(sink, '/each').length, CHECKS, 'what keeps a record per check is told of each')
     const [grouped] = requestsAt(sink, '/group')
-    const told = JSON.parse(grouped ?? '{}') as { n: number; of: { check: string; name: string; status: string }[] }
-    t.is(told.n, CHECKS)
-    t.deepEqual(told.of.map(({ check }) => check).sort(), checks.map(({ uuid }) => uuid).sort())
-    t.is((await db('decisions').where({ outcome: 'held', reason: 'GROUPING' })).length, CHECKS)
-    const [decision] = await db('decisions').where({ outcome: 'told' })
+    const notified = JSON.parse(grouped ?? '{}') as { n: number; of: { check: string; name: string; status: string }[] }
+    t.is(notified.n, CHECKS)
+    t.deepEqual(notified.of.map(({ check }) => check).sort(), checks.map(({ uuid }) => uuid).sort())
+    t.is((await db('alert_decisions').where({ outcome: 'suppressed', reason: 'GROUPING' })).length, CHECKS)
+    const [decision] = await db('alert_decisions').where({ outcome: 'notified' })
     t.is(decision.channels.filter(({ reason }: { reason: string }) => reason === 'IN_DIGEST').length, 2)
 
     await flip(product, checks, 'up')
     await eventually('the recoveries to be gathered', async () => {
-      const [bundle] = await db('bundles').where({ direction: 'up' })
-      const members = await db('bundle_members').where({ bundle_id: bundle?.id ?? null })
+      const [bundle] = await db('notification_bundles').where({ direction: 'up' })
+      const members = await db('notification_bundle_members').where({ bundle_id: bundle?.id ?? null })
       return members.length === CHECKS * 2
     })
     t.is(requestsAt(sink, '/chat').length, 1, 'they wait for half a minute')
-    await db('bundles').where({ direction: 'up' }).update({ send_at: db.fn.now() })
+    await db('notification_bundles').where({ direction: 'up' }).update({ send_at: db.fn.now() })
     await eventually('the digest of recoveries', async () => requestsAt(sink, '/chat').length === 2)
     t.regex(requestsAt(sink, '/chat')[1] ?? '', /60 checks are UP/)
     await eventually('single recoveries', async () => requestsAt(sink, '/each').length === 2 * CHECKS)
@@ -166,8 +166,9 @@ test.serial(
     t.notRegex(requestsAt(sink, '/chat')[2] ?? '', /Perhaps/, 'something pinged')
     await flip(product, checks.slice(0, 6), 'up')
     const [after] = await eventually('its recoveries to be gathered', async () => {
-      const { rows } = await db.raw(`SELECT b.send_at >= (SELECT max(sent_at) FROM bundles WHERE direction = 'up')
-        + interval '5 minutes' AS late FROM bundles b WHERE direction = 'up' AND sent_at IS NULL`)
+      const { rows } =
+        await db.raw(`SELECT b.send_at >= (SELECT max(sent_at) FROM notification_bundles WHERE direction = 'up')
+        + interval '5 minutes' AS late FROM notification_bundles b WHERE direction = 'up' AND sent_at IS NULL`)
       return rows.length > 0 && rows
     })
     t.true(after.late, 'five minutes after the digest of recoveries before')
@@ -188,20 +189,26 @@ test.serial(
 
     const many = checks.slice(10, 20)
     await flip(product, many, 'down')
-    await eventually('all to wait', async () => (await db('incidents').where({ held: 'GROUPING' })).length === 10)
+    await eventually(
+      'all to wait',
+      async () => (await db('incidents').where({ suppression: 'GROUPING' })).length === 10,
+    )
     await flip(product, many.slice(0, 3), 'up')
     await endWait(product, many.length - 3)
     await eventually('one digest', async () => requestsAt(sink, '/chat').length === 5)
     t.regex(requestsAt(sink, '/chat')[4] ?? '', /7 checks are DOWN/)
-    t.is((await db('decisions').where({ reason: 'RECOVERED_FIRST' })).length, 3)
+    t.is((await db('alert_decisions').where({ reason: 'RECOVERED_FIRST' })).length, 3)
     await flip(product, many.slice(3), 'up')
     await eventually(
       'recoveries',
       async () =>
-        (await db('bundle_members').join('bundles', 'bundles.id', 'bundle_id').where({ direction: 'up' })).length ===
-        14,
+        (
+          await db('notification_bundle_members')
+            .join('notification_bundles', 'bundles.id', 'bundle_id')
+            .where({ direction: 'up' })
+        ).length === 14,
     )
-    await db('bundles').where({ direction: 'up' }).update({ send_at: db.fn.now() })
+    await db('notification_bundles').where({ direction: 'up' }).update({ send_at: db.fn.now() })
     await eventually('their digest', async () =>
       requestsAt(sink, '/chat').some((text) => text.includes('7 checks are UP')),
     )
@@ -225,19 +232,19 @@ test.serial(
     const each = await addWebhook(deps, project.id, `${sink.url}/each`)
     const both = JSON.stringify({ channels: [chat.uuid, each.uuid] })
     const sealedConfig = deps.secrets.seal('integration', both)
-    const all = await insertChannel(db, { projectId: project.id, kind: 'group', name: 'all', sealedConfig })
-    await tell(db, checks, [all, each])
+    const all = await insertIntegration(db, { projectId: project.id, kind: 'group', name: 'all', sealedConfig })
+    await notify(db, checks, [all, each])
     await flip(product, checks, 'down')
     await endWait(product, checks.length)
-    const made = () => db('notifications').where({ channel_id: each.id, what: 'first' })
+    const made = () => db('notifications').where({ integration_id: each.id, what: 'first' })
     await eventually('the digest', async () => (await db('notifications').where({ what: 'digest' })).length === 1)
     await eventually('the first 500', async () => (await made()).length === 500)
-    t.is((await db('notifications').where({ channel_id: all.id })).length, 0)
+    t.is((await db('notifications').where({ integration_id: all.id })).length, 0)
 
     await made().whereIn('id', made().select('id').limit(15)).update({ state: 'delivered', attempts: 1 })
     await eventually('as many as have ended', async () => (await made()).length === 515)
-    const told = new Set((await made()).map(({ check_id: id }) => id))
-    const untold = checks.filter(({ id }) => !told.has(id))
+    const notified = new Set((await made()).map(({ check_id: id }) => id))
+    const untold = checks.filter(({ id }) => !notified.has(id))
     t.is(untold.length, 5)
     await flip(product, untold, 'up')
     const ended = () => db('incidents').where({ resolution: 'recovered' })
@@ -249,9 +256,9 @@ test.serial(
       'FIRST delivered',
       'IN_DIGEST undefined',
     ])
-    await eventually('nothing to wait any more', async () => (await db('waiting_tellings')).length === 0)
+    await eventually('nothing to wait any more', async () => (await db('pending_notifications')).length === 0)
     t.is((await made()).length, 515)
-    t.is((await db('notifications').where({ channel_id: each.id, what: 'recovery' })).length, 0)
+    t.is((await db('notifications').where({ integration_id: each.id, what: 'recovery' })).length, 0)
   },
 )
 
@@ -266,7 +273,7 @@ test.serial(
     await flip(product, some, 'down')
     await endWait(product, some.length)
     await eventually('the digest', async () => requestsAt(sink, '/chat').length === 1)
-    const policy = await db('policies').first()
+    const policy = await db('alert_policies').first()
     const plan = { ...IMPLICIT_PLAN, group: { checks: 2, within: 0 } }
     await changePolicy(db, policy.id, { name: 'alone', match: '*', position: 0, plan })
 
@@ -274,7 +281,7 @@ test.serial(
     await eventually('six recoveries', async () => requestsAt(sink, '/chat').length === 7)
     await flip(product, some, 'down')
     await eventually('six messages', async () => requestsAt(sink, '/chat').length === 13)
-    t.is((await db('decisions').where({ reason: 'GROUPING' })).length, 6, 'only the first time they waited')
-    t.is((await db('bundles')).length, 1)
+    t.is((await db('alert_decisions').where({ reason: 'GROUPING' })).length, 6, 'only the first time they waited')
+    t.is((await db('notification_bundles')).length, 1)
   },
 )

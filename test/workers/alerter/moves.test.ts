@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
-import { toldOf, withChecks } from './checks-with-webhook.ts'
+import { notifiedOf, withChecks } from './checks-with-webhook.ts'
 
 const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
 
@@ -22,7 +22,7 @@ test('a check that moves to another project ends its incident, nothing more is s
   await sink.waitFor(2)
   await ping(child, '/fail')
   await eventually('the child to be held', () =>
-    db('incidents').where({ check_id: child?.id, held: 'PARENT_DOWN' }).first(),
+    db('incidents').where({ check_id: child?.id, suppression: 'PARENT_DOWN' }).first(),
   )
   const from = await db('projects').where({ id: moved.projectId }).first('id', 'organisation_id as organisationId')
   const { project: to } = await addProject(deps)
@@ -32,12 +32,16 @@ test('a check that moves to another project ends its incident, nothing more is s
     db('incidents').where({ check_id: moved.id, resolution: 'ended' }).first(),
   )
   await sink.waitFor(3)
-  t.is(toldOf(sink)[2], `down ${child?.uuid}`, 'nothing holds it any more')
-  const earlier = { alert_at: db.raw(`alert_at - interval '1 minute'`), looked_at: db.fn.now(), next_at: db.fn.now() }
+  t.is(notifiedOf(sink)[2], `down ${child?.uuid}`, 'nothing holds it any more')
+  const earlier = {
+    alert_at: db.raw(`alert_at - interval '1 minute'`),
+    evaluated_at: db.fn.now(),
+    next_at: db.fn.now(),
+  }
   await db('incidents').whereNull('resolved_at').andWhere({ check_id: stays?.id }).update(earlier)
   await sink.waitFor(4)
   await ping(moved)
   await ping(stays)
   await sink.waitFor(5)
-  t.deepEqual(toldOf(sink).slice(3), [`down ${stays?.uuid}`, `up ${stays?.uuid}`])
+  t.deepEqual(notifiedOf(sink).slice(3), [`down ${stays?.uuid}`, `up ${stays?.uuid}`])
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addWebhook, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
@@ -25,7 +25,7 @@ test.serial(
       plan: { ...IMPLICIT_PLAN, steps: [step, { ...step, wait: 86_400 }] },
     })
     const checks = await Promise.all(Array.from({ length: CHECKS }, () => addCheck(deps, project.id)))
-    await tell(db, checks, [await addWebhook(deps, project.id, sink.url)])
+    await notify(db, checks, [await addWebhook(deps, project.id, sink.url)])
     const pinged = async (end: string) => {
       for (const { uuid } of checks) t.is((await fetch(`${url}/ping/${uuid}${end}`)).status, 200)
     }
@@ -40,14 +40,14 @@ test.serial(
     }
     await using _one = await product.workers(['alerter', 'notifier'])
     await using _other = await product.workers(['alerter'])
-    const told = async (count: number) =>
+    const notified = async (count: number) =>
       await eventually(`${count} messages`, async () => {
         await db('outbox').update({ resend_at: db.fn.now() })
         return sink.requests.length >= count
       })
-    await told(CHECKS)
+    await notified(CHECKS)
     await pinged('')
-    await told(2 * CHECKS)
+    await notified(2 * CHECKS)
     sweepers[0]?.signal('SIGCONT')
     await eventually('nothing to be left', async () => {
       const [flips, open, pending] = await Promise.all([

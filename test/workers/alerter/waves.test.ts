@@ -5,7 +5,7 @@ import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { inIndexOrder } from '#shared/platform/database/in-index-order.ts'
 import { execute, query } from '#shared/platform/database/sql.ts'
-import { handOn } from '../../../workers/alerter/hand-on.ts'
+import { handOn } from '../../../workers/alerter/process-flips.ts'
 import { addChat } from '../../support/alerts.ts'
 import { openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
@@ -28,7 +28,7 @@ async function openWave(checks = 150) {
     [project.id, checks],
   )
   const chat = await addChat(product.deps, project.id, 'http://127.0.0.1:1')
-  await execute(db, 'INSERT INTO check_channels (check_id, channel_id) SELECT id, ? FROM checks', [chat.id])
+  await execute(db, 'INSERT INTO check_integrations (check_id, integration_id) SELECT id, ? FROM checks', [chat.id])
   return { product, db, project, deps: await product.workers([]) }
 }
 
@@ -47,7 +47,7 @@ async function goDown(db: Knex, count: number): Promise<void> {
 async function endWait(db: Knex): Promise<void> {
   await execute(
     db,
-    `UPDATE incidents SET alert_at = alert_at - make_interval(secs => ?), next_at = now() WHERE held = 'GROUPING'`,
+    `UPDATE incidents SET alert_at = alert_at - make_interval(secs => ?), next_at = now() WHERE suppression = 'GROUPING'`,
     [WITHIN],
   )
 }
@@ -63,13 +63,13 @@ async function openGroup({ due, next, checks }: { due: number; next: number; che
 }
 
 /** As another alerter does that is at all changes that wait. */
-async function holdChanges(db: Knex): Promise<Knex.Transaction> {
+async function suppressChanges(db: Knex): Promise<Knex.Transaction> {
   const other = await db.transaction()
   await other.raw('SELECT 1 FROM flips WHERE processed_at IS NULL FOR UPDATE')
   return other
 }
 
-const digestsOf = (db: Knex) => query(db, 'SELECT size, sent_at IS NOT NULL AS sent FROM bundles')
+const digestsOf = (db: Knex) => query(db, 'SELECT size, sent_at IS NOT NULL AS sent FROM notification_bundles')
 const messagesOf = (db: Knex) => query(db, 'SELECT what FROM notifications')
 
 test('a wave of more changes than one page holds is one digest, though its first messages need not wait any more', async (t) => {
@@ -93,7 +93,7 @@ test('what a second turn takes of a wave goes with the rest, few as they may be'
 test('a digest waits for the changes that another alerter is at, but not for longer than digests are gathered', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
-  const other = await holdChanges(db)
+  const other = await suppressChanges(db)
   while ((await handOn(deps)) > 0);
   const [gathered, sent] = [await digestsOf(db), await messagesOf(db)]
   await other.rollback()
@@ -105,7 +105,7 @@ test('a digest waits for the changes that another alerter is at, but not for lon
 test('a digest that was gathered for long enough goes, whatever still comes', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
-  const other = await holdChanges(db)
+  const other = await suppressChanges(db)
   while ((await handOn(deps)) > 0);
   await execute(db, 'UPDATE bundles SET send_at = now()')
   await handOn(deps)
@@ -122,7 +122,7 @@ test('first messages that are looked at before their time, as after a change of 
   while ((await handOn(deps)) > 0);
   t.deepEqual(await messagesOf(db), [])
   t.deepEqual(await digestsOf(db), [])
-  t.is((await db('incidents').where({ held: 'GROUPING' }).where('next_at', '>', db.fn.now())).length, 100)
+  t.is((await db('incidents').where({ suppression: 'GROUPING' }).where('next_at', '>', db.fn.now())).length, 100)
 })
 
 test('a page of very many incidents that are due is claimed by looking at that page alone', async (t) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { decodeCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { leafHash, nodeHash, rootOf, verifyConsistency } from '#shared/transparency/anchoring/merkle.ts'
 import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts'
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
@@ -51,7 +51,7 @@ export function problemsOf(log: LogContents, key: NoteKey): string[] {
   const problems: string[] = log.hasGaps ? ['the places have gaps'] : []
   let before = { size: 0, root: rootOf([]) }
   for (const note of log.notes) {
-    const { checkpoint } = openCheckpoint(note, [key])
+    const { checkpoint } = decodeCheckpoint(note, [key])
     const { size, root } = checkpoint
     if (size > log.leaves.length) problems.push(`${size} promises an entry that is not stored`)
     const expected = rootOf(log.leaves.slice(0, size))

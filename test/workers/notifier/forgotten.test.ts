@@ -1,5 +1,5 @@
 import test from 'ava'
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addWebhook, notify } from '../../support/alerts.ts'
 import { openBrokerProbe } from '../../support/broker-probe.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
@@ -14,13 +14,13 @@ test('an integration that cannot be opened silences none of its neighbours', asy
   const check = await addCheck(deps, project.id)
   const broken = await addWebhook(deps, project.id, `${sink.url}/broken`)
   const sound = await addWebhook(deps, project.id, `${sink.url}/sound`)
-  await tell(product.db, [check], [broken, sound])
-  await product.db('channels').where({ id: broken.id }).update({ sealed_config: 'sealed under a key that is gone' })
+  await notify(product.db, [check], [broken, sound])
+  await product.db('integrations').where({ id: broken.id }).update({ sealed_config: 'sealed under a key that is gone' })
   await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
   t.is((await fetch(`${base}/ping/${check.uuid}/fail`)).status, 200)
   t.is((await sink.waitFor(1)).path, '/sound/down')
   const attempt = await eventually('the broken one to say why', () =>
-    product.db('notifications').where({ channel_id: broken.id }).where('attempts', '>', 0).first(),
+    product.db('notifications').where({ integration_id: broken.id }).where('attempts', '>', 0).first(),
   )
   t.is(attempt.flip_id !== null, true)
   await using probe = await openBrokerProbe(product.config.amqpUrl)
@@ -33,7 +33,7 @@ test('a flip whose message was lost is sent round again', async (t) => {
   const project = await product.project()
   const { deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
-  await tell(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
+  await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
   await product.db.raw(
     `INSERT INTO flips (check_id, at, from_status, to_status, reason)
      VALUES (?, now() - interval '2 minutes', 'up', 'down', 'timeout'), (?, now() - interval '2 days', 'up', 'down', 'timeout')`,

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { delivered, permanent } from '#shared/delivery/outcome.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
-import { claimNotifications, holdLeases, recordAttempts } from '#shared/monitoring/notifications/attempt-store.ts'
+import { claimNotifications, recordAttempts, renewLeases } from '#shared/monitoring/notifications/attempt-store.ts'
 import { releaseMonthly, reserveMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { nowMicros } from '#shared/time.ts'
-import { addWebhook, tell } from '../../support/alerts.ts'
+import { addWebhook, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 
-const CROWD = 400
+const MANY = 400
 
 test('hundreds of alerts to one host all arrive, once each, at the first attempt; a few of another project among them', async (t) => {
   await using sink = await openHttpSink()
@@ -21,22 +21,22 @@ test('hundreds of alerts to one host all arrive, once each, at the first attempt
   const { deps } = await product.ingress()
   // One after the other: hundreds at once may wait longer for a connection than the pool allows.
   const checks: Check[] = []
-  while (checks.length < CROWD) checks.push(await addCheck(deps, many.id))
+  while (checks.length < MANY) checks.push(await addCheck(deps, many.id))
   const other = await addCheck(deps, one.id)
-  await tell(product.db, checks, [await addWebhook(deps, many.id, `${sink.url}/many`)])
-  await tell(product.db, [other], [await addWebhook(deps, one.id, `${sink.url}/one`)])
+  await notify(product.db, checks, [await addWebhook(deps, many.id, `${sink.url}/many`)])
+  await notify(product.db, [other], [await addWebhook(deps, one.id, `${sink.url}/one`)])
   await product.db('checks').update({ status: 'up', alert_after: new Date(Date.now() - 60_000) })
   await product.workers()
-  await sink.waitFor(CROWD + 1)
+  await sink.waitFor(MANY + 1)
   await eventually('all to be recorded', async () => {
     const rows = await product.db('notifications').where({ state: 'delivered' })
-    return rows.length === CROWD + 1
+    return rows.length === MANY + 1
   })
   const ids = sink.requests.map(({ headers }) => headers['x-signalbox-notification'])
-  t.is(new Set(ids).size, CROWD + 1)
-  t.is(ids.length, CROWD + 1)
+  t.is(new Set(ids).size, MANY + 1)
+  t.is(ids.length, MANY + 1)
   const attempts = await product.db('notification_attempts').select('n', 'outcome')
-  t.is(attempts.length, CROWD + 1)
+  t.is(attempts.length, MANY + 1)
   t.true(attempts.every(({ n, outcome }) => n === 1 && outcome === 'delivered'))
   t.is(sink.requests.filter(({ path }) => path === '/one/down').length, 1)
 })
@@ -60,16 +60,16 @@ test('attempts that are claimed together go to one claimer each, and what is del
   const taken = claims.flat().filter((claim) => claim !== null)
   t.is(taken.length, 4)
   t.is(new Set(taken.map(({ id }) => id)).size, 4)
-  t.deepEqual(await holdLeases(db, [...taken, { id: ids[0] ?? '', attempt: 2 }]), [true, true, true, true, false])
+  t.deepEqual(await renewLeases(db, [...taken, { id: ids[0] ?? '', attempt: 2 }]), [true, true, true, true, false])
   const [gone] = taken
   await db('notifications').where({ id: gone?.id }).delete()
   const finished = taken.map((claimed) => ({
     notificationId: claimed.id,
-    channelId: claimed.channelId,
+    integrationId: claimed.integrationId,
     attempt: claimed.attempt,
     startedAt: nowMicros(),
     durationMs: 5,
-    outcome: claimed.channelId === channels[0]?.id ? permanent('Gone', { failure: 'status' }) : delivered,
+    outcome: claimed.integrationId === channels[0]?.id ? permanent('Gone', { failure: 'status' }) : delivered,
     retryInMs: null,
   }))
   const disabled = (await recordAttempts(db, finished)).filter(({ isDisabledNow }) => isDisabledNow)
@@ -78,7 +78,7 @@ test('attempts that are claimed together go to one claimer each, and what is del
   const states = await db('notifications').orderBy('state').pluck('state')
   t.is(states.length, 3)
   t.false(states.includes('pending'))
-  const stored = await db('channels').orderBy('id').select('disabled_at', 'last_error')
+  const stored = await db('integrations').orderBy('id').select('disabled_at', 'last_error')
   t.deepEqual(
     stored.map((row) => [row.disabled_at !== null, row.last_error]),
     [

@@ -50,8 +50,8 @@ test('H4: a gateway that is away opens the breaker of who asked it', async (t) =
   await using open = openRegistries(gateway.url)
   const { outwardSupplies } = open.registries
   for (let pack = 0; pack < 5; pack++) await outwardSupplies.fetch(context('one', 'handle-1'), { gstin })
-  const asked = gateway.requests.length
+  const requested = gateway.requests.length
   t.is((await outwardSupplies.fetch(context('one', 'handle-1'), { gstin })).attempts, 0)
-  t.is(gateway.requests.length, asked)
+  t.is(gateway.requests.length, requested)
   t.is((await outwardSupplies.fetch(context('two', 'handle-1'), { gstin })).attempts, 1)
 })

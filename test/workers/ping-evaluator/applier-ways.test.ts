@@ -8,7 +8,7 @@ import { aPing, openApplier, openChecks, openStream } from './open-applier.ts'
 const HOUR = 3_600_000_000
 const SECOND = 1_000_000
 const SEED = 20_261_123
-const STORIES = 150
+const SCENARIOS = 150
 const RUNS = [null, randomUUID(), randomUUID()]
 const EDITS = [
   { status: 'paused', alert_after: null },
@@ -18,8 +18,8 @@ const EDITS = [
 ]
 
 test('by whichever way, checks, logs and flips are what they are when every check is read', async (t) => {
-  const { db, ids } = await openChecks(t, 2 * STORIES)
-  for (let story = 0; story < STORIES; story++) {
+  const { db, ids } = await openChecks(t, 2 * SCENARIOS)
+  for (let story = 0; story < SCENARIOS; story++) {
     const random = randomOf(SEED, story)
     const [known = 0, read = 0] = ids.slice(2 * story)
     const applier = openApplier(db)
@@ -51,7 +51,7 @@ async function allOf(db: Knex, id: number) {
   const tables = [
     await db('pings').where({ check_id: id }).orderBy('n'),
     await db('flips').where({ check_id: id }).orderBy('id'),
-    await db('check_marks').where({ check_id: id }),
+    await db('check_deadlines').where({ check_id: id }),
   ]
   return tables.map((rows) => rows.map(withoutNames))
 }

@@ -38,12 +38,12 @@ test.serial('owners hear at most once a day that runs are given up for being too
     const url = `${app.url}/ping/${check.uuid}/start?rid=${randomUUID()}`
     t.is((await fetch(url, { method: 'POST' })).status, 200)
   }
-  const givenUp = async (count: number) =>
+  const abandonedRuns = async (count: number) =>
     await eventually(`${count} runs to be given up`, async () => {
       return (await db('runs').where({ check_id: check.id, outcome: 'abandoned' })).length === count
     })
   for (let n = 0; n < 3; n++) await start()
-  await givenUp(1)
+  await abandonedRuns(1)
   {
     await using _first = await app.workers(['sweeper', 'mailer'])
     await smtp.waitFor(1)
@@ -56,7 +56,7 @@ test.serial('owners hear at most once a day that runs are given up for being too
 
   // Another on the same day waits until the day is over.
   await start()
-  await givenUp(2)
+  await abandonedRuns(2)
   {
     await using _second = await app.workers(['sweeper', 'mailer'])
     // The same sweep gives up what is too old, and then looks whom to tell; it comes to its end before the worker does.
@@ -67,11 +67,11 @@ test.serial('owners hear at most once a day that runs are given up for being too
       outcome: 'open',
       deadline: db.raw(`now() - interval '73 hours'`),
     })
-    await givenUp(3)
+    await abandonedRuns(3)
   }
   t.is(smtp.mails.length, 1)
   t.not((await db('check_tallies').where({ check_id: check.id }).first()).abandoned_at, null)
-  await db('check_tallies').update({ abandoned_told_at: db.raw(`now() - interval '25 hours'`) })
+  await db('check_tallies').update({ abandoned_notified_at: db.raw(`now() - interval '25 hours'`) })
   await app.workers(['sweeper', 'mailer'])
   await smtp.waitFor(2)
   t.is(smtp.mails.length, 2)

@@ -119,7 +119,7 @@ test('two sweepers send one report, with uptime, downtime, the worst and what is
   // A clock that is set back makes the same period due again.
   await app.db('user_reports').update({ report_at: new Date(Math.max(midnight.getTime(), Date.now() - 1000)) })
   await eventually('the next report', async () => (await app.db('user_reports').first()).report_at > new Date())
-  t.is((await app.db('mails').where({ kind: 'report' })).length, 1)
+  t.is((await app.db('report_mails').where({ kind: 'report' })).length, 1)
 
   const link = /Unsubscribe: http:\/\/[^/]+(\/reports\/\S+)/.exec(text)?.[1] ?? ''
   const visitor = createVisitor(app.url)
@@ -138,7 +138,7 @@ test('a reminder names what is down, acknowledged ones and those in a window apa
   const check = await downCheck(fixture, 'backup', at)
   await downCheck(fixture, 'known', at, 'acknowledged')
   await downCheck(fixture, 'planned', at, 'alerting', 'db')
-  await app.db('windows').insert({
+  await app.db('maintenance_windows').insert({
     project_id: team.project.id,
     match: 'db',
     starts_at: new Date(Date.now() - HOUR),
@@ -163,5 +163,5 @@ test('a reminder names what is down, acknowledged ones and those in a window apa
     async () => (await app.db('user_reports').first()).reminder_at === null,
   )
   t.is(await setFirstReminders(app.db), 0, 'what is left is acknowledged')
-  t.is((await app.db('mails').where({ kind: 'reminder' })).length, 1)
+  t.is((await app.db('report_mails').where({ kind: 'reminder' })).length, 1)
 })

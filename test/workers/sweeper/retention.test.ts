@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { leaseKey, openKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
+import { decryptKey, leaseKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { nowMicros } from '#shared/time.ts'
-import { handOn } from '../../../workers/alerter/hand-on.ts'
+import { handOn } from '../../../workers/alerter/process-flips.ts'
 import { dueAlerts } from '../../../workers/sweeper/sweeps/due-alerts.ts'
 import { openRuns } from '../../../workers/sweeper/sweeps/open-runs.ts'
 import { retention } from '../../../workers/sweeper/sweeps/retention.ts'
@@ -33,7 +33,7 @@ test('idempotency keys are forgotten after their retention, and not before', asy
     left.map(({ key }) => key),
     ['a week', 'answered', 'under way'],
   )
-  const found = await db.transaction((tx) => openKey(tx, scope('old'), fingerprint))
+  const found = await db.transaction((tx) => decryptKey(tx, scope('old'), fingerprint))
   t.is(found.state, 'free')
 })
 
@@ -69,13 +69,13 @@ test('incidents are kept for 400 days after their end, and maintenance windows f
     { ...incident, state: 'alerting', down_at: daysAgo(500), id: open },
   ])
   const window = { project_id: project.id, match: '*', starts_at: daysAgo(100) }
-  await db('windows').insert([
+  await db('maintenance_windows').insert([
     { ...window, name: 'past', ends_at: daysAgo(91) },
     { ...window, name: 'kept', ends_at: daysAgo(89) },
   ])
   await retention.run({ deps, barriers: { answering: async () => new Set<number>() }, now: nowMicros() })
   t.deepEqual((await db('incidents').pluck('id')).sort(), [kept, open].sort())
-  t.deepEqual(await db('windows').pluck('name'), ['kept'])
+  t.deepEqual(await db('maintenance_windows').pluck('name'), ['kept'])
 })
 
 test('the metrics of alerting say what is open, due, undecided, decided and unstated', async (t) => {
@@ -108,7 +108,7 @@ test('the metrics of alerting say what is open, due, undecided, decided and unst
   t.is(await metricOf('open_runs'), 1)
   t.true((await metricOf('statement_age_seconds')) > 24 * 3600)
   while ((await handOn(deps)) > 0);
-  t.is(await metricOf('alert_decisions_total', '{outcome="none",reason="NO_CHANNELS"}'), 1)
+  t.is(await metricOf('alert_decisions_total', '{outcome="none",reason="NO_INTEGRATIONS"}'), 1)
   await dueAlerts.run(tick)
   t.deepEqual([await metricOf('unprocessed_flips'), await metricOf('alerts_oldest_due_seconds')], [0, 0])
 })

@@ -26,9 +26,9 @@ for (const flips of [0, 1, 2]) {
     // Rows as they lie on their pages, with their line pointers; what compression saves is saved, indexes are apart.
     const [size] = await query<{ records: number; statements: number; count: number; entries: number }>(
       app.db,
-      `SELECT (SELECT sum(pg_column_size(r.*) + 4) FROM statement_records r) AS records,
-              (SELECT sum(pg_column_size(s.*) + 4) FROM statements s) AS statements,
-              (SELECT count(*) FROM statement_records) AS count, (SELECT count(*) FROM log_entries) AS entries`,
+      `SELECT (SELECT sum(pg_column_size(r.*) + 4) FROM uptime_statement_records r) AS records,
+              (SELECT sum(pg_column_size(s.*) + 4) FROM uptime_statements s) AS statements,
+              (SELECT count(*) FROM uptime_statement_records) AS count, (SELECT count(*) FROM log_entries) AS entries`,
     )
     if (!size) return t.fail()
     const days = size.count / CHECKS

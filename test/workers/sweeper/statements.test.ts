@@ -65,14 +65,14 @@ test.serial(
     await addOldCheck(app, project.id, 'another')
     await addFlip(app, check.id, october(2, 3), 'up', 'down')
     await addFlip(app, check.id, october(2, 4), 'down', 'up')
-    await app.db('unknowns').insert({
+    await app.db('unknown_periods').insert({
       check_id: check.id,
       gap_from: october(3, 5),
       gap_until: october(3, 6),
       from_at: october(3, 5),
       until_at: new Date(october(3, 5).getTime() + 31 * 60_000),
       expected_at: october(3, 5),
-      excused_at: october(3, 6),
+      deadline_extended_at: october(3, 6),
       reason: 'GAP',
     })
     await since(app, project.id, october(1))
@@ -83,7 +83,7 @@ test.serial(
       const [one = 0, other = 0] = await Promise.all([stateDays(app.db, now), stateDays(app.db, now)])
       left = one + other
     }
-    const stated = await app.db('statements').where({ project_id: project.id }).orderBy('id')
+    const stated = await app.db('uptime_statements').where({ project_id: project.id }).orderBy('id')
     t.deepEqual(
       stated.map(({ statement }) => statement.date),
       ['2025-10-01', '2025-10-02', '2025-10-03'],
@@ -161,10 +161,10 @@ test.serial(
     await since(app, project.id, october(1))
     // The day that is open, and no correction: the flip of its check is older than what is looked back for.
     await stateDays(app.db, micros(october(5, 2)))
-    const before = await app.db('statements').where({ project_id: project.id })
+    const before = await app.db('uptime_statements').where({ project_id: project.id })
     await addFlip(app, check.id, october(4, 6), 'up', 'down')
     await stateDays(app.db, micros(october(6, 2)))
-    const stated = await app.db('statements').where({ project_id: project.id }).orderBy('id')
+    const stated = await app.db('uptime_statements').where({ project_id: project.id }).orderBy('id')
     const added = stated.slice(before.length).map(({ statement }) => statement)
     t.deepEqual(
       added.map(({ date, corrects }) => [date, corrects]),
@@ -179,7 +179,11 @@ test.serial(
     )
     t.is(added[0].records.length, before.at(-1)?.statement.records.length, 'a correction concerns every check')
     t.is(await stateDays(app.db, micros(october(7, 2))), 1)
-    t.is((await app.db('statements').where({ project_id: project.id, is_correction: true })).length, 1, 'and once')
+    t.is(
+      (await app.db('uptime_statements').where({ project_id: project.id, is_correction: true })).length,
+      1,
+      'and once',
+    )
 
     const proof = await provenOf(check.uuid, '2025-10-04', '2025-10-04')
     t.is(proof.records.length, 2)
@@ -249,12 +253,14 @@ test.serial('the page of a check offers its months as files, and the sweeper sta
   const check = await addCheck(app.deps, project.id, { name: 'swept' })
   const yesterday = new Date(Date.now() - 2 * DAY)
   await app.db('checks').where({ id: check.id }).update({ created_at: yesterday })
-  await app.db('statements').where({ project_id: project.id }).delete()
+  await app.db('uptime_statements').where({ project_id: project.id }).delete()
   await since(app, project.id, yesterday)
   await using _ = await app.workers(['sweeper'])
   const date = yesterday.toISOString().slice(0, 10)
   await eventually('the day before yesterday to be stated', async () =>
-    (await app.db('statements').where({ project_id: project.id })).find(({ statement }) => statement.date === date),
+    (await app.db('uptime_statements').where({ project_id: project.id })).find(
+      ({ statement }) => statement.date === date,
+    ),
   )
   const page = await owner.get(`/checks/${check.uuid}`)
   const month = date.slice(0, 7)
@@ -272,17 +278,17 @@ test.serial(
     await addOldCheck(app, project.id, 'gone')
     await since(app, project.id, october(1))
     await stateDays(app.db, micros(october(2, 2)))
-    const [stated] = await app.db('statements').where({ project_id: project.id })
+    const [stated] = await app.db('uptime_statements').where({ project_id: project.id })
     await app.db.transaction((tx) => deleteProject(tx, project.id))
-    t.is((await app.db('statements').where({ id: stated.id })).length, 0)
-    t.is((await app.db('statement_records').where({ statement_id: stated.id })).length, 0)
+    t.is((await app.db('uptime_statements').where({ id: stated.id })).length, 0)
+    t.is((await app.db('uptime_statement_records').where({ statement_id: stated.id })).length, 0)
     const leaf = Buffer.from(stated.statement.anchor.txId, 'hex')
     t.is((await app.db('log_entries').where({ leaf_hash: leaf })).length, 1)
 
     const kept = (await addProject(app.deps)).project
     await since(app, kept.id, october(1))
     await stateDays(app.db, micros(october(2, 2)))
-    const count = async () => (await app.db('statements').where({ project_id: kept.id })).length
+    const count = async () => (await app.db('uptime_statements').where({ project_id: kept.id })).length
     await pruneStatements(app.db, 40_000)
     t.is(await count(), 1)
     await pruneStatements(app.db, 400)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Knex } from 'knex'
-import { setTellUnknown } from '#shared/monitoring/projects/changes-store.ts'
-import { addChat, addWebhook, tell } from '../../support/alerts.ts'
+import { setNotifyUnknown } from '#shared/monitoring/projects/changes-store.ts'
+import { addChat, addWebhook, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
@@ -11,9 +11,9 @@ import { addCheck, addProject } from '../../support/projects.ts'
 const GAP_UNTIL = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 1_800_000)
 
 /** A check that was excused so many minutes ago, for a gap of half an hour, until so many hours after it. */
-async function excused(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 } = {}): Promise<void> {
+async function extended(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 } = {}): Promise<void> {
   await db.raw(
-    `INSERT INTO unknowns (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason, excused_at)
+    `INSERT INTO unknown_periods (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason, deadline_extended_at)
      SELECT ?, g.until - interval '30 minutes', g.until, g.until - interval '20 minutes', g.until + interval '1 minute',
             g.until + make_interval(secs => ?::float * 3600), 'GAP', now() - make_interval(mins => ?)
      FROM (SELECT ?::timestamptz AS until) g`,
@@ -33,14 +33,14 @@ test('checks that stay unknown are named in one message per integration that peo
   const [nightly, weekly, frequent, early] = checks
   if (!nightly || !weekly || !frequent || !early) return t.fail()
   const chat = await addChat(deps, project.id, sink.url)
-  await tell(db, checks, [chat, await addWebhook(deps, project.id, `${sink.url}/hook`)])
+  await notify(db, checks, [chat, await addWebhook(deps, project.id, `${sink.url}/hook`)])
   const silent = await addCheck(deps, quiet.project.id, { name: 'silent' })
-  await tell(db, [silent], [await addChat(deps, quiet.project.id, `${sink.url}/quiet`)])
-  await setTellUnknown(db, quiet.project.id, false)
-  await excused(db, nightly.id)
-  await excused(db, weekly.id, { minutesAgo: 1, hours: 24 * 7 })
-  await excused(db, frequent.id, { hours: 0.03 })
-  await excused(db, silent.id)
+  await notify(db, [silent], [await addChat(deps, quiet.project.id, `${sink.url}/quiet`)])
+  await setNotifyUnknown(db, quiet.project.id, false)
+  await extended(db, nightly.id)
+  await extended(db, weekly.id, { minutesAgo: 1, hours: 24 * 7 })
+  await extended(db, frequent.id, { hours: 0.03 })
+  await extended(db, silent.id)
 
   await product.workers(['sweeper', 'notifier'])
   await sink.waitFor(1)
@@ -52,20 +52,20 @@ test('checks that stay unknown are named in one message per integration that peo
   )
   await eventually(
     'the project that wants none to be done with',
-    async () => (await db('unknowns').where({ check_id: silent.id }).whereNotNull('told_at')).length === 1,
+    async () => (await db('unknown_periods').where({ check_id: silent.id }).whereNotNull('notified_at')).length === 1,
   )
-  const decisions = await db('decisions').where({ reason: 'UNKNOWN_NOTICE' }).orderBy('check_id')
+  const decisions = await db('alert_decisions').where({ reason: 'UNKNOWN_NOTICE' }).orderBy('check_id')
   t.deepEqual(
     decisions.map(({ check_id: id, outcome, channels }) => [id, outcome, channels.length]),
-    [nightly.id, weekly.id].sort((a, b) => a - b).map((id) => [id, 'told', 1]),
+    [nightly.id, weekly.id].sort((a, b) => a - b).map((id) => [id, 'notified', 1]),
     'the webhook keeps a record per check and is not told',
   )
 
   // One that is excused later in the same gap waits until the hour is over.
-  await excused(db, early.id, { minutesAgo: 10 })
+  await extended(db, early.id, { minutesAgo: 10 })
   await eventually('another look', async () => {
-    await db.raw(`UPDATE unknowns SET told_at = now() - interval '61 minutes' WHERE told_at IS NOT NULL`)
-    return (await db('unknowns').where({ check_id: early.id }).whereNotNull('told_at')).length === 1
+    await db.raw(`UPDATE unknown_periods SET notified_at = now() - interval '61 minutes' WHERE notified_at IS NOT NULL`)
+    return (await db('unknown_periods').where({ check_id: early.id }).whereNotNull('notified_at')).length === 1
   })
   await sink.waitFor(2)
   t.regex(sink.requests[1]?.body.toString() ?? '', /UNKNOWN \| 1 check\b/)

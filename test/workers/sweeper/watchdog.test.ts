@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import type { Knex } from 'knex'
-import { lateWork } from '#shared/monitoring/beats/late-work-store.ts'
-import { readWatchdog, takeWatchdogTurn } from '#shared/monitoring/beats/watchdog-store.ts'
+import { lateWork } from '#shared/monitoring/availability/late-work-store.ts'
+import { claimWatchdog, readWatchdog } from '#shared/monitoring/availability/watchdog-store.ts'
 import { watchdog } from '../../../workers/sweeper/sweeps/watchdog.ts'
-import { addChat, tell } from '../../support/alerts.ts'
+import { addChat, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
@@ -16,7 +16,7 @@ const openWatched = (sink: HttpSink) =>
 /** The minute of the last turn passes, whoever had it. */
 const nextMinute = (db: Knex) =>
   db.raw(`UPDATE installation SET watchdog_tried_at = watchdog_tried_at - interval '61 seconds'`)
-const isSaid = (db: Knex, why: RegExp) =>
+const isReported = (db: Knex, why: RegExp) =>
   eventually(`${why} to be said`, async () => why.test((await readWatchdog(db)).problem ?? ''))
 
 test.serial('the monitor outside is fetched once a minute, by one of several sweepers', async (t) => {
@@ -34,7 +34,7 @@ test.serial('the monitor outside is fetched once a minute, by one of several swe
     sink.requests.map(({ method, url }) => `${method} ${url}`),
     ['GET /outside?key=hidden', 'GET /outside?key=hidden'],
   )
-  const turns = async () => await Promise.all(Array.from({ length: 10 }, () => takeWatchdogTurn(db)))
+  const turns = async () => await Promise.all(Array.from({ length: 10 }, () => claimWatchdog(db)))
   t.is((await turns()).filter(Boolean).length, 0, 'the minute is not over')
   // From here on the turn is asked for by us alone.
   for (const sweeper of sweepers) await sweeper[Symbol.asyncDispose]()
@@ -48,8 +48,8 @@ test.serial('it is not fetched before every sweep has come to its end, and the s
   const { db } = product
   await db.raw('ALTER TABLE financing_registrations RENAME TO set_aside')
   await product.workers(['sweeper'])
-  await isSaid(db, /sweep: lapsed-registrations has not come to its end since the start/)
-  await isSaid(db, /sweep: shards 0 have not answered for \d+ s/)
+  await isReported(db, /sweep: lapsed-registrations has not come to its end since the start/)
+  await isReported(db, /sweep: shards 0 have not answered for \d+ s/)
   await db.raw('ALTER TABLE set_aside RENAME TO financing_registrations')
   await eventually('the failed sweep to come to its end', async () => {
     return !/lapsed-registrations/.test((await readWatchdog(db)).problem ?? '')
@@ -65,12 +65,12 @@ test.serial('it is not fetched while a door takes no pings', async (t) => {
   await using product = await openWatched(sink)
   const { db } = product
   await db.raw(
-    `INSERT INTO beats (instance, kind, span, shards, from_at, until_at)
+    `INSERT INTO listener_heartbeats (instance, kind, span, shards, from_at, until_at)
      VALUES (?, 'http', 1, 1, now() - interval '1 hour', now() - interval '1 minute')`,
     [randomUUID()],
   )
   await product.workers(['ping-evaluator', 'sweeper'])
-  await isSaid(db, /gaps: http takes no pings since \S+ \(process lost\)/)
+  await isReported(db, /gaps: http takes no pings since \S+ \(process lost\)/)
   t.is(sink.requests.length, 0)
   await product.ingress()
   await sink.waitFor(1)
@@ -83,7 +83,7 @@ test.serial('it is not fetched while a change waits that no alerter hands on', a
   const { deps } = await product.ingress()
   const { project } = await addProject(deps)
   const check = await addCheck(deps, project.id)
-  await tell(db, [check], [await addChat(deps, project.id, `${sink.url}/chat`)])
+  await notify(db, [check], [await addChat(deps, project.id, `${sink.url}/chat`)])
   await db.raw(`UPDATE checks SET status = 'down' WHERE id = ?`, [check.id])
   await db.raw(
     `INSERT INTO flips (check_id, at, from_status, to_status, reason)
@@ -91,7 +91,7 @@ test.serial('it is not fetched while a change waits that no alerter hands on', a
     [check.id],
   )
   await product.workers(['ping-evaluator', 'sweeper'])
-  await isSaid(db, /changes of checks wait to be handed on for more than 2 minutes/)
+  await isReported(db, /changes of checks wait to be handed on for more than 2 minutes/)
   t.is(sink.requests.length, 0)
   await product.workers(['notifier'])
   await sink.waitFor(({ path }) => path === '/outside')
@@ -105,9 +105,9 @@ test.serial('a monitor that does not answer is said, and is tried again a minute
   const { db } = product
   sink.enqueue({ status: 503 }, { misbehave: 'reset' }, { status: 302, headers: { location: '/elsewhere' } })
   await product.workers(['ping-evaluator', 'sweeper'])
-  await isSaid(db, /^the monitor answered 503$/)
+  await isReported(db, /^the monitor answered 503$/)
   await nextMinute(db)
-  await isSaid(db, /^the monitor did not answer \(reset\)$/)
+  await isReported(db, /^the monitor did not answer \(reset\)$/)
   t.is((await readWatchdog(db)).fedAt, null)
   await nextMinute(db)
   await eventually('the answer to be noted', async () => (await readWatchdog(db)).problem === null)
@@ -122,13 +122,13 @@ test.serial('each kind of work is late when it has been due for more than two mi
   const channel = await addChat(deps, project.id, 'http://127.0.0.1:1')
   t.deepEqual(await lateWork(db), [])
   const ago = (seconds: number) => db.raw('clock_timestamp() - make_interval(secs => ?::float)', [seconds])
-  const [policy] = await db('policies')
+  const [policy] = await db('alert_policies')
     .insert({ project_id: project.id, name: 'P', match: '', plan: '{}' })
     .returning('id')
   const id = randomUUID()
   const common = { project_id: project.id, policy_id: policy.id }
-  await db('check_marks')
-    .insert({ check_id: check.id, look_at: ago(60) })
+  await db('check_deadlines')
+    .insert({ check_id: check.id, next_check_at: ago(60) })
     .onConflict('check_id')
     .merge()
   await db('flips').insert({ check_id: check.id, at: ago(60), from_status: 'up', to_status: 'down', reason: 'fail' })
@@ -142,10 +142,10 @@ test.serial('each kind of work is late when it has been due for more than two mi
     down_at: ago(900),
     next_at: ago(60),
   })
-  await db('bundles').insert({ id, ...common, direction: 'up', opened_at: ago(200), send_at: ago(60) })
+  await db('notification_bundles').insert({ id, ...common, direction: 'up', opened_at: ago(200), send_at: ago(60) })
   await db('notifications').insert({
     id,
-    channel_id: channel.id,
+    integration_id: channel.id,
     check_status: 'down',
     what: 'test',
     next_attempt_at: ago(60),
@@ -156,7 +156,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
   const older = async (table: string, column: string) =>
     await db(table).update({ [column]: db.raw(`${column} - interval '61 seconds'`) })
   for (const [table, column, what] of [
-    ['check_marks', 'look_at', 'checks are overdue and were not looked at'],
+    ['check_deadlines', 'next_check_at', 'checks are overdue and were not looked at'],
     ['flips', 'at', 'changes of checks wait to be handed on'],
     ['incidents', 'next_at', 'incidents wait to be decided on'],
     ['bundles', 'send_at', 'digests wait to be sent'],
@@ -175,10 +175,10 @@ test.serial('each kind of work is late when it has been due for more than two mi
   await sweep.run({ deps: workers, barriers, now: workers.now() })
   t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: held back, since checks are overdue/)
   t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is handed on within seconds')
-  await db('check_marks').del()
+  await db('check_deadlines').del()
   for (const table of ['flips', 'notifications', 'bundles', 'incidents', 'outgoing_mails', 'outbox'])
     await db(table).del()
-  await takeWatchdogTurn(db)
+  await claimWatchdog(db)
   await sweep.run({ deps: workers, barriers, now: workers.now() })
   t.deepEqual(sweep.problems?.(0), [])
 })
@@ -187,11 +187,11 @@ test.serial('a sweeper that misses its ticks writes log lines only', async (t) =
   await using product = await openProduct()
   const { db } = product
   const sweeper = product.spawn('workers', ['sweeper'])
-  const beats = () => db('beats').where({ kind: 'sweeper' })
-  await eventually('the sweeper to run', async () => (await beats()).length > 0)
+  const heartbeats = () => db('listener_heartbeats').where({ kind: 'sweeper' })
+  await eventually('the sweeper to run', async () => (await heartbeats()).length > 0)
   sweeper.signal('SIGSTOP')
   const old = db.raw("until_at < now() - interval '5 seconds'")
-  await eventually('its ticks to be missed', async () => (await beats().where(old)).length > 0)
+  await eventually('its ticks to be missed', async () => (await heartbeats().where(old)).length > 0)
   sweeper.signal('SIGCONT')
   await eventually('the missed ticks to be noted', () => sweeper.output().includes('sweep.tick-missed'))
   t.is(await sweeper.stop(), 0)

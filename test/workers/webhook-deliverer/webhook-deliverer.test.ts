@@ -98,8 +98,8 @@ test.serial(
         const [row] = await deliveriesOf(product.db, endpoint.id)
         if (sink.requests.length > n) return true
         // An open breaker holds it back until that time; while an attempt is under way no time passes.
-        const heldSeconds = (row?.next_attempt_at.getTime() ?? 0) / 1000 - clock.now() / 1_000_000
-        if (row?.lease_until === null && heldSeconds > 0) clock.advance(heldSeconds + 1)
+        const pausedSeconds = (row?.next_attempt_at.getTime() ?? 0) / 1000 - clock.now() / 1_000_000
+        if (row?.lease_until === null && pausedSeconds > 0) clock.advance(pausedSeconds + 1)
         await dueDeliveries.run({ deps, now: clock.now(), barriers: { answering: async () => new Set<number>() } })
         return sink.requests.length > n
       })
@@ -117,8 +117,8 @@ test.serial(
     t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size, 1)
     t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-signature'])).size, 10, 'a fresh signature')
     t.is(sink.requests[0]?.body.toString(), event.body)
-    const told = await other.waitFor(1)
-    const payload = JSON.parse(told.body.toString())
+    const notified = await other.waitFor(1)
+    const payload = JSON.parse(notified.body.toString())
     t.is(payload.event, 'webhook.delivery_exhausted')
     t.is(payload.dealId, delivery?.id)
     t.deepEqual(payload.fields, ['deliveryId', 'endpointId', 'eventId'])
@@ -142,8 +142,8 @@ test.serial('an answer 410 switches the endpoint off, tells the others, and keep
     (await ended(endpoint.id)).map(({ state }) => state),
     ['FAILED', 'SUPPRESSED'],
   )
-  const told = await other.waitFor(1)
-  t.is(JSON.parse(told.body.toString()).dealId, endpoint.id)
+  const notified = await other.waitFor(1)
+  t.is(JSON.parse(notified.body.toString()).dealId, endpoint.id)
   const row = await product.db('webhook_endpoints').first(['state', 'state_reason']).where({ id: endpoint.id })
   t.deepEqual({ ...row }, { state: 'DISABLED_FAILING', state_reason: 'GONE' })
   t.is(sink.requests.length, 1)

@@ -1,5 +1,5 @@
 import { temporary } from '#shared/delivery/outcome.ts'
-import { apprise } from '#shared/monitoring/channels/kinds/apprise.ts'
+import { apprise } from '#shared/monitoring/integrations/kinds/apprise.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

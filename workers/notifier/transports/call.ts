@@ -1,7 +1,7 @@
-import { call } from '#shared/monitoring/channels/kinds/call.ts'
+import { call } from '#shared/monitoring/integrations/kinds/call.ts'
 import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
-import { spokenText } from '#shared/monitoring/notifications/message.ts'
+import { speechText } from '#shared/monitoring/notifications/message.ts'
 import { defineTransport } from './transport.ts'
 import { viaTwilio } from './twilio.ts'
 
@@ -10,7 +10,7 @@ export const callTransport = defineTransport(call, async (context, config, notif
     fitted('call', notification, (shown) => ({
       From: from,
       To: config.value,
-      Twiml: `<Response><Say>${escapeHtml(spokenText(shown, context.settings.siteName))}</Say></Response>`,
+      Twiml: `<Response><Say>${escapeHtml(speechText(shown, context.settings.siteName))}</Say></Response>`,
     })),
   ),
 )

@@ -1,4 +1,4 @@
-import { discord } from '#shared/monitoring/channels/kinds/discord.ts'
+import { discord } from '#shared/monitoring/integrations/kinds/discord.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { deliver, json, permanentOn } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'

@@ -1,6 +1,6 @@
 import { MailError, type Mailer, type OutgoingMail } from '#shared/delivery/mailer.ts'
 import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { email } from '#shared/monitoring/channels/kinds/email.ts'
+import { email } from '#shared/monitoring/integrations/kinds/email.ts'
 import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { defineTransport } from './transport.ts'

@@ -1,4 +1,4 @@
-import { github } from '#shared/monitoring/channels/kinds/github.ts'
+import { github } from '#shared/monitoring/integrations/kinds/github.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

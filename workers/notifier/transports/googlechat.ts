@@ -1,4 +1,4 @@
-import { googlechat } from '#shared/monitoring/channels/kinds/googlechat.ts'
+import { googlechat } from '#shared/monitoring/integrations/kinds/googlechat.ts'
 import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
 import { escapeHtml } from '#shared/monitoring/notifications/escapes.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'

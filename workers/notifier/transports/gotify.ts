@@ -1,4 +1,4 @@
-import { gotify } from '#shared/monitoring/channels/kinds/gotify.ts'
+import { gotify } from '#shared/monitoring/integrations/kinds/gotify.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

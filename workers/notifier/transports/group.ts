@@ -1,5 +1,5 @@
 import { delivered, temporary } from '#shared/delivery/outcome.ts'
-import { group } from '#shared/monitoring/channels/kinds/group.ts'
+import { group } from '#shared/monitoring/integrations/kinds/group.ts'
 import { defineTransport } from './transport.ts'
 
 /** Several at once. Members retry by themselves, so what failed there is told here and not repeated. */

@@ -1,4 +1,4 @@
-import { matrix } from '#shared/monitoring/channels/kinds/matrix.ts'
+import { matrix } from '#shared/monitoring/integrations/kinds/matrix.ts'
 import { htmlText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { deliver, json } from './http-delivery.ts'

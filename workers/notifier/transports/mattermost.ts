@@ -1,4 +1,4 @@
-import { mattermost } from '#shared/monitoring/channels/kinds/mattermost.ts'
+import { mattermost } from '#shared/monitoring/integrations/kinds/mattermost.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { deliver, json } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'

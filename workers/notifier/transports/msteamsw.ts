@@ -1,4 +1,4 @@
-import { msteamsw } from '#shared/monitoring/channels/kinds/msteamsw.ts'
+import { msteamsw } from '#shared/monitoring/integrations/kinds/msteamsw.ts'
 import { markedTitle } from '#shared/monitoring/notifications/chat-text.ts'
 import { escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/escapes.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'

@@ -1,5 +1,5 @@
-import { ntfy } from '#shared/monitoring/channels/kinds/ntfy.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { ntfy } from '#shared/monitoring/integrations/kinds/ntfy.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts'

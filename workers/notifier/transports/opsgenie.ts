@@ -1,5 +1,5 @@
-import { opsgenie } from '#shared/monitoring/channels/kinds/opsgenie.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { opsgenie } from '#shared/monitoring/integrations/kinds/opsgenie.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

@@ -1,4 +1,4 @@
-import { pagertree } from '#shared/monitoring/channels/kinds/pagertree.ts'
+import { pagertree } from '#shared/monitoring/integrations/kinds/pagertree.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

@@ -1,4 +1,4 @@
-import { pd } from '#shared/monitoring/channels/kinds/pd.ts'
+import { pd } from '#shared/monitoring/integrations/kinds/pd.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, sentenceOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'

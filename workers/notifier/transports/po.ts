@@ -1,5 +1,5 @@
 import { permanent } from '#shared/delivery/outcome.ts'
-import { po } from '#shared/monitoring/channels/kinds/po.ts'
+import { po } from '#shared/monitoring/integrations/kinds/po.ts'
 import { htmlText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

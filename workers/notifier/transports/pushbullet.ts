@@ -1,4 +1,4 @@
-import { pushbullet } from '#shared/monitoring/channels/kinds/pushbullet.ts'
+import { pushbullet } from '#shared/monitoring/integrations/kinds/pushbullet.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

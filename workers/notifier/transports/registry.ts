@@ -61,5 +61,5 @@ const all: readonly Transport[] = [
   groupTransport,
 ]
 
-/** By kind: one for each of `shared/monitoring/channels/kinds.ts`. */
+/** By kind: one for each of `shared/monitoring/integrations/kinds.ts`. */
 export const transports: ReadonlyMap<string, Transport> = new Map(all.map((transport) => [transport.kind, transport]))

@@ -1,4 +1,4 @@
-import { rocketchat } from '#shared/monitoring/channels/kinds/rocketchat.ts'
+import { rocketchat } from '#shared/monitoring/integrations/kinds/rocketchat.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { deliver, json } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'

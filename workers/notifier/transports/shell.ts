@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
-import { shell } from '#shared/monitoring/channels/kinds/shell.ts'
+import { shell } from '#shared/monitoring/integrations/kinds/shell.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import { defineTransport } from './transport.ts'
 
 /** What any delivery has in all (monitoring behaviour 8.3). */
-const LONGEST_MS = 30_000
+const MAX_MS = 30_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
@@ -42,7 +42,7 @@ async function run(command: string, env: Record<string, string>): Promise<Outcom
   const timer = setTimeout(() => {
     isLate = true
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-  }, LONGEST_MS)
+  }, MAX_MS)
   child.once('error', () => resolve(temporary('The command could not be started', { failure: 'internal' })))
   child.once('exit', (code, signal) => {
     if (isLate) resolve(temporary('The command took too long', { failure: 'timeout' }))

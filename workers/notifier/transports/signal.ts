@@ -1,5 +1,5 @@
 import { permanent } from '#shared/delivery/outcome.ts'
-import { signal } from '#shared/monitoring/channels/kinds/signal.ts'
+import { signal } from '#shared/monitoring/integrations/kinds/signal.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { answeredObject, deliver, json } from './http-delivery.ts'

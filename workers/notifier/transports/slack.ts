@@ -1,5 +1,5 @@
 import { permanent } from '#shared/delivery/outcome.ts'
-import { slack } from '#shared/monitoring/channels/kinds/slack.ts'
+import { slack } from '#shared/monitoring/integrations/kinds/slack.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { deliver, json } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'

@@ -1,4 +1,4 @@
-import { sms } from '#shared/monitoring/channels/kinds/sms.ts'
+import { sms } from '#shared/monitoring/integrations/kinds/sms.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { smsText } from '#shared/monitoring/notifications/message.ts'
 import { defineTransport } from './transport.ts'

@@ -1,4 +1,4 @@
-import { spike } from '#shared/monitoring/channels/kinds/spike.ts'
+import { spike } from '#shared/monitoring/integrations/kinds/spike.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

@@ -1,5 +1,5 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
-import { telegram } from '#shared/monitoring/channels/kinds/telegram.ts'
+import { telegram } from '#shared/monitoring/integrations/kinds/telegram.ts'
 import { htmlText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import type { HttpAnswer } from '#shared/platform/http/http-client.ts'

@@ -1,7 +1,7 @@
 import type { Mailer } from '#shared/delivery/mailer.ts'
 import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
 import type { FieldError } from '#shared/errors.ts'
-import type { ChannelKind } from '#shared/monitoring/channels/kind.ts'
+import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 
@@ -21,7 +21,7 @@ export interface TransportContext {
    * Passes the notification on to other integrations of the project, each with a log entry of its own, one end per
    * integration that exists. A repeated call must not send again what was delivered.
    */
-  sendToMembers(channelIds: readonly string[], notification: Notification): Promise<readonly Outcome[]>
+  sendToMembers(integrationIds: readonly string[], notification: Notification): Promise<readonly Outcome[]>
 }
 
 interface TransportSettings {
@@ -54,7 +54,7 @@ export interface Transport {
 
 /** @param send gets a configuration that its kind has parsed */
 export function defineTransport<Config>(
-  kind: ChannelKind<Config>,
+  kind: IntegrationKind<Config>,
   send: (context: TransportContext, config: Config, notification: Notification) => Promise<Outcome>,
 ): Transport {
   return {

@@ -1,4 +1,4 @@
-import { trello } from '#shared/monitoring/channels/kinds/trello.ts'
+import { trello } from '#shared/monitoring/integrations/kinds/trello.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

@@ -1,4 +1,4 @@
-import { victorops } from '#shared/monitoring/channels/kinds/victorops.ts'
+import { victorops } from '#shared/monitoring/integrations/kinds/victorops.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

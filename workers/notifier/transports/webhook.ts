@@ -1,5 +1,5 @@
 import type { Outcome } from '#shared/delivery/outcome.ts'
-import { type WebhookConfig, webhook } from '#shared/monitoring/channels/kinds/webhook.ts'
+import { type WebhookConfig, webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import type { PlaceholderValues } from '#shared/monitoring/notifications/placeholders.ts'
 import { webhookRequest } from '#shared/monitoring/notifications/webhook-request.ts'

@@ -1,4 +1,4 @@
-import { whatsapp } from '#shared/monitoring/channels/kinds/whatsapp.ts'
+import { whatsapp } from '#shared/monitoring/integrations/kinds/whatsapp.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { smsText } from '#shared/monitoring/notifications/message.ts'
 import { defineTransport } from './transport.ts'

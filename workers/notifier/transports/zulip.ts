@@ -1,4 +1,4 @@
-import { zulip } from '#shared/monitoring/channels/kinds/zulip.ts'
+import { zulip } from '#shared/monitoring/integrations/kinds/zulip.ts'
 import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'

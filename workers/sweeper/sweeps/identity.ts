@@ -24,7 +24,7 @@ export const identity: Sweep = {
     await untilShort(() => endUnsettled(deps.reserveDb, at, PAGE))
     await untilShort(() => purgeValues(deps.reserveDb, at, PAGE))
     await untilShort(() => expire(deps, at))
-    await untilShort(() => askStatuses(deps, at))
+    await untilShort(() => refreshStatuses(deps, at))
   },
 }
 
@@ -38,7 +38,7 @@ async function expire(deps: WorkerDeps, at: Date): Promise<number> {
   })
 }
 
-async function askStatuses(deps: WorkerDeps, at: Date): Promise<number> {
+async function refreshStatuses(deps: WorkerDeps, at: Date): Promise<number> {
   return await deps.outbox.run(async (tx, enqueue) => {
     const ids = await takeDueStatuses(tx, new Date(at.getTime() - STATUS_MS), at, PAGE)
     for (const verificationId of ids) await enqueue(identityStatusDue, { verificationId })

@@ -4,7 +4,7 @@ import {
   abandonOldRuns,
   claimAbandonedNotices,
   countOpenRuns,
-} from '#shared/monitoring/runs/run-store.ts'
+} from '#shared/monitoring/rules/run-store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import type { Sweep } from '../sweep.ts'
 

@@ -1,7 +1,7 @@
 import { queuesOf, settledShards } from '#shared/contracts/ping-generations.ts'
-import { settledUntil } from '#shared/monitoring/beats/store.ts'
+import type { Doubts } from '#shared/monitoring/availability/extension-store.ts'
+import { settledUntil } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { hasOverdue, sweepOverdue, sweepPages } from '#shared/monitoring/checks/overdue-store.ts'
-import type { Doubts } from '#shared/monitoring/gaps/excuse-store.ts'
 import { liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { createLedger } from '../ledger.ts'
@@ -25,8 +25,8 @@ export function overdueChecks(): Sweep {
     everySeconds: 1,
     async run(tick) {
       const { deps, barriers } = tick
-      const { until, heldMicros } = await settledUntil(deps.reserveDb)
-      deps.metrics.sweepHeld.set(toSeconds(heldMicros))
+      const { until, stalledMicros } = await settledUntil(deps.reserveDb)
+      deps.metrics.sweepStalled.set(toSeconds(stalledMicros))
       // After what listeners have settled was read: each queue that one of them used by then is among these.
       const live = await liveGenerations(deps.reserveDb)
       const total = live.at(-1)?.shards ?? 0
@@ -40,13 +40,13 @@ export function overdueChecks(): Sweep {
       const shards = Array.from({ length: total }, (_, shard) => shard).filter((shard) => !answered.includes(shard))
       silent = shards.length > 0 ? { since, shards } : null
       if (silent) reportSilence(tick, silent)
-      const judged = answered.filter((shard) => !sight.blindShards.includes(shard))
-      if (isDue && !tick.isUnsettled && judged.length > 0)
-        await takeAllDown(tick, { before, shards: { answered: judged, total }, doubts: sight.doubts })
+      const evaluated = answered.filter((shard) => !sight.unavailableShards.includes(shard))
+      if (isDue && !tick.isUnsettled && evaluated.length > 0)
+        await takeAllDown(tick, { before, shards: { answered: evaluated, total }, doubts: sight.doubts })
     },
-    problems(patienceSeconds) {
-      const blind = ledger.problems(patienceSeconds)
-      if (silent === null || secondsOf(silent) < patienceSeconds) return blind
+    problems(maxWaitSeconds) {
+      const blind = ledger.problems(maxWaitSeconds)
+      if (silent === null || secondsOf(silent) < maxWaitSeconds) return blind
       return [...blind, `sweep: shards ${silent.shards.join(', ')} have not answered for ${secondsOf(silent)} s`]
     },
   }
@@ -76,8 +76,8 @@ async function takeAllDown(
     (swept) => {
       deps.metrics.flips.inc({ to: 'down' }, swept.down.length)
       deps.outbox.publishLater(swept.messages)
-      deps.metrics.checksExcused.inc(swept.excused.length)
-      deps.live.changed([...swept.down, ...swept.excused])
+      deps.metrics.checksDeadlineExtended.inc(swept.extended.length)
+      deps.live.changed([...swept.down, ...swept.extended])
     },
   )
 }

@@ -1,14 +1,14 @@
 import { pruneBundles } from '#shared/monitoring/alerting/bundle-store.ts'
 import { pruneDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { countOpenIncidents, pruneIncidents } from '#shared/monitoring/alerting/incident-store.ts'
-import { pruneBeats } from '#shared/monitoring/beats/store.ts'
+import { pruneGaps } from '#shared/monitoring/availability/gap-store.ts'
+import { pruneHeartbeats } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { pruneFlips } from '#shared/monitoring/flips/store.ts'
-import { pruneGaps } from '#shared/monitoring/gaps/gap-store.ts'
+import { pruneWindows } from '#shared/monitoring/maintenance/window-store.ts'
 import { pruneStoredMails } from '#shared/monitoring/pings/mail-store.ts'
 import { pruneStreams } from '#shared/monitoring/pings/record-store.ts'
 import { pruneMails } from '#shared/monitoring/reports/report-store.ts'
 import { pruneStatements } from '#shared/monitoring/statements/statement-store.ts'
-import { pruneWindows } from '#shared/monitoring/windows/window-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
 import { forgetMailboxes } from '#shared/risk/acceptance/buyer-request-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
@@ -46,7 +46,7 @@ export const retention: Sweep = {
     await pruneStreams(db, DEDUPLICATION_DAYS)
     await pruneStoredMails(db, DEDUPLICATION_DAYS)
     await pruneStarts(db)
-    await pruneBeats(db, deps.config.flipRetentionDays)
+    await pruneHeartbeats(db, deps.config.flipRetentionDays)
     await pruneGaps(db, deps.config.auditRetentionDays)
     await pruneMails(db, deps.config.auditRetentionDays)
     await pruneStatements(db, STATEMENT_DAYS)

@@ -17,7 +17,7 @@ export function servers(): Sweep {
     name: 'servers',
     everySeconds: 30,
     async run({ deps }) {
-      await lookAtBroker(deps).catch((error: unknown) =>
+      await inspectBroker(deps).catch((error: unknown) =>
         deps.log.warn(describeError(error), 'broker-cluster.not-looked-at'),
       )
       const state = await readReplication(deps.reserveDb)
@@ -34,7 +34,7 @@ export function servers(): Sweep {
   }
 }
 
-async function lookAtBroker({ config, log, metrics, installation }: WorkerDeps): Promise<void> {
+async function inspectBroker({ config, log, metrics, installation }: WorkerDeps): Promise<void> {
   if (config.amqpAdminUrl === undefined) return
   const management = brokerManagement(config.amqpAdminUrl, config.amqpUrl, log)
   const state = await management.state(durableQueues(installation.generations().flatMap(queuesOf)))

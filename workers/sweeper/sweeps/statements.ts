@@ -1,5 +1,5 @@
 import { queuesOf } from '#shared/contracts/ping-generations.ts'
-import { settledUntil } from '#shared/monitoring/beats/store.ts'
+import { settledUntil } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { stateDays } from '#shared/monitoring/operations/state-days.ts'
 import { spanOfDate } from '#shared/monitoring/statements/record-of-day.ts'
 import { findOpenDays, statementAge } from '#shared/monitoring/statements/statement-store.ts'

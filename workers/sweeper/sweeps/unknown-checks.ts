@@ -1,4 +1,4 @@
-import { endUnknowns } from '#shared/monitoring/gaps/excuse-store.ts'
+import { endUnknowns } from '#shared/monitoring/availability/extension-store.ts'
 import type { Sweep } from '../sweep.ts'
 
 /** Follows checks that became unknown by a gap of ours, until they are heard again or go down. */

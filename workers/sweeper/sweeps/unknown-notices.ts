@@ -1,16 +1,16 @@
 import type { Knex } from 'knex'
 import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
 import { assignmentsOf } from '#shared/monitoring/alerting/fact-store.ts'
-import { maintenanceGates } from '#shared/monitoring/alerting/gates.ts'
+import { insertSummaries } from '#shared/monitoring/alerting/notification-store.ts'
 import { policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
-import { insertSummaries } from '#shared/monitoring/alerting/telling-store.ts'
+import { maintenanceSuppressions } from '#shared/monitoring/alerting/suppressions.ts'
+import { noticeOf } from '#shared/monitoring/availability/notice.ts'
+import { claimUnknown, type DueUnknown, markNotified } from '#shared/monitoring/availability/notice-store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { noticeOf } from '#shared/monitoring/gaps/notice.ts'
-import { claimUnknown, type DueUnknown, markTold } from '#shared/monitoring/gaps/notice-store.ts'
-import { windowsOf } from '#shared/monitoring/windows/window-store.ts'
+import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
-import { runInTurns } from '#shared/platform/process/turns.ts'
+import { runYielding } from '#shared/platform/process/time-slices.ts'
 import { type DigestReader, digestReaders } from '../../digest-readers.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
@@ -25,7 +25,7 @@ export const unknownNotices: Sweep = {
     const messages = await transaction(deps.reserveDb, async (tx) => {
       const claimed = await claimUnknown(tx)
       if (claimed.length === 0) return []
-      await markTold(
+      await markNotified(
         tx,
         claimed.map(({ id }) => id),
       )
@@ -33,7 +33,7 @@ export const unknownNotices: Sweep = {
         tx,
         claimed.filter(({ isWanted }) => isWanted),
       )
-      return await tellReaders(tx, deps, wanted)
+      return await notifyReaders(tx, deps, wanted)
     })
     deps.outbox.publishLater(messages)
   },
@@ -49,22 +49,22 @@ async function expectedOnes(tx: Knex, checks: readonly DueUnknown[]): Promise<Du
   for (const check of checks) {
     const about = { uuid: check.uuid, tags: splitTags(check.tags) }
     const at = { since: check.expectedAt, now: check.expectedAt }
-    const planned = await runInTurns(maintenanceGates(windows.get(check.projectId) ?? [], about, at))
+    const planned = await runYielding(maintenanceSuppressions(windows.get(check.projectId) ?? [], about, at))
     if (planned.length === 0) expected.push(check)
   }
   return expected
 }
 
-async function tellReaders(tx: Knex, deps: Tick['deps'], checks: readonly DueUnknown[]) {
+async function notifyReaders(tx: Knex, deps: Tick['deps'], checks: readonly DueUnknown[]) {
   const readersOf = await loadReaders(tx, deps, checks)
-  const told = checks.map((check) => ({ check, readers: readersOf(check) }))
+  const notified = checks.map((check) => ({ check, readers: readersOf(check) }))
   const byReader = Map.groupBy(
-    told.flatMap(({ check, readers }) => readers.map(({ id }) => ({ id, check }))),
+    notified.flatMap(({ check, readers }) => readers.map(({ id }) => ({ id, check }))),
     ({ id }) => id,
   )
   await insertDecisions(
     tx,
-    told.flatMap(({ check, readers }) =>
+    notified.flatMap(({ check, readers }) =>
       readers.length === 0
         ? []
         : [
@@ -73,25 +73,25 @@ async function tellReaders(tx: Knex, deps: Tick['deps'], checks: readonly DueUnk
               flipId: null,
               incidentId: null,
               at: deps.now(),
-              outcome: 'told',
+              outcome: 'notified',
               reason: 'UNKNOWN_NOTICE',
               detail: {},
               until: check.nextAt,
-              channels: readers.map(({ uuid }) => ({ id: uuid, outcome: 'told', reason: 'UNKNOWN_NOTICE' })),
+              channels: readers.map(({ uuid }) => ({ id: uuid, outcome: 'notified', reason: 'UNKNOWN_NOTICE' })),
             },
           ],
     ),
   )
   return await insertSummaries(
     tx,
-    [...byReader].flatMap(([channelId, of]) => {
+    [...byReader].flatMap(([integrationId, of]) => {
       const [first] = of
       const link = `${deps.config.publicUrl}/projects/${first?.check.projectUuid}/gaps`
       const summary = noticeOf(
         of.map(({ check }) => check),
         link,
       )
-      return [{ channelId, what: 'unknown', status: 'down', bundleId: null, summary }]
+      return [{ integrationId, what: 'unknown', status: 'down', bundleId: null, summary }]
     }),
   )
 }
@@ -114,13 +114,13 @@ async function loadReaders(
     ),
     ({ checkId }) => checkId,
   )
-  const ids = [...own.values()].flat().map(({ channelId }) => channelId)
+  const ids = [...own.values()].flat().map(({ integrationId }) => integrationId)
   const readers = await digestReaders(tx, deps, { ids, uuids: checks.flatMap((check) => firstStepOf(check) ?? []) })
   return (check) => {
     const named = firstStepOf(check)
     const found = named
       ? named.flatMap((uuid) => readers({ uuid }).readers)
-      : (own.get(check.checkId) ?? []).flatMap(({ channelId }) => readers({ id: channelId }).readers)
+      : (own.get(check.checkId) ?? []).flatMap(({ integrationId }) => readers({ id: integrationId }).readers)
     return [...new Map(found.map((reader) => [reader.id, reader])).values()]
   }
 }

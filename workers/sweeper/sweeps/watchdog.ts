@@ -1,5 +1,5 @@
-import { lateWork } from '#shared/monitoring/beats/late-work-store.ts'
-import { isWatchdogDue, recordFed, recordUnfed, takeWatchdogTurn } from '#shared/monitoring/beats/watchdog-store.ts'
+import { lateWork } from '#shared/monitoring/availability/late-work-store.ts'
+import { claimWatchdog, isWatchdogDue, recordFed, recordUnfed } from '#shared/monitoring/availability/watchdog-store.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import { HttpClientError } from '#shared/platform/http/http-error.ts'
 import type { Sweep, Tick } from '../sweep.ts'
@@ -12,7 +12,7 @@ const REDIRECTS = 3
  * stops here, that monitor misses us.
  */
 export function watchdog(url: string, http: Pick<HttpClient, 'request'>): Sweep {
-  let held = ''
+  let suppression = ''
   /** since when work has been late without a break, in monotonic milliseconds */
   let late: { since: number; reasons: string[] } | null = null
   return {
@@ -23,25 +23,25 @@ export function watchdog(url: string, http: Pick<HttpClient, 'request'>): Sweep 
       const undone = await lateWork(db)
       late = undone.length > 0 ? { since: late?.since ?? performance.now(), reasons: undone } : null
       if (!(await isWatchdogDue(db))) return
-      const reasons = [...reasonsToHold(tick), ...undone].join('; ')
-      if (reasons !== held && reasons !== '') log.warn({ reasons }, 'watchdog.held-back')
-      held = reasons
+      const reasons = [...reasonsToWithhold(tick), ...undone].join('; ')
+      if (reasons !== suppression && reasons !== '') log.warn({ reasons }, 'watchdog.withheld')
+      suppression = reasons
       if (reasons !== '') return await recordUnfed(db, reasons)
-      if (!(await takeWatchdogTurn(db))) return
+      if (!(await claimWatchdog(db))) return
       const problem = await fetchIt(url, http)
       if (problem === null) return await recordFed(db)
       // The address may be a secret: neither log nor database holds it.
       log.warn({ problem }, 'watchdog.not-answered')
       await recordUnfed(db, `the monitor ${problem}`)
     },
-    problems(patienceSeconds) {
-      if (late === null || performance.now() - late.since < patienceSeconds * 1000) return []
+    problems(maxWaitSeconds) {
+      if (late === null || performance.now() - late.since < maxWaitSeconds * 1000) return []
       return late.reasons.map((reason) => `watchdog: held back, since ${reason}`)
     },
   }
 }
 
-function reasonsToHold({ isUnsettled, ills }: Tick): string[] {
+function reasonsToWithhold({ isUnsettled, ills }: Tick): string[] {
   const settling = isUnsettled ? ['nothing goes down so soon after a start or a jump of the clock'] : []
   return [...settling, ...(ills?.() ?? [])]
 }

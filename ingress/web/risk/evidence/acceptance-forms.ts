@@ -1,20 +1,20 @@
 import { AcceptanceBody, AdjustmentBody, BuyerRequestBody } from '#shared/risk/acceptance/acceptance.ts'
 import { ADJUSTMENT_KINDS } from '#shared/risk/acceptance/dilution.ts'
-import { askBuyer } from '#shared/risk/operations/ask-buyer.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
+import { requestBuyerAcceptance } from '#shared/risk/operations/request-buyer-acceptance.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { toMillis } from '#shared/time.ts'
 import {
-  askDilution,
-  askRecord,
   DilutionQuery,
   refuseFuture,
   refuseWithoutMail,
-} from '../../../risk/acceptance/routes.ts'
-import type { Pages } from '../../frame/context.ts'
-import { leaveFlash } from '../../frame/flash.ts'
-import { asker, doOnce, note } from './ask.ts'
+  runAcceptanceRecord,
+  runDilution,
+} from '../../../api-risk/acceptance/routes.ts'
+import type { Pages } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
 import { evidenceForm, type FormField } from './form.tsx'
+import { doOnce, jobContext, note } from './job-context.ts'
 import { receivableFields } from './parts.tsx'
 
 const common = { family: 'acceptance', area: 'acceptance' } as const
@@ -32,7 +32,7 @@ function optional({ demo: _demo, options, ...one }: FormField): FormField {
 /** Forms about acceptance and dilution. */
 export function acceptanceForms(pages: Pages): void {
   recordForms(pages)
-  askForms(pages)
+  jobForms(pages)
 }
 
 function recordForms(pages: Pages): void {
@@ -73,7 +73,7 @@ function recordForms(pages: Pages): void {
     schema: AcceptanceBody,
     async submit(sent) {
       const { receivableRef } = sent.body
-      await askRecord(asker(sent), sent.body, (tx) =>
+      await runAcceptanceRecord(jobContext(sent), sent.body, (tx) =>
         note(tx, sent.context, sent.console, 'acceptance.recorded', receivableRef),
       )
       return pageOf(receivableRef)
@@ -106,7 +106,7 @@ function recordForms(pages: Pages): void {
   })
 }
 
-function askForms(pages: Pages): void {
+function jobForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: '/acceptance/ask',
@@ -125,10 +125,10 @@ function askForms(pages: Pages): void {
       refuseWithoutMail(console, context.deps)
       const next = pageOf(body.receivableRef)
       return await doOnce(sent, async (tx, enqueue) => {
-        const { sandboxUrl } = await askBuyer(tx, console, body, { enqueue, secrets, config })
+        const { sandboxUrl } = await requestBuyerAcceptance(tx, console, body, { enqueue, secrets, config })
         await note(tx, context, console, 'acceptance.asked', body.receivableRef)
         const flash = sandboxUrl === undefined ? { notice: 'The buyer is asked by mail.' } : { secret: sandboxUrl }
-        leaveFlash(context, console.base + next, flash)
+        setFlash(context, console.base + next, flash)
         return next
       })
     },
@@ -143,7 +143,7 @@ function askForms(pages: Pages): void {
     fields: receivableFields().filter(({ name }) => name.endsWith('Gstin')),
     schema: DilutionQuery,
     async submit(sent) {
-      await askDilution(asker(sent), sent.body)
+      await runDilution(jobContext(sent), sent.body)
       const { supplierGstin, buyerGstin } = sent.body
       return `/acceptance/dilution?${new URLSearchParams({ supplierGstin, buyerGstin })}`
     },

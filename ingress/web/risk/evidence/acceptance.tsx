@@ -4,17 +4,17 @@ import { type ListedRequest, listBuyerRequests } from '#shared/risk/acceptance/b
 import { findTimeline, listRecords } from '#shared/risk/acceptance/store.ts'
 import { summaryOf } from '#shared/risk/acceptance/summary.ts'
 import { inrFigure, instantText, words } from '#shared/risk/packs/pdf/figures.ts'
+import { DilutionQuery, runDilution } from '../../../api-risk/acceptance/routes.ts'
+import { parseWith } from '../../../api-risk/json-body.ts'
+import { sealCursor, unsealCursor } from '../../../api-risk/paging.ts'
 import { paged } from '../../../paging.ts'
-import { askDilution, DilutionQuery } from '../../../risk/acceptance/routes.ts'
-import { parseWith } from '../../../risk/json-body.ts'
-import { openCursor, sealCursor } from '../../../risk/paging.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Copyable } from '../../components/form.tsx'
-import type { Context, Pages } from '../../frame/context.ts'
-import { CONSOLE, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context, Pages } from '../../shell/context.ts'
+import { CONSOLE, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { acceptanceForms } from './acceptance-forms.ts'
-import { openFamily } from './form.tsx'
+import { requireFamily } from './form.tsx'
 import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
@@ -47,9 +47,9 @@ export function acceptancePages(pages: Pages): void {
 }
 
 async function showList(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, secrets } = context.deps
-  const cursor = openCursor(context.query.get('cursor') ?? undefined, secrets)
+  const cursor = unsealCursor(context.query.get('cursor') ?? undefined, secrets)
   const rows = await listRecords(db, console, cursor, PAGE_SIZE + 1)
   const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => sealCursor(seq, secrets))
   const base = `${console.base}/acceptance`
@@ -97,7 +97,7 @@ async function showList(context: Context): Promise<void> {
 }
 
 async function showTimeline(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
   const ref = context.params.ref ?? ''
   const timeline = await findTimeline(db, console, ref)
@@ -182,13 +182,13 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
 }
 
 async function showDilution(context: Context): Promise<void> {
-  const console = await openFamily(context, 'risk-signals')
+  const console = await requireFamily(context, 'risk-signals')
   const { deps, query } = context
   const page = { ...AREA, title: 'Dilution' }
   const { organisationId, env } = console
   const pair = parseWith(DilutionQuery, Object.fromEntries(query), 'the address')
   const caller = { organisationId, env }
-  const answer = await askDilution(
+  const answer = await runDilution(
     { caller, deps, request: { headers: { prefer: 'wait=5' } }, setHeader: () => {} },
     pair,
   )

@@ -12,12 +12,12 @@ import {
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { askWorker } from '../../../risk/evidence-job.ts'
-import { ownEntity } from '../../../risk/kyb/own-entity.ts'
-import { askEntity, VERIFICATIONS } from '../../../risk/kyb/verifications.ts'
-import { field, type Pages } from '../../frame/context.ts'
-import { asker, doOnce, idOf, note } from './ask.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { requireEntity } from '../../../api-risk/kyb/require-entity.ts'
+import { runBusinessVerification, VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
+import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, numberOf, type Sent } from './form.tsx'
+import { doOnce, idOf, jobContext, note } from './job-context.ts'
 
 const common = { family: 'kyb', area: 'businesses' } as const
 const ENTITY = '/businesses/:vei'
@@ -47,7 +47,7 @@ function verifyForms(pages: Pages): void {
     ],
     schema: VerificationBody,
     async submit(sent) {
-      const answer = await askWorker(asker(sent), {
+      const answer = await runJob(jobContext(sent), {
         kind: 'kyb.verification',
         message: kybRequested,
         folder: VERIFICATIONS,
@@ -67,7 +67,7 @@ function verifyForms(pages: Pages): void {
     schema: z.strictObject({}),
     async submit(sent) {
       const vei = sent.context.params.vei ?? ''
-      const answer = await askEntity(asker(sent), vei, (tx) =>
+      const answer = await runBusinessVerification(jobContext(sent), vei, (tx) =>
         note(tx, sent.context, sent.console, 'business.verified', vei),
       )
       return `/businesses/verifications/${idOf(answer, 'verificationId')}`
@@ -81,14 +81,14 @@ async function change<Body>(
   action: string,
   work: (given: {
     tx: Parameters<typeof stateOwners>[0]
-    entity: Awaited<ReturnType<typeof ownEntity>>
+    entity: Awaited<ReturnType<typeof requireEntity>>
     deps: Parameters<typeof stateOwners>[4]
   }) => Promise<unknown>,
 ): Promise<string> {
   const { context, console } = sent
   const { now, secrets } = context.deps
   return await doOnce(sent, async (tx, enqueue) => {
-    const entity = await ownEntity(tx, console, context.params.vei ?? '')
+    const entity = await requireEntity(tx, console, context.params.vei ?? '')
     await work({ tx, entity, deps: { enqueue, now, secrets } })
     await note(tx, context, console, action, entity.vei)
     return `/businesses/${entity.vei}`

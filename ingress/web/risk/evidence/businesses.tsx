@@ -2,16 +2,16 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
 import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
-import { veiFault } from '#shared/risk/identifiers/vei.ts'
+import { veiError } from '#shared/risk/identifiers/vei.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
+import { decodeCursor, encodeCursor } from '../../../api-risk/paging.ts'
 import { paged } from '../../../paging.ts'
-import { readOutcome } from '../../../risk/evidence-job.ts'
-import { VERIFICATIONS } from '../../../risk/kyb/verifications.ts'
-import { decodeCursor, encodeCursor } from '../../../risk/paging.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Ago } from '../../components/time.tsx'
-import { type Context, type Pages, redirect } from '../../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { type Context, type Pages, redirect } from '../../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { businessForms } from './business-forms.ts'
 import { Checks, type Verification } from './checks-table.tsx'
 import { showEntity } from './entity-page.tsx'
@@ -31,10 +31,10 @@ export function businessPages(pages: Pages): void {
 }
 
 async function showList(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
-  const asked = (context.query.get('q') ?? '').trim().slice(0, 200)
-  const found = asked === '' ? undefined : await search(db, console, asked)
+  const requested = (context.query.get('q') ?? '').trim().slice(0, 200)
+  const found = requested === '' ? undefined : await search(db, console, requested)
   if (found) return redirect(context, `${console.base}/businesses/${found}`)
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
   const rows = await listEntities(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
@@ -52,10 +52,10 @@ async function showList(context: Context): Promise<void> {
       />
       <form method="get" action={`${console.base}/businesses`} class="row">
         <label for="q">Identifier</label>
-        <input id="q" name="q" value={asked} maxLength={200} autocomplete="off" class="mono" />
+        <input id="q" name="q" value={requested} maxLength={200} autocomplete="off" class="mono" />
         <button type="submit">Find</button>
       </form>
-      {asked !== '' && (
+      {requested !== '' && (
         <p class="problem" role="alert">
           Nothing with this identifier has been verified here.
         </p>
@@ -85,16 +85,16 @@ async function showList(context: Context): Promise<void> {
 }
 
 /** The entity that a written identifier names, its own or a registry's. */
-async function search(db: Knex, console: Console, asked: string): Promise<string | undefined> {
-  const value = normaliseUpper(asked)
+async function search(db: Knex, console: Console, requested: string): Promise<string | undefined> {
+  const value = normaliseUpper(requested)
   const entity =
-    (veiFault(value) === null && (await findEntity(db, console, value))) ||
+    (veiError(value) === null && (await findEntity(db, console, value))) ||
     (await findByIdentifierValue(db, console, value))
   return entity?.vei
 }
 
 async function showVerification(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { deps, params } = context
   const job = { kind: 'kyb.verification', folder: VERIFICATIONS, id: params.id ?? '', what: 'verification' } as const
   const answer = await readOutcome(deps, console, job)

@@ -1,5 +1,5 @@
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { fieldWords } from '../identity/field-words.ts'
+import { fieldLabels } from '../identity/field-labels.ts'
 import { Tier } from '../tiers.tsx'
 import { Table } from './parts.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
@@ -14,8 +14,8 @@ export interface Verification extends AnchoredRecord {
 /** `gstin.legalName` as people read it: `GSTIN: legal name`. */
 function checkName(key: string): string {
   const [of = '', what] = key.split('.')
-  const subject = /^(gstin|cin|lei|pan|llpin|udyam)$/.test(of) ? of.toUpperCase() : fieldWords(of)
-  return what === undefined ? subject : `${subject.charAt(0).toUpperCase()}${subject.slice(1)}: ${fieldWords(what)}`
+  const subject = /^(gstin|cin|lei|pan|llpin|udyam)$/.test(of) ? of.toUpperCase() : fieldLabels(of)
+  return what === undefined ? subject : `${subject.charAt(0).toUpperCase()}${subject.slice(1)}: ${fieldLabels(what)}`
 }
 
 /** What each check of a verification found. */

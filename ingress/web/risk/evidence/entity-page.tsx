@@ -1,11 +1,11 @@
 import { type EntityPassport, listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { ownEntity } from '../../../risk/kyb/own-entity.ts'
+import { requireEntity } from '../../../api-risk/kyb/require-entity.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Ago } from '../../components/time.tsx'
-import type { Context } from '../../frame/context.ts'
-import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { Checks, type Verification } from './checks-table.tsx'
 import { Said, Table } from './parts.tsx'
@@ -16,9 +16,9 @@ const SHOWN = 10
 
 /** All that an organisation holds of a business; of a person no identifier, and of owners no name. */
 export async function showEntity(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
-  const entity = await ownEntity(db, console, context.params.vei ?? '')
+  const entity = await requireEntity(db, console, context.params.vei ?? '')
   const [identifiers, aliases, ...lists] = await Promise.all([
     listIdentifiers(db, entity.id),
     listAliases(db, entity.id),

@@ -9,21 +9,21 @@ import {
 } from '#shared/risk/first-financing/requests.ts'
 import { answerDispute } from '#shared/risk/operations/answer-dispute.ts'
 import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
-import { askWorker } from '../../../risk/evidence-job.ts'
-import { askCheck } from '../../../risk/first-financing/checks.ts'
-import { askDispute } from '../../../risk/first-financing/disputes.ts'
-import { countGiven } from '../../../risk/first-financing/limits.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { runFinancingCheck } from '../../../api-risk/first-financing/checks.ts'
+import { runDispute } from '../../../api-risk/first-financing/disputes.ts'
+import { countInput } from '../../../api-risk/first-financing/limits.ts'
 import {
-  askRegistration,
-  offerOwn,
-  ownRegistration,
+  createTransferOffer,
   REGISTRATIONS,
-} from '../../../risk/first-financing/registrations.ts'
-import { type FormContext, field, type Pages, redirect } from '../../frame/context.ts'
-import { leaveFlash } from '../../frame/flash.ts'
+  requireRegistration,
+  runRegistration,
+} from '../../../api-risk/first-financing/registrations.ts'
+import { type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
 import { CONSOLE } from '../console.tsx'
-import { asker, idOf, note } from './ask.ts'
-import { evidenceForm, jsonOf, openFamily, type Sent } from './form.tsx'
+import { evidenceForm, jsonOf, requireFamily, type Sent } from './form.tsx'
+import { idOf, jobContext, note } from './job-context.ts'
 import { receivableFields } from './parts.tsx'
 
 const FAMILY = 'first-financing'
@@ -59,7 +59,7 @@ function checkForms(pages: Pages): void {
     ],
     schema: CheckBody,
     async submit(sent) {
-      const answer = await askCheck(asker(sent), sent.body, noted(sent, 'receivable.checked'))
+      const answer = await runFinancingCheck(jobContext(sent), sent.body, noted(sent, 'receivable.checked'))
       return `/financing/checks/${idOf(answer, 'checkId')}`
     },
   })
@@ -86,7 +86,7 @@ function checkForms(pages: Pages): void {
       statement: field(form, 'statement') === 'on',
     }),
     async submit(sent) {
-      const answer = await askCheck(asker(sent), sent.body, noted(sent, 'receivable.checked-blind'))
+      const answer = await runFinancingCheck(jobContext(sent), sent.body, noted(sent, 'receivable.checked-blind'))
       return `/financing/checks/${idOf(answer, 'checkId')}`
     },
   })
@@ -103,7 +103,7 @@ function checkForms(pages: Pages): void {
     ],
     schema: DisputeRequestBody,
     async submit(sent) {
-      const answer = await askDispute(asker(sent), sent.body, noted(sent, 'receivable.disputed'))
+      const answer = await runDispute(jobContext(sent), sent.body, noted(sent, 'receivable.disputed'))
       return `/financing/disputes/${idOf(answer, 'disputeId')}`
     },
   })
@@ -124,7 +124,7 @@ function holdForms(pages: Pages): void {
     ],
     schema: RegistrationRequestBody,
     async submit(sent) {
-      const answer = await askRegistration(asker(sent), sent.body, noted(sent, 'receivable.registered'))
+      const answer = await runRegistration(jobContext(sent), sent.body, noted(sent, 'receivable.registered'))
       return `/financing/${idOf(answer, 'registrationId')}`
     },
   })
@@ -141,13 +141,13 @@ function holdForms(pages: Pages): void {
     schema: AcceptBody,
     async submit(sent) {
       const { context, console, body } = sent
-      const answer = await askWorker(asker(sent), {
+      const answer = await runJob(jobContext(sent), {
         kind: 'financing.acceptance',
         message: financingRequested,
         folder: REGISTRATIONS,
         request: body,
         async before(tx) {
-          await countGiven(tx, console, body.receivable, { isCheck: false }, context.deps)
+          await countInput(tx, console, body.receivable, { isCheck: false }, context.deps)
           await note(tx, context, console, 'receivable.taken-over', '')
         },
       })
@@ -157,34 +157,34 @@ function holdForms(pages: Pages): void {
 }
 
 async function move(context: FormContext, action: 'finance' | 'release' | 'cancel' | 'renew'): Promise<void> {
-  const console = await openFamily(context, FAMILY)
+  const console = await requireFamily(context, FAMILY)
   const { outbox, now } = context.deps
   const id = context.params.id ?? ''
   await outbox.run(async (tx, enqueue) => {
-    const registration = await ownRegistration(tx, console, id)
+    const registration = await requireRegistration(tx, console, id)
     await moveRegistration(tx, registration, action, {}, { enqueue, now })
     await note(tx, context, console, `registration.${action}`, id)
   })
   const path = `${console.base}/financing/${id}`
-  leaveFlash(context, path, { notice: 'Done.' })
+  setFlash(context, path, { notice: 'Done.' })
   redirect(context, path)
 }
 
 /** The token is shown once, on the page that follows. */
 async function offer(context: FormContext): Promise<void> {
-  const console = await openFamily(context, FAMILY)
+  const console = await requireFamily(context, FAMILY)
   const id = context.params.id ?? ''
   const { transferToken } = await context.deps.outbox.run(async (tx) => {
     await note(tx, context, console, 'registration.transfer', id)
-    return await offerOwn(tx, console, id, context.deps)
+    return await createTransferOffer(tx, console, id, context.deps)
   })
   const path = `${console.base}/financing/${id}`
-  leaveFlash(context, path, { secret: transferToken })
+  setFlash(context, path, { secret: transferToken })
   redirect(context, path)
 }
 
 async function answerOpen(context: FormContext, answer: 'confirm' | 'release'): Promise<void> {
-  const console = await openFamily(context, FAMILY)
+  const console = await requireFamily(context, FAMILY)
   const { outbox, now } = context.deps
   const id = context.params.id ?? ''
   await outbox.run(async (tx, enqueue) => {
@@ -192,6 +192,6 @@ async function answerOpen(context: FormContext, answer: 'confirm' | 'release'): 
     await note(tx, context, console, `dispute.${answer}`, id)
   })
   const path = `${console.base}/financing/disputes/${id}`
-  leaveFlash(context, path, { notice: 'Your answer is recorded.' })
+  setFlash(context, path, { notice: 'Your answer is recorded.' })
   redirect(context, path)
 }

@@ -5,16 +5,16 @@ import { stateAt } from '#shared/risk/first-financing/states.ts'
 import { dayText, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { CHECKS } from '../../../api-risk/first-financing/checks.ts'
+import { DISPUTES } from '../../../api-risk/first-financing/disputes.ts'
+import { decodeCursor, encodeCursor } from '../../../api-risk/paging.ts'
 import { paged } from '../../../paging.ts'
-import { readOutcome } from '../../../risk/evidence-job.ts'
-import { CHECKS } from '../../../risk/first-financing/checks.ts'
-import { DISPUTES } from '../../../risk/first-financing/disputes.ts'
-import { decodeCursor, encodeCursor } from '../../../risk/paging.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Form } from '../../components/form.tsx'
 import { Ago } from '../../components/time.tsx'
-import type { Context, Pages } from '../../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context, Pages } from '../../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { financingForms } from './financing-forms.ts'
 import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
@@ -35,7 +35,7 @@ export function financingPages(pages: Pages): void {
 }
 
 async function showList(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const nowMs = toMillis(now())
   const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
@@ -93,12 +93,12 @@ interface Check {
   status: string
   mode: 'FIELDS' | 'BLIND'
   asOf: string
-  matches: { class: string; state: string; ownRegistration: boolean; firstSeenMonth: string; contested: boolean }[]
+  matches: { class: string; state: string; requireRegistration: boolean; firstSeenMonth: string; contested: boolean }[]
   record: AnchoredRecord | null
 }
 
 async function showCheck(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { deps, params } = context
   const page = { ...AREA, title: 'Check' }
   const job = { kind: 'financing.check', folder: CHECKS, id: params.id ?? '', what: 'check' } as const
@@ -124,10 +124,10 @@ async function showCheck(context: Context): Promise<void> {
       ) : (
         <Table label="Matches" columns={['Match', 'State', 'Whose', 'First seen', 'Contested']}>
           {matches.map((match) => (
-            <tr key={`${match.class} ${match.state} ${match.ownRegistration}`}>
+            <tr key={`${match.class} ${match.state} ${match.requireRegistration}`}>
               <td>{match.class.toLowerCase()}</td>
               <td>{match.state.toLowerCase()}</td>
-              <td>{match.ownRegistration ? 'your own' : 'another organisation’s'}</td>
+              <td>{match.requireRegistration ? 'your own' : 'another organisation’s'}</td>
               <td>{match.firstSeenMonth}</td>
               <td>{match.contested ? 'yes' : 'no'}</td>
             </tr>
@@ -140,7 +140,7 @@ async function showCheck(context: Context): Promise<void> {
 }
 
 async function showDispute(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { deps, params } = context
   const id = params.id ?? ''
   const page = { ...AREA, title: 'Dispute' }

@@ -4,16 +4,16 @@ import type { z } from 'zod'
 import { DomainError, type FieldError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
-import type { Once } from '#shared/tenancy/idempotency/store.ts'
+import type { IdempotentRequest } from '#shared/tenancy/idempotency/store.ts'
 import type { Family } from '#shared/tenancy/oauth/families.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { parseWith } from '../../../api-risk/json-body.ts'
 import { toProblem } from '../../../errors.ts'
-import { parseWith } from '../../../risk/json-body.ts'
 import { CheckBox, Form, SelectField, TextArea, TextField } from '../../components/form.tsx'
 import { Problem } from '../../components/notice.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../../frame/context.ts'
-import type { RiskArea } from '../../frame/navigation.ts'
-import { CONSOLE, type Console, openConsole, sendConsole } from '../console.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import type { RiskArea } from '../../shell/navigation.ts'
+import { CONSOLE, type Console, loadConsole, sendConsole } from '../console.tsx'
 
 /** A member of the body that a form asks for; dots lead into members of members. */
 export interface FormField {
@@ -37,7 +37,7 @@ export interface Sent<Body> {
   console: Console
   body: Body
   /** a form that is sent twice is done once */
-  once: Once
+  once: IdempotentRequest
 }
 
 /** A form of the console that does what an operation of the API does, under the same rules. */
@@ -61,8 +61,8 @@ export interface EvidenceForm<Body> {
 }
 
 /** The console for somebody who may change something in it. @throws ForbiddenError without the family */
-export async function openFamily(context: Context, family: Family): Promise<Console> {
-  const console = await openConsole(context, 'edit')
+export async function requireFamily(context: Context, family: Family): Promise<Console> {
+  const console = await loadConsole(context, 'edit')
   // The same as for a token: what the organisation is not entitled to, its people are not either.
   const families = await listEntitlements(context.deps.db, console.organisationId)
   if (families.some((one) => one.family === family)) return console
@@ -72,7 +72,7 @@ export async function openFamily(context: Context, family: Family): Promise<Cons
 /** Registers a form: shown by GET, done by POST, which leads on to what came of it. */
 export function evidenceForm<Body>(pages: Pages, form: EvidenceForm<Body>): void {
   pages.get(CONSOLE + form.path, async (context) => {
-    const console = await openFamily(context, form.family)
+    const console = await requireFamily(context, form.family)
     const fields = await fieldsOf(form, context, console)
     const first = fields.map(({ name, value, demo }) => {
       const given = context.query.get(name) ?? value ?? (console.env === 'SANDBOX' ? demo : undefined)
@@ -81,7 +81,7 @@ export function evidenceForm<Body>(pages: Pages, form: EvidenceForm<Body>): void
     show(context, console, form, { fields, values: Object.fromEntries(first), requestKey: randomUUID() })
   })
   pages.post(CONSOLE + form.path, async (context) => {
-    const console = await openFamily(context, form.family)
+    const console = await requireFamily(context, form.family)
     const requestKey = field(context.form, 'requestKey')
     if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
     const fields = await fieldsOf(form, context, console)

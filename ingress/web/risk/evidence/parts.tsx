@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Context } from '../../frame/context.ts'
+import type { Context } from '../../shell/context.ts'
 import type { FormField } from './form.tsx'
 
 /** The heading of a list, and what who may edit can begin there: the first of it is what most come for. */

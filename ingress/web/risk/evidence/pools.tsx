@@ -5,16 +5,16 @@ import { CutBody } from '#shared/risk/pools/requests.ts'
 import { findCut, listCuts, listPools, newestCut, type Pool, type PoolCut } from '#shared/risk/pools/store.ts'
 import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { askWorker, readByAsking } from '../../../risk/evidence-job.ts'
-import { askOfCut } from '../../../risk/securitisation/cut-evidence.ts'
-import { CUTS, refuseEarlyCut } from '../../../risk/securitisation/cuts.ts'
-import { ownPool } from '../../../risk/securitisation/pools.ts'
+import { readByAsking, runJob } from '../../../api-risk/evidence-job.ts'
+import { runCutJob } from '../../../api-risk/securitisation/cut-evidence.ts'
+import { CUTS, refuseEarlyCut } from '../../../api-risk/securitisation/cuts.ts'
+import { requirePool } from '../../../api-risk/securitisation/pools.ts'
 import { Fact } from '../../components/fact.tsx'
 import { CodeBlock } from '../../components/form.tsx'
-import type { Context, Pages } from '../../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
-import { asker, note } from './ask.ts'
+import type { Context, Pages } from '../../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { evidenceForm } from './form.tsx'
+import { jobContext, note } from './job-context.ts'
 import { Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 
@@ -37,8 +37,8 @@ export function poolPages(pages: Pages): void {
     schema: CutBody,
     async submit(sent) {
       const { context, console, body } = sent
-      const { id: poolId } = await ownPool(context.deps.db, console, context.params.pool ?? '')
-      await askWorker(asker(sent), {
+      const { id: poolId } = await requirePool(context.deps.db, console, context.params.pool ?? '')
+      await runJob(jobContext(sent), {
         kind: 'pool.cut',
         message: poolChanged,
         folder: CUTS,
@@ -54,7 +54,7 @@ export function poolPages(pages: Pages): void {
 }
 
 async function showPools(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
   const pools = await listPools(db, console, SHOWN)
   sendConsole(
@@ -101,9 +101,9 @@ interface Cut extends AnchoredRecord {
 }
 
 async function showPool(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
-  const pool = await ownPool(db, console, context.params.pool ?? '')
+  const pool = await requirePool(db, console, context.params.pool ?? '')
   const shown = await chosen(context, console, pool)
   // Written by ourselves.
   const cuts = (await listCuts(db, pool.id, SHOWN)).map((body) => JSON.parse(body) as Cut)
@@ -156,8 +156,8 @@ async function showPool(context: Context): Promise<void> {
 /** The cut that the address names, else the newest. */
 async function chosen(context: Context, console: Console, pool: Pool): Promise<PoolCut | undefined> {
   const { db } = context.deps
-  const asked = context.query.get('cut') ?? ''
-  const cut = isUuid(asked) ? await findCut(db, console, asked) : undefined
+  const requested = context.query.get('cut') ?? ''
+  const cut = isUuid(requested) ? await findCut(db, console, requested) : undefined
   return cut?.poolId === pool.id ? cut : await newestCut(db, pool.id)
 }
 
@@ -166,7 +166,7 @@ async function strataOf(context: Context, console: Console, cut: PoolCut): Promi
   const { organisationId, env } = console
   const request = { headers: { prefer: 'respond-async' } }
   const asking = { caller: { organisationId, env }, deps: context.deps, request }
-  const answer = await readByAsking(asking, (asked) => askOfCut(asked, 'stratification', cut))
+  const answer = await readByAsking(asking, (requested) => runCutJob(requested, 'stratification', cut))
   // Stored as we answered it.
   return answer.status === 200 ? (JSON.parse(answer.body) as Stratification) : undefined
 }

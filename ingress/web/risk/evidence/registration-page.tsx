@@ -3,17 +3,17 @@ import { listDisputes } from '#shared/risk/first-financing/dispute-store.ts'
 import type { Registration } from '#shared/risk/first-financing/registration.ts'
 import { findRegistration, listSightings } from '#shared/risk/first-financing/registration-store.ts'
 import { type FinancingAction, stateAfter } from '#shared/risk/first-financing/states.ts'
-import { openedReceivable, registrationView } from '#shared/risk/first-financing/view.ts'
+import { decryptedReceivable, registrationView } from '#shared/risk/first-financing/view.ts'
 import { dayText, inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { readOutcome } from '../../../risk/evidence-job.ts'
-import { REGISTRATIONS } from '../../../risk/first-financing/registrations.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { REGISTRATIONS } from '../../../api-risk/first-financing/registrations.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Copyable, Form } from '../../components/form.tsx'
 import { Ago } from '../../components/time.tsx'
-import type { Context } from '../../frame/context.ts'
-import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Pending, Said, Table } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
@@ -32,7 +32,7 @@ export function State({
 }
 
 /** A registration, or that a worker is at it. @throws NotFoundError */
-async function findOwn(context: Context, console: Console): Promise<Registration | null> {
+async function findRegistrationOf(context: Context, console: Console): Promise<Registration | null> {
   const { deps } = context
   const id = context.params.id ?? ''
   const registration = isUuid(id) ? await findRegistration(deps.db, console, id) : undefined
@@ -50,10 +50,10 @@ async function findOwn(context: Context, console: Console): Promise<Registration
 
 /** One of the organisation's own registrations, with what may be done with it. */
 export async function showRegistration(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, secrets, config, now } = context.deps
   const page = { area: 'financing', title: 'Registration' } as const
-  const registration = await findOwn(context, console)
+  const registration = await findRegistrationOf(context, console)
   if (!registration) return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Registration" />)
   const nowMs = toMillis(now())
   const view = registrationView(registration, nowMs)
@@ -62,7 +62,7 @@ export async function showRegistration(context: Context): Promise<void> {
     listDisputes(db, registration.id),
     proveRecord(db, view.record),
   ])
-  const fields = openedReceivable(registration, secrets)?.fields
+  const fields = decryptedReceivable(registration, secrets)?.fields
   sendConsole(
     context,
     console,

@@ -9,16 +9,16 @@ import {
   IecBody,
   ShippingBillBody,
   TradePackBody,
-  type TradeQuestion,
+  type TradeRequest,
 } from '#shared/risk/trade/requests.ts'
 import { listDocuments, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
-import { askWorker } from '../../../risk/evidence-job.ts'
-import { readPage } from '../../../risk/trade/read-page.ts'
-import type { Context, Pages } from '../../frame/context.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { readPage } from '../../../api-risk/trade/read-page.ts'
+import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
-import { asker, doOnce, idOf, note } from './ask.ts'
 import { type EvidenceForm, evidenceForm, type FormField } from './form.tsx'
+import { doOnce, idOf, jobContext, note } from './job-context.ts'
 
 const common = { family: 'trade', area: 'trade' } as const
 /** As many documents as a pack may have. */
@@ -75,7 +75,7 @@ const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
   schema: TradePackBody,
   async submit(sent) {
     const { context, console, body } = sent
-    const answer = await askWorker(asker(sent), {
+    const answer = await runJob(jobContext(sent), {
       kind: 'trade.pack',
       message: provenanceRequested,
       folder: '/v1/trade/packs',
@@ -126,9 +126,9 @@ function hintOf(count: number, nextCursor: string | null, none: string): string 
 }
 
 /** A form that asks a registry. @param subjectKind what is asked about */
-function askForm<Body extends object>(
+function jobForm<Body extends object>(
   form: Pick<EvidenceForm<Body>, 'path' | 'title' | 'intro' | 'fields' | 'schema'>,
-  questionOf: (body: Body) => TradeQuestion,
+  jobKeyOf: (body: Body) => TradeRequest,
 ): EvidenceForm<unknown> {
   return {
     ...common,
@@ -136,9 +136,9 @@ function askForm<Body extends object>(
     button: 'Ask the registry',
     async submit(sent) {
       // Parsed by the schema of the same form.
-      const request = questionOf(sent.body as Body)
+      const request = jobKeyOf(sent.body as Body)
       const { context, console } = sent
-      const answer = await askWorker(asker(sent), {
+      const answer = await runJob(jobContext(sent), {
         kind: 'trade.verification',
         message: provenanceRequested,
         folder: '/v1/trade/verifications',
@@ -157,7 +157,7 @@ const billFields = (prefix: string, isRequired: boolean): FormField[] => [
 ]
 
 const verificationForms = [
-  askForm(
+  jobForm(
     {
       path: '/trade/verify/ebrc',
       title: 'Verify a certificate of realisation',
@@ -173,7 +173,7 @@ const verificationForms = [
     },
     (body) => ({ subjectKind: 'EBRC', ...body }),
   ),
-  askForm(
+  jobForm(
     {
       path: '/trade/verify/shipping-bill',
       title: 'Verify a shipping bill',
@@ -182,7 +182,7 @@ const verificationForms = [
     },
     (body) => ({ subjectKind: 'SHIPPING_BILL', ...body }),
   ),
-  askForm(
+  jobForm(
     {
       path: '/trade/verify/iec',
       title: 'Verify an exporter code',

@@ -5,11 +5,11 @@ import type { TradeCheck } from '#shared/risk/trade/checks.ts'
 import { findTradePack, listDocuments, listTradePacks, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { readOutcome } from '../../../risk/evidence-job.ts'
-import { readPage } from '../../../risk/trade/read-page.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { readPage } from '../../../api-risk/trade/read-page.ts'
 import { Fact } from '../../components/fact.tsx'
-import type { Context, Pages } from '../../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context, Pages } from '../../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { Checks } from './checks-table.tsx'
 import { ListHead, Pager, Pending, Table } from './parts.tsx'
@@ -32,7 +32,7 @@ export function tradePages(pages: Pages): void {
 }
 
 async function showTrade(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const base = `${console.base}/trade`
   const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
     listTradePacks(context.deps.db, console, wanted),
@@ -93,7 +93,7 @@ function cursorOf({ query }: Context): { cursor: string | undefined } {
 }
 
 async function showDocuments(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
     listDocuments(context.deps.db, console, wanted),
   )
@@ -131,7 +131,7 @@ function Documents({
 }
 
 async function showVerifications(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const base = `${console.base}/trade/verifications`
   const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
     listVerifications(context.deps.db, console, wanted),
@@ -180,7 +180,7 @@ function sendPending(context: Context, console: Console, title: string): void {
 }
 
 async function showVerification(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const id = context.params.verification ?? ''
   const job = { kind: 'trade.verification', id, what: 'verification' } as const
   const found = await outcomeOf<TradeFinding>(context, console, job)
@@ -206,7 +206,7 @@ interface IssuedPack {
 }
 
 async function showPack(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const id = context.params.pack ?? ''
   const pack = await outcomeOf<IssuedPack>(context, console, { kind: 'trade.pack', id, what: 'pack' })
   if (!pack) return sendPending(context, console, 'Pack')
@@ -243,7 +243,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 async function downloadFile(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { pack: id = '', file = '' } = context.params
   const { db, secrets } = context.deps
   const type = Object.hasOwn(TYPES, file) ? TYPES[file] : undefined

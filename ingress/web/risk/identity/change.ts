@@ -3,8 +3,8 @@ import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import type { OperationDeps } from '#shared/risk/operations/deps.ts'
 import type { createSubject } from '#shared/risk/operations/manage-subject.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { doOnce, note } from '../evidence/ask.ts'
 import type { Sent } from '../evidence/form.tsx'
+import { doOnce, note } from '../evidence/job-context.ts'
 
 /** What all forms of the area share. */
 export const common = { family: 'identity', area: 'identity' } as const

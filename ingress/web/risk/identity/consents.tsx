@@ -2,13 +2,13 @@ import { consentView } from '#shared/risk/identity/consent.ts'
 import { listConsents } from '#shared/risk/identity/consent-store.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { toMillis } from '#shared/time.ts'
-import type { Context } from '../../frame/context.ts'
-import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Said, Table } from '../evidence/parts.tsx'
 import { Lists, Pager, pageOf } from './parts.tsx'
 
 export async function showConsents(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
     listConsents(db, console, { subjectId: null, before, limit }),

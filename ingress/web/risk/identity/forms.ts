@@ -9,16 +9,16 @@ import { RESPONSE_MODES } from '#shared/risk/identity/presentation.ts'
 import { PresentationBody } from '#shared/risk/identity/requests.ts'
 import { beginVerification } from '#shared/risk/operations/complete-identity-verification.ts'
 import { eraseSubject } from '#shared/risk/operations/erase-subject.ts'
-import { createSubject, openSubject } from '#shared/risk/operations/manage-subject.ts'
+import { createSubject, unsealSubject } from '#shared/risk/operations/manage-subject.ts'
 import { moveSubject } from '#shared/risk/operations/move-subject.ts'
 import { requestPresentation } from '#shared/risk/operations/request-presentation.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { askWorker } from '../../../risk/evidence-job.ts'
-import { VERIFICATIONS } from '../../../risk/identity/verifications.ts'
-import { NotConfiguredError } from '../../../risk/not-configured-error.ts'
-import { field, type Pages } from '../../frame/context.ts'
-import { asker, idOf, note } from '../evidence/ask.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
+import { NotConfiguredError } from '../../../api-risk/not-configured-error.ts'
+import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
+import { idOf, jobContext, note } from '../evidence/job-context.ts'
 
 import { change, common, idIn, ownerOf, pageOf, REASON } from './change.ts'
 import { consentForms, passportForms } from './record-forms.ts'
@@ -29,14 +29,14 @@ const optionsOf = (codes: readonly string[]) => codes.map((value) => ({ value, l
 
 /** Forms about identities. */
 export function identityForms(pages: Pages): void {
-  askForms(pages)
+  jobForms(pages)
   verifyForm(pages)
   subjectForms(pages)
   consentForms(pages)
   passportForms(pages)
 }
 
-function askForms(pages: Pages): void {
+function jobForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: '/identity/ask',
@@ -120,7 +120,7 @@ function verifyForm(pages: Pages): void {
     async submit(sent) {
       const subjectId = idIn(sent, 'subject')
       const { now, secrets } = sent.context.deps
-      const answer = await askWorker(asker(sent), {
+      const answer = await runJob(jobContext(sent), {
         kind: 'identity.verification',
         message: identityRequested,
         folder: VERIFICATIONS,
@@ -179,7 +179,7 @@ function subjectForms(pages: Pages): void {
       const id = idIn(sent, 'subject')
       const { to, reason, reasonCode } = sent.body
       return await change(sent, 'subject.moved', async (tx, deps) => {
-        const subject = await openSubject(tx, ownerOf(sent), id)
+        const subject = await unsealSubject(tx, ownerOf(sent), id)
         await moveSubject(tx, subject, to, { by: 'CALLER', reasonCode, reason }, deps)
         return pageOf(id)
       })

@@ -5,8 +5,8 @@ import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
 import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts'
 import { trustIssuer } from '#shared/risk/operations/trust-issuer.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { type Context, field, type Pages } from '../../frame/context.ts'
-import { CONSOLE, type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import { type Context, field, type Pages } from '../../shell/context.ts'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { evidenceForm, jsonOf } from '../evidence/form.tsx'
 import { ListHead, Said, Table } from '../evidence/parts.tsx'
 import { change, common, idIn, ownerOf } from './change.ts'
@@ -21,7 +21,7 @@ export function issuerPages(pages: Pages): void {
 }
 
 async function showIssuers(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { env, organisationId } = console
   const [own, operators] = await Promise.all([
     listIssuers(context.deps.db, { organisationId, env }),

@@ -1,4 +1,4 @@
-import type { Pages } from '../../frame/context.ts'
+import type { Pages } from '../../shell/context.ts'
 import { CONSOLE } from '../console.tsx'
 import { showConsents } from './consents.tsx'
 import { identityForms } from './forms.ts'

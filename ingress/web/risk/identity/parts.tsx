@@ -1,6 +1,6 @@
+import { sealCursor, unsealCursor } from '../../../api-risk/paging.ts'
 import { paged } from '../../../paging.ts'
-import { openCursor, sealCursor } from '../../../risk/paging.ts'
-import type { Context } from '../../frame/context.ts'
+import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 
 const PAGE_SIZE = 50
@@ -11,7 +11,7 @@ export async function pageOf<Row extends { seq: number }>(
   list: (before: number | null, limit: number) => Promise<Row[]>,
 ) {
   const { secrets } = context.deps
-  const before = openCursor(context.query.get('cursor') ?? undefined, secrets)
+  const before = unsealCursor(context.query.get('cursor') ?? undefined, secrets)
   const rows = await list(before, PAGE_SIZE + 1)
   return { ...paged(rows, PAGE_SIZE, ({ seq }) => sealCursor(seq, secrets)), isFirst: before === null }
 }

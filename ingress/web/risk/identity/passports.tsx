@@ -7,8 +7,8 @@ import { isUuid } from '#shared/uuid.ts'
 import { Fact } from '../../components/fact.tsx'
 import { CodeBlock } from '../../components/form.tsx'
 import { Exact } from '../../components/time.tsx'
-import type { Context } from '../../frame/context.ts'
-import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Said, Table } from '../evidence/parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
@@ -29,7 +29,7 @@ const recordOf = ({ body }: Passport) => JSON.parse(body) as PassportRecord
 
 /** Passports of all subjects. */
 export async function showPassports(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
     listAllPassports(db, console, before, limit),
@@ -93,7 +93,7 @@ export function PassportTable(props: { console: Console; list: readonly Passport
 
 /** A passport as anybody may verify it, without names; and its revocation. */
 export async function showPassport(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, config, now } = context.deps
   const id = context.params.passport ?? ''
   const passport = isUuid(id) ? await findOwnPassport(db, console, id) : undefined

@@ -1,9 +1,9 @@
 import type { JsonValue } from '#shared/canonical/parse-json.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { askedNames } from '#shared/risk/credentials/select-claims.ts'
+import { requestedNames } from '#shared/risk/credentials/select-claims.ts'
 import { type Presentation, type PresentationSecrets, stateAt } from '#shared/risk/identity/presentation.ts'
 import { findPresentation, listPresentations } from '#shared/risk/identity/presentation-store.ts'
-import { refusalWords } from '#shared/risk/identity/refusal-words.ts'
+import { refusalMessages } from '#shared/risk/identity/refusal-messages.ts'
 import { presentationPageUrl } from '#shared/risk/identity/request-object.ts'
 import { readPresentationValues } from '#shared/risk/operations/read-presentation-values.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
@@ -12,20 +12,20 @@ import { isUuid } from '#shared/uuid.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Copyable, Form } from '../../components/form.tsx'
 import { Exact } from '../../components/time.tsx'
-import { personOf } from '../../frame/audit.ts'
-import type { Context, FormContext } from '../../frame/context.ts'
-import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
-import { openFamily } from '../evidence/form.tsx'
+import { personOf } from '../../shell/audit.ts'
+import type { Context, FormContext } from '../../shell/context.ts'
+import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { requireFamily } from '../evidence/form.tsx'
 import { Said, Table } from '../evidence/parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
-import { fieldWords } from './field-words.ts'
+import { fieldLabels } from './field-labels.ts'
 import { Lists, Pager, pageOf } from './parts.tsx'
 
 const POLL_SECONDS = 2
 
 export async function showPresentations(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
     listPresentations(db, console, { subjectId: null, before, limit }),
@@ -79,13 +79,13 @@ async function open(context: Context, console: Console): Promise<Presentation> {
 
 /** How far a presentation is: names of fields, and no value. */
 export async function showPresentation(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   await send(context, console, await open(context, console), null)
 }
 
 /** The values, behind a click that the audit log records. */
 export async function showValues(context: FormContext): Promise<void> {
-  const console = await openFamily(context, 'identity')
+  const console = await requireFamily(context, 'identity')
   const presentation = await open(context, console)
   const person = personOf(context, console.session)
   const values = await readPresentationValues(context.deps.db, person, console, presentation.id, null, context.deps)
@@ -113,9 +113,9 @@ async function send(context: Context, console: Console, presentation: Presentati
       <dl class="facts">
         <Fact title="State">{words(state)}</Fact>
         <Fact title="Purpose">{presentation.purpose}</Fact>
-        <Fact title="Asked for">{askedNames(presentation.query).map(fieldWords).join(', ')}</Fact>
+        <Fact title="Asked for">{requestedNames(presentation.query).map(fieldLabels).join(', ')}</Fact>
         {reasons.length > 0 && (
-          <Fact title="Refused">{reasons.map((reason) => `${refusalWords(reason)} (${reason})`).join(' ')}</Fact>
+          <Fact title="Refused">{reasons.map((reason) => `${refusalMessages(reason)} (${reason})`).join(' ')}</Fact>
         )}
         {walletError !== null && <Fact title="The wallet says">{walletError}</Fact>}
         {issuer !== null && <Fact title="Issuer">{issuer}</Fact>}

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { ConsentBody, IdentityPassportBody, ReasonBody } from '#shared/risk/identity/identity-requests.ts'
 import { issueIdentityPassport, revokeIdentityPassport } from '#shared/risk/operations/issue-identity-passport.ts'
 import { recordConsent, withdrawConsent } from '#shared/risk/operations/manage-consent.ts'
-import { openSubject } from '#shared/risk/operations/manage-subject.ts'
-import { field, type Pages } from '../../frame/context.ts'
+import { unsealSubject } from '#shared/risk/operations/manage-subject.ts'
+import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm } from '../evidence/form.tsx'
 import { change, common, idIn, ownerOf, pageOf, REASON } from './change.ts'
 
@@ -77,7 +77,7 @@ export function passportForms(pages: Pages): void {
       const { risk, config } = sent.context.deps
       const signingKey = await risk.passportKey(sent.console.env)
       return await change(sent, 'identity-passport.issued', async (tx, deps) => {
-        const subject = await openSubject(tx, ownerOf(sent), id)
+        const subject = await unsealSubject(tx, ownerOf(sent), id)
         const given = { ...deps, publicUrl: config.publicUrl, signingKey }
         await issueIdentityPassport(tx, ownerOf(sent), subject, sent.body, given)
         return pageOf(id)

@@ -14,8 +14,8 @@ import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Ago, Exact } from '../../components/time.tsx'
-import type { Context } from '../../frame/context.ts'
-import { type Console, mayIn, openConsole, sendConsole } from '../console.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Said, Table } from '../evidence/parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
 import { ConsentTable } from './consents.tsx'
@@ -29,7 +29,7 @@ const SHOWN = 20
 
 /** Subjects by their references: what their organisation calls them is not shown here. */
 export async function showSubjects(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
     listSubjects(db, console, before, limit),
@@ -82,7 +82,7 @@ export async function showSubjects(context: Context): Promise<void> {
 
 /** A subject as it is anchored: states, factors, passports and consents, no name. */
 export async function showSubject(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { db, config, now } = context.deps
   const id = context.params.subject ?? ''
   const subject = isUuid(id) ? await findSubject(db, console, id) : undefined

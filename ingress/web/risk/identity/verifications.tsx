@@ -2,19 +2,19 @@ import type { Verification } from '#shared/risk/identity/verification.ts'
 import { listAllVerifications } from '#shared/risk/identity/verification-store.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { readOutcome } from '../../../risk/evidence-job.ts'
-import { VERIFICATIONS } from '../../../risk/identity/verifications.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { Fact } from '../../components/fact.tsx'
 import { Exact } from '../../components/time.tsx'
-import type { Context } from '../../frame/context.ts'
-import { type Console, openConsole, sendConsole } from '../console.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type Console, loadConsole, sendConsole } from '../console.tsx'
 import { Pending, Table } from '../evidence/parts.tsx'
 import { Tier } from '../tiers.tsx'
 import { Lists, Pager, pageOf } from './parts.tsx'
 
 /** Verifications of all subjects: by what, how well, of whom; no value. */
 export async function showVerifications(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
     listAllVerifications(context.deps.db, console, before, limit),
   )
@@ -80,7 +80,7 @@ export function VerificationTable({ console, list }: { console: Console; list: r
 
 /** What came of a verification, once a worker has ended it. */
 export async function showVerification(context: Context): Promise<void> {
-  const console = await openConsole(context, 'view')
+  const console = await loadConsole(context, 'view')
   const job = {
     kind: 'identity.verification',
     folder: VERIFICATIONS,

@@ -7,8 +7,8 @@ import type { RowCode } from './import.ts'
 export type CellValue = { value: string | number } | { code: RowCode }
 
 /** Rupees of one amount, at most: ten lakh crore. */
-const MOST_RUPEES = 1e13
-const MOST_DAYS = 36_500
+const MAX_RUPEES = 1e13
+const MAX_DAYS = 36_500
 
 /** The classes of income recognition, in the words of tapes. */
 const ASSET_CLASSES: Readonly<Record<string, string>> = {
@@ -75,13 +75,13 @@ function moneyOf(text: string): CellValue {
   if (paise === undefined) return { code: 'NOT_MONEY' }
   if (paise < 0) return { code: 'NEGATIVE' }
   const rupees = toInr(paise)
-  return rupees > MOST_RUPEES ? { code: 'OUT_OF_RANGE' } : { value: rupees }
+  return rupees > MAX_RUPEES ? { code: 'OUT_OF_RANGE' } : { value: rupees }
 }
 
 function wholeOf(text: string): CellValue {
   if (/^-[0-9]+$/.test(text) && !/^-0+$/.test(text)) return { code: 'NEGATIVE' }
   if (!/^[0-9]+(?:\.0+)?$/.test(text)) return { code: 'NOT_INTEGER' }
-  return Number(text) > MOST_DAYS ? { code: 'OUT_OF_RANGE' } : { value: Number(text) }
+  return Number(text) > MAX_DAYS ? { code: 'OUT_OF_RANGE' } : { value: Number(text) }
 }
 
 /** `10.65%` or `10.65`: 1065, of 10,000 at most. */

@@ -3,7 +3,7 @@ import { execute, query } from '../../../platform/database/sql.ts'
 import type { Owner } from '../../jobs/job.ts'
 import { type Failure, type Import, type ImportKind, NO_PROGRESS, type Progress } from './import.ts'
 
-const COLUMNS = `id, seq, organisation_id AS "organisationId", env, kind, style, asked_mapping AS "askedMapping", mapping,
+const COLUMNS = `id, seq, organisation_id AS "organisationId", env, kind, style, requested_mapping AS "requestedMapping", mapping,
   state, sha256, bytes, received_at AS "receivedAt", progress, record_no AS "recordNo", failure, record`
 
 /** For workers. @returns undefined when it is gone, or not received */

@@ -121,7 +121,7 @@ export interface Import {
   kind: ImportKind
   style: FileStyle
   /** the mapping that was asked for; null when the header decides */
-  askedMapping: string | null
+  requestedMapping: string | null
   /** the mapping by which it was read; null until that is known */
   mapping: string | null
   state: ImportState

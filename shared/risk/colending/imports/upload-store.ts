@@ -7,15 +7,15 @@ export interface NewUpload extends Owner {
   id: string
   kind: ImportKind
   style: FileStyle
-  askedMapping: string | null
+  requestedMapping: string | null
 }
 
 /** Begins an upload. Nobody sees it before it is received. */
 export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
   await execute(
     db,
-    'INSERT INTO imports (id, organisation_id, env, kind, style, asked_mapping) VALUES (?, ?, ?, ?, ?, ?)',
-    [upload.id, upload.organisationId, upload.env, upload.kind, upload.style, upload.askedMapping],
+    'INSERT INTO imports (id, organisation_id, env, kind, style, requested_mapping) VALUES (?, ?, ?, ?, ?, ?)',
+    [upload.id, upload.organisationId, upload.env, upload.kind, upload.style, upload.requestedMapping],
   )
 }
 
@@ -59,10 +59,18 @@ export async function findSameImport(
   const rows = await query<{ id: string; status: ImportState }>(
     tx,
     `SELECT id, state AS status FROM imports WHERE organisation_id = ? AND env = ? AND kind = ? AND sha256 = ?
-       AND style = ? AND (asked_mapping IS NOT DISTINCT FROM ? OR mapping = ?)
+       AND style = ? AND (requested_mapping IS NOT DISTINCT FROM ? OR mapping = ?)
        AND failure->>'code' IS DISTINCT FROM 'EXPIRED'
      ORDER BY seq LIMIT 1`,
-    [upload.organisationId, upload.env, upload.kind, sha256, upload.style, upload.askedMapping, upload.askedMapping],
+    [
+      upload.organisationId,
+      upload.env,
+      upload.kind,
+      sha256,
+      upload.style,
+      upload.requestedMapping,
+      upload.requestedMapping,
+    ],
   )
   return rows[0]
 }

@@ -19,7 +19,7 @@ export class Utf8Check {
   /** @throws NotTextError */
   push(piece: Buffer): void {
     const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
-    const whole = bytes.subarray(0, bytes.length - openTail(bytes))
+    const whole = bytes.subarray(0, bytes.length - incompleteTail(bytes))
     if (!isUtf8(whole) || whole.includes(0)) throw new NotTextError(this.#lineOf(whole))
     this.#lines += countLines(whole, this.#isAfterCr)
     this.#isAfterCr = whole.length === 0 ? this.#isAfterCr : whole.at(-1) === CR
@@ -38,7 +38,7 @@ export class Utf8Check {
     while (bad - good > 1) {
       const middle = (good + bad) >> 1
       const head = bytes.subarray(0, middle)
-      const text = head.subarray(0, head.length - openTail(head))
+      const text = head.subarray(0, head.length - incompleteTail(head))
       if (isUtf8(text) && !text.includes(0)) good = middle
       else bad = middle
     }
@@ -47,7 +47,7 @@ export class Utf8Check {
 }
 
 /** Bytes at the end that begin a character and do not end it. */
-function openTail(bytes: Buffer): number {
+function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte > 0xf4) return 0

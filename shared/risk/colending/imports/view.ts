@@ -83,7 +83,7 @@ export function listedImportView(found: Import): Omit<ImportView, 'errors' | 'sk
     importId: found.id,
     status: found.state,
     style: found.style,
-    mapping: found.mapping ?? found.askedMapping,
+    mapping: found.mapping ?? found.requestedMapping,
     sha256: found.sha256.toString('hex'),
     bytes: found.bytes,
     receivedAt: found.receivedAt.toISOString(),

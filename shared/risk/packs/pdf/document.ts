@@ -6,7 +6,7 @@ import { type Card, evidenceOf } from './card.ts'
 import { packCards } from './cards.ts'
 import { dilutionCard } from './dilution-card.ts'
 import { inrFigure } from './figures.ts'
-import { flagText } from './flag-words.ts'
+import { flagText } from './flag-labels.ts'
 import { countTiers, lowestTier, type TierCount } from './tiers.ts'
 
 /** A pack as it is shown: the page and the PDF draw this, in this order. */

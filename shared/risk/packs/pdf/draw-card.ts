@@ -1,6 +1,6 @@
 import type { Card, CardValue } from './card.ts'
 import { drawEvidence } from './draw-evidence.ts'
-import { gradeText } from './evidence-words.ts'
+import { gradeText } from './evidence-labels.ts'
 import { CONTENT_WIDTH, INK, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
 import { drawTierMark } from './tier-mark.ts'
 import { tierLabel } from './tiers.ts'

@@ -1,5 +1,5 @@
 import type { CardEvidence } from './card.ts'
-import { missingText, sourceName } from './evidence-words.ts'
+import { missingText, sourceName } from './evidence-labels.ts'
 import { instantText } from './figures.ts'
 import { CONTENT_WIDTH, line, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
 import { tierLabel } from './tiers.ts'

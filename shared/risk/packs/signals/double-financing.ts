@@ -15,13 +15,13 @@ export interface RegistryMatch {
   class: 'EXACT' | 'NEAR' | 'ECONOMIC'
   state: 'REGISTERED' | 'FINANCED'
   /** Registered by the asking organisation itself. */
-  ownRegistration: boolean
+  requireRegistration: boolean
   /** `YYYY-MM`. */
   firstSeenMonth: string
 }
 
 /** What the own first-financing registry said; `UNAVAILABLE` leaves the question open. */
-export type OwnRegistryFindings = { status: 'ANSWERED'; matches: readonly RegistryMatch[] } | { status: 'UNAVAILABLE' }
+export type RegistryFindings = { status: 'ANSWERED'; matches: readonly RegistryMatch[] } | { status: 'UNAVAILABLE' }
 
 interface ActiveCharge {
   securityInterestId: string
@@ -45,7 +45,7 @@ export interface DoubleFinancing {
 
 /** Joins both searches; the precedence is domain 2.6's, and what did not answer is never shown as CLEAN. */
 export function doubleFinancing(
-  own: OwnRegistryFindings,
+  own: RegistryFindings,
   search: SecuritySearch | null,
   source: string | null,
 ): DoubleFinancing {
@@ -61,8 +61,8 @@ export function doubleFinancing(
   }
 }
 
-function statusOf(own: OwnRegistryFindings, charges: readonly ActiveCharge[] | null): DoubleFinancingStatus {
-  const others = own.status === 'ANSWERED' ? own.matches.filter((match) => !match.ownRegistration) : []
+function statusOf(own: RegistryFindings, charges: readonly ActiveCharge[] | null): DoubleFinancingStatus {
+  const others = own.status === 'ANSWERED' ? own.matches.filter((match) => !match.requireRegistration) : []
   const exact = others.filter((match) => match.class === 'EXACT')
   if (exact.some((match) => match.state === 'FINANCED')) return 'DUPLICATE_FINANCED'
   if (exact.length > 0) return 'DUPLICATE_REGISTERED'

@@ -93,7 +93,7 @@ function ledgerOf(data: ReturnsData, input: TradeReturnsInput): TradeLedger | un
   // Rows of somebody else's return are no answer to this question.
   if (data.gstin !== input.supplierGstin) return undefined
   const { periods } = data
-  const isAsked = (group: { ctin: string }) => group.ctin === input.recipientGstin
+  const isRefreshing = (group: { ctin: string }) => group.ctin === input.recipientGstin
   const rows = <Group extends { ctin: string }, Row>(
     groups: (period: ReturnsData['periods'][number]) => Group[],
     of: (group: Group, period: string) => Row[],
@@ -102,7 +102,7 @@ function ledgerOf(data: ReturnsData, input: TradeReturnsInput): TradeLedger | un
       .filter((period) => period.status === 'FILED')
       .flatMap((period) =>
         groups(period)
-          .filter(isAsked)
+          .filter(isRefreshing)
           .flatMap((group) => of(group, period.fp)),
       )
   return {

@@ -9,7 +9,7 @@ import { demoDigits, demoHash, demoInt } from './demo-values.ts'
 import { anyPartyIs, partyPans, scenarioOfPan } from './scenarios.ts'
 
 /** What a verification states of a business: the registries of the sandbox adopt it, and so agree with each other. */
-export interface AskedBusiness {
+export interface BusinessQuery {
   legalName?: string | undefined
   companyNumber?: string | undefined
   pan?: string | undefined
@@ -23,7 +23,7 @@ export interface SandboxWorld {
   seed: string
   /** The request that is being answered; absent outside a pack (a look-up of one entity). */
   request?: PackRequest | undefined
-  asked?: AskedBusiness | undefined
+  requested?: BusinessQuery | undefined
   /** Milliseconds since the epoch. */
   nowMs: number
 }
@@ -81,12 +81,12 @@ export function suppliesAnswer(world: SandboxWorld, gstin: string) {
 }
 
 /** `/taxpayers/{gstin}`. */
-export function taxpayerAnswer({ seed, asked, nowMs }: SandboxWorld, gstin: string) {
+export function taxpayerAnswer({ seed, requested, nowMs }: SandboxWorld, gstin: string) {
   const isCancelled = scenarioOfPan(panOfGstin(gstin)) === 'REGISTRATION_CANCELLED'
   const years = demoInt(seed, gstin, 'registeredYears', 3, 7)
   return {
     gstin,
-    legalName: demoName(seed, panOfGstin(gstin), asked),
+    legalName: demoName(seed, panOfGstin(gstin), requested),
     status: isCancelled ? 'CANCELLED' : 'ACTIVE',
     registeredOn: `${addMonths(indianDay(nowMs), -12 * years)}-01`,
     otherGstins: [],
@@ -105,7 +105,7 @@ export function personAnswer(registry: 'PAN' | 'CKYC', identifier: string) {
 }
 
 /** `/companies`: scenario 10 shares a director between the party and the borrower. */
-export function companyAnswer({ seed, request, asked, nowMs }: SandboxWorld, pan: string) {
+export function companyAnswer({ seed, request, requested, nowMs }: SandboxWorld, pan: string) {
   const [, borrowerPan, subcontractorPan] = request ? partyPans(request) : []
   const directors = [demoDigits(seed, pan, 'director1', 8), demoDigits(seed, pan, 'director2', 8)]
   const isShared =
@@ -118,8 +118,8 @@ export function companyAnswer({ seed, request, asked, nowMs }: SandboxWorld, pan
   return {
     pan,
     companyNumber:
-      asked?.companyNumber ?? (pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null),
-    legalName: demoName(seed, pan, asked),
+      requested?.companyNumber ?? (pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null),
+    legalName: demoName(seed, pan, requested),
     status: 'ACTIVE',
     directorIds: directors,
     addressHash: demoHash(seed, pan, 'address'),
@@ -127,9 +127,9 @@ export function companyAnswer({ seed, request, asked, nowMs }: SandboxWorld, pan
 }
 
 /** The name of a legal entity: the one asked for, unless scenario 41 has another. */
-function demoName(seed: string, pan: string, asked: AskedBusiness | undefined): string {
+function demoName(seed: string, pan: string, requested: BusinessQuery | undefined): string {
   const own = `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`
-  return scenarioOfPan(pan) === 'OTHER_NAME' ? own : (asked?.legalName ?? own)
+  return scenarioOfPan(pan) === 'OTHER_NAME' ? own : (requested?.legalName ?? own)
 }
 
 /** `/establishments`; `undefined` when the demo has no record (scenario 05). */

@@ -10,7 +10,7 @@ export interface FinancingScenario {
   /** the registry did not say enough */
   isResolved: boolean
   /** it is financed elsewhere: it cannot be registered */
-  isHeldElsewhere: boolean
+  isRegisteredElsewhere: boolean
   /** the answer takes longer than a caller waits */
   isSlow: boolean
 }
@@ -23,17 +23,17 @@ export function financingScenario(
   firstSeenMonth: string,
 ): FinancingScenario {
   const scenarios = [supplierGstin, buyerGstin].map((gstin) => scenarioOfPan(panOfGstin(gstin)))
-  const foreign = { ownRegistration: false, contested: false, firstSeenMonth }
-  const isHeldElsewhere = scenarios.includes('DUPLICATE_FINANCED')
+  const foreign = { requireRegistration: false, contested: false, firstSeenMonth }
+  const isRegisteredElsewhere = scenarios.includes('DUPLICATE_FINANCED')
   return {
     added: [
-      ...(isHeldElsewhere ? [{ class: 'EXACT' as const, state: 'FINANCED' as const, ...foreign }] : []),
+      ...(isRegisteredElsewhere ? [{ class: 'EXACT' as const, state: 'FINANCED' as const, ...foreign }] : []),
       ...(scenarios.includes('NEAR_MATCH')
         ? [{ class: 'NEAR' as const, state: 'REGISTERED' as const, ...foreign }]
         : []),
     ],
     isResolved: !scenarios.some((scenario) => scenario !== undefined && UNRESOLVED.includes(scenario)),
-    isHeldElsewhere,
+    isRegisteredElsewhere,
     isSlow: scenarios.includes('SLOW'),
   }
 }

@@ -20,10 +20,10 @@ const TENTH_OFF = 1.1
 export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): object | undefined {
   const scenario = scenarioOfPan(iec)
   if (scenario === 'NO_TRADE_RECORD') return undefined
-  const { asked, seed } = world
+  const { requested, seed } = world
   const query = (name: string) => url.searchParams.get(name) ?? ''
   if (url.pathname.startsWith('/exporter-codes/')) {
-    const adopted = scenario === 'OTHER_NAME' ? undefined : asked?.legalName
+    const adopted = scenario === 'OTHER_NAME' ? undefined : requested?.legalName
     return {
       iec,
       legalName: adopted ?? `Demo Exporter ${demoInt(seed, iec, 'name', 0, 99_999)}`,
@@ -33,7 +33,7 @@ export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): 
   }
   if (url.pathname === '/export-certificates') return certificateAnswer(world, iec, query('brcNumber'))
   const bill = { number: query('number'), date: query('date'), portCode: query('portCode') }
-  const fob = asked?.fobValueInr ?? demoInt(seed, bill.number, 'fob', 100_000, 9_000_000)
+  const fob = requested?.fobValueInr ?? demoInt(seed, bill.number, 'fob', 100_000, 9_000_000)
   return {
     iec,
     ...bill,
@@ -42,11 +42,11 @@ export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): 
   }
 }
 
-function certificateAnswer({ asked, seed }: SandboxWorld, iec: string, brcNumber: string): object {
-  const bill = asked?.shippingBill ?? null
+function certificateAnswer({ requested, seed }: SandboxWorld, iec: string, brcNumber: string): object {
+  const bill = requested?.shippingBill ?? null
   const issuedOn = bill ? addDays(bill.date, 19) : '2026-04-02'
-  const amount = asked?.realised?.amount ?? demoInt(seed, brcNumber, 'realised', 1_000, 90_000)
-  const realised = { amount, currency: asked?.realised?.currency ?? 'USD' }
+  const amount = requested?.realised?.amount ?? demoInt(seed, brcNumber, 'realised', 1_000, 90_000)
+  const realised = { amount, currency: requested?.realised?.currency ?? 'USD' }
   const status = scenarioOfPan(iec) === 'REGISTRATION_CANCELLED' ? 'CANCELLED' : 'ISSUED'
   const remittance = { ...realised, date: addDays(issuedOn, -1) }
   return { iec, brcNumber, status, issuedOn, shippingBill: bill, realised, remittance }

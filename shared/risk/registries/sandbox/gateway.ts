@@ -51,13 +51,13 @@ export function createSandboxGateway(
     const nowMs = deps.now()
     const url = new URL(request.url)
     if (url.pathname.startsWith('/lei-records')) return leiResponse(world, url, nowMs)
-    const question = questionOf({ ...world, nowMs }, url, request.body)
+    const question = jobKeyOf({ ...world, nowMs }, url, request.body)
     const scenarios = question.pans.map(scenarioOfPan)
     if (scenarios.includes('TIMEOUT')) throw new NoAnswerError('timeout')
     const isSlowed =
       question.isTradeReturn ||
       isForeignTrade(url) ||
-      (world.asked !== undefined && url.pathname.startsWith('/taxpayers/'))
+      (world.requested !== undefined && url.pathname.startsWith('/taxpayers/'))
     if (scenarios.includes('SLOW') && isSlowed) await deps.sleep(SLOW_ANSWER_MS, request.signal)
     if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
@@ -73,12 +73,12 @@ export function createSandboxGateway(
 
 /** Scenario 43 has no record; the others one demo record for each question. */
 function leiResponse(world: Omit<SandboxWorld, 'nowMs'>, url: URL, nowMs: number): IncomingResponse {
-  const scenario = world.asked?.pan === undefined ? undefined : scenarioOfPan(world.asked.pan)
+  const scenario = world.requested?.pan === undefined ? undefined : scenarioOfPan(world.requested.pan)
   if (scenario === 'NO_LEI') return problem(404, 'NOT_FOUND')
-  return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs, world.asked, scenario === 'LEI_LAPSED')))
+  return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs, world.requested, scenario === 'LEI_LAPSED')))
 }
 
-function questionOf(world: SandboxWorld, url: URL, body = ''): Question {
+function jobKeyOf(world: SandboxWorld, url: URL, body = ''): Question {
   const query = (name: string) => url.searchParams.get(name) ?? ''
   const ask = (pans: string[], answer: Question['answer'], isConsentBound = false): Question => ({
     pans,

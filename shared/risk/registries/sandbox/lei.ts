@@ -1,5 +1,5 @@
 import { leiCheckDigits } from '../../identifiers/lei.ts'
-import type { AskedBusiness } from './answers.ts'
+import type { BusinessQuery } from './answers.ts'
 import { demoInt } from './demo-values.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
@@ -9,17 +9,17 @@ export function leiAnswer(
   seed: string,
   url: URL,
   nowMs: number,
-  known: AskedBusiness | undefined,
+  known: BusinessQuery | undefined,
   isLapsed: boolean,
 ): object {
-  const asked = decodeURIComponent(url.pathname.replace('/lei-records', '').replace(/^\//, ''))
+  const requested = decodeURIComponent(url.pathname.replace('/lei-records', '').replace(/^\//, ''))
   const registeredAs = url.searchParams.get('filter[entity.registeredAs]')
   const legalName = url.searchParams.get('filter[entity.legalName]')
-  const subject = asked || registeredAs || legalName || ''
+  const subject = requested || registeredAs || legalName || ''
   const record = {
     type: 'lei-records',
     attributes: {
-      lei: asked || demoLei(seed, subject),
+      lei: requested || demoLei(seed, subject),
       entity: {
         legalName: {
           name: legalName ?? known?.legalName ?? `Demo Enterprise ${demoInt(seed, subject, 'name', 0, 99_999)}`,
@@ -34,7 +34,7 @@ export function leiAnswer(
       },
     },
   }
-  return { data: asked ? record : [record] }
+  return { data: requested ? record : [record] }
 }
 
 // 9999 is assigned to no issuer: a demo identifier can never be a real one.

@@ -2,7 +2,7 @@ import type { PackRequest } from '../../packs/request.ts'
 import { createBreakers } from '../breaker.ts'
 import type { RegistryDeps } from '../connector.ts'
 import { createRegistrySet, type RegistrySet } from '../registry-set.ts'
-import type { AskedBusiness } from './answers.ts'
+import type { BusinessQuery } from './answers.ts'
 import { createSandboxGateway, SANDBOX_URL } from './gateway.ts'
 
 export interface SandboxOptions {
@@ -11,7 +11,7 @@ export interface SandboxOptions {
   /** Absent for a look-up outside a pack. */
   request?: PackRequest
   /** What a verification states of a business. */
-  asked?: AskedBusiness | undefined
+  requested?: BusinessQuery | undefined
 }
 
 /** The default seed of the demo values. */
@@ -22,11 +22,11 @@ export const SANDBOX_SEED = 'signalbox-sandbox-2'
  * a breaker for anybody else.
  */
 export function createSandboxRegistries(
-  { seed, request, asked }: SandboxOptions,
+  { seed, request, requested }: SandboxOptions,
   deps: Omit<RegistryDeps, 'http'>,
 ): RegistrySet {
   const gateway = { url: SANDBOX_URL }
-  const http = createSandboxGateway({ seed, request, asked }, deps)
+  const http = createSandboxGateway({ seed, request, requested }, deps)
   return createRegistrySet(
     {
       taxReturns: gateway,

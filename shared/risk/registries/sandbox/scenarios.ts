@@ -1,7 +1,7 @@
 import { disclosed } from '../../first-financing/check-answer.ts'
 import { gstinCheckCharacter, panOfGstin } from '../../identifiers/gstin.ts'
 import type { PackRequest } from '../../packs/request.ts'
-import type { OwnRegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
+import type { RegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
 
 /** What the last two digits of a party's PAN switch on (domain 9). Other digits switch on nothing. */
 export type Scenario =
@@ -85,13 +85,13 @@ export function anyPartyIs(parties: Parties, scenario: Scenario): boolean {
  * @param found the installation's own answer for this request
  */
 export function withSandboxFindings(
-  found: OwnRegistryFindings,
+  found: RegistryFindings,
   parties: Parties,
   firstSeenMonth: string,
-): OwnRegistryFindings {
+): RegistryFindings {
   if (found.status === 'UNAVAILABLE') return found
   const matches: RegistryMatch[] = []
-  const foreign = { ownRegistration: false, firstSeenMonth }
+  const foreign = { requireRegistration: false, firstSeenMonth }
   if (anyPartyIs(parties, 'DUPLICATE_FINANCED')) matches.push({ class: 'EXACT', state: 'FINANCED', ...foreign })
   if (anyPartyIs(parties, 'NEAR_MATCH')) matches.push({ class: 'NEAR', state: 'REGISTERED', ...foreign })
   return { status: 'ANSWERED', matches: disclosed([...found.matches, ...matches]) }

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { type Plan, type Step, stepOffsets } from '#shared/monitoring/alerting/policy.ts'
-import { SECOND, Story, uuidOf } from '../alert-story.ts'
+import { Scenario, SECOND, uuidOf } from '../alert-scenario.ts'
 import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 test('1: tellings in random evaluation intervals equal the plan, and none is told twice', (t) => {
@@ -9,17 +9,17 @@ test('1: tellings in random evaluation intervals equal the plan, and none is tol
     const plan = { ...randomPlan(random), flapping: null }
     const end = 1000 + below(5000)
     const late = () => below(60) * SECOND
-    const told = (lateness?: () => number) => {
-      const story = new Story({ plan, channels: Array(CHANNELS).fill({}), ...(lateness && { late: lateness }) })
+    const notified = (lateness?: () => number) => {
+      const story = new Scenario({ plan, channels: Array(CHANNELS).fill({}), ...(lateness && { late: lateness }) })
       // Long enough after the end that what was due before it has been said.
       story.flip('down', 0).until(end)
       return story
     }
-    const exact = told()
-    const loose = told(late)
+    const exact = notified()
+    const loose = notified(late)
     const first = plan.when?.down_for ?? 0
     const expected = planned(plan.steps ?? [], end - first)
-    const said = new Set(exact.tellings.map(({ channelId, what }) => `${channelId} ${what}`))
+    const said = new Set(exact.notifications.map(({ integrationId, what }) => `${integrationId} ${what}`))
     for (const line of expected) if (!said.has(line)) return `${line} was not said; ${exact.said.join(', ')}`
     const late60 = new Set(loose.messages.map(({ channel, step }) => `${channel} ${step}`))
     const missing = exact.messages.filter(
@@ -39,9 +39,9 @@ test('1: the same after a crash at any commit: nothing is told twice for it, and
     const plan = { ...randomPlan(random), flapping: null }
     const end = 1000 + below(5000)
     const channels = Array(CHANNELS).fill({})
-    const exact = new Story({ plan, channels }).flip('down', 0).until(end)
+    const exact = new Scenario({ plan, channels }).flip('down', 0).until(end)
     const crashes = () => ({ before: pick(0, 0, 1, 2, 3), after: below(3) === 0 })
-    const crashed = new Story({ plan, channels, crashes }).flip('down', 0).until(end)
+    const crashed = new Scenario({ plan, channels, crashes }).flip('down', 0).until(end)
     // Late by at most nine seconds each: what was due at two moments may be told at one, never the other way round.
     if (crashed.messages.length > exact.messages.length)
       return `told ${crashed.said.join(', ')} instead of ${exact.said.join(', ')}`
@@ -76,7 +76,7 @@ test('2: after a resolved incident the last message per attempted integration is
     const { below, pick } = chance(random)
     const channels = Array.from({ length: CHANNELS }, () => ({ isOwn: below(4) > 0 }))
     const outcomes = ['delivered', 'delivered', 'failed', 'suppressed', 'pending'] as const
-    const story = new Story({
+    const story = new Scenario({
       plan: randomPlan(random),
       severity: pick('critical', 'critical', 'info'),
       channels,
@@ -109,12 +109,12 @@ test('2: after a resolved incident the last message per attempted integration is
 
 const START_SECONDS = Date.UTC(2026, 10, 22, 10) * 1000
 
-function checkRecoveries(story: Story): string | null {
+function checkRecoveries(story: Scenario): string | null {
   for (const incident of story.incidents) {
-    if (incident.state !== 'resolved') return `an incident stays ${incident.state}, held by ${incident.held}`
-    const tellings = story.tellings.filter(({ incidentId }) => incidentId === incident.id)
-    for (const channel of new Set(tellings.map(({ channelId }) => channelId))) {
-      const own = tellings.filter(({ channelId }) => channelId === channel)
+    if (incident.state !== 'resolved') return `an incident stays ${incident.state}, held by ${incident.suppression}`
+    const notifications = story.notifications.filter(({ incidentId }) => incidentId === incident.id)
+    for (const channel of new Set(notifications.map(({ integrationId }) => integrationId))) {
+      const own = notifications.filter(({ integrationId }) => integrationId === channel)
       const isOwed = own.some(({ status, attempts }) => status === 'down' && attempts > 0)
       const recoveries = own.filter(({ status }) => status === 'up').length
       if (recoveries !== (isOwed ? 1 : 0)) return `integration ${channel}: owed ${isOwed}, told ${recoveries} times`
@@ -131,7 +131,7 @@ function checkRecoveries(story: Story): string | null {
 test('an acknowledged incident is told nobody, whatever passes', (t) => {
   const failure = forAll((random) => {
     const { below } = chance(random)
-    const story = new Story({ plan: { ...randomPlan(random), flapping: null }, channels: Array(CHANNELS).fill({}) })
+    const story = new Scenario({ plan: { ...randomPlan(random), flapping: null }, channels: Array(CHANNELS).fill({}) })
     story.flip('down', 0).until(below(3000)).ack()
     const before = story.messages.length
     story.until(20_000)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Step } from '#shared/monitoring/alerting/policy.ts'
-import { SECOND, START, Story, uuidOf } from '../alert-story.ts'
+import { Scenario, SECOND, START, uuidOf } from '../alert-scenario.ts'
 
 const step = (wait: number, rest: Partial<Step> = {}): Step => ({
   wait,
@@ -8,25 +8,28 @@ const step = (wait: number, rest: Partial<Step> = {}): Step => ({
   severity: 'info',
   repeat: null,
   hours: [],
-  outside: 'hold',
+  outside: 'wait',
   ...rest,
 })
 const when = { failures: 1, of: null, down_for: 0, successes: 1 }
 
 test('without a policy every change is told to every integration, and the incident is only a record', (t) => {
-  const story = new Story({ plan: null, channels: [{}, { ignores: { up: true, down: false } }, { isDisabled: true }] })
+  const story = new Scenario({
+    plan: null,
+    channels: [{}, { ignores: { up: true, down: false } }, { isDisabled: true }],
+  })
   story.flip('down', 0).flip('up', 600)
   t.deepEqual(story.said, ['0:1:down', '0:2:down', '600:1:up'])
   t.like(story.incidents[0], { state: 'resolved', resolution: 'recovered', isDirect: true, nextAt: null, flips: 2 })
   t.deepEqual(
     story.decisions.map(({ outcome, reason }) => `${outcome} ${reason}`),
-    ['told DIRECT', 'told DIRECT'],
+    ['notified DIRECT', 'notified DIRECT'],
   )
 })
 
 test('Given steps at 0 and 900 s and a check down that comes up at 899 s, then only step 1 is told down and up', (t) => {
   const steps = [step(0, { channels: [uuidOf(1)] }), step(900, { channels: [uuidOf(2)] })]
-  const story = new Story({ plan: { steps }, channels: [{}, {}] })
+  const story = new Scenario({ plan: { steps }, channels: [{}, {}] })
   story.flip('down', 0).flip('up', 899).until(5000)
   t.deepEqual(story.said, ['0:1:first', '899:1:recovery'])
 })
@@ -37,14 +40,14 @@ test('Given a used-up SMS limit in step 1, then step 2 speaks at once', (t) => {
     step(900, { channels: [uuidOf(2)] }),
     step(600, { channels: [uuidOf(3)] }),
   ]
-  const story = new Story({
+  const story = new Scenario({
     plan: { steps },
     channels: [{}, {}, {}],
     outcome: (channel) => (channel === 1 ? 'suppressed' : 'delivered'),
   })
   story.flip('down', 0).until(5000)
   t.deepEqual(story.said, ['0:1:first', '1:2:first', '601:3:first'])
-  t.is(story.messages[1]?.reason, 'NOBODY_REACHED')
+  t.is(story.messages[1]?.reason, 'FIRST_STEP_FAILED')
   story.flip('up', 6000)
   t.deepEqual(story.said.slice(3), ['6000:2:recovery', '6000:3:recovery'], 'what was never attempted owes nothing')
 })
@@ -55,7 +58,7 @@ test('a skipped wait brings on the steps after it, and no repeat of the step tha
     step(900, { channels: [uuidOf(2)], repeat: { every: 3600, times: 1 } }),
   ]
   const outcome = (channel: number) => (channel === 1 ? 'failed' : 'delivered')
-  const story = new Story({ plan: { steps }, channels: [{}, {}], outcome })
+  const story = new Scenario({ plan: { steps }, channels: [{}, {}], outcome })
   story.flip('down', 0).until(7000)
   t.deepEqual(story.said, ['0:1:first', '1:2:first', '3600:1:repeat', '3601:2:repeat'])
   if (story.policy) story.policy = { ...story.policy, version: 2 }
@@ -65,7 +68,7 @@ test('a skipped wait brings on the steps after it, and no repeat of the step tha
 
 test('Given a window 02:00-04:00 and an hourly repeat on a check down since 01:30, then it is told at 01:30 and 04:30', (t) => {
   const window = { reason: 'MAINTENANCE', since: START + 1800 * SECOND, until: START + 9000 * SECOND } as const
-  const story = new Story({
+  const story = new Scenario({
     plan: { steps: [step(0, { repeat: { every: 3600, times: null } })] },
     gates: () => [window],
   })
@@ -74,20 +77,20 @@ test('Given a window 02:00-04:00 and an hourly repeat on a check down since 01:3
 })
 
 test('a message that was held names the window it went down in, or the check that came back', (t) => {
-  for (const [reason, told] of [
+  for (const [reason, notified] of [
     ['MAINTENANCE', 'WINDOW_ENDED'],
     ['PARENT_DOWN', 'PARENT_UP'],
   ] as const) {
     const gate = { reason, since: START, until: START + 300 * SECOND, detail: { name: 'Patch night' } }
-    const story = new Story({ gates: () => [gate] }).flip('down', 60).until(400)
+    const story = new Scenario({ gates: () => [gate] }).flip('down', 60).until(400)
     t.deepEqual(story.said, ['300:1:first'])
-    t.like(story.decisions.at(-1), { outcome: 'told', reason: told, detail: { name: 'Patch night' } })
+    t.like(story.decisions.at(-1), { outcome: 'notified', reason: notified, detail: { name: 'Patch night' } })
   }
 })
 
 test('steps speak at the sums of their waits, repeats as often as they may, and missed ones are one', (t) => {
   const steps = [step(0, { repeat: { every: 600, times: 2 } }), step(900, { channels: [uuidOf(2)] })]
-  const story = new Story({ plan: { steps }, channels: [{}, { isOwn: false }] })
+  const story = new Scenario({ plan: { steps }, channels: [{}, { isOwn: false }] })
   story.flip('down', 0).until(10_000)
   t.deepEqual(story.said, ['0:1:first', '600:1:repeat', '900:2:first', '1200:1:repeat'])
   t.is(story.incident?.nextAt, null, 'nothing is to come')
@@ -96,7 +99,7 @@ test('steps speak at the sums of their waits, repeats as often as they may, and 
 test('an outage of ours of more than 60 s escalates nothing: the plan goes on where it stood', (t) => {
   const steps = [step(0), step(600, { channels: [uuidOf(2)] }), step(600, { channels: [uuidOf(3)] })]
   let late = 0
-  const story = new Story({ plan: { steps }, channels: [{}, {}, {}], late: () => late * SECOND })
+  const story = new Scenario({ plan: { steps }, channels: [{}, {}, {}], late: () => late * SECOND })
   story.flip('down', 0)
   late = 4000
   story.until(4600)
@@ -106,18 +109,18 @@ test('an outage of ours of more than 60 s escalates nothing: the plan goes on wh
 })
 
 test('conditions: failures in a row, a time down, and successes before it is over', (t) => {
-  const story = new Story({ plan: { when: { ...when, failures: 2, down_for: 100 } } })
+  const story = new Scenario({ plan: { when: { ...when, failures: 2, down_for: 100 } } })
   story.finishes.push({ at: START - 60 * SECOND, ok: true })
   story.flip('down', 0).until(119)
   t.deepEqual(story.said, [])
-  t.like(story.decisions[0], { outcome: 'held', reason: 'FAILURES', detail: { have: 1, need: 2 } })
+  t.like(story.decisions[0], { outcome: 'suppressed', reason: 'FAILURES', detail: { have: 1, need: 2 } })
   story.until(1000)
   t.deepEqual(story.said, ['120:1:first'], 'the next success was expected at 60 s, with a grace of 60 s')
-  const brief = new Story({ plan: { when: { ...when, failures: 2 } } })
+  const brief = new Scenario({ plan: { when: { ...when, failures: 2 } } })
   brief.flip('down', 0).flip('up', 100).until(1000)
   t.deepEqual(brief.said, [])
   t.like(brief.decisions.at(-1), { outcome: 'none', reason: 'RECOVERED_FIRST' })
-  const twice = new Story({ plan: { when: { ...when, successes: 2 } } })
+  const twice = new Scenario({ plan: { when: { ...when, successes: 2 } } })
   twice.flip('down', 0).flip('up', 60).until(100)
   t.deepEqual(twice.said, ['0:1:first'])
   t.is(twice.decisions.at(-1)?.reason, 'RECOVERING')
@@ -128,7 +131,7 @@ test('conditions: failures in a row, a time down, and successes before it is ove
 
 test('an acknowledgement ends all messages but the recovery, for everybody who was told', (t) => {
   const steps = [step(0, { repeat: { every: 600, times: null } })]
-  const story = new Story({ plan: { steps }, channels: [{}, {}] })
+  const story = new Scenario({ plan: { steps }, channels: [{}, {}] })
   story.flip('down', 0).until(10).ack().until(5000)
   t.is(story.messages.length, 2)
   t.is(story.decisions.at(-1)?.reason, 'ACKNOWLEDGED')
@@ -138,65 +141,69 @@ test('an acknowledgement ends all messages but the recovery, for everybody who w
 
 test('an acknowledgement that ends lets the plan go on where it stood', (t) => {
   const steps = [step(0, { repeat: { every: 600, times: null } })]
-  const expired = new Story({ plan: { steps } })
+  const expired = new Scenario({ plan: { steps } })
   expired.flip('down', 0).until(100).ack(1100).until(1600)
   t.deepEqual(expired.said, ['0:1:first', '1600:1:repeat'], '100 s before it, 500 s after it')
-  const early = new Story({ plan: { when: { ...when, down_for: 200 } } })
+  const early = new Scenario({ plan: { when: { ...when, down_for: 200 } } })
   early.flip('down', 0).until(100).ack(400).until(1000)
   t.deepEqual(early.said, ['400:1:first'])
   t.is(early.messages[0]?.reason, 'ACK_EXPIRED')
-  const withdrawn = new Story({ plan: { steps } })
+  const withdrawn = new Scenario({ plan: { steps } })
   withdrawn.flip('down', 0).until(100).ack().until(400).unack().until(900)
   t.deepEqual(withdrawn.said, ['0:1:first', '900:1:repeat'])
 })
 
 test('hours: outside of them a step is skipped, or held until they begin and then said once', (t) => {
   const hours = [{ every: '0 11 * * *', for: 3600, tz: 'UTC' }]
-  const skip = new Story({
+  const skip = new Scenario({
     plan: { steps: [step(0, { hours, outside: 'skip' }), step(60, { channels: [uuidOf(2)] })] },
     channels: [{}, {}],
   })
   skip.flip('down', 0).until(7200)
   t.deepEqual(skip.said, ['60:2:first'])
   t.like(skip.decisions[0], { outcome: 'skipped', reason: 'OUTSIDE_HOURS' })
-  const hold = new Story({ plan: { steps: [step(0, { hours, repeat: { every: 600, times: 5 } })] } })
+  const hold = new Scenario({ plan: { steps: [step(0, { hours, repeat: { every: 600, times: 5 } })] } })
   hold.flip('down', 0).until(3600)
   t.deepEqual(hold.said, ['3600:1:repeat'])
-  t.like(hold.decisions[0], { outcome: 'held', reason: 'OUTSIDE_HOURS', until: START + 3600 * SECOND })
+  t.like(hold.decisions[0], { outcome: 'suppressed', reason: 'OUTSIDE_HOURS', until: START + 3600 * SECOND })
 })
 
 test('severity, disabled integrations and those that ignore the change are skipped, with the reason', (t) => {
   const steps = [step(0, { severity: 'critical' }), step(60)]
   const channels = [{}, { isDisabled: true }, { ignores: { up: false, down: true } }]
-  const story = new Story({ plan: { steps }, severity: 'warning', channels })
+  const story = new Scenario({ plan: { steps }, severity: 'warning', channels })
   story.flip('down', 0).until(60)
   t.like(story.decisions[0], { outcome: 'skipped', reason: 'BELOW_SEVERITY' })
   t.deepEqual(
     story.decisions[1]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`),
-    ['told STEP', 'skipped CHANNEL_DISABLED', 'skipped CHANNEL_IGNORES'],
+    ['notified STEP', 'skipped INTEGRATION_DISABLED', 'skipped INTEGRATION_IGNORES'],
   )
-  const gone = new Story({ plan: { steps: [step(0, { channels: [uuidOf(9), uuidOf(1)] })] } }).flip('down', 0)
+  const gone = new Scenario({ plan: { steps: [step(0, { channels: [uuidOf(9), uuidOf(1)] })] } }).flip('down', 0)
   t.deepEqual(gone.decisions[0]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`).toSorted(), [
-    'skipped CHANNEL_GONE',
-    'told FIRST',
+    'skipped INTEGRATION_GONE',
+    'notified FIRST',
   ])
 })
 
 test('an acknowledged incident that flaps ends with one recovery when the check has settled', (t) => {
-  const story = new Story({ plan: { flapping: { changes: 3, within: 300 } } })
+  const story = new Scenario({ plan: { flapping: { changes: 3, within: 300 } } })
   story.flip('down', 0).flip('up', 10).flip('down', 20).until(25).ack()
   story.flip('up', 30).flip('down', 40).until(170)
   t.like(story.incident, { state: 'acknowledged', flapping: false }, 'down for a third of 300 s')
   story.flip('up', 180).flip('down', 190).flip('up', 200).until(299)
   t.like(story.incident, { state: 'acknowledged', flapping: true })
   t.deepEqual(story.until(400).said, ['0:1:first', '10:1:recovery', '20:1:flapping', '300:1:recovery'])
-  const slow = new Story({ plan: { when: { ...when, successes: 2 } } }).flip('down', 0).ack().flip('up', 60).until(100)
+  const slow = new Scenario({ plan: { when: { ...when, successes: 2 } } })
+    .flip('down', 0)
+    .ack()
+    .flip('up', 60)
+    .until(100)
   slow.finishes.push({ at: START + 105 * SECOND, ok: true })
   t.deepEqual(slow.until(200).said, ['0:1:first', '110:1:recovery'], 'the second success ends it')
 })
 
 test('every flip of an incident has a decision, also one for which no step is due', (t) => {
-  const story = new Story({ plan: { when: { ...when, successes: 3 } } })
+  const story = new Scenario({ plan: { when: { ...when, successes: 3 } } })
   story.flip('down', 0).flip('up', 60).flip('down', 65)
   t.deepEqual(
     story.decisions.map(({ reason }) => reason),
@@ -206,23 +213,23 @@ test('every flip of an incident has a decision, also one for which no step is du
 
 test('an integration without a down notification gets no recovery, with the reason', (t) => {
   const steps = [step(0, { channels: [uuidOf(1)] })]
-  const story = new Story({ plan: { steps }, channels: [{}, {}] }).flip('down', 0).flip('up', 60)
+  const story = new Scenario({ plan: { steps }, channels: [{}, {}] }).flip('down', 0).flip('up', 60)
   t.deepEqual(story.said, ['0:1:first', '60:1:recovery'])
   t.like(story.decisions.at(-1)?.channels, [
-    { id: uuidOf(1), outcome: 'told', reason: 'RECOVERY' },
-    { id: uuidOf(2), outcome: 'skipped', reason: 'NOT_TOLD_BEFORE' },
+    { id: uuidOf(1), outcome: 'notified', reason: 'RECOVERY' },
+    { id: uuidOf(2), outcome: 'skipped', reason: 'NOT_NOTIFIED_BEFORE' },
   ])
 })
 
 test('flapping: one message in place of the change that is too much, then silence until one state has lasted', (t) => {
-  const story = new Story({ plan: { flapping: { changes: 4, within: 900 } } })
+  const story = new Scenario({ plan: { flapping: { changes: 4, within: 900 } } })
   story.flip('down', 0).flip('up', 60).flip('down', 120).flip('up', 180).flip('down', 240).flip('up', 300)
   t.deepEqual(story.said, ['0:1:first', '60:1:recovery', '120:1:first', '180:1:flapping'])
   story.until(599)
   t.is(story.messages.length, 4)
   story.until(600)
   t.deepEqual(story.said.slice(4), ['600:1:recovery'], 'a third of 900 s after the last change')
-  const down = new Story({
+  const down = new Scenario({
     plan: { flapping: { changes: 3, within: 900 }, steps: [step(0, { repeat: { every: 600, times: null } })] },
   })
   down.flip('down', 0).flip('up', 60).flip('down', 120).until(1100)
@@ -235,15 +242,15 @@ test('flapping: one message in place of the change that is too much, then silenc
 
 test('flapping: what holds a message holds this one too, and then the plan still begins with its first', (t) => {
   const flapping = { changes: 3, within: 900 }
-  const down = (options: ConstructorParameters<typeof Story>[0]) =>
-    new Story(options).flip('down', 0).flip('up', 60).flip('down', 120)
+  const down = (options: ConstructorParameters<typeof Scenario>[0]) =>
+    new Scenario(options).flip('down', 0).flip('up', 60).flip('down', 120)
   for (const reason of ['MAINTENANCE', 'PARENT_DOWN'] as const) {
     const gate = { reason, since: START, until: START + 600 * SECOND, detail: { name: 'Patch night' } }
-    const held = down({ plan: { flapping }, gates: () => [gate] })
-    t.deepEqual(held.said, [])
-    t.like(held.decisions.at(-1), { outcome: 'held', reason, detail: { name: 'Patch night' } })
-    held.until(5000)
-    t.deepEqual(held.said, ['600:1:first'], 'told once it ends')
+    const suppression = down({ plan: { flapping }, gates: () => [gate] })
+    t.deepEqual(suppression.said, [])
+    t.like(suppression.decisions.at(-1), { outcome: 'suppressed', reason, detail: { name: 'Patch night' } })
+    suppression.until(5000)
+    t.deepEqual(suppression.said, ['600:1:first'], 'told once it ends')
   }
   const hours = [{ every: '0 11 * * *', for: 3600, tz: 'UTC' }]
   const quiet = down({ plan: { flapping, steps: [step(0, { hours })] } }).until(7000)
@@ -254,7 +261,7 @@ test('flapping: what holds a message holds this one too, and then the plan still
 })
 
 test('a policy that changes is spoken from now: all that lies before counts as told', (t) => {
-  const story = new Story({ plan: { steps: [step(0)] }, channels: [{}, {}] })
+  const story = new Scenario({ plan: { steps: [step(0)] }, channels: [{}, {}] })
   story.flip('down', 0).until(1000)
   if (story.policy)
     story.policy = {
@@ -268,7 +275,7 @@ test('a policy that changes is spoken from now: all that lies before counts as t
 })
 
 test('a check that is paused ends its incident: only what keeps a record is told', (t) => {
-  const story = new Story({ channels: [{}, { keepsRecord: true }] })
+  const story = new Scenario({ channels: [{}, { keepsRecord: true }] })
   story.flip('down', 0).until(100)
   story.status = 'paused'
   story.look(null)
@@ -280,12 +287,12 @@ test('gates hold the whole incident, the first in the published order, and never
   let gates = [
     { reason: 'PARENT_LATE', since: START, until: null },
     { reason: 'PARENT_DOWN', since: START, until: null, detail: { name: 'router' } },
-    { reason: 'BLIND', since: START, until: null },
+    { reason: 'COVERAGE_GAP', since: START, until: null },
   ] as const
-  const story = new Story({ gates: () => gates })
+  const story = new Scenario({ gates: () => gates })
   story.flip('down', 1).until(1000)
   t.deepEqual(story.said, [])
-  t.like(story.decisions, [{ outcome: 'held', reason: 'PARENT_DOWN', detail: { name: 'router' } }])
+  t.like(story.decisions, [{ outcome: 'suppressed', reason: 'PARENT_DOWN', detail: { name: 'router' } }])
   t.is(story.decisions.length, 1, 'a hold is said once')
   t.true((story.incident?.nextAt ?? 0) <= story.now + 600 * SECOND)
   gates = [] as unknown as typeof gates
@@ -294,6 +301,6 @@ test('gates hold the whole incident, the first in the published order, and never
     story.messages.map(({ reason }) => reason),
     ['PARENT_UP'],
   )
-  const blind = new Story({ gates: () => [{ reason: 'BLIND', since: START, until: null }] })
+  const blind = new Scenario({ gates: () => [{ reason: 'COVERAGE_GAP', since: START, until: null }] })
   t.deepEqual(blind.flip('down', 5).said, ['5:1:first'], 'blindness never holds the first message')
 })

@@ -1,39 +1,42 @@
 import test from 'ava'
-import { channelText, decisionText, outcomeOf } from '#shared/monitoring/alerting/decision-text.ts'
-import { Story } from '../alert-story.ts'
+import { decisionText, integrationText, outcomeOf } from '#shared/monitoring/alerting/decision-text.ts'
+import { Scenario } from '../alert-scenario.ts'
 
-const told = { outcome: 'told', reason: 'REPEAT' }
+const notified = { outcome: 'notified', reason: 'REPEAT' }
 
 test('what could not be sent is not called told: first that, then why it should have been', (t) => {
-  const delivered = { ...told, delivery: { state: 'delivered', error: '', attempts: 1 } }
-  t.is(channelText(delivered, 'Phone'), 'Phone: Told: it is still down.')
-  const failed = { ...told, delivery: { state: 'failed', error: 'Connection timed out', attempts: 5 } }
-  t.is(channelText(failed, 'Phone'), 'Phone: Not told (failed: Connection timed out), although it is still down.')
-  t.deepEqual(outcomeOf(failed), told, 'it was decided all the same')
-  const limited = { ...told, delivery: { state: 'suppressed', error: 'Monthly limit', attempts: 1 } }
-  t.is(channelText(limited, 'Phone'), 'Phone: Not told (suppressed: Monthly limit), although it is still down.')
+  const delivered = { ...notified, delivery: { state: 'delivered', error: '', attempts: 1 } }
+  t.is(integrationText(delivered, 'Phone'), 'Phone: Told: it is still down.')
+  const failed = { ...notified, delivery: { state: 'failed', error: 'Connection timed out', attempts: 5 } }
+  t.is(integrationText(failed, 'Phone'), 'Phone: Not told (failed: Connection timed out), although it is still down.')
+  t.deepEqual(outcomeOf(failed), notified, 'it was decided all the same')
+  const limited = { ...notified, delivery: { state: 'suppressed', error: 'Monthly limit', attempts: 1 } }
+  t.is(integrationText(limited, 'Phone'), 'Phone: Not told (suppressed: Monthly limit), although it is still down.')
 })
 
 test('what was taken back before anybody began to send it was superseded; what was tried before was not', (t) => {
-  const overtaken = (attempts: number) => ({ ...told, delivery: { state: 'suppressed', error: 'Overtaken', attempts } })
+  const overtaken = (attempts: number) => ({
+    ...notified,
+    delivery: { state: 'suppressed', error: 'Overtaken', attempts },
+  })
   t.deepEqual(outcomeOf(overtaken(0)), { outcome: 'skipped', reason: 'SUPERSEDED' })
   t.is(
-    channelText(overtaken(0), 'Chat'),
+    integrationText(overtaken(0), 'Chat'),
     'Chat: Not told: a newer message took its place, or nobody needed it any more.',
   )
-  t.deepEqual(outcomeOf(overtaken(1)), told)
-  const skipped = { outcome: 'skipped', reason: 'CHANNEL_IGNORES', delivery: null }
-  t.is(channelText(skipped, 'Chat'), 'Chat: Not told: the integration ignores this change.')
+  t.deepEqual(outcomeOf(overtaken(1)), notified)
+  const skipped = { outcome: 'skipped', reason: 'INTEGRATION_IGNORES', delivery: null }
+  t.is(integrationText(skipped, 'Chat'), 'Chat: Not told: the integration ignores this change.')
 })
 
 test('the sentence of an integration names no other step than the decision', (t) => {
-  const step = { outcome: 'told', reason: 'STEP' }
+  const step = { outcome: 'notified', reason: 'STEP' }
   t.is(decisionText({ ...step, detail: { step: 1, repeat: 0 } }), 'Told: step 2 of the policy was due.')
-  t.is(channelText(step, 'Phone'), 'Phone: Told: a later step of the policy was due.')
+  t.is(integrationText(step, 'Phone'), 'Phone: Told: a later step of the policy was due.')
 })
 
 test('a flip after a move to another project has a decision', (t) => {
-  const story = new Story().flip('down', 0)
+  const story = new Scenario().flip('down', 0)
   // The check of the story belongs to project 1.
   if (story.incident) story.incident = { ...story.incident, projectId: 2 }
   story.flip('up', 60)

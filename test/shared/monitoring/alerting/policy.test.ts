@@ -1,7 +1,7 @@
 import test from 'ava'
 import { countFailures } from '#shared/monitoring/alerting/failures.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
-import { SECOND, START, uuidOf } from '../alert-story.ts'
+import { SECOND, START, uuidOf } from '../alert-scenario.ts'
 
 test('one policy applies: the one a check names, else the lowest position by tags, then the oldest, else the oldest for all', (t) => {
   const policy = (id: number, match: string, position = 0) => {

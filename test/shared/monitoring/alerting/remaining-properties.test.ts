@@ -1,8 +1,8 @@
 import test from 'ava'
-import type { Gate } from '#shared/monitoring/alerting/incident.ts'
-import { timesOf } from '#shared/monitoring/windows/window.ts'
+import type { Suppression } from '#shared/monitoring/alerting/incident.ts'
+import { timesOf } from '#shared/monitoring/maintenance/window.ts'
 import { microsOfSeconds } from '#shared/time.ts'
-import { START, Story } from '../alert-story.ts'
+import { Scenario, START } from '../alert-scenario.ts'
 import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 const HOUR = microsOfSeconds(3600)
@@ -61,15 +61,15 @@ test('6: a plain check tells each change to each of its integrations that takes 
       isOverReserve: below(2) === 0,
     }))
     const outcomes = ['delivered', 'failed', 'suppressed', 'pending'] as const
-    const story = new Story({ plan: null, channels, outcome: () => outcomes[below(4)] ?? 'pending' })
+    const story = new Scenario({ plan: null, channels, outcome: () => outcomes[below(4)] ?? 'pending' })
     const expected: string[] = []
     let at = 0
     for (let flips = below(8), n = 0; n < flips; n++) {
       at += 1 + below(5000)
       const to = n % 2 === 0 ? 'down' : 'up'
       story.flip(to, at)
-      const told = channels.map((it, index) => ({ ...it, id: index + 1 }))
-      for (const { id, isOwn, isDisabled, ignores } of told)
+      const notified = channels.map((it, index) => ({ ...it, id: index + 1 }))
+      for (const { id, isOwn, isDisabled, ignores } of notified)
         if (isOwn && !isDisabled && !ignores[to]) expected.push(`${id}:${to}`)
       for (let looks = below(3); looks > 0; looks--) story.look(null)
     }
@@ -84,10 +84,10 @@ test('7: whoever decides may die before or after each commit: nothing is told tw
   const failure = forAll((random) => {
     const { below, pick } = chance(random)
     const outcomes = ['delivered', 'delivered', 'failed', 'suppressed', 'pending'] as const
-    const reason = pick<Gate['reason'] | null>('MAINTENANCE', 'PARENT_DOWN', 'BLIND', null)
+    const reason = pick<Suppression['reason'] | null>('MAINTENANCE', 'PARENT_DOWN', 'COVERAGE_GAP', null)
     const since = START + microsOfSeconds(below(3000))
     const gate = reason && { reason, since, until: since + microsOfSeconds(1 + below(3000)) }
-    const story = new Story({
+    const story = new Scenario({
       plan: { ...randomPlan(random), when: { failures: 1, of: null, down_for: pick(0, 45), successes: 1 + below(2) } },
       channels: Array(CHANNELS).fill({}),
       outcome: () => pick(...outcomes),
@@ -113,16 +113,16 @@ test('7: whoever decides may die before or after each commit: nothing is told tw
 })
 
 /** No message has its like, and of what is over each integration that a message was tried to has one recovery. */
-function onceEach({ tellings, incidents }: Story): string | null {
-  const keys = tellings.map((it) => `${it.incidentId} ${it.channelId} ${it.what} ${it.entry}`)
+function onceEach({ notifications, incidents }: Scenario): string | null {
+  const keys = notifications.map((it) => `${it.incidentId} ${it.integrationId} ${it.what} ${it.entry}`)
   const twice = keys.find((key, index) => keys.indexOf(key) !== index)
   if (twice !== undefined) return `told twice: ${twice}`
   for (const { id, resolvedAt } of incidents) {
-    const own = tellings.filter(({ incidentId }) => incidentId === id)
-    for (const channel of new Set(own.map(({ channelId }) => channelId))) {
-      const told = own.filter(({ channelId }) => channelId === channel)
-      const isOwed = resolvedAt !== null && told.some(({ status, attempts }) => status === 'down' && attempts > 0)
-      const recoveries = told.filter(({ status }) => status === 'up').length
+    const own = notifications.filter(({ incidentId }) => incidentId === id)
+    for (const channel of new Set(own.map(({ integrationId }) => integrationId))) {
+      const notified = own.filter(({ integrationId }) => integrationId === channel)
+      const isOwed = resolvedAt !== null && notified.some(({ status, attempts }) => status === 'down' && attempts > 0)
+      const recoveries = notified.filter(({ status }) => status === 'up').length
       if (recoveries !== (isOwed ? 1 : 0)) return `integration ${channel}: owed ${isOwed}, told ${recoveries} times`
     }
   }

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Knex } from 'knex'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { sweepOverdue } from '#shared/monitoring/checks/overdue-store.ts'
-import { isRuled } from '#shared/monitoring/checks/rule-bits.ts'
+import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import { applySignal, type CheckMachine, pause, resume, sweep } from '#shared/monitoring/checks/state-machine.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { groupChecks, listCheckPage, shownAt } from '#shared/monitoring/pages/check-list-store.ts'
@@ -74,7 +74,7 @@ async function insert(db: Knex, checks: readonly CheckMachine[]): Promise<{ proj
     last_ping: instant(check.lastPing),
     last_start: instant(check.lastStart),
     alert_after: instant(check.alertAfter),
-    excused_at: instant(check.excusedAt ?? null),
+    deadline_extended_at: instant(check.deadlineExtendedAt ?? null),
     rule_bits: check.ruleBits ?? 0,
   }))
   const ids: number[] = []
@@ -153,7 +153,7 @@ test(`the page decides of checks with rules as the rule does (seed ${SEED})`, as
     const check = randomCheck(random)
     const alertAfter = random(4) === 0 ? null : START + (40 + random(120)) * MINUTE
     return { ...check, ruleBits: random(16), alertAfter: check.status === 'down' ? null : alertAfter }
-  }).filter(isRuled)
+  }).filter(hasRules)
   const { projectId, ids } = await insert(db, checks)
   const known = new Map(ids.map((id, index) => [id, checks[index] ?? aCheck()]))
   const seen = new Set<string>()

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Knex } from 'knex'
-import { DUE, hasOverdue, KEEP_PLAN, sweepOverdue, TAKE_DOWN } from '#shared/monitoring/checks/overdue-store.ts'
+import { DUE, FIX_PLAN, hasOverdue, sweepOverdue, TAKE_DOWN } from '#shared/monitoring/checks/overdue-store.ts'
 import { nowMicros } from '#shared/time.ts'
 import { up as fillMarks } from '../../../../migrations/20261122120100_fill_check_marks.ts'
 import { openProduct } from '../../../support/product.ts'
@@ -30,7 +30,7 @@ async function setDeadline(db: Knex, id: number, minutes: number | null): Promis
 /** Minutes from now at which the sweep looks, by check. */
 async function marks(db: Knex): Promise<Map<number, number>> {
   const { rows } = await db.raw<{ rows: { id: number; minutes: number }[] }>(
-    `SELECT check_id AS id, round(extract(epoch FROM look_at - now()) / 60)::int AS minutes FROM check_marks`,
+    `SELECT check_id AS id, round(extract(epoch FROM next_check_at - now()) / 60)::int AS minutes FROM check_deadlines`,
   )
   return new Map(rows.map(({ id, minutes }) => [id, minutes]))
 }
@@ -143,7 +143,7 @@ test('a deadline that comes nearer while a sweep looks is not lost, whoever is f
   await sweep(db)
   t.is((await marks(db)).get(first), 3)
 
-  await db.raw("UPDATE check_marks SET look_at = now() - interval '1 minute' WHERE check_id = ?", [second])
+  await db.raw("UPDATE check_deadlines SET next_check_at = now() - interval '1 minute' WHERE check_id = ?", [second])
   const sweeping = await db.transaction()
   t.is((await sweep(sweeping)).looked, 1)
   const pinged = setDeadline(db, second, 4)
@@ -176,8 +176,8 @@ test('whatever is written, a check with a deadline has a mark that is not later'
         id,
       ])
     const { rows } = await db.raw(
-      `SELECT id FROM checks LEFT JOIN check_marks ON check_id = id
-       WHERE status <> 'down' AND alert_after IS NOT NULL AND (look_at IS NULL OR look_at > alert_after)`,
+      `SELECT id FROM checks LEFT JOIN check_deadlines ON check_id = id
+       WHERE status <> 'down' AND alert_after IS NOT NULL AND (next_check_at IS NULL OR next_check_at > alert_after)`,
     )
     t.deepEqual(rows, [], `step ${step}`)
   }
@@ -190,19 +190,19 @@ test('the statements walk the indexes, whatever the planner thinks of the size',
     db,
     Array.from({ length: 20_000 }, (_, n) => (n % 10 === 0 ? -1 : 60)),
   )
-  await db.raw('ANALYZE checks, check_marks')
+  await db.raw('ANALYZE checks, check_deadlines')
   const explain = async (sql: string, values: readonly (string | number | number[])[]) =>
     await db.transaction(async (tx) => {
-      await tx.raw(KEEP_PLAN)
+      await tx.raw(FIX_PLAN)
       const { rows } = await tx.raw(`EXPLAIN ${sql}`, [...values])
       return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')
     })
   const due = await explain(DUE, [nowMicros(), 1, [0], 5_000])
-  t.regex(due, /Index Scan using check_marks_look_at_idx/)
+  t.regex(due, /Index Scan using check_deadlines_next_check_at_idx/)
   t.notRegex(due, /Sort|Seq Scan|Bitmap/)
   const down = await explain(TAKE_DOWN, ['{1,11,21}', nowMicros(), 'check.flipped', '10 seconds'])
   t.regex(down, /Index Scan using checks_pkey/)
-  t.regex(down, /Index Scan using check_marks_pkey/)
+  t.regex(down, /Index Scan using check_deadlines_pkey/)
   t.notRegex(down, /Seq Scan|Bitmap|Hash Join|Merge Join/)
 })
 
@@ -210,8 +210,8 @@ test('a table that is filled gets its marks, and those that are there stay', asy
   await using product = await openProduct()
   const { db } = product
   const [near = 0, far = 0, none = 0] = await addUp(db, [5, 50, null])
-  await db('check_marks').where({ check_id: far }).delete()
-  await db.raw(`UPDATE check_marks SET look_at = now() + interval '2 minutes' WHERE check_id = ?`, [near])
+  await db('check_deadlines').where({ check_id: far }).delete()
+  await db.raw(`UPDATE check_deadlines SET next_check_at = now() + interval '2 minutes' WHERE check_id = ?`, [near])
   await fillMarks(db)
   t.deepEqual(
     [...(await marks(db))].sort(([a], [b]) => a - b),
@@ -228,22 +228,22 @@ test('a table that is filled gets its marks, and those that are there stay', asy
 test('what goes down, what is pinged meanwhile and what is paused in one page each keep to their own', async (t) => {
   await using product = await openProduct()
   const { db } = product
-  const [down = 0, moved = 0, paused = 0, held = 0, already = 0] = await addUp(db, [-5, -4, -3, -2, -1])
+  const [down = 0, moved = 0, paused = 0, suppression = 0, already = 0] = await addUp(db, [-5, -4, -3, -2, -1])
   await setDeadline(db, moved, 6)
   await db('checks').where({ id: paused }).update({ alert_after: null, status: 'paused' })
   await db('checks').where({ id: already }).update({ status: 'down' })
   const ping = await db.transaction()
-  await ping('checks').where({ id: held }).forNoKeyUpdate()
+  await ping('checks').where({ id: suppression }).forNoKeyUpdate()
   t.deepEqual((await sweep(db)).down, [down])
   t.deepEqual(
     [...(await marks(db))].sort(([a], [b]) => a - b),
     [
       [moved, 6],
-      [held, -2],
+      [suppression, -2],
     ],
     'a mark follows its deadline, goes with it, and stays where a ping holds the check',
   )
   await ping.commit()
-  t.deepEqual((await sweep(db)).down, [held])
+  t.deepEqual((await sweep(db)).down, [suppression])
   t.is((await db('flips')).length, 2)
 })

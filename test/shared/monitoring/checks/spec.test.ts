@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { readRecurring } from '#shared/monitoring/alerting/fields.ts'
-import { resolveChannels } from '#shared/monitoring/checks/channels-field.ts'
+import { resolveIntegrations } from '#shared/monitoring/checks/integrations-field.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { birthOf, NO_PROVISIONING, readProvisioning } from '#shared/monitoring/checks/provisioning.ts'
 import { applySpec, DEFAULT_SETTINGS, uniqueCriteria } from '#shared/monitoring/checks/settings.ts'
@@ -41,7 +41,7 @@ function refusal(raw: Uint8Array): string | null {
   if (!parsed.ok) return parsed.error
   const result = parseCheckSpec(parsed.body, rules)
   if (!result.ok) return result.error
-  const channels = resolveChannels(result.spec.channels ?? '', CHANNELS)
+  const channels = resolveIntegrations(result.spec.channels ?? '', CHANNELS)
   return channels.ok ? null : channels.error
 }
 
@@ -236,9 +236,9 @@ test('unique needs every named field in the body', (t) => {
 
 test('channels are ids or names, once each', (t) => {
   const [alerts, ...others] = CHANNELS.map((channel) => channel.id)
-  t.deepEqual(resolveChannels(`Alerts,${alerts}`, CHANNELS), { ok: true, ids: [alerts] })
-  t.deepEqual(resolveChannels('*', CHANNELS), { ok: true, ids: [alerts, ...others] })
-  t.deepEqual(resolveChannels('', CHANNELS), { ok: true, ids: [] })
+  t.deepEqual(resolveIntegrations(`Alerts,${alerts}`, CHANNELS), { ok: true, ids: [alerts] })
+  t.deepEqual(resolveIntegrations('*', CHANNELS), { ok: true, ids: [alerts, ...others] })
+  t.deepEqual(resolveIntegrations('', CHANNELS), { ok: true, ids: [] })
   const impostor = { id: 'x', name: alerts ?? '' }
-  t.false(resolveChannels(impostor.name, [...CHANNELS, impostor]).ok)
+  t.false(resolveIntegrations(impostor.name, [...CHANNELS, impostor]).ok)
 })

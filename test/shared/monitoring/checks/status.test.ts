@@ -64,9 +64,9 @@ test('while a job runs the next ping is the earlier of its start and the due tim
 })
 
 test('a schedule is asked for the occurrence after the last ping, and grace follows in plain seconds', (t) => {
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const next: NextOccurrence = (...question) => {
-    asked.push(question)
+    requested.push(question)
     return T0 + seconds(1200)
   }
   const check = aCheck({
@@ -78,7 +78,7 @@ test('a schedule is asked for the occurrence after the last ping, and grace foll
     lastPing: T0,
   })
   t.is(goingDownAt(check, next), T0 + seconds(1500))
-  t.deepEqual(asked, [['cron', '15 * * * *', 'Europe/Riga', T0]])
+  t.deepEqual(requested, [['cron', '15 * * * *', 'Europe/Riga', T0]])
 })
 
 test('a check whose schedule has run out stays up for good', (t) => {

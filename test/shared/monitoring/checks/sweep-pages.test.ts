@@ -26,23 +26,23 @@ test('pages that are swept two at a time take each overdue check down once, and 
   t.is(new Set(down).size, overdue)
   const { rows } = await db.raw(
     `SELECT (SELECT count(*)::int FROM flips) AS flips, (SELECT count(DISTINCT check_id)::int FROM flips) AS flipped,
-       (SELECT count(*)::int FROM checks WHERE status = 'down') AS down, (SELECT count(*)::int FROM check_marks) AS marks`,
+       (SELECT count(*)::int FROM checks WHERE status = 'down') AS down, (SELECT count(*)::int FROM check_deadlines) AS marks`,
   )
   t.deepEqual(rows, [{ flips: overdue, flipped: overdue, down: overdue, marks: 1_000 }])
 })
 
-const page = (looked: number): Swept => ({ looked, messages: [], down: [], excused: [] })
+const page = (looked: number): Swept => ({ looked, messages: [], down: [], extended: [] })
 
 test('a page that is not full is the last, and two at most are under way', async (t) => {
-  let asked = 0
+  let requested = 0
   await sweepPages(
     async () => {
-      asked++
+      requested++
       return page(3)
     },
     () => {},
   )
-  t.is(asked, 1)
+  t.is(requested, 1)
   let left = 7
   let under = 0
   let most = 0
@@ -60,14 +60,14 @@ test('a page that is not full is the last, and two at most are under way', async
 })
 
 test('a page that fails is reported when no other is under way', async (t) => {
-  let asked = 0
+  let requested = 0
   const second = Promise.withResolvers<void>()
   const ended: string[] = []
   const work = sweepPages(
     async () => {
-      asked++
-      if (asked === 1) return page(OVERDUE_PAGE)
-      if (asked === 2) throw new Error('the database is away')
+      requested++
+      if (requested === 1) return page(OVERDUE_PAGE)
+      if (requested === 2) throw new Error('the database is away')
       await second.promise
       ended.push('the other page')
       return page(0)

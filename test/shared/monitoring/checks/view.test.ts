@@ -18,7 +18,7 @@ const check = {
     lastPing: T0 + 100_000_000,
     lastDuration: 100_900_000,
   }),
-  channelIds: ['b', 'a'],
+  integrationIds: ['b', 'a'],
 }
 
 test('the read-write form of a simple check', (t) => {

@@ -8,7 +8,7 @@ import {
   formatInstant,
   sentenceOf,
   smsText,
-  spokenText,
+  speechText,
   summaryOf,
   titleOf,
 } from '#shared/monitoring/notifications/message.ts'
@@ -156,16 +156,16 @@ test('a down notification counts the sources that report, an up notification doe
 
 test('what depends on a check that is down is said in every form, and not when it is up', (t) => {
   const forms = (dependents: number, make = someNotification) => {
-    const told = make({ dependents })
-    const { text, html } = emailMessage(told, 'Signalbox')
-    const [card] = slackMessage(told, 'Signalbox', 'slack').attachments
+    const notified = make({ dependents })
+    const { text, html } = emailMessage(notified, 'Signalbox')
+    const [card] = slackMessage(notified, 'Signalbox', 'slack').attachments
     return {
-      sms: smsText(told, 'Signalbox'),
-      call: spokenText(told, 'Signalbox'),
-      sentence: sentenceOf(told),
-      plain: plainText(told),
-      markdown: markdownText(told),
-      chat: htmlText(told, ' '),
+      sms: smsText(notified, 'Signalbox'),
+      call: speechText(notified, 'Signalbox'),
+      sentence: sentenceOf(notified),
+      plain: plainText(notified),
+      markdown: markdownText(notified),
+      chat: htmlText(notified, ' '),
       mail: text,
       html,
       slack: `${card?.text} ${card?.fallback}`,

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { findChannel } from '#shared/monitoring/channels/store.ts'
-import { askAgain } from '#shared/monitoring/operations/ask-again.ts'
+import { findIntegration } from '#shared/monitoring/integrations/store.ts'
 import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
 import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { requestVerificationAgain } from '#shared/monitoring/operations/request-verification-again.ts'
 import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
 import type { Project } from '#shared/monitoring/projects/store.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
@@ -30,12 +30,14 @@ test('the operator vouches for an address, everybody else has its holder asked',
   const { db } = app.deps
   const { project } = await addProject(app.deps)
   const vouched = await createIntegration(db, operator, mail(project, 'a@example.org'), { ...app.deps, outbox: null })
-  const asked = await createIntegration(db, agent, mail(project, 'b@example.org'), app.deps)
-  t.deepEqual([vouched.isEmailVerified, asked.isEmailVerified], [true, false])
+  const requested = await createIntegration(db, agent, mail(project, 'b@example.org'), app.deps)
+  t.deepEqual([vouched.isEmailVerified, requested.isEmailVerified], [true, false])
   const elsewhere = { project, channel: vouched, config: { value: 'c@example.org' } }
-  t.deepEqual(await updateIntegration(db, agent, elsewhere, app.deps), { isAsked: true })
-  await askAgain(agent, { project, channel: asked }, app.deps)
-  await t.throwsAsync(askAgain(agent, { project, channel: vouched }, app.deps), { instanceOf: NotFoundError })
+  t.deepEqual(await updateIntegration(db, agent, elsewhere, app.deps), { isRefreshing: true })
+  await requestVerificationAgain(agent, { project, channel: requested }, app.deps)
+  await t.throwsAsync(requestVerificationAgain(agent, { project, channel: vouched }, app.deps), {
+    instanceOf: NotFoundError,
+  })
   t.deepEqual(await actions(project.organisationId), [
     'operator root: integration.created Mail (E-mail)',
     'agent key K7 (helper): integration.created Mail (E-mail)',
@@ -50,9 +52,9 @@ test('switching on and off is audited as such, and what is deleted is gone for t
   const deps = { ...app.deps, outbox: null }
   const channel = await createIntegration(db, operator, mail(project, 'a@example.org'), deps)
   await updateIntegration(db, operator, { project, channel, disabled: true }, deps)
-  t.truthy((await findChannel(db, project.id, channel.uuid))?.disabledAt)
+  t.truthy((await findIntegration(db, project.id, channel.uuid))?.disabledAt)
   await updateIntegration(db, operator, { project, channel, disabled: false }, deps)
-  t.is((await findChannel(db, project.id, channel.uuid))?.disabledAt, null)
+  t.is((await findIntegration(db, project.id, channel.uuid))?.disabledAt, null)
   await deleteIntegration(db, operator, { project, channel })
   await t.throwsAsync(deleteIntegration(db, operator, { project, channel }), {
     instanceOf: NotFoundError,

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
 import { Simulation } from '#shared/monitoring/simulation/simulation.ts'
 import type { Played } from '#shared/monitoring/simulation/virtual-check.ts'
-import { SECOND, START, Story, uuidOf } from '../alert-story.ts'
+import { Scenario, SECOND, START, uuidOf } from '../alert-scenario.ts'
 import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 const LENGTH = 20_000
@@ -14,13 +14,13 @@ test('property 5: for random plans and changes the simulator sends the messages 
     const { below } = chance(random)
     const plan = randomPlan(random)
     const channels = Array.from({ length: CHANNELS }, (_, index) => ({ isOwn: index !== 1 }))
-    const story = new Story({ plan, channels, severity: 'warning' })
+    const story = new Scenario({ plan, channels, severity: 'warning' })
     const ping = (kind: 'success' | 'fail', seconds: number): Played => ({
       kind,
       at: START + seconds * SECOND,
       rid: null,
       source: '',
-      door: 'http',
+      listener: 'http',
     })
     const played = [ping('success', -864_000)]
     // Between the instants of the plan: of what comes at one instant either may be first.
@@ -37,7 +37,7 @@ test('property 5: for random plans and changes the simulator sends the messages 
       // Nothing but its failures takes it down.
       check: { ...DEFAULT_SETTINGS, ...BEGIN, timeoutSeconds: 31_536_000, uuid, tags: [] },
       played,
-      ruled: null,
+      ruleState: null,
       gaps: [],
       refusals: [],
       shard: 1n,
@@ -53,7 +53,7 @@ test('property 5: for random plans and changes the simulator sends the messages 
       windows: [],
       parents: null,
       crowd: [],
-      tellsUnknown: true,
+      notifiesUnknown: true,
       from: START,
       until: START + LENGTH * SECOND,
     })
@@ -61,10 +61,10 @@ test('property 5: for random plans and changes the simulator sends the messages 
     const simulated = simulation
       .result()
       .messages.map(({ at, channel, what }) => `${(at - START) / SECOND} ${channel} ${what}`)
-    const told = story.messages.map(({ at, channel, what }) => `${at} ${uuidOf(channel)} ${what}`)
-    const first = told.findIndex((message, index) => message !== simulated[index])
-    if (first === -1 && told.length === simulated.length) return null
-    return `told ${told.length}, simulated ${simulated.length}; from ${first}: ${told[first]}, ${simulated[first]}`
+    const notified = story.messages.map(({ at, channel, what }) => `${at} ${uuidOf(channel)} ${what}`)
+    const first = notified.findIndex((message, index) => message !== simulated[index])
+    if (first === -1 && notified.length === simulated.length) return null
+    return `told ${notified.length}, simulated ${simulated.length}; from ${first}: ${notified[first]}, ${simulated[first]}`
   })
   t.is(failure, null)
 })

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { IMPLICIT_PLAN, type Plan } from '#shared/monitoring/alerting/policy.ts'
 import { NO_RULES, type RuleFields, readRules } from '#shared/monitoring/alerting/read-policy.ts'
+import type { Gap } from '#shared/monitoring/availability/unavailable.ts'
 import { applySpec } from '#shared/monitoring/checks/settings.ts'
-import type { Gap } from '#shared/monitoring/gaps/blind.ts'
 import { freshCheck, freshRuling } from '#shared/monitoring/operations/simulated-check.ts'
 import { ParentHistory, type PastFlip } from '#shared/monitoring/simulation/parent-history.ts'
 import { assumptionsOf, simulatedText } from '#shared/monitoring/simulation/simulated.ts'
@@ -18,19 +18,19 @@ function at(clock: string): Micros {
 }
 
 const ping = (clock: string, kind: 'success' | 'start' | 'fail' = 'success', rid: string | null = null, source = '') =>
-  ({ kind, at: at(clock), rid, source, door: 'http' }) satisfies Played
+  ({ kind, at: at(clock), rid, source, listener: 'http' }) satisfies Played
 
 /** Pings each so many minutes, from the first to the last instant. */
 function every(minutes: number, from: string, until: string): Played[] {
   const pings: Played[] = []
   for (let time = at(from); time <= at(until); time += microsOfSeconds(minutes * 60)) {
-    pings.push({ kind: 'success', at: time, rid: null, source: '', door: 'http' })
+    pings.push({ kind: 'success', at: time, rid: null, source: '', listener: 'http' })
   }
   return pings
 }
 
 const gap = (from: string, until: string): Gap => ({
-  door: 'http',
+  listener: 'http',
   shards: 1n,
   from: at(from),
   until: at(until),
@@ -47,18 +47,18 @@ interface Told {
   plan?: Partial<Plan> | null
 }
 
-function simulate(played: Played[], told: Told & Partial<Omit<SimulationInput, 'policy' | 'check'>>) {
-  const { period = 600, grace = 60, schedule, rules: given = {}, plan = {}, ...more } = told
+function simulate(played: Played[], notified: Told & Partial<Omit<SimulationInput, 'policy' | 'check'>>) {
+  const { period = 600, grace = 60, schedule, rules: given = {}, plan = {}, ...more } = notified
   const rules: RuleFields = readRules(given, NO_RULES, 'rules.')
   const spec = schedule === undefined ? { timeoutSeconds: period } : { schedule }
   const settings = applySpec(null, { ...spec, graceSeconds: grace }, { slugFromName: false })
   const uuid = '00000000-0000-4000-8000-0000000000aa'
-  const asked = { id: 1, uuid, name: 'web', tags: '', settings, channelIds: [], rules }
+  const requested = { id: 1, uuid, name: 'web', tags: '', settings, integrationIds: [], rules }
   const channel = { uuid: 'chat', isOwn: true, isDisabled: false, ignores: { up: false, down: false } }
   const simulation = new Simulation({
-    check: { ...freshCheck(asked), uuid, tags: [] },
+    check: { ...freshCheck(requested), uuid, tags: [] },
     played,
-    ruled: freshRuling(asked),
+    ruleState: freshRuling(requested),
     gaps: [],
     refusals: [],
     shard: 1n,
@@ -68,7 +68,7 @@ function simulate(played: Played[], told: Told & Partial<Omit<SimulationInput, '
     windows: [],
     parents: null,
     crowd: [],
-    tellsUnknown: true,
+    notifiesUnknown: true,
     from: at('00:00'),
     until: at('72:00'),
     ...more,
@@ -91,7 +91,7 @@ test('a gap of ours excuses who was expected in it; who is dead goes down one pe
   })
   t.deepEqual(lives.messages, [])
   t.deepEqual(lives.flips, ['09:00:00 up'])
-  t.deepEqual(lives.decisions, ['10:30:00 excused GAP'])
+  t.deepEqual(lives.decisions, ['10:30:00 deadline_extended GAP'])
   const died = simulate(every(1, '09:00', '09:59'), killed)
   t.deepEqual(died.flips, ['09:00:00 up', '10:32:00 down'])
   t.deepEqual(died.messages, ['10:32:00 DOWN | web'])
@@ -102,12 +102,12 @@ test('a job that is not expected again for more than an hour is named in a notic
   const daily = { schedule: '0 3 * * *', grace: 3600, gaps: [gap('26:50', '27:20')], until: at('40:00') }
   t.deepEqual(simulate([ping('03:00')], daily).messages, ['04:02:00 UNKNOWN | 1 check'])
   t.deepEqual(simulate([ping('03:00'), ping('28:01')], daily).messages, [])
-  t.deepEqual(simulate([ping('03:00')], { ...daily, tellsUnknown: false }).messages, [])
+  t.deepEqual(simulate([ping('03:00')], { ...daily, notifiesUnknown: false }).messages, [])
 })
 
 test('a check whose pings were refused is excused until the last refusal', (t) => {
   const refused = simulate([ping('10:00')], { refusals: [at('10:09')], until: at('10:19') })
-  t.deepEqual(refused.decisions, ['10:11:00 excused REFUSED_PING'])
+  t.deepEqual(refused.decisions, ['10:11:00 deadline_extended REFUSED_PING'])
   t.deepEqual(refused.flips, ['10:00:00 up'])
 })
 
@@ -135,10 +135,10 @@ test('Given "router" above "web", both silent, when both are back, then nobody e
   const parents = below([flip('09:00', 'up'), flip('10:06', 'down', 'timeout'), flip('10:40', 'up')])
   const both = simulate([ping('10:00'), ...every(10, '10:42', '11:42')], { parents, until: at('11:43') })
   t.deepEqual(both.messages, [])
-  t.true(both.decisions.includes('10:11:00 held PARENT_DOWN'), String(both.decisions))
+  t.true(both.decisions.includes('10:11:00 suppressed PARENT_DOWN'), String(both.decisions))
   const stays = simulate([ping('10:00')], { parents, until: at('11:43') })
   t.deepEqual(stays.messages, ['10:51:00 DOWN | web'], 'it had its chance after the parent came back')
-  t.true(stays.decisions.includes('10:51:00 told PARENT_UP'), String(stays.decisions))
+  t.true(stays.decisions.includes('10:51:00 notified PARENT_UP'), String(stays.decisions))
   const alone = simulate([ping('10:00')], { parents: below([flip('09:00', 'up')]), until: at('11:43') })
   t.deepEqual(alone.messages, ['10:11:00 DOWN | web'])
 })
@@ -147,7 +147,7 @@ test('a parent that is late is waited for, and holds once it is down', (t) => {
   const parents = below([flip('09:00', 'up'), flip('10:11:30', 'down', 'timeout'), flip('10:40', 'up')])
   const late = simulate([ping('10:00'), ping('10:41')], { parents, until: at('10:50') })
   t.deepEqual(late.messages, [])
-  t.deepEqual(late.decisions.slice(0, 2), ['10:11:00 held PARENT_LATE', '10:11:30 held PARENT_DOWN'])
+  t.deepEqual(late.decisions.slice(0, 2), ['10:11:00 suppressed PARENT_LATE', '10:11:30 suppressed PARENT_DOWN'])
 })
 
 test('other checks of the policy that were down within its time make a digest of it, and of its recovery', (t) => {
@@ -159,7 +159,7 @@ test('other checks of the policy that were down within its time make a digest of
   const played = [ping('10:00'), ping('10:30')]
   const many = simulate(played, { plan: { group }, crowd, until: at('10:40') })
   t.deepEqual(many.messages, ['10:11:30 3 checks are DOWN', '10:30:30 2 checks are UP'])
-  t.true(many.decisions.includes('10:11:30 told IN_DIGEST'), String(many.decisions))
+  t.true(many.decisions.includes('10:11:30 notified IN_DIGEST'), String(many.decisions))
   const few = simulate(played, { plan: { group }, crowd: crowd.slice(1), until: at('10:40') })
   t.deepEqual(few.messages, ['10:11:40 DOWN | web', '10:30:00 UP | web'])
   const later = simulate(played, { plan: { group }, crowd: [{ from: at('10:20'), until: null }], until: at('10:40') })

@@ -21,8 +21,8 @@ const queryOf = (credentials: { id: string; paths: Path[]; multiple?: boolean }[
 /** The named values of presentations, each of the credential at its index. */
 function named(query: PresentationQuery, presented: [index: number, claims: JsonObject][]) {
   const answers = presented.flatMap(([index, claims]) => {
-    const asked = query.credentials[index]
-    return asked ? [{ query: asked, selected: selectClaims(claims, asked) }] : []
+    const requested = query.credentials[index]
+    return requested ? [{ query: requested, selected: selectClaims(claims, requested) }] : []
   })
   return Object.fromEntries(namedClaims(query, answers))
 }
@@ -75,10 +75,13 @@ test('queries without equal names keep dotted names, and no query loses a value'
       ),
     }))
     const query = queryOf(credentials)
-    const answers = query.credentials.flatMap((asked, at) =>
+    const answers = query.credentials.flatMap((requested, at) =>
       Array.from({ length: 1 + below(2) }, (_, presentation) => ({
-        query: asked,
-        selected: asked.claims.map(({ path }) => ({ path, value: `${at}/${presentation}/${JSON.stringify(path)}` })),
+        query: requested,
+        selected: requested.claims.map(({ path }) => ({
+          path,
+          value: `${at}/${presentation}/${JSON.stringify(path)}`,
+        })),
       })),
     )
     const values = new Set(answers.flatMap(({ selected }) => selected.map(({ value }) => value)))

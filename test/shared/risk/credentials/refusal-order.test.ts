@@ -115,12 +115,12 @@ async function make(faults: readonly Fault[], times: Times = {}) {
 
 async function reasonOf(faults: readonly Fault[], times: Times = {}, status: CredentialStatus = 'VALID') {
   const { query, token } = await make(faults, times)
-  return await judge(token, query, faults.includes('ISSUER_UNTRUSTED') ? [] : [trusted], {
+  return await evaluateAbsence(token, query, faults.includes('ISSUER_UNTRUSTED') ? [] : [trusted], {
     status: faults.includes('STATUS_REVOKED') ? 'REVOKED' : status,
   })
 }
 
-async function judge(
+async function evaluateAbsence(
   token: Parameters<typeof verifyResponse>[0],
   query: PresentationQuery,
   issuers: TrustedIssuer[],
@@ -171,7 +171,8 @@ test('of a token its form comes first, then its names, then how many', async (t)
   const { query, token } = await make([])
   const [good = ''] = token.company
   const { token: bad } = await make(['ALG_NOT_ALLOWED'])
-  const said = (given: Parameters<typeof verifyResponse>[0]) => judge(given, query, [trusted], { status: 'VALID' })
+  const said = (given: Parameters<typeof verifyResponse>[0]) =>
+    evaluateAbsence(given, query, [trusted], { status: 'VALID' })
   t.is(await said({ company: [good, good], other: ['x'] }), 'VP_TOKEN_MALFORMED')
   t.is(await said({ company: [good, good], other: [good] }), 'UNKNOWN_QUERY_ID')
   t.is(await said({ company: [...bad.company, good] }), 'TOO_MANY_PRESENTATIONS')

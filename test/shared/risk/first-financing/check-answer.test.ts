@@ -14,18 +14,18 @@ test('the number of flags of a pack does not depend on the number of registratio
       (): RegistryMatch => ({
         class: (['EXACT', 'NEAR', 'ECONOMIC'] as const)[below(3)] ?? 'NEAR',
         state: below(2) === 0 ? 'REGISTERED' : 'FINANCED',
-        ownRegistration: below(2) === 0,
+        requireRegistration: below(2) === 0,
         firstSeenMonth: `2026-0${1 + below(9)}`,
       }),
     )
     const { pack } = await sandboxPack(
       {},
-      { compose: { ownRegistryFindings: { status: 'ANSWERED', matches: disclosed(matches) } } },
+      { compose: { registryFindings: { status: 'ANSWERED', matches: disclosed(matches) } } },
     )
     const flags = pack.flags.filter((flag) => flag.startsWith('First-financing registry'))
     const kinds = new Map<string, string>()
-    for (const { class: of, state, ownRegistration, firstSeenMonth } of matches) {
-      const who = ownRegistration ? 'the same organisation' : 'another organisation'
+    for (const { class: of, state, requireRegistration, firstSeenMonth } of matches) {
+      const who = requireRegistration ? 'the same organisation' : 'another organisation'
       const kind = `First-financing registry: ${of} match ${state.toLowerCase()} by ${who}, first seen `
       const known = kinds.get(kind)
       kinds.set(kind, known !== undefined && known < firstSeenMonth ? known : firstSeenMonth)
@@ -36,7 +36,12 @@ test('the number of flags of a pack does not depend on the number of registratio
 
 test('a scenario of the sandbox adds no second line to a match of its kind', (t) => {
   const request = { ...demoRequest, buyerGstin: scenarioGstins.buyerGstin('14') }
-  const near: RegistryMatch = { class: 'NEAR', state: 'REGISTERED', ownRegistration: false, firstSeenMonth: '2026-08' }
+  const near: RegistryMatch = {
+    class: 'NEAR',
+    state: 'REGISTERED',
+    requireRegistration: false,
+    firstSeenMonth: '2026-08',
+  }
   const found = withSandboxFindings({ status: 'ANSWERED', matches: [near] }, request, '2026-11')
   t.deepEqual(found, { status: 'ANSWERED', matches: [{ ...near, contested: false }] })
 })

@@ -3,7 +3,7 @@ import test from 'ava'
 import { holdsAadhaar } from '#shared/risk/identifiers/aadhaar.ts'
 import { mod3736CheckCharacter } from '#shared/risk/identifiers/iso7064.ts'
 import { validateLei } from '#shared/risk/identifiers/lei.ts'
-import { veiFault, veiOf } from '#shared/risk/identifiers/vei.ts'
+import { veiError, veiOf } from '#shared/risk/identifiers/vei.ts'
 
 const vectors = JSON.parse(readFileSync(new URL('../../../vectors/families.json', import.meta.url), 'utf8'))
 const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
@@ -11,7 +11,7 @@ const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
 for (const [identifier, vei] of vectors.vei)
   test(`the entity identifier of ${identifier} is that of the vector`, (t) => {
     t.is(veiOf(key, identifier), vei)
-    t.is(veiFault(vei), null)
+    t.is(veiError(vei), null)
   })
 
 test('the check character of a published example, and every single change of an identifier', (t) => {
@@ -22,12 +22,12 @@ test('the check character of a published example, and every single change of an 
     for (const other of '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
       if (other === vei[at]) continue
       tried += 1
-      t.not(veiFault(vei.slice(0, at) + other + vei.slice(at + 1)), null)
+      t.not(veiError(vei.slice(0, at) + other + vei.slice(at + 1)), null)
     }
   }
   t.is(tried, vectors.mod3736.tried)
-  t.is(veiFault(vei.slice(1)), 'LENGTH')
-  t.is(veiFault(` ${vei.toLowerCase()} `), null, 'written in lower case')
+  t.is(veiError(vei.slice(1)), 'LENGTH')
+  t.is(veiError(` ${vei.toLowerCase()} `), null, 'written in lower case')
 })
 
 test('no entity identifier looks like a PAN', (t) => {

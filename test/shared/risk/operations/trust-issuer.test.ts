@@ -10,25 +10,25 @@ const PRIVATE = `localhost localhost. a.localhost printer.local db.internal intr
 const tenant = { organisationId: 1, allowPrivate: false } as const
 
 test('an issuer with a private address or host is refused in every spelling', (t) => {
-  const asked = {
+  const requested = {
     iss: 'https://issuer.example',
     statusHosts: ['status.example:8443'],
     assurance: 'SUBSTANTIAL' as const,
   }
-  t.deepEqual(issuerFaults(asked, tenant), [])
+  t.deepEqual(issuerFaults(requested, tenant), [])
   for (const host of PRIVATE) {
-    const [fault] = issuerFaults({ ...asked, iss: `https://${host}/` }, tenant)
+    const [fault] = issuerFaults({ ...requested, iss: `https://${host}/` }, tenant)
     t.like(fault, { path: 'iss', code: 'PRIVATE_ADDRESS', message: 'iss leads to a private address' }, host)
-    const [second] = issuerFaults({ ...asked, statusHosts: ['status.example', host] }, tenant)
+    const [second] = issuerFaults({ ...requested, statusHosts: ['status.example', host] }, tenant)
     t.is(second?.path, 'statusHosts[1]', host)
-    t.deepEqual(issuerFaults({ ...asked, iss: `https://${host}/` }, { ...tenant, allowPrivate: true }), [], host)
+    t.deepEqual(issuerFaults({ ...requested, iss: `https://${host}/` }, { ...tenant, allowPrivate: true }), [], host)
   }
-  t.is(issuerFaults({ ...asked, iss: 'https://u:p@issuer.example' }, tenant)[0]?.code, 'CREDENTIALS')
+  t.is(issuerFaults({ ...requested, iss: 'https://u:p@issuer.example' }, tenant)[0]?.code, 'CREDENTIALS')
 })
 
 test('only the operator may state assurance HIGH for an issuer', (t) => {
   const body = { iss: 'https://issuer.example', vctValues: ['x'], issuerMetadata: true, assurance: 'HIGH' }
-  const asked = IssuerBody.parse(body)
-  t.like(issuerFaults(asked, tenant)[0], { path: 'assurance', code: 'NOT_PERMITTED' })
-  t.deepEqual(issuerFaults(asked, { ...tenant, organisationId: null }), [])
+  const requested = IssuerBody.parse(body)
+  t.like(issuerFaults(requested, tenant)[0], { path: 'assurance', code: 'NOT_PERMITTED' })
+  t.deepEqual(issuerFaults(requested, { ...tenant, organisationId: null }), [])
 })

@@ -60,11 +60,7 @@ export async function sandboxPack(
     env: 'SANDBOX',
     request,
     registryResults,
-    ownRegistryFindings: withSandboxFindings(
-      { status: 'ANSWERED', matches: [] },
-      request,
-      demoFirstSeenMonth(startedAt),
-    ),
+    registryFindings: withSandboxFindings({ status: 'ANSWERED', matches: [] }, request, demoFirstSeenMonth(startedAt)),
     eInvoiceTokens: request.eInvoices ?? demoInvoiceTokens(request, SANDBOX_SEED, signingKey, startedAt),
     invoiceKeys: [sandboxInvoiceKey(signingKey)],
     ...options.compose,

@@ -24,10 +24,10 @@ const configured: RegistryConfig = {
 async function livePack(config: RegistryConfig, http: HttpRequest, changes: Partial<PackRequest> = {}) {
   const clock = new VirtualClock(NOON)
   const deps = { http, now: clock.now, sleep: clock.sleep, random: () => 0.5 }
-  const asked = { ...request, ...changes }
+  const requested = { ...request, ...changes }
   const registryResults = await gatherRegistryResults({
     registries: createRegistrySet(config, deps, createBreakers()),
-    request: asked,
+    request: requested,
     env: 'PRODUCTION',
     orgId: 'org-1',
     requestId: 'r',
@@ -38,9 +38,9 @@ async function livePack(config: RegistryConfig, http: HttpRequest, changes: Part
     packId: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
     generatedAt: new Date(clock.now()).toISOString(),
     env: 'PRODUCTION',
-    request: asked,
+    request: requested,
     registryResults,
-    ownRegistryFindings: { status: 'ANSWERED', matches: [] },
+    registryFindings: { status: 'ANSWERED', matches: [] },
     eInvoiceTokens: [],
     invoiceKeys: [],
   })
@@ -106,17 +106,17 @@ test('two registrations of one legal entity are the same legal entity', async (t
 })
 
 test('an own earlier registration is a flag and no duplicate', async (t) => {
-  const own = { class: 'EXACT', state: 'FINANCED', ownRegistration: true, firstSeenMonth: '2026-09' } as const
+  const own = { class: 'EXACT', state: 'FINANCED', requireRegistration: true, firstSeenMonth: '2026-09' } as const
   const { pack } = await sandboxPack(
     { poNumber: 'PO-1' },
-    { compose: { ownRegistryFindings: { status: 'ANSWERED', matches: [own] } } },
+    { compose: { registryFindings: { status: 'ANSWERED', matches: [own] } } },
   )
   t.is(pack.signalLevel, 'CLEAR')
   t.true(pack.flags.some((flag) => flag.includes('EXACT match financed by the same organisation, first seen 2026-09')))
 })
 
 test('an own registry that does not answer leaves double financing unresolved', async (t) => {
-  const { pack } = await sandboxPack({}, { compose: { ownRegistryFindings: { status: 'UNAVAILABLE' } } })
+  const { pack } = await sandboxPack({}, { compose: { registryFindings: { status: 'UNAVAILABLE' } } })
   t.is(pack.signals.doubleFinancing.status, 'UNRESOLVED')
   t.is(pack.signalLevel, 'INCOMPLETE')
 })

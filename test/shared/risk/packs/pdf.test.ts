@@ -1,7 +1,7 @@
 import test from 'ava'
 import { packDocument } from '#shared/risk/packs/pdf/document.ts'
 import { evidenceColumns } from '#shared/risk/packs/pdf/draw-evidence.ts'
-import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-words.ts'
+import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-labels.ts'
 import { inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { openDocument } from '#shared/risk/packs/pdf/open-document.ts'
 import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'

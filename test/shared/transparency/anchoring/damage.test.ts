@@ -1,7 +1,7 @@
 import test from 'ava'
 import { parseJson } from '#shared/canonical/parse-json.ts'
 import { CodedError, ValidationError } from '#shared/errors.ts'
-import { openCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
+import { decodeCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import { decodeEntryBundle, encodeEntryBundle } from '#shared/transparency/anchoring/entry-bundle.ts'
 import { decodeLogEntry } from '#shared/transparency/anchoring/leaf.ts'
 import { formatVerifierKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
@@ -50,7 +50,7 @@ function damage(text: string, below: (limit: number) => number): string {
 
 const bundle = encodeEntryBundle([Buffer.from(pack.logEntry), Buffer.from('x')])
 const readers: readonly [string, string, (text: string) => unknown][] = [
-  ['checkpoint', note, (text) => openCheckpoint(text, keys)],
+  ['checkpoint', note, (text) => decodeCheckpoint(text, keys)],
   ['tlog-proof', merkleVectors.tlogProof.text, parseTlogProof],
   ['key', formatVerifierKey(vectorLog.key), parseVerifierKey],
   ['policy', formatPolicy(policy), parsePolicy],
@@ -95,7 +95,7 @@ test('a checkpoint with a damaged text or log signature never opens', (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const damaged = damage(note.slice(0, end), below)
     if (damaged !== note.slice(0, end))
-      t.throws(() => openCheckpoint(damaged, keys), undefined, JSON.stringify(damaged))
+      t.throws(() => decodeCheckpoint(damaged, keys), undefined, JSON.stringify(damaged))
   }
 })
 
@@ -107,16 +107,17 @@ test('a damaged pack or proof is never verified as anything but the pack that wa
   log.fill(4)
   const text = JSON.stringify(pack.delivered)
   const proof = JSON.stringify({ entry: pack.logEntry, tlogProof: log.tlogProof(4, [vectorWitness]) })
-  const judge = (object: string, beside: string): Verification => {
+  const evaluateAbsence = (object: string, beside: string): Verification => {
     // A text that is no object is refused like any other malformed input.
     const value = parseJson(object)
     if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('no object')
     return verifyAnchored(value, parseProofBundle(parseJson(beside)), policy)
   }
-  t.is(judge(text, proof).verdict, 'VERIFIED')
+  t.is(evaluateAbsence(text, proof).verdict, 'VERIFIED')
   for (let round = 0; round < ROUNDS; round++) {
     try {
-      const verdict = round % 2 === 0 ? judge(damage(text, below), proof) : judge(text, damage(proof, below))
+      const verdict =
+        round % 2 === 0 ? evaluateAbsence(damage(text, below), proof) : evaluateAbsence(text, damage(proof, below))
       // Damage to white space or to informative members changes nothing.
       if (verdict.verdict === 'VERIFIED') t.like(verdict, { payloadSha256: pack.payloadSha256, txId: pack.txId })
     } catch (error) {

@@ -1,12 +1,12 @@
 import test from 'ava'
 import {
-  openCheckpoint,
+  decodeCheckpoint,
   parseCheckpoint,
   readCheckpoint,
   signCheckpoint,
 } from '#shared/transparency/anchoring/checkpoint.ts'
 import { cosignedMessage } from '#shared/transparency/anchoring/cosignature.ts'
-import { openNote, parseNote, signatureLine, signNote } from '#shared/transparency/anchoring/note.ts'
+import { decodeNote, parseNote, signatureLine, signNote } from '#shared/transparency/anchoring/note.ts'
 import {
   formatVerifierKey,
   LOG_KEY,
@@ -21,7 +21,7 @@ const keys = [vectorLog.key, vectorWitness.key]
 const seed = (byte: number): Uint8Array => Buffer.alloc(32, byte)
 
 test('the example of the signed-note specification verifies', (t) => {
-  const { text, verified } = openNote(c2spPublishedExample.note, [parseVerifierKey(c2spPublishedExample.vkey)])
+  const { text, verified } = decodeNote(c2spPublishedExample.note, [parseVerifierKey(c2spPublishedExample.vkey)])
   t.is(text, 'This is an example message.\n')
   t.is(verified.length, 1)
 })
@@ -56,31 +56,31 @@ test('the published checkpoint is signed and cosigned to the published bytes', (
 })
 
 test('the published checkpoint opens, with the time its witness claims', (t) => {
-  const opened = openCheckpoint(vector.note, keys)
+  const opened = decodeCheckpoint(vector.note, keys)
   t.is(opened.checkpoint.origin, vector.origin)
   t.deepEqual(opened.cosignatures, [{ key: vectorWitness.key, time: 1_750_000_000 }])
-  t.deepEqual(openCheckpoint(vector.note, [vectorLog.key]).cosignatures, [])
+  t.deepEqual(decodeCheckpoint(vector.note, [vectorLog.key]).cosignatures, [])
 })
 
 for (const { why, note } of invalid)
   test(`a checkpoint is refused when ${why}`, (t) => {
-    const error = t.throws(() => openCheckpoint(note, keys))
+    const error = t.throws(() => decodeCheckpoint(note, keys))
     t.regex('code' in error ? String(error.code) : '', /^(NOTE|CHECKPOINT)_/)
   })
 
 test('a key is known by name and id together', (t) => {
   const sameName = signerFromSeed(vectorLog.key.name, LOG_KEY, seed(9))
-  t.throws(() => openNote(vector.note, [sameName.key]), { code: 'NOTE_UNSIGNED' })
-  t.throws(() => openNote(vector.note, []), { code: 'NOTE_UNSIGNED' })
+  t.throws(() => decodeNote(vector.note, [sameName.key]), { code: 'NOTE_UNSIGNED' })
+  t.throws(() => decodeNote(vector.note, []), { code: 'NOTE_UNSIGNED' })
   // A key with our name and id but other bytes: its line is ours to verify, and fails.
   const impostor = { ...sameName.key, id: vectorLog.key.id }
-  t.throws(() => openNote(vector.note, [impostor]), { code: 'NOTE_SIGNATURE_INVALID' })
+  t.throws(() => decodeNote(vector.note, [impostor]), { code: 'NOTE_SIGNATURE_INVALID' })
 })
 
 test('a witness alone, or another log, does not make a checkpoint', (t) => {
-  t.throws(() => openCheckpoint(vector.note, [vectorWitness.key]), { code: 'CHECKPOINT_ORIGIN' })
+  t.throws(() => decodeCheckpoint(vector.note, [vectorWitness.key]), { code: 'CHECKPOINT_ORIGIN' })
   const other = signerFromSeed('other.example/log', LOG_KEY, seed(3))
-  t.throws(() => openCheckpoint(signNote(vector.body, [other]), [other.key, vectorLog.key]), {
+  t.throws(() => decodeCheckpoint(signNote(vector.body, [other]), [other.key, vectorLog.key]), {
     code: 'CHECKPOINT_ORIGIN',
   })
   t.throws(() => signCheckpoint(parseCheckpoint(vector.body), other), { code: 'CHECKPOINT_ORIGIN' })
@@ -89,20 +89,20 @@ test('a witness alone, or another log, does not make a checkpoint', (t) => {
 
 test('a cosignature does not pass as a log signature of the same key, nor at another time', (t) => {
   const asLog = noteKey(vectorWitness.key.name, LOG_KEY, vectorWitness.key.publicKey)
-  t.throws(() => openNote(vector.note, [asLog]), { code: 'NOTE_UNSIGNED' })
+  t.throws(() => decodeNote(vector.note, [asLog]), { code: 'NOTE_UNSIGNED' })
   const line = parseNote(vector.note).signatures[1]
   const later = Buffer.from(line?.signature ?? [])
   later[7] = (later[7] ?? 0) + 1
   const encoded = Buffer.concat([vectorWitness.key.id, later]).toString('base64')
   const forged = `${signCheckpoint(parseCheckpoint(vector.body), vectorLog)}— ${vectorWitness.key.name} ${encoded}\n`
-  t.throws(() => openCheckpoint(forged, keys), { code: 'NOTE_SIGNATURE_INVALID' })
+  t.throws(() => decodeCheckpoint(forged, keys), { code: 'NOTE_SIGNATURE_INVALID' })
 })
 
 test('sixteen and more signatures are read, a flood is not', (t) => {
   const signers = Array.from({ length: 100 }, (_, at) => signerFromSeed(`s${at}.example`, LOG_KEY, seed(at)))
   const note = signNote('text\n', signers)
   t.is(
-    openNote(
+    decodeNote(
       note,
       signers.map(({ key }) => key),
     ).verified.length,
@@ -111,7 +111,7 @@ test('sixteen and more signatures are read, a flood is not', (t) => {
   const flood = note + note.slice(note.indexOf('—'))
   t.throws(
     () =>
-      openNote(
+      decodeNote(
         flood,
         signers.map(({ key }) => key),
       ),
@@ -122,7 +122,7 @@ test('sixteen and more signatures are read, a flood is not', (t) => {
 
 test('a text with blank lines is split at the last one', (t) => {
   const text = 'first\n\n— not a signature\n\nlast\n'
-  t.is(openNote(signNote(text, [vectorLog]), keys).text, text)
+  t.is(decodeNote(signNote(text, [vectorLog]), keys).text, text)
 })
 
 const line = signatureLine('x\n', vectorLog)

@@ -23,7 +23,7 @@ const digest = sha256(checkpoint)
 
 /** A calendar that records what it is asked; it aggregates with a prefix, and attests once a block is mined. */
 class Calendar implements AsyncDisposable {
-  readonly asked: { method: string; path: string; body: Buffer }[] = []
+  readonly requested: { method: string; path: string; body: Buffer }[] = []
   readonly commitments = new Map<string, Buffer>()
   height: number | undefined
   failing: { status: number; body: Uint8Array } | undefined
@@ -36,7 +36,7 @@ class Calendar implements AsyncDisposable {
       for await (const chunk of request) chunks.push(chunk)
       const path = request.url ?? ''
       const body = Buffer.concat(chunks)
-      this.asked.push({ method: request.method ?? '', path, body })
+      this.requested.push({ method: request.method ?? '', path, body })
       if (this.failing) response.writeHead(this.failing.status).end(this.failing.body)
       else if (path === '/digest') response.end(this.#take(body))
       else this.#tell(path.slice('/timestamp/'.length), (status, answer) => response.writeHead(status).end(answer))
@@ -109,7 +109,7 @@ test('a checkpoint is submitted, waits, is upgraded once mined, and verifies aga
     height === 900_001 ? { merkleRoot: calendar.blockRoot, minedAt } : undefined
   const adapter = createOpenTimestamps({ calendars: [calendar.url], request, readBlock })
   const receipt = await adapter.submit(checkpoint)
-  t.deepEqual(calendar.asked, [{ method: 'POST', path: '/digest', body: digest }])
+  t.deepEqual(calendar.requested, [{ method: 'POST', path: '/digest', body: digest }])
   t.is(receipt.state, 'SUBMITTED')
   t.deepEqual(await adapter.poll(receipt), receipt)
   t.like(await adapter.verify(receipt, checkpoint), { verdict: 'PENDING' })
@@ -122,9 +122,9 @@ test('a checkpoint is submitted, waits, is upgraded once mined, and verifies aga
     detail: 'in Bitcoin block 900001',
     at: minedAt,
   })
-  const asked = calendar.asked.length
+  const requested = calendar.requested.length
   t.deepEqual(await adapter.poll(mined), mined)
-  t.is(calendar.asked.length, asked)
+  t.is(calendar.requested.length, requested)
 })
 
 test('a receipt is worth nothing for another checkpoint or another block, and little without a block source', async (t) => {
@@ -147,8 +147,8 @@ test('the next calendar is asked when one fails, and nobody answering is an erro
   broken.failing = { status: 503, body: Buffer.from('later') }
   const adapter = createOpenTimestamps({ calendars: [broken.url, calendar.url], request })
   const receipt = await adapter.submit(checkpoint)
-  t.is(broken.asked.length, 1)
-  t.is(calendar.asked.length, 1)
+  t.is(broken.requested.length, 1)
+  t.is(calendar.requested.length, 1)
   for (const failing of [
     { status: 500, body: Buffer.from('') },
     { status: 200, body: Buffer.from('<html>hello') },
@@ -166,10 +166,10 @@ test('a calendar named only by a receipt is never asked', async (t) => {
   await using stranger = await new Calendar().start()
   await using calendar = await new Calendar().start()
   const lured = await createOpenTimestamps({ calendars: [stranger.url], request }).submit(checkpoint)
-  stranger.asked.length = 0
+  stranger.requested.length = 0
   const adapter = createOpenTimestamps({ calendars: [calendar.url], request })
   t.is((await adapter.poll(lured)).state, 'SUBMITTED')
-  t.deepEqual([...stranger.asked, ...calendar.asked], [])
+  t.deepEqual([...stranger.requested, ...calendar.requested], [])
 })
 
 test('hostile proofs are refused, not computed', async (t) => {

@@ -1,8 +1,8 @@
 import test from 'ava'
 import type { StoredStatus } from '#shared/monitoring/checks/check.ts'
+import { merged } from '#shared/monitoring/maintenance/spans.ts'
+import { uptimeOf } from '#shared/monitoring/maintenance/uptime.ts'
 import { recordOfDay, spanOfDate } from '#shared/monitoring/statements/record-of-day.ts'
-import { merged } from '#shared/monitoring/windows/spans.ts'
-import { uptimeOf } from '#shared/monitoring/windows/uptime.ts'
 import { datesBetween, isDate, readRecord, recordHash, sumsOfDay } from '#shared/transparency/statements/day-record.ts'
 import { uptimeSentence } from '#shared/transparency/statements/uptime-sentence.ts'
 import { isUptimeProof, verifyUptime } from '#shared/transparency/statements/verify-uptime.ts'
@@ -33,10 +33,15 @@ test('the sums of a record, recomputed from its flips, are those of the uptime t
     const excluded = merged(Array.from({ length: below(3) }, span))
     const facts = { checkId: 1, uniqueKey: 'k', settings: { timeout: 60, grace: 60 }, first, flips, unknown, excluded }
     const record = recordOfDay(facts, date, '00')
-    const told = uptimeOf({ flips, before: first, createdAt: 0, unknown, excluded }, day.from, day.until)
+    const notified = uptimeOf({ flips, before: first, createdAt: 0, unknown, excluded }, day.from, day.until)
     const sums = sumsOfDay(record)
-    if (sums.up !== told.up || sums.down !== told.down || sums.unknown !== told.unknown || record.up !== told.up)
-      return t.fail(`story ${story}: ${JSON.stringify({ sums, told, record })}`)
+    if (
+      sums.up !== notified.up ||
+      sums.down !== notified.down ||
+      sums.unknown !== notified.unknown ||
+      record.up !== notified.up
+    )
+      return t.fail(`story ${story}: ${JSON.stringify({ sums, notified, record })}`)
   }
   t.pass()
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { digestOf } from '#shared/monitoring/alerting/digest.ts'
-import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
-import { noticeOf } from '#shared/monitoring/gaps/notice.ts'
+import { noticeOf } from '#shared/monitoring/availability/notice.ts'
+import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
 import { exceededLimits, type LimitedKind, messageLimits } from '#shared/monitoring/notifications/message-limits.ts'
 import type { Notification, Summary } from '#shared/monitoring/notifications/notification.ts'
 import type { HttpClient, OutgoingRequest } from '#shared/platform/http/http-client.ts'
@@ -86,7 +86,7 @@ const markupOf: Partial<Record<LimitedKind, (request: unknown) => string>> = {
 
 test('limits the length of every kind that has a text of ours', (t) => {
   const withoutText = ['email', 'webhook', 'shell', 'group']
-  t.deepEqual([...kinds, ...withoutText].sort(), [...channelKinds.keys()].sort())
+  t.deepEqual([...kinds, ...withoutText].sort(), [...integrationKinds.keys()].sort())
 })
 
 const summaries: ((checks: readonly string[]) => [Notification['status'], Summary])[] = [

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Outcome } from '#shared/delivery/outcome.ts'
 import { permanent } from '#shared/delivery/outcome.ts'
-import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
+import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { transports } from '../../../../workers/notifier/transports/registry.ts'
 import { openHttpSink } from '../../../support/http-sink.ts'
@@ -15,7 +15,7 @@ const transport = (kind: string) => {
 }
 
 test('every kind has a transport, and every transport a kind', (t) => {
-  t.deepEqual([...transports.keys()].sort(), [...channelKinds.keys()].sort())
+  t.deepEqual([...transports.keys()].sort(), [...integrationKinds.keys()].sort())
 })
 
 test('a webhook fills placeholders for their place, in one pass', async (t) => {
@@ -152,9 +152,9 @@ for (const [kind, provider] of [
 test('a group passes the notification to its members and counts what failed', async (t) => {
   const members = ['c0ffee00-0000-4000-8000-00000000000a', 'c0ffee00-0000-4000-8000-00000000000b']
   const outcomes: Outcome[] = [{ result: 'delivered' }, permanent('gone', { failure: 'status' })]
-  const asked: (readonly string[])[] = []
+  const requested: (readonly string[])[] = []
   const sendToMembers = async (ids: readonly string[]) => {
-    asked.push(ids)
+    requested.push(ids)
     return outcomes
   }
   await using context = openTransportContext({ sendToMembers })
@@ -165,7 +165,7 @@ test('a group passes the notification to its members and counts what failed', as
   })
   outcomes.pop()
   t.is((await transport('group').send(context, { channels: members }, someNotification())).result, 'delivered')
-  t.deepEqual(asked, [members, members])
+  t.deepEqual(requested, [members, members])
 })
 
 test('chat messages cut long bodies and say so, and quote nothing of e-mails', async (t) => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import { accountCashflow } from '#shared/risk/packs/signals/account-cashflow.ts'
 import {
   doubleFinancing,
-  type OwnRegistryFindings,
+  type RegistryFindings,
   type RegistryMatch,
 } from '#shared/risk/packs/signals/double-financing.ts'
 import { relatedParty } from '#shared/risk/packs/signals/related-party.ts'
@@ -171,15 +171,15 @@ const charge = {
 const match = (changes: Partial<RegistryMatch>): RegistryMatch => ({
   class: 'EXACT',
   state: 'REGISTERED',
-  ownRegistration: false,
+  requireRegistration: false,
   firstSeenMonth: '2026-10',
   ...changes,
 })
-const answered = (...matches: RegistryMatch[]): OwnRegistryFindings => ({ status: 'ANSWERED', matches })
+const answered = (...matches: RegistryMatch[]): RegistryFindings => ({ status: 'ANSWERED', matches })
 
 for (const [what, own, found, status] of [
   ['nothing found anywhere', answered(), search([]), 'CLEAN'],
-  ['own earlier registration', answered(match({ ownRegistration: true, state: 'FINANCED' })), search([]), 'CLEAN'],
+  ['own earlier registration', answered(match({ requireRegistration: true, state: 'FINANCED' })), search([]), 'CLEAN'],
   ['exact, financed', answered(match({}), match({ state: 'FINANCED' })), search([charge]), 'DUPLICATE_FINANCED'],
   ['exact, registered', answered(match({})), null, 'DUPLICATE_REGISTERED'],
   ['a charge and a near match', answered(match({ class: 'NEAR' })), search([charge]), 'CHARGE_FOUND'],

@@ -1,0 +1,151 @@
+import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
+import { findKind, integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
+import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
+import { findIntegration, listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import { isUuid } from '#shared/uuid.ts'
+import {
+  type AdminContext,
+  type Command,
+  type Given,
+  lines,
+  operatorOf,
+  secretOf,
+  textOf,
+  UsageError,
+} from './command.ts'
+import { requireProject } from './project.ts'
+
+const kindsHelp = [...integrationKinds.values()].flatMap((kind) => [
+  '',
+  `  ${kind.kind} (${kind.label})`,
+  ...kind.help.map((line) => `    ${line}`),
+])
+
+const projectOption = { description: 'id of the project', value: 'ID', required: true } as const
+const integrationOption = { description: 'id of the integration, from the list', value: 'ID', required: true } as const
+
+const create: Command = {
+  noun: 'channel',
+  verb: 'create',
+  summary: 'Create an integration',
+  options: {
+    project: projectOption,
+    kind: { description: 'one of the kinds below', value: 'KIND', required: true },
+    name: { description: 'what people call it', value: 'NAME', required: true },
+    config: { description: "the kind's options as a JSON object", value: 'JSON', required: true },
+  },
+  help: ['Kinds and their options:', ...kindsHelp],
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const kind = kindOf(textOf(given, 'kind'))
+    const name = textOf(given, 'name')
+    const config = parseJson(await secretOf(given, 'config'))
+    const input = { project, kind: kind.kind, name, config }
+    const { uuid } = await createIntegration(context.db, operatorOf(context), input, { ...context, outbox: null })
+    const created = { integrationId: uuid, name, kind: kind.kind }
+    return { json: created, text: lines(created) }
+  },
+}
+
+const list: Command = {
+  noun: 'channel',
+  verb: 'list',
+  summary: 'List the integrations of a project',
+  options: { project: projectOption },
+  async run(given, context) {
+    const project = await requireProject(textOf(given, 'project'), context)
+    const channels = (await listIntegrations(context.db, project.id)).map((channel) => ({
+      integrationId: channel.uuid,
+      name: channel.name,
+      kind: channel.kind,
+      disabled: channel.disabledAt !== null,
+      lastNotifyAt: channel.lastNotifyAt,
+      lastError: channel.lastError,
+    }))
+    const text = channels.map(({ integrationId, name, kind, disabled, lastError }) =>
+      [integrationId, kind.padEnd(10), name, disabled ? '(disabled)' : '', lastError]
+        .filter((it) => it !== '')
+        .join('  '),
+    )
+    return { json: channels, text: text.join('\n') }
+  },
+}
+
+const update: Command = {
+  noun: 'channel',
+  verb: 'update',
+  summary: 'Change an integration; what is not named stays',
+  options: {
+    project: projectOption,
+    channel: integrationOption,
+    name: { description: 'what people call it', value: 'NAME' },
+    config: { description: "the kind's options as a JSON object; secrets left out stay", value: 'JSON' },
+    disable: { description: 'send nothing through it' },
+    enable: { description: 'send through it again' },
+  },
+  async run(given, context) {
+    const { project, channel } = await requireIntegrationNamed(given, context)
+    if (given.disable && given.enable) throw new UsageError('either --disable or --enable')
+    const changes: { name?: string; disabled?: boolean; config?: ConfigObject } = {}
+    if (given.name !== undefined) changes.name = textOf(given, 'name')
+    if (given.disable || given.enable) changes.disabled = given.disable === true
+    if (given.config !== undefined) changes.config = objectOf(parseJson(await secretOf(given, 'config')))
+    if (Object.keys(changes).length === 0) {
+      throw new UsageError('nothing to change; the options are --name, --config, --disable, --enable')
+    }
+    const deps = { ...context, outbox: null }
+    await updateIntegration(context.db, operatorOf(context), { project, channel, ...changes }, deps)
+    const updated = { integrationId: channel.uuid, updated: Object.keys(given).filter((it) => !idOptions.includes(it)) }
+    return { json: updated, text: `changed ${updated.updated.join(', ')} of ${channel.uuid}` }
+  },
+}
+
+const idOptions = ['project', 'channel']
+
+const remove: Command = {
+  noun: 'channel',
+  verb: 'delete',
+  summary: 'Delete an integration; its checks keep their other ones',
+  options: { project: projectOption, channel: integrationOption },
+  async run(given, context) {
+    const { project, channel } = await requireIntegrationNamed(given, context)
+    await deleteIntegration(context.db, operatorOf(context), { project, channel })
+    return { json: { deleted: channel.uuid }, text: `deleted ${channel.uuid} (${channel.name})` }
+  },
+}
+
+export const integrationCommands: readonly Command[] = [create, list, update, remove]
+
+/** @throws UsageError that lists the kinds */
+function kindOf(name: string): IntegrationKind {
+  const kind = findKind(name)
+  if (!kind) throw new UsageError(`there is no kind ${name}; there are ${[...integrationKinds.keys()].join(', ')}`)
+  return kind
+}
+
+/** @throws UsageError when the project has no such integration */
+async function requireIntegrationNamed(given: Given, context: AdminContext) {
+  const project = await requireProject(textOf(given, 'project'), context)
+  const uuid = textOf(given, 'channel').toLowerCase()
+  const channel = isUuid(uuid) ? await findIntegration(context.db, project.id, uuid) : null
+  if (!channel) throw new UsageError(`the project has no integration ${uuid}`)
+  return { project, channel }
+}
+
+function objectOf(value: unknown): ConfigObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError('--config is not a JSON object; - reads it from standard input')
+  }
+  return { ...value }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError('--config is not JSON')
+  }
+}

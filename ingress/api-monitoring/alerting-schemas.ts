@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { pingAuthSchema, runRuleSchema, sourceRuleSchema } from './run-schemas.ts'
+
+const seconds = (min: number, max: number) => z.int().min(min).max(max).describe('Seconds.')
+const severity = z.enum(['info', 'warning', 'critical'])
+const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
+const WEEK = 604_800
+
+const recurring = z.object({
+  every: z.string().max(100).describe('Cron or OnCalendar expression.'),
+  for: seconds(60, 2_592_000),
+  tz: z.string().optional().describe('IANA name; UTC by default.'),
+})
+
+const step = z.object({
+  wait: seconds(0, WEEK).optional().describe('Seconds after the step before.'),
+  channels: z.string().nullish().describe("As in a check; absent: the check's own integrations."),
+  severity: severity.nullish().describe('Checks that are less severe are not told by this step.'),
+  repeat: z.object({ every: seconds(60, WEEK), times: z.int().min(1).max(1000).nullish() }).nullish(),
+  hours: z.array(recurring).max(7).nullish().describe('When the step may speak; always by default.'),
+  outside: z.enum(['wait', 'skip']).nullish().describe('What becomes of a message outside of the hours.'),
+})
+
+const fields = {
+  name: z.string().min(1).max(100),
+  match: z
+    .string()
+    .max(500)
+    .describe('Empty: nothing; `*`: the whole project; else tags, all of which a check must have.'),
+  position: z.int().min(0).max(1000),
+  when: z.object({
+    failures: z.int().min(1).max(20).nullish(),
+    of: z.int().max(20).nullish().describe('Of so many; null: in a row.'),
+    down_for: seconds(0, WEEK).nullish(),
+    successes: z.int().min(1).max(20).nullish(),
+  }),
+  steps: z.array(step).min(1).max(10),
+  group: z.object({ checks: z.int().min(2).max(10_000).nullish(), within: seconds(0, 600).nullish() }),
+  flapping: z.object({ changes: z.int().min(3).max(50), within: seconds(300, 86_400) }).nullable(),
+  ack_timeout: seconds(300, WEEK).nullable(),
+}
+
+export const policySchema = z.object({ id: z.uuid(), ...fields }).meta({ id: 'Policy' })
+
+export const policyRequestSchema = z
+  .object({
+    ...fields,
+    match: fields.match.nullish(),
+    position: fields.position.nullish(),
+    when: fields.when.nullish(),
+    group: fields.group.nullish(),
+    flapping: fields.flapping.optional(),
+    ack_timeout: fields.ack_timeout.optional(),
+  })
+  .meta({ id: 'PolicyRequest' })
+
+export const rulesSchema = z
+  .object({
+    policy: z.uuid().nullable().describe('The policy that applies; null: the one that matches.'),
+    severity: severity.nullable().describe('`critical` by default.'),
+    parents: z
+      .array(z.union([z.object({ check: z.uuid() }), z.object({ tag: z.string() })]))
+      .max(20)
+      .nullable()
+      .describe('What the check depends on: while it is down nobody is told of the check.'),
+    parents_mode: z
+      .enum(['any', 'all'])
+      .nullable()
+      .describe('Whether any of them, or only all of them together, hold it.'),
+    run: runRuleSchema.nullable().describe('How its runs are watched; null: as one job whose newest start counts.'),
+    sources: sourceRuleSchema.nullable().describe('How many machines report for it; null: one.'),
+    ping_auth: pingAuthSchema.nullable().describe('How pings show a secret; null: they need none.'),
+    previews: z
+      .enum(['ignore'])
+      .nullable()
+      .describe('`ignore`: a GET or HEAD of a program that previews links changes nothing.'),
+  })
+  .meta({ id: 'Rules' })
+
+export const incidentSchema = z
+  .object({
+    id: z.uuid(),
+    check: z.uuid().optional().describe('Left out for read-only keys, which get `unique_key`.'),
+    unique_key: z.string().optional(),
+    name: z.string(),
+    state: z.enum(['waiting', 'alerting', 'acknowledged', 'resolved']),
+    severity,
+    down_at: instant,
+    alert_at: instant.nullable(),
+    resolved_at: instant.nullable(),
+    resolution: z.enum(['recovered', 'paused', 'ended']).nullable(),
+    flips: z.int(),
+    failures: z.int(),
+    flapping: z.boolean(),
+    suppression: z.string().nullable().describe('Why nobody is told for now.'),
+    policy: z.uuid().nullish(),
+    assignee: z.string().nullish(),
+    ack: z.object({ at: instant, by: z.string(), via: z.string(), until: instant.nullable() }).nullish(),
+    next: instant.nullish().describe('When it is looked at again.'),
+    report: z.string().optional(),
+    previous: z.uuid().nullable(),
+  })
+  .meta({ id: 'Incident' })
+
+export const incidentDetailsSchema = incidentSchema
+  .extend({
+    timeline: z
+      .array(
+        z
+          .object({
+            at: instant,
+            kind: z.enum(['flip', 'decision', 'notification', 'action', 'gap']),
+            what: z.string(),
+          })
+          .loose(),
+      )
+      .optional()
+      .describe('Oldest first, at most 500; left out for read-only keys.'),
+  })
+  .meta({ id: 'IncidentDetails' })
+
+export const decisionSchema = z
+  .object({
+    at: instant,
+    flip: z.object({ timestamp: instant, up: z.union([z.literal(0), z.literal(1)]) }).nullable(),
+    incident: z.uuid().nullable(),
+    outcome: z.enum(['notified', 'suppressed', 'skipped', 'none', 'deadline_extended']),
+    reason: z.string(),
+    detail: z.record(z.string(), z.unknown()),
+    until: instant.nullable(),
+    text: z.string().describe('The reason as a sentence.'),
+    channels: z.array(
+      z.object({
+        id: z.uuid(),
+        outcome: z.string(),
+        reason: z.string(),
+        delivery: z.object({ state: z.string(), error: z.string(), attempts: z.int() }).nullable(),
+        text: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'Decision' })

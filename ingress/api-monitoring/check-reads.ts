@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { type AssignedCheck, findCheck, listChecks } from '#shared/monitoring/checks/store.ts'
+import { hasAllTags } from '#shared/monitoring/checks/tags.ts'
+import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { IngressDeps } from '../deps.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import type { Route } from '../route.ts'
+import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
+import { anyKey, read } from './monitoring-route.ts'
+import { type ApiVersion, requireCheckId } from './operation.ts'
+import { findShownRules, rulesQuery, showsRules } from './rules-view.ts'
+import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { uuidOfUniqueKey } from './unique-keys.ts'
+
+const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
+
+/** The reads of checks, for one version of the API. */
+export function checkReadRoutes(version: ApiVersion): Route[] {
+  const common = {
+    tags: ['Checks'],
+    access: anyKey,
+    responses: {
+      200: { description: 'The check.', content: { 'application/json': anyCheck } },
+      401: answers.unauthorized,
+      403: answers.forbidden,
+      404: answers.notFound,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+  }
+  return [
+    read({
+      ...common,
+      path: `/api/v${version}/checks/`,
+      operationId: 'listChecks',
+      summary: 'List checks',
+      description: 'In the order of their creation. A read-only key gets the read-only form.',
+      params: {},
+      query: z.object({
+        slug: z.string().optional().describe('Only checks with exactly this slug.'),
+        tag: z.array(z.string()).optional().describe('Repeatable: only checks that have all of these tags.'),
+        ...rulesQuery(version),
+      }),
+      responses: {
+        ...common.responses,
+        200: {
+          description: 'The checks.',
+          content: { 'application/json': z.object({ checks: z.array(anyCheck) }) },
+        },
+      },
+      async handle({ key, request, deps, setLag }) {
+        const query = queryOf(request)
+        const name = `${version} ${key.project.id} ${key.kind} ${query}`
+        const { pieces, lagMs } = await deps.checkLists(name, () => renderList({ key, version, query }, deps))
+        setLag(lagMs)
+        return (response) => sendPieces(response, 'application/json', pieces)
+      },
+    }),
+    read({
+      ...common,
+      path: `/api/v${version}/checks/{uuid}`,
+      operationId: 'getCheck',
+      summary: 'Get a check',
+      description: 'Takes the unique_key instead of the uuid as well.',
+      params: { uuid: uuidParam },
+      query: z.object(rulesQuery(version)),
+      async handle({ key, params, request, deps, setLag }) {
+        const id = await requireCheckId(params.uuid, key, deps)
+        setLag(await deps.barrier.pass([id]))
+        return await renderCheck(params.uuid, { key, version, query: queryOf(request) }, deps)
+      },
+    }),
+    read({
+      ...common,
+      path: `/api/v${version}/checks/{unique_key}`,
+      operationId: 'getCheckByUniqueKey',
+      documentedBy: 'getCheck',
+      summary: 'Get a check by its unique_key',
+      params: { unique_key: uniqueKeyParam },
+      async handle({ key, params, request, deps, setLag }) {
+        const uuid = await uuidOfUniqueKey(params.unique_key, key, deps)
+        setLag(await deps.barrier.pass([await requireCheckId(uuid, key, deps)]))
+        return await renderCheck(uuid, { key, version, query: queryOf(request) }, deps)
+      },
+    }),
+  ]
+}
+
+interface Reading {
+  key: ProjectKey
+  version: ApiVersion
+  query: URLSearchParams
+}
+
+async function renderList({ key, version, query }: Reading, deps: IngressDeps) {
+  const lagMs = await deps.barrier.pass('all')
+  // Of a repeated slug the last counts, and an empty one is no filter; an empty tag matches nothing.
+  const slug = query.getAll('slug').at(-1) || undefined
+  const tags = query.getAll('tag')
+  const checks = await listChecks(deps.db, key.project.id, slug)
+  const options = viewOptions(key, version, deps)
+  const wanted = checks.filter((check) => hasAllTags(check.tags, tags))
+  const rules = showsRules(key, version, query) ? await findShownRules(wanted, deps) : null
+  const view = (check: AssignedCheck) => ({ ...toCheckView(check, options), ...rules?.(check) })
+  const texts = jsonListTexts(wanted, view, '{"checks":', '}')
+  return { pieces: await textPieces(texts), lagMs }
+}
+
+async function renderCheck(uuid: string, { key, version, query }: Reading, deps: IngressDeps) {
+  const check = await findCheck(deps.db, uuid)
+  if (check?.projectId !== key.project.id) throw new NotFoundError('')
+  const rules = showsRules(key, version, query) ? await findShownRules([check], deps) : null
+  return { ...toCheckView(check, viewOptions(key, version, deps)), ...rules?.(check) }
+}
+
+/** How checks look to the holder of a key. */
+export function viewOptions(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, deps: IngressDeps) {
+  return {
+    base: deps.config.publicUrl,
+    version,
+    readOnly: key.kind !== 'rw',
+    now: deps.now(),
+    next: nextOccurrence,
+  }
+}

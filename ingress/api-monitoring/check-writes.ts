@@ -1,0 +1,142 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
+import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import { createCheck } from '#shared/monitoring/operations/create-check.ts'
+import { deleteCheck } from '#shared/monitoring/operations/delete-check.ts'
+import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
+import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
+import type { ChangedRules } from '#shared/monitoring/operations/store-rules.ts'
+import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
+import type { IngressDeps } from '../deps.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import type { Route } from '../route.ts'
+import { viewOptions } from './check-reads.ts'
+import { withStatus, write } from './monitoring-route.ts'
+import { type ApiVersion, requireCheck } from './operation.ts'
+import { findShownRules, rulesQuery, shownRules, showsRules } from './rules-view.ts'
+import { answers, checkRequestSchema, checkSchema, uuidParam } from './schemas.ts'
+
+const WRITER = { kind: 'rw' } as const
+
+const common = {
+  tags: ['Checks'],
+  responses: {
+    200: answers.check,
+    400: answers.invalid,
+    401: answers.unauthorized,
+    403: answers.forbidden,
+    404: answers.notFound,
+    413: answers.tooLarge,
+    429: answers.tooMany,
+    503: answers.unavailable,
+  },
+}
+
+/** The changes of checks, for one version of the API. */
+export function checkWriteRoutes(version: ApiVersion): Route[] {
+  const slugFromName = version < 3
+  const takesRules = version === 3
+  const query = z.object(rulesQuery(version))
+  const body = { required: false, content: { 'application/json': checkRequestSchema } }
+  return [
+    write({
+      ...common,
+      path: `/api/v${version}/checks/`,
+      operationId: 'createCheck',
+      summary: 'Create a check, or update one that `unique` finds',
+      params: {},
+      query,
+      body,
+      responses: {
+        200: { description: 'An existing check, updated.', content: { 'application/json': checkSchema } },
+        201: answers.created,
+        400: answers.invalid,
+        401: answers.unauthorized,
+        403: { description: 'The project has as many checks as it may. No body.' },
+        ...(takesRules && { 404: { description: 'The project has no such policy. No body.' } }),
+        413: answers.tooLarge,
+        429: answers.tooMany,
+        503: answers.unavailable,
+      },
+      async handle({ key, actor, body, request, deps, setLag }) {
+        const input = { project: key.project, body, slugFromName, takesRules }
+        const { isNew, lagMs, ...changed } = await createCheck(deps.db, actor, input, deps)
+        setLag(lagMs)
+        return withStatus(isNew ? 201 : 200, await written(changed, { request, deps, version }))
+      },
+    }),
+    write({
+      ...common,
+      path: `/api/v${version}/checks/{uuid}`,
+      operationId: 'updateCheck',
+      summary: 'Update a check',
+      description: 'What the request does not name stays.',
+      params: { uuid: uuidParam },
+      query,
+      body,
+      async handle({ key, actor, params, body, request, deps, setLag }) {
+        const own = await requireCheck(params.uuid, key, deps)
+        const input = { ...own, body, slugFromName, takesRules }
+        const { lagMs, ...changed } = await updateCheck(deps.db, actor, input, deps)
+        setLag(lagMs)
+        return await written(changed, { request, deps, version })
+      },
+    }),
+    write({
+      ...common,
+      method: 'delete',
+      path: `/api/v${version}/checks/{uuid}`,
+      operationId: 'deleteCheck',
+      summary: 'Delete a check with its pings, flips and notifications',
+      params: { uuid: uuidParam },
+      query,
+      responses: { ...common.responses, 200: { ...answers.check, description: 'The check as it was.' } },
+      async handle({ key, actor, params, request, deps, setLag }) {
+        const own = await requireCheck(params.uuid, key, deps)
+        // They go with the check.
+        const rules = showsRules(WRITER, version, queryOf(request)) ? (await findShownRules([own], deps))(own) : {}
+        const { check, lagMs } = await deleteCheck(deps.db, actor, own, deps)
+        setLag(lagMs)
+        return { ...toCheckView({ ...check, integrationIds: [] }, viewOptions(WRITER, version, deps)), ...rules }
+      },
+    }),
+    stateRoute('pause'),
+    stateRoute('resume'),
+  ]
+
+  function stateRoute(verb: 'pause' | 'resume'): Route {
+    return write({
+      ...common,
+      path: `/api/v${version}/checks/{uuid}/${verb}`,
+      operationId: `${verb}Check`,
+      summary: verb === 'pause' ? 'Pause a check' : 'Resume a paused check',
+      params: { uuid: uuidParam },
+      query,
+      responses: {
+        ...common.responses,
+        ...(verb === 'resume' && {
+          409: { description: '`check is not paused`', content: { 'text/plain': null } },
+        }),
+      },
+      async handle({ key, actor, params, request, deps, setLag }) {
+        const own = await requireCheck(params.uuid, key, deps)
+        const change = verb === 'pause' ? pauseCheck : resumeCheck
+        const { check, lagMs } = await change(deps.db, actor, own, deps)
+        setLag(lagMs)
+        return await written({ check, changedRules: null }, { request, deps, version })
+      },
+    })
+  }
+}
+
+/** A check after its change; with its rules when the request named some or asks for them. */
+async function written(
+  { check, changedRules }: { check: AssignedCheck; changedRules: ChangedRules | null },
+  { request, deps, version }: { request: Request; deps: IngressDeps; version: ApiVersion },
+) {
+  const view = toCheckView(check, viewOptions(WRITER, version, deps))
+  if (changedRules) return { ...view, rules: shownRules(changedRules) }
+  if (!showsRules(WRITER, version, queryOf(request))) return view
+  return { ...view, ...(await findShownRules([check], deps))(check) }
+}

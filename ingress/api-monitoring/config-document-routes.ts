@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { ValidationError } from '#shared/errors.ts'
+import { exportProject } from '#shared/monitoring/operations/export-project.ts'
+import { importProject } from '#shared/monitoring/operations/import-project.ts'
+import { MAX_DOCUMENT_VALUES } from '#shared/monitoring/projects/config-document.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import type { Route } from '../route.ts'
+import { jsonObjectTexts, sendPieces, textPieces } from '../text-pieces.ts'
+import { policySchema, rulesSchema } from './alerting-schemas.ts'
+import { read, readWriteKey, write } from './monitoring-route.ts'
+import { answers } from './schemas.ts'
+import { windowSchema } from './windows.ts'
+
+const document = z
+  .object({
+    version: z.literal(1),
+    channels: z.array(
+      z.object({ id: z.uuid(), kind: z.string(), name: z.string(), config: z.record(z.string(), z.unknown()) }),
+    ),
+    checks: z.array(
+      z
+        .looseObject({ uuid: z.uuid(), rules: rulesSchema.partial().optional() })
+        .describe('The settings of a check as in requests, and its uuid; `rules` only where it has some.'),
+    ),
+    policies: z.array(policySchema).optional().describe('Only where there are some.'),
+    windows: z.array(windowSchema).optional().describe('Maintenance windows; only where there are some.'),
+  })
+  .meta({ id: 'ConfigDocument' })
+
+const changes = z.object({
+  create: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  update: z.array(z.object({ id: z.uuid(), name: z.string(), changes: z.record(z.string(), z.unknown()) })),
+  unchanged: z.int(),
+})
+
+const report = z
+  .object({
+    applied: z.boolean(),
+    channels: changes,
+    checks: changes,
+    policies: changes.optional().describe('Of a document that lists some.'),
+    windows: changes.optional().describe('Of a document that lists some.'),
+    unknownIntegrations: z.array(z.uuid()),
+  })
+  .meta({ id: 'ImportReport' })
+
+const common = {
+  tags: ['Configuration'],
+  params: {},
+} as const
+
+/** A project's configuration as one document, out and in; version 3 only. */
+export const documentRoutes: readonly Route[] = [
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/export',
+    operationId: 'exportProject',
+    summary: 'Get the configuration of the project as one document',
+    description: 'Without secrets, those of pings too: an import keeps those that are stored.',
+    responses: {
+      200: { description: 'The document.', content: { 'application/json': document } },
+      401: answers.unauthorized,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+    async handle({ key: { project }, actor, deps }) {
+      // Reads of one project that overlap share the document: it takes some MB.
+      const { pieces } = await deps.checkLists(`export ${project.id}`, async () => {
+        const exported = await exportProject(deps.db, actor, { project }, deps)
+        return { pieces: await textPieces(jsonObjectTexts(exported)), lagMs: 0 }
+      })
+      return (response) => sendPieces(response, 'application/json', pieces)
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/import',
+    operationId: 'importProject',
+    summary: 'Compare the project with a document, or make it agree',
+    description:
+      'Takes what the export gives, and lists of checks as this API answers them. Nothing is deleted; applying a ' +
+      'document twice changes nothing.',
+    query: z.object({
+      plan: z.string().optional().describe('`1`: only say what would change.'),
+      apply: z.string().optional().describe('`1`: change it.'),
+    }),
+    body: { required: true, content: { 'application/json': document } },
+    maxValues: MAX_DOCUMENT_VALUES,
+    responses: {
+      200: { description: 'What differs, or did.', content: { 'application/json': report } },
+      400: answers.invalid,
+      401: answers.unauthorized,
+      403: { description: 'The project would have more checks, policies or windows than it may. No body.' },
+      413: answers.tooLarge,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+    async handle({ key, actor, body, request, deps }) {
+      const query = queryOf(request)
+      const [plan, apply] = [query.get('plan') === '1', query.get('apply') === '1']
+      if (plan === apply) throw new ValidationError('either plan=1 or apply=1 is needed')
+      const input = { project: key.project, document: body, apply }
+      return await deps.importSlots.run(`${key.project.id}`, () => importProject(deps.db, actor, input, deps))
+    },
+  }),
+]

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { ValidationError } from '#shared/errors.ts'
+import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
+import { listFlips } from '#shared/monitoring/flips/store.ts'
+import { toFlipView } from '#shared/monitoring/flips/view.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import type { Route } from '../route.ts'
+import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
+import { anyKey, type Context, type Reply, read } from './monitoring-route.ts'
+import { type ApiVersion, requireCheckId } from './operation.ts'
+import { answers, flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { uuidOfUniqueKey } from './unique-keys.ts'
+
+/** Changes of status, for one version of the API. */
+export function flipRoutes(version: ApiVersion): Route[] {
+  const common = {
+    tags: ['Flips'],
+    access: anyKey,
+    summary: 'List the changes of status of a check, newest first',
+    query: z.object({
+      seconds: z.string().optional().describe('Of the last so many seconds; 0 means all.'),
+      start: z.string().optional().describe('UNIX timestamp: not older than it.'),
+      end: z.string().optional().describe('UNIX timestamp: older than it.'),
+    }),
+    responses: {
+      200: { description: 'The flips.', content: { 'application/json': z.array(flipSchema) } },
+      400: { description: 'A filter is not valid. No body.' },
+      401: answers.unauthorized,
+      403: answers.forbidden,
+      404: answers.notFound,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+  } as const
+  return [
+    read({
+      ...common,
+      path: `/api/v${version}/checks/{uuid}/flips/`,
+      operationId: 'listFlips',
+      description: 'Takes the unique_key instead of the uuid as well.',
+      params: { uuid: uuidParam },
+      async handle({ key, params, ...context }) {
+        return await flipsOf(await requireCheckId(params.uuid, key, context.deps), context)
+      },
+    }),
+    read({
+      ...common,
+      path: `/api/v${version}/checks/{unique_key}/flips/`,
+      operationId: 'listFlipsByUniqueKey',
+      documentedBy: 'listFlips',
+      params: { unique_key: uniqueKeyParam },
+      async handle({ key, params, ...context }) {
+        const uuid = await uuidOfUniqueKey(params.unique_key, key, context.deps)
+        return await flipsOf(await requireCheckId(uuid, key, context.deps), context)
+      },
+    }),
+  ]
+}
+
+async function flipsOf(
+  checkId: number,
+  { request, deps, setLag }: Pick<Context<string>, 'request' | 'deps' | 'setLag'>,
+): Promise<Reply> {
+  const range = parseFlipFilters(queryOf(request), deps.now())
+  if (!range) throw new ValidationError('')
+  setLag(await deps.barrier.pass([checkId]))
+  const flips = await listFlips(deps.db, checkId, range)
+  const pieces = await textPieces(jsonListTexts(flips, toFlipView))
+  return (response) => sendPieces(response, 'application/json', pieces)
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { shardsNow } from '#shared/contracts/ping-generations.ts'
+import { listGaps } from '#shared/monitoring/availability/gap-list-store.ts'
+import type { ListedGap } from '#shared/monitoring/availability/listed-gap.ts'
+import { toIsoSeconds } from '#shared/time.ts'
+import { queryOf } from '../middleware/form-text.ts'
+import { paged } from '../paging.ts'
+import type { Route } from '../route.ts'
+import { pageQuery } from './list-page.ts'
+import { anyKey, read } from './monitoring-route.ts'
+import { numberOf } from './query-number.ts'
+import { answers } from './schemas.ts'
+
+const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
+const gapSchema = z
+  .object({
+    from: instant,
+    until: instant.nullable().describe('Null while it is open.'),
+    listener: z
+      .enum(['http', 'smtp', 'sweeper', 'notifier'])
+      .describe('Where pings come in; or who looks for what is missing, and who sends messages.'),
+    scope: z.enum(['all', 'some']).describe('Whether pings of every check, or only of some, could not be taken.'),
+    kind: z
+      .enum(['full', 'partial', 'clock', 'detection'])
+      .describe('`detection`: nothing was lost, messages were late.'),
+    cause: z.string(),
+    checks: z.int().describe('Checks of this project that became unknown by it.'),
+  })
+  .meta({ id: 'Gap' })
+
+/** When signals could not be taken; version 3 only. */
+export const gapRoutes: readonly Route[] = [
+  read({
+    access: anyKey,
+    tags: ['Alerting'],
+    path: '/api/v3/gaps/',
+    operationId: 'listGaps',
+    summary: 'List the times in which signals could not be taken, newest first',
+    params: {},
+    query: pageQuery,
+    responses: {
+      200: {
+        description: 'A page of gaps; `next` names the one after it.',
+        content: { 'application/json': z.object({ gaps: z.array(gapSchema), next: z.string().nullable() }) },
+      },
+      400: answers.invalid,
+      401: answers.unauthorized,
+      429: answers.tooMany,
+      503: answers.unavailable,
+    },
+    async handle({ key, request, deps }) {
+      const query = queryOf(request)
+      const limit = numberOf(query, 'limit', { min: 1, max: 100 }) ?? 50
+      const before = numberOf(query, 'before', { min: 0, max: Number.MAX_SAFE_INTEGER })
+      const shards = shardsNow(deps.installation.generations())
+      const rows = await listGaps(deps.db, { projectId: key.project.id, before, limit: limit + 1, shards })
+      const { page, nextCursor } = paged(rows, limit, ({ id }) => String(id))
+      return { gaps: page.map(gapView), next: nextCursor }
+    },
+  }),
+]
+
+function gapView({ from, until, listener, scope, kind, cause, checks }: ListedGap) {
+  return {
+    from: toIsoSeconds(from),
+    until: until === null ? null : toIsoSeconds(until),
+    listener,
+    scope,
+    kind,
+    cause,
+    checks,
+  }
+}

@@ -1,0 +1,205 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { canonicalJson } from '#shared/monitoring/checks/canonical-json.ts'
+import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import { shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
+import { findIntegration, listNotifications, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { testIntegration } from '#shared/monitoring/operations/test-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
+import type { IngressDeps } from '../deps.ts'
+import type { Route } from '../route.ts'
+import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
+import { answers, uuidParam } from './schemas.ts'
+
+const NOTIFICATIONS_LISTED = 100
+
+const integration = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    kind: z.string(),
+    config: z.record(z.string(), z.unknown()).describe('Without its secret members.'),
+    disabled: z.boolean(),
+    last_notify: z.iso.datetime().nullable(),
+    last_error: z.string(),
+  })
+  .meta({ id: 'IntegrationDetails' })
+
+const notification = z
+  .object({
+    id: z.uuid(),
+    check: z.uuid().nullable().describe('Null for a test message and for a digest.'),
+    check_status: z.enum(['up', 'down']),
+    state: z.enum(['pending', 'delivered', 'failed', 'suppressed']),
+    error: z.string(),
+    attempts: z.int(),
+    created: z.iso.datetime(),
+    next_attempt: z.iso.datetime().nullable(),
+    finished: z.iso.datetime().nullable(),
+    what: z.enum(['flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown']),
+    incident: z.uuid().nullable(),
+    size: z.int().describe('Checks that it is about.'),
+  })
+  .meta({ id: 'Notification' })
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const config = z.record(z.string(), z.unknown()).describe("The kind's options; secret members are never shown again.")
+
+const common = {
+  tags: ['Integrations'],
+  responses: {
+    200: { description: 'The integration.', content: json(integration) },
+    400: answers.invalid,
+    401: answers.unauthorized,
+    404: answers.notFound,
+    413: answers.tooLarge,
+    429: answers.tooMany,
+    503: answers.unavailable,
+  },
+}
+
+/** Management of integrations: ours, beyond the published contract; version 3 only. */
+export const integrationRoutes: readonly Route[] = [
+  write({
+    ...common,
+    path: '/api/v3/channels/',
+    operationId: 'createChannel',
+    summary: 'Create an integration',
+    description:
+      'The recipient of an e-mail integration is asked first, by a mail with a link, unless the address belongs to a member of the organisation or agreed in this project before.',
+    params: {},
+    body: {
+      required: true,
+      content: json(z.object({ kind: z.string(), name: z.string().max(100).optional(), config })),
+    },
+    responses: { ...common.responses, 201: { description: 'The integration.', content: json(integration) } },
+    async handle({ key, actor, body, deps }) {
+      const { kind, name = '', config: options = null } = body
+      const input = { project: key.project, kind, name, config: canonicalJson(options) }
+      const channel = await createIntegration(deps.db, actor, input, deps)
+      return withStatus(201, view(channel, deps))
+    },
+  }),
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/channels/{uuid}',
+    operationId: 'getChannel',
+    summary: 'Get an integration',
+    params: { uuid: uuidParam },
+    async handle({ key, params, deps }) {
+      return view(await requireIntegration(params.uuid, key, deps), deps)
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/channels/{uuid}',
+    operationId: 'updateIntegrationRow',
+    summary: 'Change an integration',
+    description:
+      'What the request does not name stays. A new config keeps the secret members that it leaves out while they go to the same origin; for another one they must be given again, or as null to drop them.',
+    params: { uuid: uuidParam },
+    body: {
+      required: true,
+      content: json(
+        z.object({ name: z.string().max(100).optional(), config: config.optional(), disabled: z.boolean().optional() }),
+      ),
+    },
+    async handle({ key, actor, params, body, deps }) {
+      const channel = await requireIntegration(params.uuid, key, deps)
+      const { name, disabled } = body
+      const config = body.config === undefined ? undefined : canonicalJson(body.config)
+      const input = { project: key.project, channel, name, disabled, config }
+      await updateIntegration(deps.db, actor, input, deps)
+      return view(await requireIntegration(params.uuid, key, deps), deps)
+    },
+  }),
+  write({
+    ...common,
+    method: 'delete',
+    path: '/api/v3/channels/{uuid}',
+    operationId: 'deleteIntegrationRow',
+    summary: 'Delete an integration; its checks keep their other ones',
+    params: { uuid: uuidParam },
+    async handle({ key, actor, params, deps }) {
+      const channel = await requireIntegration(params.uuid, key, deps)
+      await deleteIntegration(deps.db, actor, { project: key.project, channel })
+      return view(channel, deps)
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/channels/{uuid}/test',
+    operationId: 'testChannel',
+    summary: 'Send a test message through an integration',
+    description: 'It is sent like any other; its outcome shows in the notifications of the integration.',
+    params: { uuid: uuidParam },
+    responses: {
+      ...common.responses,
+      202: { description: 'The message is under way.', content: json(z.object({ notification: z.uuid() })) },
+    },
+    async handle({ key, actor, params, deps }) {
+      const channel = await requireIntegration(params.uuid, key, deps)
+      const id = await testIntegration(actor, { project: key.project, channel }, deps)
+      return withStatus(202, { notification: id })
+    },
+  }),
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/channels/{uuid}/notifications',
+    operationId: 'listChannelNotifications',
+    summary: 'List the newest notifications of an integration',
+    params: { uuid: uuidParam },
+    responses: {
+      ...common.responses,
+      200: {
+        description: `At most ${NOTIFICATIONS_LISTED}, newest first.`,
+        content: json(z.object({ notifications: z.array(notification) })),
+      },
+    },
+    async handle({ key, params, deps }) {
+      const channel = await requireIntegration(params.uuid, key, deps)
+      const notifications = await listNotifications(deps.db, channel.id, NOTIFICATIONS_LISTED)
+      return {
+        notifications: notifications.map((it) => ({
+          id: it.id,
+          check: it.checkUuid,
+          check_status: it.checkStatus,
+          state: it.state,
+          error: it.error,
+          attempts: it.attempts,
+          created: it.createdAt.toISOString(),
+          next_attempt: it.state === 'pending' ? (it.nextAttemptAt?.toISOString() ?? null) : null,
+          finished: it.finishedAt?.toISOString() ?? null,
+          what: it.what,
+          incident: it.incident,
+          size: it.size,
+        })),
+      }
+    },
+  }),
+]
+
+async function requireIntegration(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<StoredIntegration> {
+  const channel = await findIntegration(deps.db, key.project.id, uuid)
+  if (!channel) throw new NotFoundError('')
+  return channel
+}
+
+function view(channel: StoredIntegration, deps: IngressDeps) {
+  const kind = findKind(channel.kind)
+  return {
+    id: channel.uuid,
+    name: channel.name,
+    kind: channel.kind,
+    config: kind ? shownConfig(kind, decryptConfig(channel, deps.secrets)) : {},
+    disabled: channel.disabledAt !== null,
+    last_notify: channel.lastNotifyAt?.toISOString() ?? null,
+    last_error: channel.lastError,
+  }
+}

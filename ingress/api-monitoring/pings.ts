@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { findCheck } from '#shared/monitoring/checks/store.ts'
+import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
+import { findBodyLength, listPings, lookBack, readBody } from '#shared/monitoring/pings/store.ts'
+import { toPingView } from '#shared/monitoring/pings/view.ts'
+import type { Route } from '../route.ts'
+import { sendStream } from '../text-pieces.ts'
+import { read, readWriteKey } from './monitoring-route.ts'
+import { type ApiVersion, requireCheckId } from './operation.ts'
+import { answers, pingSchema, uuidParam } from './schemas.ts'
+
+/** However many are kept, no more are listed (monitoring behaviour 5.8). */
+const MAX_LISTED = 1000
+
+/** Recorded pings and their bodies, for one version of the API. */
+export function pingRoutes(version: ApiVersion): Route[] {
+  const common = {
+    tags: ['Pings'],
+    access: readWriteKey,
+  } as const
+  const failures = {
+    401: answers.unauthorized,
+    403: answers.forbidden,
+    404: answers.notFound,
+    429: answers.tooMany,
+    503: answers.unavailable,
+  }
+  return [
+    read({
+      ...common,
+      path: `/api/v${version}/checks/{uuid}/pings/`,
+      operationId: 'listPings',
+      summary: 'List the newest pings of a check, newest first',
+      params: { uuid: uuidParam },
+      responses: {
+        200: {
+          description: 'At most 1,000 pings.',
+          content: { 'application/json': z.object({ pings: z.array(pingSchema) }) },
+        },
+        ...failures,
+      },
+      async handle({ key, params: { uuid }, deps, setLag }) {
+        const id = await requireCheckId(uuid, key, deps)
+        setLag(await deps.barrier.pass([id]))
+        const check = await findCheck(deps.db, uuid)
+        if (!check) throw new NotFoundError('')
+        const kept = deps.config.pingLogLimit
+        const pings = await listPings(deps.db, id, check.nPings - kept, Math.min(kept, MAX_LISTED))
+        const plan = planDurations(pings)
+        const durations = finishDurations(plan, await lookBack(deps.db, id, plan.lookBacks))
+        const options = { base: deps.config.publicUrl, version, checkUuid: uuid, durations }
+        return { pings: pings.map((ping) => toPingView(ping, options)) }
+      },
+    }),
+    read({
+      ...common,
+      path: `/api/v${version}/checks/{uuid}/pings/{n}/body`,
+      operationId: 'getPingBody',
+      summary: 'Get the body of a ping, byte for byte',
+      params: {
+        uuid: uuidParam,
+        n: { pattern: '[0-9]+', description: "The ping's number.", example: '17' },
+      },
+      responses: { 200: { description: 'The stored bytes.', content: { 'text/plain': null } }, ...failures },
+      async handle({ key, params, deps, setLag }) {
+        const id = await requireCheckId(params.uuid, key, deps)
+        setLag(await deps.barrier.pass([id]))
+        const check = await findCheck(deps.db, params.uuid)
+        const n = Number(params.n)
+        const isKept = check !== null && n > check.nPings - deps.config.pingLogLimit && n <= check.nPings
+        const length = isKept ? await findBodyLength(deps.db, id, n) : 0
+        if (length === 0) throw new NotFoundError('')
+        return async (response) => {
+          // The bytes are somebody else's: no browser may take them for a page.
+          response.setHeader('X-Content-Type-Options', 'nosniff')
+          response.setHeader('Content-Type', 'text/plain')
+          await sendStream(response, readBody(deps.db, id, n, length), length)
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { findPolicy, findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { policyView } from '#shared/monitoring/alerting/policy-view.ts'
+import { changeRules } from '#shared/monitoring/operations/change-rules.ts'
+import { createPolicy } from '#shared/monitoring/operations/create-policy.ts'
+import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
+import { updatePolicy } from '#shared/monitoring/operations/update-policy.ts'
+import { UUID_PATTERN } from '#shared/uuid.ts'
+import type { Route } from '../route.ts'
+import { policyRequestSchema, policySchema, rulesSchema } from './alerting-schemas.ts'
+import { pageOf, pageQuery } from './list-page.ts'
+import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
+import { requireCheck } from './operation.ts'
+import { shownRules } from './rules-view.ts'
+import { answers, uuidParam } from './schemas.ts'
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const policyParam = {
+  pattern: UUID_PATTERN,
+  description: 'Dashed and in lower case.',
+  example: 'd4fd64c5-1a57-4b4c-a9d4-6f2f3b8b7a10',
+}
+const common = {
+  tags: ['Alerting'],
+  responses: {
+    200: { description: 'The policy.', content: json(policySchema) },
+    400: answers.invalid,
+    401: answers.unauthorized,
+    404: answers.notFound,
+    413: answers.tooLarge,
+    429: answers.tooMany,
+    503: answers.unavailable,
+  },
+}
+const body = { required: true, content: json(policyRequestSchema) }
+
+/** Policies, and which of them a check names; version 3 only. */
+export const policyRoutes: readonly Route[] = [
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/policies/',
+    operationId: 'listPolicies',
+    summary: 'List the policies of the project, newest first',
+    params: {},
+    query: pageQuery,
+    responses: {
+      ...common.responses,
+      200: {
+        description: 'A page of policies; `next` names the one after it.',
+        content: json(z.object({ policies: z.array(policySchema), next: z.string().nullable() })),
+      },
+    },
+    async handle({ key, request, deps }) {
+      const { page, next } = pageOf(await policiesOf(deps.db, [key.project.id]), request)
+      return { policies: page.map(policyView), next }
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/policies/',
+    operationId: 'createPolicy',
+    summary: 'Create a policy',
+    params: {},
+    body,
+    responses: {
+      ...common.responses,
+      201: { description: 'The policy.', content: json(policySchema) },
+      403: { description: 'The project has 50 policies. No body.' },
+    },
+    async handle({ key, actor, body, deps }) {
+      return withStatus(201, policyView(await createPolicy(deps.db, actor, { project: key.project, body })))
+    },
+  }),
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/policies/{policy}',
+    operationId: 'getPolicy',
+    summary: 'Get a policy',
+    params: { policy: policyParam },
+    async handle({ key, params, deps }) {
+      const policy = await findPolicy(deps.db, key.project.id, params.policy)
+      if (!policy) throw new NotFoundError('')
+      return policyView(policy)
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/policies/{policy}',
+    operationId: 'updatePolicy',
+    summary: 'Change a policy',
+    description: 'What the request does not name stays; null resets to the default. The change counts from now.',
+    params: { policy: policyParam },
+    body,
+    async handle({ key, actor, params, body, deps }) {
+      return policyView(await updatePolicy(deps.db, actor, { project: key.project, uuid: params.policy, body }))
+    },
+  }),
+  write({
+    ...common,
+    method: 'delete',
+    path: '/api/v3/policies/{policy}',
+    operationId: 'deletePolicy',
+    summary: 'Delete a policy',
+    description: 'Its checks come under the next policy that applies, or are told directly.',
+    params: { policy: policyParam },
+    async handle({ key, actor, params, deps }) {
+      return policyView(await deletePolicy(deps.db, actor, { project: key.project, uuid: params.policy }))
+    },
+  }),
+  read({
+    ...common,
+    access: readWriteKey,
+    path: '/api/v3/checks/{uuid}/rules',
+    operationId: 'getRules',
+    summary: 'Get the rules of a check',
+    params: { uuid: uuidParam },
+    responses: {
+      ...common.responses,
+      200: { description: 'The rules.', content: json(rulesSchema) },
+      403: answers.forbidden,
+    },
+    async handle({ key, params, deps }) {
+      const { id } = await requireCheck(params.uuid, key, deps)
+      return await findRules(deps.db, id)
+    },
+  }),
+  write({
+    ...common,
+    path: '/api/v3/checks/{uuid}/rules',
+    operationId: 'updateRules',
+    summary: 'Change the rules of a check',
+    description: 'What the request does not name stays; null resets to the default.',
+    params: { uuid: uuidParam },
+    body: { required: true, content: json(rulesSchema.partial()) },
+    responses: {
+      ...common.responses,
+      200: { description: 'The rules.', content: json(rulesSchema) },
+      403: answers.forbidden,
+    },
+    async handle({ key, actor, params, body, deps }) {
+      const own = await requireCheck(params.uuid, key, deps)
+      return shownRules(await changeRules(deps.db, actor, { ...own, body }, deps))
+    },
+  }),
+]

@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { MAX_CHANNELS_LENGTH } from '#shared/monitoring/checks/integrations-field.ts'
+import { MAX_DESC_LENGTH } from '#shared/monitoring/checks/spec.ts'
+import { UUID_PATTERN } from '#shared/uuid.ts'
+import type { PathParam } from '../route.ts'
+import { rulesSchema } from './alerting-schemas.ts'
+
+export const uuidParam: PathParam = {
+  pattern: UUID_PATTERN,
+  description: 'Dashed and in lower case.',
+  example: '803f680d-e89b-492b-82ef-2be7b774a92d',
+}
+
+export const uniqueKeyParam: PathParam = {
+  pattern: '[0-9A-Za-z]{40}',
+  description: "A check's unique_key, 40 characters.",
+  example: '124f983e0e3dcaeba921cfcef46efd084576e783',
+}
+
+const keywords = z.string().max(200)
+const seconds = z.int().min(60).max(31_536_000)
+const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
+
+const errorSchema = z.object({ error: z.string() }).meta({ id: 'MonitoringError' })
+
+/** The settings of a check under their names in requests. */
+const settings = {
+  name: z.string().max(100),
+  slug: z.string().max(100).describe('a-z, 0-9, hyphen and underscore; may be empty.'),
+  tags: z.string().max(500).describe('Separated by single spaces.'),
+  desc: z.string().max(MAX_DESC_LENGTH),
+  grace: seconds,
+  manual_resume: z.boolean(),
+  methods: z.enum(['', 'POST']),
+  subject: keywords.describe('Deprecated: the success keywords of mail subjects.'),
+  subject_fail: keywords.describe('Deprecated: the failure keywords of mail subjects.'),
+  start_kw: keywords,
+  success_kw: keywords,
+  failure_kw: keywords,
+  filter_subject: z.boolean(),
+  filter_body: z.boolean(),
+  filter_http_body: z.boolean(),
+  filter_default_fail: z.boolean(),
+}
+
+const state = {
+  n_pings: z.int(),
+  status: z.enum(['new', 'up', 'grace', 'down', 'paused', 'started']).describe('`started` in version 1 only.'),
+  started: z.boolean(),
+  last_ping: instant.nullable(),
+  next_ping: instant.nullable(),
+  badge_url: z.url(),
+  last_duration: z.int().optional().describe('Seconds of the last measured run.'),
+}
+
+const schedule = {
+  timeout: seconds.optional().describe('Simple checks only.'),
+  schedule: z.string().max(100).optional().describe('Cron and OnCalendar checks only.'),
+  tz: z.string().optional().describe('IANA name; cron and OnCalendar checks only.'),
+}
+
+export const checkSchema = z
+  .object({
+    ...settings,
+    ...state,
+    uuid: z.uuid(),
+    ping_url: z.url(),
+    update_url: z.url(),
+    pause_url: z.url(),
+    resume_url: z.url(),
+    channels: z.string().describe('Ids of the assigned integrations, separated by commas.'),
+    ...schedule,
+    rules: rulesSchema
+      .optional()
+      .describe('Version 3, with `?rules=1` or where the request names some, and only for a read-write key.'),
+  })
+  .meta({ id: 'Check' })
+
+export const readOnlyCheckSchema = z.object({ ...settings, ...state, unique_key: z.string(), ...schedule }).meta({
+  id: 'ReadOnlyCheck',
+  description: 'The form for read-only keys: nothing in it can ping or change the check.',
+})
+
+export const checkRequestSchema = z
+  .object({
+    ...Object.fromEntries(Object.entries(settings).map(([name, schema]) => [name, schema.optional()])),
+    timeout: seconds.optional(),
+    schedule: z.string().max(100).optional().describe('Cron or systemd OnCalendar expression; wins over timeout.'),
+    tz: z.string().optional().describe('IANA time zone name.'),
+    channels: z
+      .string()
+      .max(MAX_CHANNELS_LENGTH)
+      .optional()
+      .describe('`*` for all integrations, or at most 1,000 ids and names separated by commas.'),
+    unique: z
+      .array(z.enum(['name', 'slug', 'tags', 'timeout', 'grace']))
+      .optional()
+      .describe('Create only: update the check that equals the request in these fields, if there is one.'),
+    rules: rulesSchema
+      .partial()
+      .optional()
+      .describe('Version 3 only. What it does not name stays; null resets to the default.'),
+    api_key: z.string().optional().describe('Instead of the header.'),
+  })
+  .meta({ id: 'CheckRequest', description: 'Every member may be left out; unknown members are ignored.' })
+
+export const pingSchema = z
+  .object({
+    type: z.enum(['success', 'start', 'fail', 'log', 'ign']),
+    date: z.iso.datetime({ offset: true }).describe('Arrival; six digits of a second.'),
+    n: z.int(),
+    scheme: z.string(),
+    remote_addr: z.string().nullable(),
+    method: z.string(),
+    ua: z.string(),
+    rid: z.uuid().nullable(),
+    body_url: z.url().nullable(),
+    duration: z.number().optional().describe('Seconds, two decimals; left out when unknown.'),
+  })
+  .meta({ id: 'Ping' })
+
+export const flipSchema = z
+  .object({ timestamp: instant, up: z.union([z.literal(0), z.literal(1)]) })
+  .meta({ id: 'Flip' })
+
+export const channelSchema = z.object({ id: z.uuid(), name: z.string(), kind: z.string() }).meta({ id: 'Integration' })
+
+const badgeUrlsSchema = z
+  .object({ svg: z.url(), svg3: z.url(), json: z.url(), json3: z.url(), shields: z.url(), shields3: z.url() })
+  .meta({ id: 'BadgeUrls' })
+
+export const badgesSchema = z.object({ badges: z.record(z.string(), badgeUrlsSchema) })
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+
+/** The answers that many operations share. */
+export const answers = {
+  check: { description: 'The check.', content: json(checkSchema) },
+  created: { description: 'The check, created by this request.', content: json(checkSchema) },
+  invalid: { description: 'The first thing that is wrong with the request.', content: json(errorSchema) },
+  unauthorized: { description: '`missing api key` or `wrong api key`.', content: json(errorSchema) },
+  forbidden: { description: 'The check belongs to another project. No body.' },
+  notFound: { description: 'There is no such thing. No body.' },
+  tooMany: {
+    description: 'More requests than the limit allows.',
+    content: json(errorSchema),
+    headers: { 'Retry-After': 'Seconds to wait.' },
+  },
+  unavailable: {
+    description: 'The service cannot answer now.',
+    content: json(errorSchema),
+    headers: { 'Retry-After': 'Seconds to wait.' },
+  },
+  tooLarge: { description: 'The body is longer than 2,621,440 bytes.', content: json(errorSchema) },
+} as const

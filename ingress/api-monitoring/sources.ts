@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { NotFoundError } from '#shared/errors.ts'
+import { findCheck } from '#shared/monitoring/checks/store.ts'
+import { removeSource } from '#shared/monitoring/operations/remove-source.ts'
+import { findFacts } from '#shared/monitoring/rules/rule-state-store.ts'
+import { toSourcesView } from '#shared/monitoring/rules/source-view.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import type { Route } from '../route.ts'
+import { read, readWriteKey, write } from './monitoring-route.ts'
+import { requireCheck, requireCheckId } from './operation.ts'
+import { sourceSchema } from './run-schemas.ts'
+import { answers, uuidParam } from './schemas.ts'
+
+const answer = {
+  description: 'The sources, and in a sentence how many report.',
+  content: { 'application/json': z.object({ sources: z.array(sourceSchema), text: z.string() }) },
+}
+const failures = {
+  401: answers.unauthorized,
+  403: answers.forbidden,
+  404: answers.notFound,
+  429: answers.tooMany,
+  503: answers.unavailable,
+}
+
+/** The machines that report for checks whose rules expect several; version 3 only. */
+export const sourceRoutes: readonly Route[] = [
+  read({
+    tags: ['Alerting'],
+    access: readWriteKey,
+    path: '/api/v3/checks/{uuid}/sources/',
+    operationId: 'listSources',
+    summary: 'List the sources of a check',
+    params: { uuid: uuidParam },
+    responses: { 200: answer, ...failures },
+    async handle({ key, params: { uuid }, deps, setLag }) {
+      const id = await requireCheckId(uuid, key, deps)
+      setLag(await deps.barrier.pass([id]))
+      const check = await findCheck(deps.db, uuid)
+      if (!check) throw new NotFoundError('')
+      const quorum = (await findFacts(deps.db, [id])).get(id)?.sources
+      return quorum ? toSourcesView(check, quorum, deps.now(), nextOccurrence) : { sources: [], text: '' }
+    },
+  }),
+  write({
+    tags: ['Alerting'],
+    method: 'delete',
+    path: '/api/v3/checks/{uuid}/sources/{source}',
+    operationId: 'deleteSource',
+    summary: 'Forget a source, which makes room for another',
+    params: {
+      uuid: uuidParam,
+      source: { pattern: '[A-Za-z0-9._:-]{1,64}', description: 'Its name.', example: 'web2' },
+    },
+    responses: { 200: answer, ...failures },
+    async handle({ key, actor, params, deps }) {
+      const { check, quorum } = await removeSource(deps.db, actor, {
+        ...(await requireCheck(params.uuid, key, deps)),
+        name: params.source,
+      })
+      return toSourcesView(check, quorum, deps.now(), nextOccurrence)
+    },
+  }),
+]

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
+import { type AnchorVerification, verifyAnchor } from '#shared/transparency/operations/verify-anchor.ts'
+import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { anyClient, publicVerification } from '../access.ts'
+import { jsonAnswer } from '../answer.ts'
+import { problemResponses } from '../documents.ts'
+import { readJsonBytes } from '../json-body.ts'
+import { formParam } from '../path-params.ts'
+import { read } from '../risk-route.ts'
+import { logPolicy } from './policy.ts'
+import { readVerifyBody } from './read-verify-body.ts'
+
+const AnchorViewSchema = z
+  .object({
+    txId: z.string(),
+    network: z.string(),
+    env: z.enum(['sandbox', 'production']),
+    state: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']),
+    entry: z.string(),
+    index: z.int().nullable(),
+    treeSize: z.int().nullable(),
+    proof: z.array(z.string()).nullable(),
+    checkpoint: z.string().nullable(),
+    tlogProof: z.string().nullable(),
+  })
+  .meta({ id: 'Anchor' })
+
+// Some programs write hexadecimal in upper case.
+const txIdParam = formParam(/^[0-9A-Fa-f]{64}$/, 'must be 64 hexadecimal digits', {
+  description: 'txId of an anchor block',
+  example: '20a5fdbe0b0f7f6a3a1f5c1d9a3d0c3e5b8f7a6c4d2e1f0a9b8c7d6e5f4a3b2c',
+})
+
+export const readAnchorRoute = read({
+  path: '/v1/anchors/{txId}',
+  operationId: 'getAnchor',
+  summary: 'How far an anchor is, with its proof',
+  description: 'Public. `proof` is the RFC 6962 audit path, `tlogProof` everything an offline verifier needs.',
+  tags: ['Anchoring'],
+  access: anyClient,
+  params: { txId: txIdParam },
+  responses: {
+    200: { description: 'The anchor', content: { 'application/json': AnchorViewSchema } },
+    ...problemResponses(404, 429, 503),
+  },
+  async handle({ params: { txId }, deps: { db } }) {
+    const view = await viewAnchor(db, txId.toLowerCase())
+    if (!view) throw new NotFoundError('there is no such anchor')
+    return jsonAnswer(200, view, { 'Access-Control-Allow-Origin': '*' })
+  },
+})
+
+const VerifyBody = z.object({ object: z.record(z.string(), z.unknown()) }).meta({ id: 'VerifyAnchorRequest' })
+
+export const VerifySchema = z
+  .object({
+    verified: z.boolean(),
+    verdict: z.enum(['VERIFIED', 'PARTIAL', 'FAILED']),
+    payloadSha256: z.string(),
+    txId: z.string().nullable(),
+    state: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']).nullable(),
+    checks: z.array(
+      z.object({ name: z.string(), result: z.string(), code: z.string().optional(), detail: z.string() }),
+    ),
+  })
+  .meta({ id: 'VerifiedAnchor' })
+
+export const verifyAnchorRoute = read({
+  method: 'post',
+  path: '/v1/anchors/verify',
+  operationId: 'verifyAnchor',
+  summary: 'Recompute the hash of an object and look its anchor up',
+  description:
+    'Public, changes nothing, and stores nothing. An object without an `anchor` is looked up by the anchor that it ' +
+    'would have. Trust no server with this question when it matters: verify offline. ' +
+    'At most PUBLIC_RATE_LIMIT_PER_MINUTE (600) in a minute per address.',
+  tags: ['Anchoring'],
+  access: publicVerification,
+  params: {},
+  body: { required: true, content: { 'application/json': VerifyBody } },
+  responses: {
+    200: { description: 'What was found', content: { 'application/json': VerifySchema } },
+    ...problemResponses(400, 413, 415, 429, 503),
+  },
+  async handle({ request, deps }) {
+    return await verifyBody(await readJsonBytes(request), deps)
+  },
+})
+
+/** Bodies up to this long are read at once. */
+const QUICK_BYTES = 64 * 1024
+
+/** @param bytes `{"object": {...}}` @throws ValidationError */
+export async function verifyBody(bytes: Uint8Array, deps: IngressDeps): Promise<AnchorVerification> {
+  const isQuick = bytes.length <= QUICK_BYTES
+  const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
+  if (!body.ok) throw new ValidationError(body.message, body.errors)
+  return await verifyAnchor(deps.db, withOwnAnchor(body.facts), (env) => logPolicy(deps, env))
+}

@@ -1,0 +1,270 @@
+import { z } from 'zod'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import {
+  BUREAU_STYLES,
+  type FileStyle,
+  hasEnded,
+  type Import,
+  type ImportKind,
+} from '#shared/risk/colending/imports/import.ts'
+import { findOwnImport, listImports } from '#shared/risk/colending/imports/import-store.ts'
+import { ImportRowSchema } from '#shared/risk/colending/imports/row.ts'
+import { listErrors, listRows } from '#shared/risk/colending/imports/row-store.ts'
+import { rowText } from '#shared/risk/colending/imports/row-text.ts'
+import {
+  ERRORS_SHOWN,
+  errorView,
+  ImportErrorSchema,
+  ImportSchema,
+  importView,
+  ListedImportSchema,
+  listedImportView,
+} from '#shared/risk/colending/imports/view.ts'
+import { findFileMapping, MAPPINGS_CLAIM, mappingOfStyle } from '#shared/risk/colending/mappings/registry.ts'
+import { exportImportErrors } from '#shared/risk/operations/export-import-errors.ts'
+import { proveImportRow } from '#shared/risk/operations/prove-import-row.ts'
+import type { IngressDeps } from '../../../deps.ts'
+import { paged } from '../../../paging.ts'
+import type { Route } from '../../../route.ts'
+import { withScope } from '../../access.ts'
+import { Answer, jsonAnswer } from '../../answer.ts'
+import type { Caller } from '../../authenticate.ts'
+import { problemResponses } from '../../documents.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery, sealCursor, unsealCursor } from '../../paging.ts'
+import { formParam, idParam } from '../../path-params.ts'
+import { read } from '../../risk-route.ts'
+import { uploadRoute } from './upload-route.ts'
+
+const tags = ['Co-lending'] as const
+
+/** One of the two kinds of files: what differs between their routes. */
+interface Kind {
+  kind: ImportKind
+  folder: '/v1/colending/loan-tapes' | '/v1/colending/bureau-files'
+  /** in operation ids */
+  name: 'LoanTape' | 'BureauFile'
+  /** in texts */
+  thing: string
+}
+
+const TAPES: Kind = { kind: 'TAPE', folder: '/v1/colending/loan-tapes', name: 'LoanTape', thing: 'loan tape' }
+const BUREAU: Kind = { kind: 'BUREAU', folder: '/v1/colending/bureau-files', name: 'BureauFile', thing: 'bureau file' }
+
+const importParam = idParam('id of the import')
+const rowParam = formParam(/^(?:0|[1-9][0-9]{0,8})$/, 'must be the place of a row, counted from 0', {
+  description: 'place of the row, counted from 0',
+  example: '0',
+})
+
+/** @throws NotFoundError alike for what is another's and what is not there */
+async function requireImportOf(deps: IngressDeps, caller: Caller, { kind }: Kind, importId: string): Promise<Import> {
+  const found = await findOwnImport(deps.db, caller, kind, importId)
+  if (!found) throw new NotFoundError('there is no such import')
+  return found
+}
+
+function listRoute(of: Kind): Route {
+  return read({
+    path: of.folder,
+    operationId: `list${of.name}s`,
+    summary: `Imports of ${of.thing}s, newest first`,
+    tags,
+    access: withScope('colending:read'),
+    params: {},
+    query: PageQuery,
+    returns: z.object({ imports: z.array(ListedImportSchema), nextCursor: z.string().nullable() }),
+    async handle({ caller, query, deps: { db, secrets } }) {
+      const limit = query.limit ?? DEFAULT_PAGE
+      const before = unsealCursor(query.cursor, secrets)
+      const found = await listImports(db, caller, { kind: of.kind, before, limit: limit + 1 })
+      const { page, nextCursor } = paged(found, limit, ({ seq }) => sealCursor(seq, secrets))
+      return { imports: page.map(listedImportView), nextCursor }
+    },
+  })
+}
+
+function readRoute(of: Kind): Route {
+  return read({
+    path: `${of.folder}/{importId}`,
+    operationId: `read${of.name}`,
+    summary: `An import of a ${of.thing}: its progress, then its counts, first errors and anchored record`,
+    tags,
+    access: withScope('colending:read'),
+    params: { importId: importParam },
+    responses: {
+      200: { description: 'It has ended', content: { 'application/json': ImportSchema } },
+      202: {
+        description: 'A worker is at it: poll again',
+        content: { 'application/json': ImportSchema },
+        headers: { 'Retry-After': 'seconds' },
+      },
+      ...problemResponses(400, 401, 403, 404, 429, 503),
+    },
+    async handle({ caller, params: { importId }, deps }) {
+      const found = await requireImportOf(deps, caller, of, importId)
+      if (!hasEnded(found.state))
+        return jsonAnswer(202, importView(found, { errors: [], skipped: [] }), { 'Retry-After': '1' })
+      const [errors, skipped] = await Promise.all([
+        listErrors(deps.db, found.id, { after: null, limit: ERRORS_SHOWN, isSkipped: false }),
+        listErrors(deps.db, found.id, { after: null, limit: ERRORS_SHOWN, isSkipped: true }),
+      ])
+      return importView(found, { errors, skipped })
+    },
+  })
+}
+
+function errorsRoute(of: Kind): Route {
+  return read({
+    path: `${of.folder}/{importId}/errors`,
+    operationId: `list${of.name}Errors`,
+    summary: 'Cells and records that could not be read: where, and why, never what stood there',
+    tags,
+    access: withScope('colending:read'),
+    params: { importId: importParam },
+    query: PageQuery,
+    returns: z.object({ errors: z.array(ImportErrorSchema), nextCursor: z.string().nullable() }),
+    async handle({ caller, params: { importId }, query, deps }) {
+      const found = await requireImportOf(deps, caller, of, importId)
+      const limit = query.limit ?? DEFAULT_PAGE
+      const after = decodeCursor(query.cursor, z.tuple([z.int()]))?.[0] ?? null
+      const errors = hasEnded(found.state)
+        ? await listErrors(deps.db, found.id, { after, limit: limit + 1, isSkipped: false })
+        : []
+      const { page, nextCursor } = paged(errors, limit, ({ n }) => encodeCursor([n]))
+      return { errors: page.map(errorView), nextCursor }
+    },
+  })
+}
+
+function errorsCsvRoute(of: Kind): Route {
+  return read({
+    path: `${of.folder}/{importId}/errors.csv`,
+    operationId: `download${of.name}Errors`,
+    summary: 'The same as CSV; no cell of it begins as a formula',
+    tags,
+    access: withScope('colending:read'),
+    params: { importId: importParam },
+    responses: {
+      200: { description: 'line, column, code, message', content: { 'text/csv': null } },
+      ...problemResponses(400, 401, 403, 404, 429, 503),
+    },
+    async handle({ caller, params: { importId }, deps }) {
+      const found = await requireImportOf(deps, caller, of, importId)
+      return new Answer(200, await exportImportErrors(deps.db, found), {
+        'Content-Type': 'text/csv; charset=utf-8; header=present',
+        'Content-Disposition': `attachment; filename="errors-${found.id}.csv"`,
+      })
+    },
+  })
+}
+
+function rowsRoute(of: Kind): Route {
+  return read({
+    path: `${of.folder}/{importId}/rows`,
+    operationId: `list${of.name}Rows`,
+    summary: 'Rows in the order of the file, once the import has completed',
+    description: 'Their places count from 0: the first of a page is `firstIndex`, by which `/rows/{n}/proof` names it.',
+    tags,
+    access: withScope('colending:read'),
+    params: { importId: importParam },
+    query: PageQuery,
+    returns: z.object({ firstIndex: z.int(), rows: z.array(ImportRowSchema), nextCursor: z.string().nullable() }),
+    async handle({ caller, params: { importId }, query, deps }) {
+      const found = await requireImportOf(deps, caller, of, importId)
+      const limit = query.limit ?? DEFAULT_PAGE
+      const from =
+        decodeCursor(
+          query.cursor,
+          z.tuple([
+            z
+              .int()
+              .min(0)
+              .max(2 ** 31 - 1),
+          ]),
+        )?.[0] ?? 0
+      const rows = found.record === null ? [] : await listRows(deps.db, found.id, { from, limit: limit + 1 })
+      const { page, nextCursor } = paged(rows, limit, ({ n }) => encodeCursor([n + 1]))
+      const { unmapped } = found.progress
+      return { firstIndex: from, rows: page.map((row) => JSON.parse(rowText(row, unmapped))), nextCursor }
+    },
+  })
+}
+
+const ProofSchema = z
+  .object({
+    row: ImportRowSchema,
+    inclusion: z.object({ index: z.int(), size: z.int(), path: z.array(z.string()) }),
+    record: ImportSchema.shape.record.unwrap(),
+  })
+  .meta({ id: 'ImportRowProof' })
+
+function proofRoute(of: Kind): Route {
+  return read({
+    path: `${of.folder}/{importId}/rows/{n}/proof`,
+    operationId: `prove${of.name}Row`,
+    summary: 'A row with its path to the anchored root',
+    description:
+      'RFC 6962: the data of a leaf is the SHA-256 of the row’s canonical JSON (RFC 8785), 32 bytes. `npm run -s verify -- FILE --proof …` checks the answer offline.',
+    tags,
+    access: withScope('colending:read'),
+    params: { importId: importParam, n: rowParam },
+    returns: ProofSchema,
+    async handle({ caller, params: { importId, n }, deps }) {
+      const found = await requireImportOf(deps, caller, of, importId)
+      const proof = await proveImportRow(deps.db, found, Number(n))
+      if (!proof) throw new NotFoundError('there is no such row')
+      return proof
+    },
+  })
+}
+
+const mappingQuery = z
+  .string()
+  .max(100)
+  .optional()
+  .meta({ description: 'name and version of a mapping; else the file decides' })
+
+const tapeUpload = uploadRoute({
+  path: TAPES.folder,
+  operationId: 'uploadLoanTape',
+  summary: 'Import a loan tape: CSV in UTF-8, 20 MiB at most',
+  description: `The body is stored as it comes and read by a worker. The same bytes and mapping again are the import that they were: 200. ${MAPPINGS_CLAIM}`,
+  types: ['text/csv'],
+  query: z.strictObject({ mapping: mappingQuery }),
+  plan({ mapping }) {
+    requireMapping(mapping, 'csv')
+    return { kind: 'TAPE', style: 'csv', requestedMapping: mapping ?? null }
+  },
+})
+
+const bureauUpload = uploadRoute({
+  path: BUREAU.folder,
+  operationId: 'uploadBureauFile',
+  summary: 'Import a file in the style of a credit bureau, 20 MiB at most',
+  description: `\`style\` is how the file is laid out. ${MAPPINGS_CLAIM}`,
+  types: ['text/plain', 'application/octet-stream'],
+  query: z.strictObject({ style: z.enum(BUREAU_STYLES), mapping: mappingQuery }),
+  plan({ style, mapping }) {
+    requireMapping(mapping, style)
+    return { kind: 'BUREAU', style, requestedMapping: mapping ?? mappingOfStyle(style)?.id ?? null }
+  },
+})
+
+/** @throws ValidationError unless it is a mapping of files of this style */
+function requireMapping(id: string | undefined, style: FileStyle): void {
+  if (id === undefined || findFileMapping(id)?.style === style) return
+  const message = 'mapping is no mapping of such files'
+  throw new ValidationError(message, [{ path: 'mapping', code: 'UNKNOWN', message }])
+}
+
+const routesOf = (of: Kind): readonly Route[] => [
+  listRoute(of),
+  readRoute(of),
+  errorsRoute(of),
+  errorsCsvRoute(of),
+  rowsRoute(of),
+  proofRoute(of),
+]
+
+/** Loan tapes and bureau files: uploads, what became of them, and proofs of their rows. */
+export const importRoutes: readonly Route[] = [tapeUpload, ...routesOf(TAPES), bureauUpload, ...routesOf(BUREAU)]

@@ -1,0 +1,105 @@
+import type { Request } from 'express'
+import { z } from 'zod'
+import type { ImportState } from '#shared/risk/colending/imports/import.ts'
+import type { NewUpload } from '#shared/risk/colending/imports/upload-store.ts'
+import type { UploadedFile } from '#shared/risk/operations/receive-import.ts'
+import { requestFingerprint } from '#shared/tenancy/idempotency/fingerprint.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
+import type { IngressDeps } from '../../../deps.ts'
+import { bodyPieces } from '../../../middleware/body-pieces.ts'
+import { defineRoute, type Route } from '../../../route.ts'
+import { withScope } from '../../access.ts'
+import { jsonAnswer, sendAnswer } from '../../answer.ts'
+import type { Caller } from '../../authenticate.ts'
+import { problemResponses } from '../../documents.ts'
+import { keyScope, readIdempotencyKey } from '../../idempotency.ts'
+import { parseWith } from '../../json-body.ts'
+import { IdempotencyHeaders, queryRecord } from '../../risk-route.ts'
+import { receiveUpload, requireFile } from './upload.ts'
+
+interface UploadSpec<Query> {
+  path: '/v1/colending/loan-tapes' | '/v1/colending/bureau-files'
+  operationId: string
+  summary: string
+  description: string
+  /** media types that are taken */
+  types: readonly string[]
+  query: z.ZodObject & z.ZodType<Query>
+  /** what the upload is. @throws ValidationError for a mapping that is none of such files */
+  plan(query: Query): Pick<NewUpload, 'kind' | 'style' | 'requestedMapping'>
+}
+
+const ReceivedSchema = z
+  .object({
+    importId: z.uuid(),
+    status: z.enum(['RECEIVED', 'RUNNING', 'COMPLETED', 'COMPLETED_WITH_ERRORS', 'FAILED']),
+    links: z.object({ self: z.string() }),
+  })
+  .meta({ id: 'ImportReceived' })
+
+/** A POST whose body is a file: it is stored while it is hashed, then received in one transaction with its answer. */
+export function uploadRoute<Query>(spec: UploadSpec<Query>): Route {
+  const { path, types } = spec
+  const access = withScope('colending:write')
+  return defineRoute({
+    path,
+    method: 'post',
+    operationId: spec.operationId,
+    summary: spec.summary,
+    description: spec.description,
+    tags: ['Co-lending'],
+    security: access.security,
+    scopes: access.scopes ?? [],
+    params: {},
+    query: spec.query,
+    headers: IdempotencyHeaders,
+    body: { required: true, content: Object.fromEntries(types.map((type) => [type, null])) },
+    responses: {
+      200: {
+        description: 'The same bytes were received before: their import',
+        content: { 'application/json': ReceivedSchema },
+      },
+      202: {
+        description: 'Received; a worker reads it',
+        content: { 'application/json': ReceivedSchema },
+        headers: { Location: 'where to poll', 'Retry-After': 'seconds' },
+      },
+      ...problemResponses(400, 401, 403, 409, 413, 415, 422, 429, 503),
+    },
+    async handle(request, response, deps) {
+      const { caller } = await access.admit(request, response, deps)
+      const key = readIdempotencyKey(request)
+      requireFile(request, types)
+      const query = parseWith(spec.query, queryRecord(request), 'the query')
+      const plan = spec.plan(query)
+      sendAnswer(response, await receive(deps, caller, request, { key, path, query: { ...query }, plan }))
+    },
+  })
+}
+
+function receive(
+  deps: IngressDeps,
+  caller: Caller,
+  request: Request,
+  requested: { key: string; path: string; query: object; plan: Pick<NewUpload, 'kind' | 'style' | 'requestedMapping'> },
+): Promise<StoredAnswer> {
+  const { organisationId, env } = caller
+  const scope = keyScope(caller, requested.key)
+  return receiveUpload(deps, bodyPieces(request), {
+    upload: { organisationId, env, ...requested.plan },
+    once: (file) => ({ scope, fingerprint: fingerprintOf(requested, file), retentionDays: 1 }),
+    answer: ({ importId, status, isNew }) => receivedAnswer(requested.path, importId, status, isNew),
+  })
+}
+
+/** Method, route, query and the bytes: an equal upload is the same request. */
+function fingerprintOf({ path, query }: { path: string; query: object }, { sha256 }: UploadedFile): Buffer {
+  const body = { query, sha256: sha256.toString('hex') }
+  return requestFingerprint({ method: 'POST', route: path, params: {}, body })
+}
+
+function receivedAnswer(folder: string, importId: string, status: ImportState, isNew: boolean): StoredAnswer {
+  const self = `${folder}/${importId}`
+  const body = { importId, status, links: { self } }
+  return isNew ? jsonAnswer(202, body, { Location: self, 'Retry-After': '1' }) : jsonAnswer(200, body)
+}

@@ -1,0 +1,207 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { anchored, sha256Hex } from '#shared/risk/evidence/values.ts'
+import { listLiveEpochs } from '#shared/risk/first-financing/epoch-store.ts'
+import {
+  AbsenceBody,
+  type AbsenceRequest,
+  BlindAbsenceBody,
+  EvaluationBody,
+  receivableOf,
+} from '#shared/risk/first-financing/requests.ts'
+import { findLatestSnapshot, findSnapshot } from '#shared/risk/first-financing/snapshot-store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { Answer, jsonAnswer } from '../answer.ts'
+import { pollingResponses, readByAsking, readOutcome, runJob, startJobOnce, waitingResponses } from '../evidence-job.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { countEvaluation, countInput } from './limits.ts'
+
+const KEY = '/v1/first-financing/oprf/key'
+const EVALUATIONS = '/v1/first-financing/oprf/evaluations'
+const ABSENCE = '/v1/first-financing/absence-proofs'
+const SNAPSHOTS = '/v1/first-financing/snapshots'
+const common = { tags: ['First financing'], access: withScope('first-financing:check') } as const
+
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/)
+
+const KeySchema = z
+  .object({
+    suite: z.literal('ristretto255-SHA512'),
+    mode: z.literal('VOPRF'),
+    epochs: z.array(
+      z.object({
+        epoch: z.int(),
+        state: z.enum(['CURRENT', 'PREVIOUS']),
+        publicKey: hex32,
+        record: anchored({ epochRecordId: z.uuid(), epoch: z.int(), suite: z.string(), publicKey: hex32 }),
+      }),
+    ),
+  })
+  .meta({ id: 'FinancingOprfKey' })
+
+const keyRoute = read({
+  ...common,
+  path: KEY,
+  operationId: 'getOprfKey',
+  summary: 'The public keys for blind fingerprints, by epoch',
+  description:
+    'Each is anchored when it begins: compare a proof with the key of the anchored object, not only with what is said here. While two epochs are live, requests carry fingerprints of both.',
+  params: {},
+  responses: pollingResponses(KeySchema),
+  async handle({ caller, deps, request }) {
+    const shown = async () => {
+      const epochs = await listLiveEpochs(deps.db, caller.env)
+      const parsed = epochs.map(({ record, ...epoch }) => ({ ...epoch, record: JSON.parse(record) }))
+      return epochs.length === 0 ? undefined : { suite: 'ristretto255-SHA512', mode: 'VOPRF', epochs: parsed }
+    }
+    const known = await shown()
+    if (known) return known
+    // Nobody has used the registry of this environment yet: a worker makes its keys.
+    const made = await readByAsking({ caller, deps, request }, (context) =>
+      startJobOnce(context, {
+        kind: 'financing.key',
+        message: financingRequested,
+        request: {},
+        question: hash('sha256', 'financing-oprf', 'buffer'),
+        self: KEY,
+      }),
+    )
+    return made.status === 200 ? new Answer(200, JSON.stringify(await shown()), made.headers) : made
+  },
+})
+
+const EvaluationSchema = z
+  .object({
+    evaluationId: z.uuid(),
+    epoch: z.int(),
+    evaluated: z.array(hex32),
+    proof: z.string().regex(/^[0-9a-f]{128}$/),
+  })
+  .meta({ id: 'FinancingEvaluation' })
+
+const evaluateRoute = write({
+  ...common,
+  path: '/v1/first-financing/oprf/evaluate',
+  operationId: 'evaluateBlinded',
+  summary: 'Evaluate blinded inputs, of which nothing is learned',
+  description:
+    'RFC 9497, VOPRF, ristretto255-SHA512: up to 64 blinded elements, one proof for all of them. The first 32 bytes of a finalised output are a fingerprint. Each element counts towards the limit of the day.',
+  params: {},
+  body: EvaluationBody,
+  responses: waitingResponses({ 200: EvaluationSchema }),
+  async perform(context) {
+    const { caller, deps, body } = context
+    return await runJob(context, {
+      kind: 'financing.evaluation',
+      message: financingRequested,
+      folder: EVALUATIONS,
+      request: body,
+      before: (tx) => countEvaluation(tx, caller, { elements: body.blinded.length, isCheck: false }, deps),
+    })
+  },
+})
+
+const readEvaluation = read({
+  ...common,
+  path: `${EVALUATIONS}/{evaluationId}`,
+  operationId: 'getEvaluation',
+  summary: 'An evaluation, as it was answered',
+  params: { evaluationId: idParam('evaluationId of the evaluation') },
+  responses: pollingResponses(EvaluationSchema),
+  handle: ({ caller, params: { evaluationId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'financing.evaluation', folder: EVALUATIONS, id, what: 'evaluation' }),
+})
+
+const NeighbourSchema = z.object({ index: z.int(), key: sha256Hex, path: z.array(sha256Hex) }).nullable()
+const SnapshotSchema = anchored({ snapshotId: z.uuid(), epoch: z.int(), size: z.int(), root: sha256Hex }).meta({
+  id: 'FinancingSnapshot',
+})
+
+const AbsenceSchema = z
+  .object({
+    absenceProofId: z.uuid(),
+    epoch: z.int(),
+    fingerprint: sha256Hex,
+    left: NeighbourSchema,
+    right: NeighbourSchema,
+    snapshot: SnapshotSchema,
+  })
+  .meta({ id: 'AbsenceProof' })
+
+const absenceRoute = write({
+  ...common,
+  path: ABSENCE,
+  operationId: 'proveAbsence',
+  summary: 'Prove that a receivable was not registered when a snapshot was taken',
+  description:
+    'Its neighbours in the sorted tree of the snapshot, verifiable offline; they tell nothing of what they stand for. What was registered is 409 PRESENT and costs nothing. Without `snapshotId` it is the newest, at most about an hour old.',
+  params: {},
+  body: z.union([AbsenceBody, BlindAbsenceBody]),
+  responses: waitingResponses({ 200: AbsenceSchema }),
+  async perform(context) {
+    const { caller, deps, body } = context
+    const request: AbsenceRequest = { receivable: receivableOf(body), snapshotId: body.snapshotId ?? null }
+    return await runJob(context, {
+      kind: 'financing.absence',
+      message: financingRequested,
+      folder: ABSENCE,
+      request,
+      before: (tx) => countInput(tx, caller, request.receivable, { isCheck: true }, deps),
+    })
+  },
+})
+
+const readAbsence = read({
+  ...common,
+  path: `${ABSENCE}/{absenceProofId}`,
+  operationId: 'getAbsenceProof',
+  summary: 'A proof of absence, as it was given',
+  params: { absenceProofId: idParam('absenceProofId of the proof') },
+  responses: pollingResponses(AbsenceSchema),
+  handle: ({ caller, params: { absenceProofId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'financing.absence', folder: ABSENCE, id, what: 'proof' }),
+})
+
+const latestSnapshot = read({
+  ...common,
+  path: `${SNAPSHOTS}/latest`,
+  operationId: 'getLatestSnapshot',
+  summary: 'The newest snapshot of what is registered',
+  params: {},
+  returns: SnapshotSchema,
+  async handle({ caller, deps: { db } }) {
+    const snapshot = await findLatestSnapshot(db, caller.env)
+    if (!snapshot) throw new NotFoundError('no snapshot was taken yet')
+    return jsonAnswer(200, JSON.parse(snapshot.record))
+  },
+})
+
+const readSnapshot = read({
+  ...common,
+  path: `${SNAPSHOTS}/{snapshotId}`,
+  operationId: 'getSnapshot',
+  summary: 'A snapshot of what was registered',
+  params: { snapshotId: idParam('snapshotId of the snapshot') },
+  returns: SnapshotSchema,
+  async handle({ caller, params: { snapshotId }, deps: { db } }) {
+    const snapshot = isUuid(snapshotId) ? await findSnapshot(db, caller.env, snapshotId) : undefined
+    if (!snapshot) throw new NotFoundError('there is no such snapshot')
+    return jsonAnswer(200, JSON.parse(snapshot.record))
+  },
+})
+
+/** What is asked without showing a receivable, and shown without showing the registry. */
+export const blindRoutes: readonly Route[] = [
+  keyRoute,
+  evaluateRoute,
+  readEvaluation,
+  absenceRoute,
+  readAbsence,
+  latestSnapshot,
+  readSnapshot,
+]

@@ -1,0 +1,27 @@
+import type { Knex } from 'knex'
+import { NotFoundError } from '#shared/errors.ts'
+import type { Enqueue } from '#shared/platform/broker/outbox.ts'
+import type { Subject } from '#shared/risk/identity/subject.ts'
+import { unsealSubject } from '#shared/risk/operations/manage-subject.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../deps.ts'
+import type { Caller } from '../authenticate.ts'
+import { idParam } from '../path-params.ts'
+
+export const subjectParams = { subjectId: idParam('subjectId of the subject') }
+
+/** What operations on identities are given. */
+export function given(enqueue: Enqueue, deps: IngressDeps) {
+  return { enqueue, now: deps.now, secrets: deps.secrets }
+}
+
+/** Whose identities a caller may touch. */
+export function ownerOf({ organisationId, env }: Caller) {
+  return { organisationId, env }
+}
+
+/** The caller's subject of a path, locked. @throws NotFoundError */
+export async function subjectOf(tx: Knex.Transaction, caller: Caller, id: string): Promise<Subject> {
+  if (!isUuid(id)) throw new NotFoundError('there is no such subject')
+  return await unsealSubject(tx, ownerOf(caller), id)
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { identityRequested } from '#shared/contracts/evidence-requested.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { IdentityVerificationBody } from '#shared/risk/identity/identity-requests.ts'
+import { beginVerification } from '#shared/risk/operations/complete-identity-verification.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { given, ownerOf, subjectParams } from './operation-context.ts'
+
+const tags = ['Identity'] as const
+export const VERIFICATIONS = '/v1/identity/verifications'
+
+const VerificationSchema = z
+  .looseObject({
+    verificationId: z.uuid(),
+    subjectId: z.uuid(),
+    key: z.string(),
+    tier: z.string(),
+    missingReason: z.string().nullable(),
+    observedAt: z.string(),
+    expiresAt: z.string(),
+    assurance: z.looseObject({ level: z.string() }),
+  })
+  .meta({ id: 'IdentityVerification' })
+
+const verifyRoute = write({
+  tags,
+  access: withScope('identity:write'),
+  path: '/v1/identity/subjects/{subjectId}/verifications',
+  operationId: 'verifySubject',
+  summary: 'Verify a subject by a presentation, a signed document or a registry',
+  description:
+    'What cannot be verified is MISSING with a reason, and still 201. A registry is asked about a person under a live consent alone, whose purpose is `purpose` and whose fields have `pan` or `ckyc`.',
+  params: subjectParams,
+  body: IdentityVerificationBody,
+  responses: waitingResponses({ 201: VerificationSchema }),
+  perform: (context) =>
+    runJob(context, {
+      kind: 'identity.verification',
+      message: identityRequested,
+      folder: VERIFICATIONS,
+      request: { ...context.body, subjectId: context.params.subjectId },
+      async before(tx, enqueue) {
+        const { subjectId } = context.params
+        if (!isUuid(subjectId)) throw new NotFoundError('there is no such subject')
+        await beginVerification(tx, ownerOf(context.caller), subjectId, given(enqueue, context.deps))
+      },
+    }),
+})
+
+const readRoute = read({
+  tags,
+  access: withScope('identity:read'),
+  path: `${VERIFICATIONS}/{identityVerificationId}`,
+  operationId: 'getIdentityVerification',
+  summary: 'What came of a verification',
+  params: { identityVerificationId: idParam('verificationId of the verification') },
+  responses: pollingResponses(VerificationSchema),
+  handle: ({ caller, params: { identityVerificationId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'identity.verification', folder: VERIFICATIONS, id, what: 'verification' }),
+})
+
+export const verificationRoutes: readonly Route[] = [verifyRoute, readRoute]

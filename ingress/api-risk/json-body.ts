@@ -1,0 +1,101 @@
+import type { Request } from 'express'
+import type { z } from 'zod'
+import { JsonParseError, type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
+import { type FieldError, ValidationError } from '#shared/errors.ts'
+import { limitValues, readBody } from '../middleware/body.ts'
+import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
+
+/** Bytes of a JSON body under `/v1`. */
+export const JSON_LIMIT = 1_048_576
+
+/** Values of a JSON body under `/v1`: no request needs a tenth of them, and each costs the event loop. */
+const MAX_VALUES = 20_000
+/** Unknown members that an error lists; who sends more has made one mistake, not thousands. */
+const MAX_LISTED = 100
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset=(?:"utf-8"|utf-8)\s*)?$/i
+
+/**
+ * The body as JSON that means the same to everybody: UTF-8, no name twice, no number that a double changes.
+ * @throws UnsupportedMediaTypeError, PayloadTooLargeError, ValidationError
+ */
+export async function readJson(request: Request, limit = JSON_LIMIT): Promise<JsonValue> {
+  return parseOf(request, await readJsonBytes(request, limit))
+}
+
+/** The same of a body that may be absent: no bytes and no type are an empty object. */
+export async function readOptionalJson(request: Request): Promise<JsonValue> {
+  const isTyped = request.headers['content-type'] !== undefined
+  const bytes = isTyped ? await readJsonBytes(request) : await readBody(request, JSON_LIMIT)
+  if (bytes.length === 0) return {}
+  return parseOf(request, isTyped ? bytes : await readJsonBytes(request))
+}
+
+/** @throws ValidationError, and UnavailableError above the budget of the process */
+export function parseOf(request: Request, bytes: Buffer): JsonValue {
+  // A value takes two bytes or more.
+  limitValues(request, Math.min(MAX_VALUES, bytes.length / 2))
+  return parseJsonBytes(bytes)
+}
+
+/** The bytes of a JSON body, for what is signed over them. @throws as `readJson`, but for its content */
+export async function readJsonBytes(request: Request, limit = JSON_LIMIT): Promise<Buffer> {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new UnsupportedMediaTypeError('the body must be application/json in UTF-8')
+  }
+  return await readBody(request, limit)
+}
+
+/** @throws ValidationError naming the member */
+export function parseJsonBytes(bytes: Buffer, maxValues = MAX_VALUES): JsonValue {
+  try {
+    return parseStrictly(bytes, { maxValues })
+  } catch (error) {
+    if (!(error instanceof JsonParseError)) throw error
+    const message = error.fault === 'ENCODING' ? 'the body is not UTF-8' : error.message
+    throw invalidJson({ path: error.path, code: error.fault, message })
+  }
+}
+
+function invalidJson(error: FieldError): ValidationError {
+  return new ValidationError(`the body is not acceptable JSON: ${error.message}`, [error])
+}
+
+/** @throws ValidationError with one error per fault, each naming its member */
+export function parseWith<T>(schema: z.ZodType<T>, value: unknown, what = 'the body'): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw validationError(parsed.error.issues.flatMap((issue) => fieldErrors(issue, what)))
+}
+
+/** One error that lists several; its message is the first one's. */
+export function validationError(errors: readonly FieldError[]): ValidationError {
+  return new ValidationError(errors[0]?.message ?? 'the request is not valid', errors)
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, what: string): FieldError[] {
+  const path = pathText(issue.path)
+  if (issue.code === 'invalid_union' && issue.path.length === 0) return closestErrors(issue.errors, what)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, MAX_LISTED).map((key) => {
+      const member = pathText([...issue.path, key.slice(0, 100)])
+      return { path: member, code: 'UNKNOWN_FIELD', message: `${member} is not a member of ${what}` }
+    })
+  }
+  const reason: unknown = issue.code === 'custom' ? issue.params?.reason : undefined
+  const code = typeof reason === 'string' ? reason : issue.code.toUpperCase()
+  return [{ path, code, message: `${path || what}: ${issue.message}` }]
+}
+
+/** Of a body that has several forms: what is wrong with it as the first of those that know most of its members. */
+function closestErrors(forms: readonly (readonly z.core.$ZodIssue[])[], what: string): FieldError[] {
+  const unknown = (errors: readonly FieldError[]) => errors.filter(({ code }) => code === 'UNKNOWN_FIELD').length
+  const [closest = []] = forms
+    .map((issues) => issues.flatMap((issue) => fieldErrors(issue, what)))
+    .toSorted((a, b) => unknown(a) - unknown(b))
+  return closest
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`)).join('')
+}

@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { kybRequested } from '#shared/contracts/evidence-requested.ts'
+import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
+import { LeiResolveBody, VerificationBody } from '#shared/risk/businesses/requests.ts'
+import { listIdentifiers } from '#shared/risk/businesses/store.ts'
+import { anchored } from '#shared/risk/evidence/values.ts'
+import { validateLei } from '#shared/risk/identifiers/lei.ts'
+import { indianDay } from '#shared/risk/packs/calendar.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
+import { toMillis } from '#shared/time.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import {
+  type JobContext,
+  pollingResponses,
+  type Requested,
+  readByAsking,
+  readOutcome,
+  runJob,
+  startJobOnce,
+  waitingResponses,
+} from '../evidence-job.ts'
+import { checkedParam, idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { requireEntity, veiParam } from './require-entity.ts'
+
+const tags = ['Businesses'] as const
+export const VERIFICATIONS = '/v1/kyb/verifications'
+const FOLDER = VERIFICATIONS
+const LEI_FOLDER = '/v1/kyb/lei/resolutions'
+
+export const VerificationSchema = anchored({
+  verificationId: z.uuid(),
+  entityId: z.uuid().nullable(),
+  vei: z.string().nullable(),
+  checks: z.array(
+    z.object({
+      key: z.string(),
+      tier: z.string(),
+      result: z.enum(['MATCH', 'MISMATCH', 'MISSING']),
+      detail: z.string(),
+    }),
+  ),
+}).meta({ id: 'BusinessVerification' })
+
+const verifyRoute = write({
+  tags,
+  access: withScope('kyb:write'),
+  path: FOLDER,
+  operationId: 'verifyBusiness',
+  summary: 'Verify a business by its identifiers',
+  description:
+    'What a registry does not answer is MISSING with a reason, and still 201. Lapsed identifiers are reported, not judged.',
+  params: {},
+  body: VerificationBody,
+  responses: waitingResponses({ 201: VerificationSchema }),
+  perform: (context) =>
+    runJob(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request: context.body }),
+})
+
+const readVerification = read({
+  tags,
+  access: withScope('kyb:read'),
+  path: `${FOLDER}/{verificationId}`,
+  operationId: 'getBusinessVerification',
+  summary: 'A verification, as it was anchored',
+  params: { verificationId: idParam('verificationId of the verification') },
+  responses: pollingResponses(VerificationSchema),
+  handle: ({ caller, params: { verificationId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'kyb.verification', folder: FOLDER, id, what: 'verification' }),
+})
+
+const verifyAgain = write({
+  tags,
+  access: withScope('kyb:read'),
+  path: '/v1/kyb/entities/{vei}/verify',
+  operationId: 'verifyEntity',
+  summary: 'Verify an entity once more, by the identifiers held',
+  params: { vei: veiParam },
+  body: z.strictObject({}),
+  isBodyOptional: true,
+  responses: waitingResponses({ 201: VerificationSchema }),
+  perform: (context) => runBusinessVerification(context, context.params.vei),
+})
+
+/** Has an entity verified by the identifiers held. @throws ValidationError, NotFoundError for its identifier */
+export async function runBusinessVerification(
+  context: JobContext,
+  vei: string,
+  before?: Requested['before'],
+): Promise<StoredAnswer> {
+  const { deps, caller } = context
+  const entity = await requireEntity(deps.db, caller, vei)
+  const held = await listIdentifiers(deps.db, entity.id)
+  const request = VerificationBody.parse(Object.fromEntries(held.map(({ type, value }) => [type, value])))
+  return await runJob(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request, before })
+}
+
+const leiParam = checkedParam(
+  (text) => {
+    const result = validateLei(text)
+    return result.valid ? null : result.reason
+  },
+  { description: 'legal entity identifier', example: '9999SGNLBXDEMO000118' },
+)
+
+const readLei = read({
+  tags,
+  access: withScope('kyb:read'),
+  path: '/v1/kyb/lei/{lei}',
+  operationId: 'getLei',
+  summary: 'The record of a legal entity identifier',
+  description: 'Its check digits are verified before anybody is asked. Read once a day.',
+  params: { lei: leiParam },
+  responses: pollingResponses(LeiAnswerSchema),
+  async handle({ caller, params, request, deps }) {
+    const lei = validateLei(params.lei).value
+    const day = indianDay(toMillis(deps.now()))
+    return await readByAsking({ caller, deps, request }, (asking) =>
+      startJobOnce(asking, {
+        kind: 'kyb.lei',
+        message: kybRequested,
+        self: `/v1/kyb/lei/${lei}`,
+        request: { lei },
+        question: hash('sha256', `${lei}/${day}`, 'buffer'),
+      }),
+    )
+  },
+})
+
+const resolveLei = write({
+  tags,
+  access: withScope('kyb:read'),
+  path: '/v1/kyb/lei/resolve',
+  operationId: 'resolveLei',
+  summary: 'Find a legal entity identifier by company number or name',
+  params: {},
+  body: LeiResolveBody,
+  responses: waitingResponses({ 200: LeiAnswerSchema }),
+  perform: (context) => runLeiResolution(context, context.body),
+})
+
+/** Has a legal entity identifier looked for. */
+export async function runLeiResolution(
+  context: JobContext,
+  request: z.output<typeof LeiResolveBody>,
+  before?: Requested['before'],
+): Promise<StoredAnswer> {
+  return await runJob(context, { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request, before })
+}
+
+const readResolution = read({
+  tags,
+  access: withScope('kyb:read'),
+  path: `${LEI_FOLDER}/{resolutionId}`,
+  operationId: 'getLeiResolution',
+  summary: 'What a resolution found',
+  params: { resolutionId: idParam('id of the resolution') },
+  responses: pollingResponses(LeiAnswerSchema),
+  handle: ({ caller, params: { resolutionId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'kyb.lei', folder: LEI_FOLDER, id, what: 'resolution' }),
+})
+
+export const verificationRoutes: readonly Route[] = [
+  verifyRoute,
+  readVerification,
+  verifyAgain,
+  // Before the route whose parameter would take `resolve` for an identifier.
+  resolveLei,
+  readLei,
+  readResolution,
+]

@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { findRun, readResults } from '#shared/risk/pools/cut-files-store.ts'
+import { EligibilityRules, RULE_RESULTS, together } from '#shared/risk/pools/eligibility.ts'
+import { EligibilityBody } from '#shared/risk/pools/requests.ts'
+import { listMembers, newestCut, type PoolCut } from '#shared/risk/pools/store.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { paged } from '../../paging.ts'
+import type { Route } from '../../route.ts'
+import { Answer } from '../answer.ts'
+import { pollingResponses, readByAsking, readOutcome, runJob, startJobOnce, waitingResponses } from '../evidence-job.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { chosenCut, cutQuery, jobKeyOf } from './chosen-cut.ts'
+import { consumer, consumerWriting } from './consumer.ts'
+import { PositionQuery, poolParam, requirePool } from './pools.ts'
+
+const tags = ['Securitisation evidence'] as const
+const RUNS = '/v1/securitisation/eligibility'
+const PAGE = 500
+
+const RootSchema = z
+  .object({ poolId: z.uuid(), size: z.int(), root: z.string(), cutId: z.uuid().nullable() })
+  .meta({ id: 'PoolEvidenceRoot' })
+
+const rootRoute = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools/{poolId}/evidence-root',
+  operationId: 'getPoolEvidenceRoot',
+  summary: 'The root over the evidence objects of a pool as it is',
+  description:
+    'RFC 6962; the data of a leaf is the 32 bytes of payloadSha256, in pool order. 202 while objects are being made. `cutId` is the newest cut of this size, which anchors the root.',
+  params: poolParam,
+  responses: pollingResponses(RootSchema),
+  async handle({ consumer: caller, params: { poolId }, deps, request }) {
+    const { id, size } = await requirePool(deps.db, caller, poolId)
+    if (size === 0) {
+      const message = 'the pool has no receivables'
+      throw new ConflictError(message, [{ path: 'poolId', code: 'EMPTY', message }])
+    }
+    const answer = await readByAsking({ caller, deps, request }, (asking) =>
+      startJobOnce(asking, {
+        kind: 'pool.root',
+        message: poolChanged,
+        self: `/v1/securitisation/pools/${id}/evidence-root`,
+        request: { poolId: id, size },
+        question: jobKeyOf('root', id, size),
+      }),
+    )
+    if (answer.status !== 200) return answer
+    const cut = await newestCut(deps.db, id, size)
+    return new Answer(200, JSON.stringify({ ...JSON.parse(answer.body), cutId: cut?.id ?? null }), answer.headers)
+  },
+})
+
+const StratumSchema = z
+  .object({ band: z.string(), count: z.int(), sumPaise: z.string() })
+  .meta({ id: 'PoolStratum', description: 'an upper bound belongs to its band; MISSING is what nobody knows' })
+
+const StrataSchema = z
+  .object({
+    cutId: z.uuid(),
+    size: z.int(),
+    sumPaise: z.string(),
+    weightedDays: z.int().nullable(),
+    amount: z.array(StratumSchema),
+    daysToDue: z.array(StratumSchema),
+    acceptance: z.array(StratumSchema),
+    tier: z.array(StratumSchema),
+    topBuyers: z.array(z.object({ buyerVei: z.string(), sumPaise: z.string(), bps: z.int() })),
+  })
+  .meta({ id: 'PoolStratification' })
+
+const ReplinesSchema = z
+  .object({
+    cutId: z.uuid(),
+    replines: z.array(
+      z.object({
+        daysBand: z.string(),
+        acceptance: z.string(),
+        count: z.int(),
+        sumPaise: z.string(),
+        weightedDays: z.int().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'PoolReplines' })
+
+/** The jobs that compute what is asked of a cut. */
+const COMPUTED = { stratification: 'pool.strata', replines: 'pool.replines' } as const
+
+/** What a worker computes of a cut, once: a cut never changes. */
+function computedRoute(
+  part: keyof typeof COMPUTED,
+  described: { operationId: string; summary: string; description: string; schema: z.ZodType },
+): Route {
+  const { schema, ...texts } = described
+  return read({
+    tags,
+    access: consumer,
+    path: `/v1/securitisation/pools/{poolId}/${part}`,
+    ...texts,
+    params: poolParam,
+    query: z.strictObject({ cut: cutQuery }),
+    responses: pollingResponses(schema),
+    async handle({ consumer: caller, params: { poolId }, query, deps, request }) {
+      const cut = await chosenCut(deps.db, caller, poolId, query.cut)
+      return await readByAsking({ caller, deps, request }, (asking) => runCutJob(asking, part, cut))
+    },
+  })
+}
+
+/** Has something computed of a cut, once. */
+export async function runCutJob(
+  asking: Parameters<typeof startJobOnce>[0],
+  part: keyof typeof COMPUTED,
+  { id, poolId }: Pick<PoolCut, 'id' | 'poolId'>,
+): Promise<StoredAnswer> {
+  return await startJobOnce(asking, {
+    kind: COMPUTED[part],
+    message: poolChanged,
+    self: `/v1/securitisation/pools/${poolId}/${part}?cut=${id}`,
+    request: { cutId: id },
+    question: jobKeyOf(part, id),
+  })
+}
+
+const strataRoute = computedRoute('stratification', {
+  operationId: 'getPoolStratification',
+  summary: 'Counts and sums of a cut by amount, days to due, acceptance and tier',
+  description: 'Sums are whole paise; ratios and weighted days are rounded half to even from exact integers.',
+  schema: StrataSchema,
+})
+
+const replinesRoute = computedRoute('replines', {
+  operationId: 'getPoolReplines',
+  summary: 'Lines that stand for the receivables of a cut, by days to due and acceptance',
+  description: 'Groups of one receivable are one line OTHER.',
+  schema: ReplinesSchema,
+})
+
+const CountsSchema = z.object({ MET: z.int(), NOT_MET: z.int(), MISSING: z.int() })
+
+const RunSchema = z
+  .object({
+    runId: z.uuid(),
+    poolId: z.uuid(),
+    cutId: z.uuid(),
+    size: z.int(),
+    rules: EligibilityRules,
+    counts: CountsSchema,
+    byRule: z.array(z.object({ id: z.string(), counts: CountsSchema })),
+    timestamp: z.string(),
+  })
+  .meta({ id: 'EligibilityRun' })
+
+const evaluateRoute = write({
+  tags,
+  access: consumerWriting,
+  path: '/v1/securitisation/pools/{poolId}/eligibility',
+  operationId: 'evaluatePool',
+  summary: 'Hold the consumer’s own rules against a cut',
+  description:
+    'Each rule is MET, NOT_MET or MISSING for each receivable; what is missing is never taken for not met. The product has no rules of its own.',
+  params: poolParam,
+  body: EligibilityBody,
+  responses: waitingResponses({ 201: RunSchema }),
+  async perform(context) {
+    const { caller, deps, params, body } = context
+    const cut = await chosenCut(deps.db, caller, params.poolId, body.cut)
+    return await runJob(context, {
+      kind: 'pool.eligibility',
+      message: poolChanged,
+      folder: RUNS,
+      request: { cutId: cut.id, rules: body.rules },
+    })
+  },
+})
+
+const runParam = { runId: idParam('runId of the evaluation') }
+
+const readRun = read({
+  tags,
+  access: consumer,
+  path: `${RUNS}/{runId}`,
+  operationId: 'getEligibilityRun',
+  summary: 'What came of an evaluation',
+  params: runParam,
+  responses: pollingResponses(RunSchema),
+  handle: ({ consumer: caller, params: { runId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'pool.eligibility', folder: RUNS, id, what: 'evaluation' }),
+})
+
+const ResultSchema = z
+  .object({
+    receivableId: z.uuid(),
+    reference: z.string(),
+    result: z.enum(RULE_RESULTS),
+    rules: z.array(z.object({ id: z.string(), result: z.enum(RULE_RESULTS) })),
+  })
+  .meta({ id: 'EligibilityResult' })
+
+const readResultsRoute = read({
+  tags,
+  access: consumer,
+  path: `${RUNS}/{runId}/receivables`,
+  operationId: 'listEligibilityResults',
+  summary: 'Results of an evaluation in pool order',
+  description: '`result` is NOT_MET where a rule is not met, else MISSING where one is missing.',
+  params: runParam,
+  query: PositionQuery,
+  returns: z.object({ receivables: z.array(ResultSchema), nextCursor: z.string().nullable() }),
+  async handle({ consumer: caller, params: { runId }, query: { cursor = '0' }, deps: { db } }) {
+    const run = isUuid(runId) ? await findRun(db, caller, runId) : undefined
+    if (!run) throw new NotFoundError('there is no such evaluation')
+    const from = Math.min(Number(cursor), run.size)
+    const members = await listMembers(db, run.poolId, from, Math.min(PAGE + 1, run.size - from))
+    const results = await readResults(db, run, from, members.length)
+    const { page, nextCursor } = paged(members, PAGE, ({ place }) => String(place + 1))
+    const receivables = page.map(({ receivableId, reference }, index) => {
+      const own = results.subarray(index * run.rules.length, (index + 1) * run.rules.length)
+      const rules = run.rules.map((id, at) => ({ id, result: RULE_RESULTS[own[at] ?? 0] }))
+      return { receivableId, reference, result: together(own), rules }
+    })
+    return { receivables, nextCursor }
+  },
+})
+
+export const cutEvidenceRoutes: readonly Route[] = [
+  rootRoute,
+  strataRoute,
+  replinesRoute,
+  evaluateRoute,
+  readRun,
+  readResultsRoute,
+]

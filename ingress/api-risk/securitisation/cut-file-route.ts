@@ -1,0 +1,132 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { type CutFile, cutRecord } from '#shared/risk/operations/read-cut.ts'
+import { cutFileLength, readCutFile } from '#shared/risk/pools/cut-files-store.ts'
+import type { PoolCut } from '#shared/risk/pools/store.ts'
+import { TAPE_FORMATS } from '#shared/risk/pools/tape.ts'
+import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { defineRoute, type ResponseDocument, type Route } from '../../route.ts'
+import { sendStream } from '../../text-pieces.ts'
+import { type Answer, jsonAnswer, sendAnswer } from '../answer.ts'
+import { problemResponses } from '../documents.ts'
+import { readByAsking, startJobOnce } from '../evidence-job.ts'
+import { parseWith } from '../json-body.ts'
+import { checkParams } from '../path-params.ts'
+import { queryRecord } from '../risk-route.ts'
+import { chosenCut, cutQuery, jobKeyOf } from './chosen-cut.ts'
+import { consumer } from './consumer.ts'
+import { poolParam } from './pools.ts'
+
+const TYPES: Record<CutFile, { type: string; name: string }> = {
+  csv: { type: 'text/csv; charset=utf-8; header=present', name: 'tape.csv' },
+  json: { type: 'application/json', name: 'tape.json' },
+  'esma-annex4': { type: 'text/csv; charset=utf-8; header=present', name: 'tape-esma-annex4-partial.csv' },
+  bundle: { type: 'application/zip', name: 'bag.zip' },
+}
+
+const waiting: ResponseDocument = {
+  description: 'The file is being made, or waits for the log to include the cut',
+  content: { 'application/json': z.object({ status: z.string() }) },
+  headers: { 'Retry-After': 'seconds' },
+}
+
+interface FileSpec<Query> {
+  path: '/v1/securitisation/pools/{poolId}/tape' | '/v1/securitisation/pools/{poolId}/export'
+  operationId: string
+  summary: string
+  description: string
+  types: readonly string[]
+  query: z.ZodObject & z.ZodType<Query>
+  /** which file of which cut */
+  choose(query: Query): { file: CutFile; cut?: string | undefined }
+}
+
+/** A file of a cut: made by the worker when it is first asked for, and sent as it was stored from then on. */
+function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
+  return defineRoute({
+    ...spec,
+    method: 'get',
+    tags: ['Securitisation evidence'],
+    security: consumer.security,
+    params: poolParam,
+    responses: {
+      200: { description: 'The file', content: Object.fromEntries(types.map((type) => [type, null])) },
+      202: waiting,
+      ...problemResponses(400, 401, 403, 404, 409, 429, 500, 503),
+    },
+    async handle(request, response, deps) {
+      const { consumer: caller } = await consumer.admit(request, response, deps)
+      checkParams(poolParam, request.params)
+      const query = parseWith(spec.query, queryRecord(request), 'the query')
+      const { file, cut: cutId } = choose(query)
+      const cut = await chosenCut(deps.db, caller, request.params.poolId, cutId)
+      const made = await fileLength(cut, file, { caller, deps, request })
+      if (typeof made !== 'number') sendAnswer(response, made)
+      else await sendFile(response, deps, { cut, file, length: made })
+    },
+  })
+}
+
+/** @returns bytes of the file; the answer of who must ask again when it is not there yet */
+async function fileLength(
+  cut: PoolCut,
+  file: CutFile,
+  context: { caller: Parameters<typeof startJobOnce>[0]['caller']; deps: IngressDeps; request: Request },
+): Promise<number | Answer> {
+  const { db } = context.deps
+  const known = await cutFileLength(db, cut.id, file)
+  if (known !== undefined) return known
+  // A bag holds the proof of its cut, and is the same for ever.
+  if (file === 'bundle' && !(await viewAnchor(db, cutRecord(cut).anchor.txId))?.tlogProof) {
+    return jsonAnswer(202, { status: 'ANCHORING' }, { 'Retry-After': '1' })
+  }
+  const answer = await readByAsking(context, (asking) =>
+    startJobOnce(asking, {
+      kind: 'pool.file',
+      message: poolChanged,
+      self: context.request.originalUrl,
+      request: { cutId: cut.id, file },
+      question: jobKeyOf('file', cut.id, file),
+    }),
+  )
+  return (await cutFileLength(db, cut.id, file)) ?? answer
+}
+
+async function sendFile(
+  response: Response,
+  { db }: IngressDeps,
+  { cut, file, length }: { cut: PoolCut; file: CutFile; length: number },
+): Promise<void> {
+  const { type, name } = TYPES[file]
+  response.setHeader('Content-Type', type)
+  response.setHeader('Content-Disposition', `attachment; filename="pool-${cut.id.slice(0, 8)}-${name}"`)
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  response.setHeader('Cache-Control', 'no-store')
+  await sendStream(response, readCutFile(db, cut.id, file), length)
+}
+
+const tapeRoute = fileRoute({
+  path: '/v1/securitisation/pools/{poolId}/tape',
+  operationId: 'getPoolTape',
+  summary: 'The receivables of a cut as a tape',
+  description:
+    'One line for each receivable, in pool order; the same bytes each time. `esma-annex4` is partial: it has the first fields of the form, and ND5 in those that this evidence does not fill. What is not known is empty, null or ND5, never zero.',
+  types: ['text/csv', 'application/json'],
+  query: z.strictObject({ format: z.enum(TAPE_FORMATS).default('csv'), cut: cutQuery }),
+  choose: ({ format, cut }) => ({ file: format, cut }),
+})
+
+const exportRoute = fileRoute({
+  path: '/v1/securitisation/pools/{poolId}/export',
+  operationId: 'exportPoolCut',
+  summary: 'A cut as a BagIt bag in a ZIP',
+  description:
+    'The cut with its proof, all its evidence objects, the tape and the strata: 202 until the log includes the cut, then the same bytes each time. `npm run -s verify` checks it offline.',
+  types: ['application/zip'],
+  query: z.strictObject({ cut: cutQuery }),
+  choose: ({ cut }) => ({ file: 'bundle', cut }),
+})
+
+export const cutFileRoutes: readonly Route[] = [tapeRoute, exportRoute]

@@ -1,0 +1,129 @@
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { anchored } from '#shared/risk/evidence/values.ts'
+import { memberPath } from '#shared/risk/pools/cut-tree.ts'
+import { CutBody } from '#shared/risk/pools/requests.ts'
+import { earliestDocument, findCut, findMember, listCuts, memberHashes } from '#shared/risk/pools/store.ts'
+import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
+import { HASH_BYTES, toHex } from '#shared/transparency/anchoring/text.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Route } from '../../route.ts'
+import { jsonAnswer } from '../answer.ts'
+import { pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
+import { validationError } from '../json-body.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { consumer, consumerWriting } from './consumer.ts'
+import { poolParam, requirePool } from './pools.ts'
+
+const tags = ['Securitisation evidence'] as const
+export const CUTS = '/v1/securitisation/cuts'
+const MAX_LIST_LENGTH = 200
+
+const CutSchema = anchored({
+  cutRecordId: z.uuid(),
+  poolId: z.uuid(),
+  cutOffDate: z.string(),
+  size: z.int(),
+  root: z.string(),
+  sumPaise: z.string(),
+}).meta({ id: 'PoolCut' })
+
+const makeCut = write({
+  tags,
+  access: consumerWriting,
+  path: '/v1/securitisation/pools/{poolId}/cuts',
+  operationId: 'cutPool',
+  summary: 'Freeze the members and evidence of a pool',
+  params: poolParam,
+  body: CutBody,
+  responses: waitingResponses({ 201: CutSchema }),
+  async perform(context) {
+    const { caller, deps, params, body } = context
+    const { id: poolId } = await requirePool(deps.db, caller, params.poolId)
+    return await runJob(context, {
+      kind: 'pool.cut',
+      message: poolChanged,
+      folder: CUTS,
+      request: { poolId, ...body },
+      before: (tx) => refuseEarlyCut(tx, poolId, body.cutOffDate),
+    })
+  },
+})
+
+/** @throws ValidationError for a cut before the first document of its pool */
+export async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Promise<void> {
+  const earliest = await earliestDocument(tx, poolId)
+  if (earliest === null || cutOffDate >= earliest) return
+  const message = `cutOffDate must not be before ${earliest}, the earliest documentDate of the pool`
+  throw validationError([{ path: 'cutOffDate', code: 'TOO_EARLY', message }])
+}
+
+const readCuts = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools/{poolId}/cuts',
+  operationId: 'listPoolCuts',
+  summary: 'The newest 200 cuts of a pool',
+  params: poolParam,
+  returns: z.object({ cuts: z.array(CutSchema) }),
+  async handle({ consumer, params: { poolId }, deps }) {
+    const pool = await requirePool(deps.db, consumer, poolId)
+    return { cuts: (await listCuts(deps.db, pool.id, MAX_LIST_LENGTH)).map((body) => JSON.parse(body)) }
+  },
+})
+
+const cutParam = { cutId: idParam('cutRecordId of the cut') }
+
+const readCut = read({
+  tags,
+  access: consumer,
+  path: `${CUTS}/{cutId}`,
+  operationId: 'getPoolCut',
+  summary: 'A cut, as it was anchored',
+  params: cutParam,
+  responses: pollingResponses(CutSchema),
+  handle: ({ consumer, params: { cutId: id }, deps }) =>
+    readOutcome(deps, consumer, { kind: 'pool.cut', folder: CUTS, id, what: 'cut' }),
+})
+
+const readProof = read({
+  tags,
+  access: consumer,
+  path: `${CUTS}/{cutId}/proof`,
+  operationId: 'proveMembership',
+  summary: 'One receivable with its path to the root of a cut',
+  description: 'With the proof of the cut’s anchor it is verified offline, without the rest of the pool.',
+  params: cutParam,
+  query: z.object({ receivableId: z.string().meta({ description: 'receivableId of the evidence object' }) }),
+  returns: z
+    .object({
+      receivable: ReceivableSchema,
+      index: z.int(),
+      path: z.array(z.string()),
+      cut: CutSchema,
+    })
+    .meta({ id: 'PoolMembership' }),
+  async handle({ consumer, params: { cutId }, query: { receivableId }, deps }) {
+    const { db } = deps
+    const cut = isUuid(cutId) ? await findCut(db, consumer, cutId) : undefined
+    if (!cut) throw new NotFoundError('there is no such cut')
+    const member = isUuid(receivableId) ? await findMember(db, cut.poolId, receivableId) : undefined
+    if (!member || member.place >= cut.size) throw new NotFoundError('the cut has no such receivable')
+    const { place: index, body } = member
+    const chunks = Array.from({ length: cut.chunks.length / HASH_BYTES }, (_, at) =>
+      cut.chunks.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
+    )
+    const hashes = await memberPath(index, cut.size, chunks, (from, to) => memberHashes(db, cut.poolId, from, to))
+    return jsonAnswer(200, {
+      receivable: JSON.parse(body),
+      index,
+      path: hashes.map(toHex),
+      cut: JSON.parse(cut.body),
+    })
+  },
+})
+
+export const cutRoutes: readonly Route[] = [makeCut, readCuts, readCut, readProof]

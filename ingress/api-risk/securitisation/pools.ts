@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { z } from 'zod'
+import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
+import type { Owner } from '#shared/risk/jobs/job.ts'
+import { insertJob } from '#shared/risk/jobs/store.ts'
+import { MAX_POOL, PoolBody, type PoolItem, PoolItemsBody } from '#shared/risk/pools/requests.ts'
+import {
+  addMembers,
+  findPool,
+  insertPool,
+  listMembers,
+  listPools,
+  type Pool,
+  takenDocuments,
+  takenReferences,
+} from '#shared/risk/pools/store.ts'
+import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../deps.ts'
+import { paged } from '../../paging.ts'
+import type { Route } from '../../route.ts'
+import { validationError } from '../json-body.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { consumer, consumerWriting } from './consumer.ts'
+
+const tags = ['Securitisation evidence'] as const
+export const poolParam = { poolId: idParam('poolId of the pool') }
+const MAX_LIST_LENGTH = 200
+const PAGE = 500
+
+/** A place in pool order, from which a page begins. */
+export const PositionQuery = z.object({
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,6}$/)
+    .optional(),
+})
+
+const PoolSchema = z
+  .object({
+    poolId: z.uuid(),
+    name: z.string(),
+    dealId: z.string().nullable(),
+    currency: z.string(),
+    state: z.literal('OPEN'),
+    size: z.int(),
+    built: z.int().meta({ description: 'members whose evidence object is there' }),
+  })
+  .meta({ id: 'Pool' })
+
+function viewOf({ id, name, dealId, size, built }: Pool) {
+  return { poolId: id, name, dealId, currency: 'INR', state: 'OPEN' as const, size, built }
+}
+
+/** A pool of the owner's. @throws NotFoundError alike for foreign and unknown ones */
+export async function requirePool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool> {
+  const pool = isUuid(id) ? await findPool(db, owner, id, lock) : undefined
+  if (!pool) throw new NotFoundError('there is no such pool')
+  return pool
+}
+
+const makePool = write({
+  tags,
+  access: consumerWriting,
+  path: '/v1/securitisation/pools',
+  operationId: 'createPool',
+  summary: 'Make a pool of receivables',
+  description: 'At most 1,000 at once and 50,000 in all; their evidence objects are made meanwhile.',
+  params: {},
+  body: PoolBody,
+  returns: PoolSchema,
+  status: 201,
+  async handle({ caller, body, tx, enqueue, deps }) {
+    const id = randomUUID()
+    await insertPool(tx, caller, { id, name: body.name, dealId: body.dealId ?? null })
+    await add(tx, await requirePool(tx, caller, id, true), body.receivables, deps)
+    await build(tx, caller, id, deps, (jobId) => enqueue(poolChanged, { jobId }))
+    return viewOf(await requirePool(tx, caller, id))
+  },
+})
+
+const addReceivables = write({
+  tags,
+  access: consumerWriting,
+  path: '/v1/securitisation/pools/{poolId}/receivables',
+  operationId: 'addPoolReceivables',
+  summary: 'Add receivables to a pool',
+  description: 'A cut that was made before keeps its members and its root.',
+  params: poolParam,
+  body: PoolItemsBody,
+  returns: PoolSchema,
+  status: 201,
+  async handle({ caller, params: { poolId }, body, tx, enqueue, deps }) {
+    const pool = await requirePool(tx, caller, poolId, true)
+    await add(tx, pool, body.receivables, deps)
+    await build(tx, caller, pool.id, deps, (jobId) => enqueue(poolChanged, { jobId }))
+    return viewOf(await requirePool(tx, caller, pool.id))
+  },
+})
+
+/** @throws ValidationError for the 50,001st; ConflictError for a reference or a document that the pool has already */
+async function add(tx: Knex, pool: Pool, items: readonly PoolItem[], deps: IngressDeps): Promise<void> {
+  if (pool.size + items.length > MAX_POOL) {
+    throw validationError([{ path: 'receivables', code: 'TOO_MANY', message: `a pool has at most ${MAX_POOL}` }])
+  }
+  if (items.length === 0) return
+  const members = items.map((item) => ({
+    reference: item.receivableId,
+    sealedItem: deps.secrets.seal('pool', JSON.stringify(item)),
+    identity: receivableName(item),
+    documentDate: item.documentDate,
+  }))
+  const references = members.map(({ reference }) => reference)
+  const named = firstTaken(references, await takenReferences(tx, pool.id, references))
+  if (named >= 0) throw taken(named, 'receivableId', 'the pool has a receivable of this reference')
+  const identities = members.map(({ identity }) => identity)
+  const known = firstTaken(identities, await takenDocuments(tx, pool.id, identities))
+  if (known >= 0) throw taken(known, 'documentNumber', 'the pool already contains this document')
+  await addMembers(tx, pool.id, members)
+}
+
+/** Returns the index of the first value that is taken or repeats an earlier one; -1 if none does. */
+function firstTaken(values: readonly string[], taken: readonly string[]): number {
+  const seen = new Set(taken)
+  return values.findIndex((value) => seen.size === seen.add(value).size)
+}
+
+function taken(index: number, member: string, message: string): ConflictError {
+  return new ConflictError(message, [{ path: `receivables[${index}].${member}`, code: 'TAKEN', message }])
+}
+
+async function build(
+  tx: Knex,
+  { organisationId, env }: Owner,
+  poolId: string,
+  deps: IngressDeps,
+  enqueue: (jobId: string) => Promise<void>,
+): Promise<void> {
+  const id = randomUUID()
+  const sealedRequest = deps.secrets.seal('evidence-request', JSON.stringify({ poolId }))
+  const job = { id, organisationId, env, kind: 'pool.members' as const, idempotencyKey: null, sealedRequest }
+  await insertJob(tx, { ...job, question: null })
+  await enqueue(id)
+}
+
+const readPools = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools',
+  operationId: 'listPools',
+  summary: 'The newest 200 pools',
+  params: {},
+  returns: z.object({ pools: z.array(PoolSchema) }),
+  handle: async ({ consumer, deps }) => ({ pools: (await listPools(deps.db, consumer, MAX_LIST_LENGTH)).map(viewOf) }),
+})
+
+const readPool = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools/{poolId}',
+  operationId: 'getPool',
+  summary: 'A pool',
+  params: poolParam,
+  returns: PoolSchema,
+  handle: async ({ consumer, params: { poolId }, deps }) => viewOf(await requirePool(deps.db, consumer, poolId)),
+})
+
+const readReceivables = read({
+  tags,
+  access: consumer,
+  path: '/v1/securitisation/pools/{poolId}/receivables',
+  operationId: 'listPoolReceivables',
+  summary: 'Evidence objects in pool order',
+  params: poolParam,
+  query: PositionQuery,
+  returns: z.object({
+    receivables: z.array(ReceivableSchema),
+    references: z.record(z.string(), z.string()),
+    nextCursor: z.string().nullable(),
+  }),
+  async handle({ consumer, params: { poolId }, query: { cursor = '0' }, deps }) {
+    const pool = await requirePool(deps.db, consumer, poolId)
+    const members = await listMembers(deps.db, pool.id, Number(cursor), PAGE + 1)
+    const { page, nextCursor } = paged(members, PAGE, ({ place }) => String(place + 1))
+    return {
+      receivables: page.map(({ body }) => JSON.parse(body)),
+      references: Object.fromEntries(page.map(({ receivableId, reference }) => [receivableId, reference])),
+      nextCursor,
+    }
+  },
+})
+
+export const poolRoutes: readonly Route[] = [makePool, addReceivables, readPools, readPool, readReceivables]

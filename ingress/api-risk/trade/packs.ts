@@ -1,0 +1,260 @@
+import { z } from 'zod'
+import type { JsonObject, JsonValue } from '#shared/canonical/parse-json.ts'
+import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { anchored } from '#shared/risk/evidence/values.ts'
+import {
+  BUNDLE_REASONS,
+  type BundleVerification,
+  exportTradePack,
+  tradeBundle,
+  verifyTradeBundle,
+} from '#shared/risk/operations/read-trade-pack.ts'
+import { TradePackBody } from '#shared/risk/trade/requests.ts'
+import { findTradePack, listTradePacks, type StoredTradePack } from '#shared/risk/trade/store.ts'
+import { AnchoringError } from '#shared/transparency/anchoring/anchoring-error.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../deps.ts'
+import type { ResponseDocument, Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { logPolicy } from '../anchors/policy.ts'
+import { Answer } from '../answer.ts'
+import type { Caller } from '../authenticate.ts'
+import { problemResponses } from '../documents.ts'
+import { pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
+import { parseWith, readJson } from '../json-body.ts'
+import { PageQuery } from '../paging.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { readPage } from './read-page.ts'
+import { TradeCheckSchema } from './verifications.ts'
+
+const tags = ['Trade provenance'] as const
+const FOLDER = '/v1/trade/packs'
+const params = { tradePackId: idParam('packId of the pack') }
+
+const RecordSchema = anchored({
+  packId: z.uuid(),
+  statementSha256: z.string(),
+  documents: z.int(),
+  checks: z.int(),
+})
+
+const PackSchema = z
+  .object({
+    packId: z.uuid(),
+    title: z.string().nullable(),
+    documents: z.array(z.object({ documentId: z.uuid(), type: z.string(), sha256: z.string(), tier: z.string() })),
+    checks: z.array(TradeCheckSchema),
+    record: RecordSchema,
+  })
+  .meta({ id: 'TradePack' })
+
+const BundleSchema = z
+  .strictObject({
+    mediaType: z.string(),
+    envelope: z.object({
+      payload: z.string(),
+      payloadType: z.string(),
+      signatures: z.array(z.object({ keyid: z.string().optional(), sig: z.string() })),
+    }),
+    keys: z.array(z.record(z.string(), z.unknown())),
+    record: z.record(z.string(), z.unknown()),
+    proof: z.string().nullable(),
+  })
+  .meta({ id: 'TradeBundle' })
+
+const issueRoute = write({
+  tags,
+  access: withScope('trade:write'),
+  path: FOLDER,
+  operationId: 'issueTradePack',
+  summary: 'Issue a signed pack of documents and findings',
+  description:
+    'An in-toto statement over the hashes of the documents, in a DSSE envelope, signed with a key of /v1/transparency/{env}/evidence-keys and anchored.',
+  params: {},
+  body: TradePackBody,
+  responses: waitingResponses({ 201: PackSchema }),
+  perform: (context) =>
+    runJob(context, { kind: 'trade.pack', message: provenanceRequested, folder: FOLDER, request: context.body }),
+})
+
+const listRoute = read({
+  tags,
+  access: withScope('trade:read'),
+  path: FOLDER,
+  operationId: 'listTradePacks',
+  summary: 'Packs, newest first',
+  params: {},
+  query: PageQuery,
+  returns: z.object({
+    packs: z.array(z.object({ packId: z.uuid(), title: z.string().nullable(), record: RecordSchema })),
+    nextCursor: z.string().nullable(),
+  }),
+  async handle({ caller, query, deps: { db, secrets } }) {
+    const { page, nextCursor } = await readPage(query, secrets, (wanted) => listTradePacks(db, caller, wanted))
+    return {
+      packs: page.map(({ id, title, record }) => ({ packId: id, title, record: JSON.parse(record) })),
+      nextCursor,
+    }
+  },
+})
+
+const readRoute = read({
+  tags,
+  access: withScope('trade:read'),
+  path: `${FOLDER}/{tradePackId}`,
+  operationId: 'getTradePack',
+  summary: 'A pack as it was issued',
+  params,
+  responses: pollingResponses(PackSchema),
+  handle: ({ caller, params: { tradePackId: id }, deps }) => outcome(deps, caller, id),
+})
+
+function outcome(deps: IngressDeps, caller: Caller, id: string): Promise<Answer> {
+  return readOutcome(deps, caller, { kind: 'trade.pack', folder: FOLDER, id, what: 'pack' })
+}
+
+/** A file of a pack: 202 while the pack is being issued. */
+function fileRoute(
+  part: 'bundle' | 'export' | 'pdf',
+  described: { operationId: string; summary: string; description: string; type: string; schema: z.ZodType | null },
+  bytesOf: (deps: IngressDeps, caller: Caller, pack: StoredTradePack) => Promise<Buffer | string>,
+): Route {
+  const { operationId, summary, description, type, schema } = described
+  const done: ResponseDocument = { description: 'The file', content: { [type]: schema } }
+  return read({
+    tags,
+    access: withScope('trade:read'),
+    path: `${FOLDER}/{tradePackId}/${part}`,
+    operationId,
+    summary,
+    description,
+    params,
+    responses: {
+      200: done,
+      202: { description: 'The pack is being issued', content: { 'application/json': null } },
+      ...problemResponses(401, 403, 404, 409, 429, 500, 503),
+    },
+    async handle({ caller, params: { tradePackId: id }, deps }) {
+      const pack = isUuid(id) ? await findTradePack(deps.db, caller, id) : undefined
+      if (!pack) return await outcome(deps, caller, id)
+      const extension = { bundle: 'json', export: 'zip', pdf: 'pdf' }[part]
+      return new Answer(200, await bytesOf(deps, caller, pack), {
+        'Content-Type': type,
+        'Content-Disposition': `attachment; filename="trade-pack-${id.slice(0, 8)}.${extension}"`,
+        'X-Content-Type-Options': 'nosniff',
+      })
+    },
+  })
+}
+
+const bundleRoute = fileRoute(
+  'bundle',
+  {
+    operationId: 'getTradeBundle',
+    summary: 'The signed bundle of a pack',
+    description:
+      '`proof` is null until the log includes the record. The keys in a bundle prove nothing: get them yourself.',
+    type: 'application/json',
+    schema: BundleSchema,
+  },
+  (deps, _caller, pack) => tradeBundle(deps.db, pack),
+)
+
+const exportRoute = fileRoute(
+  'export',
+  {
+    operationId: 'exportTradePack',
+    summary: 'A pack as a BagIt bag in a ZIP',
+    description:
+      'The same bytes each time once the log includes the record. The documents themselves are their holder’s.',
+    type: 'application/zip',
+    schema: null,
+  },
+  async (deps, caller, pack) => {
+    const bytes = await exportTradePack(deps.db, deps.secrets, caller, pack.id)
+    if (!bytes) throw new NotFoundError('there is no such pack')
+    return bytes
+  },
+)
+
+const pdfRoute = fileRoute(
+  'pdf',
+  {
+    operationId: 'getTradePackPdf',
+    summary: 'The summary of a pack',
+    description: 'Made when the pack was issued.',
+    type: 'application/pdf',
+    schema: null,
+  },
+  async (_deps, _caller, pack) => pack.pdf,
+)
+
+export const BundleVerificationSchema = z
+  .object({
+    valid: z.boolean(),
+    reasons: z.array(z.enum(BUNDLE_REASONS)),
+    anchorState: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']).nullable(),
+  })
+  .meta({ id: 'BundleVerification' })
+
+const VerifyBody = z.union([BundleSchema, z.strictObject({ bundle: BundleSchema })])
+/** No other member is let by: a signature covers none of it, and yet it would stand in what was found valid. */
+const BundleMembers = z.strictObject(
+  Object.fromEntries(Object.keys(BundleSchema.shape).map((name) => [name, z.unknown().optional()])),
+)
+
+const verifyRoute = read({
+  method: 'post',
+  tags,
+  access: withScope('trade:read'),
+  path: `${FOLDER}/verify`,
+  operationId: 'verifyTradeBundle',
+  summary: 'Verify a bundle, whoever issued it',
+  description:
+    'By the keys that this environment has published. Changes nothing, so it needs no idempotency key. Trust no server with this question when it matters: verify offline.',
+  params: {},
+  body: { required: true, content: { 'application/json': VerifyBody } },
+  responses: {
+    200: { description: 'What was found', content: { 'application/json': BundleVerificationSchema } },
+    ...problemResponses(400, 401, 403, 413, 415, 429, 503),
+  },
+  async handle({ caller, request, deps }) {
+    return await verifyInput(await readJson(request), caller, deps)
+  },
+})
+
+/** Verifies a bundle, bare or as the member `bundle`. @throws ValidationError */
+export async function verifyInput(
+  body: JsonValue,
+  { env }: Pick<Caller, 'env'>,
+  deps: IngressDeps,
+): Promise<BundleVerification> {
+  const isWrapped = isObject(body) && body.bundle !== undefined
+  if (isWrapped) parseWith(z.strictObject({ bundle: z.unknown() }), body)
+  const given = isWrapped ? body.bundle : body
+  if (isObject(given)) parseWith(BundleMembers, given, isWrapped ? 'the bundle' : 'the body')
+  try {
+    if (!isObject(given)) throw new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: it is no JSON object')
+    return await verifyTradeBundle(deps.db, env, given, (of) => logPolicy(deps, of))
+  } catch (error) {
+    if (!(error instanceof AnchoringError) || error.code !== 'ENVELOPE_MALFORMED') throw error
+    throw new ValidationError(error.message, [{ path: 'bundle', code: 'TYPE', message: error.message }])
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export const tradePackRoutes: readonly Route[] = [
+  issueRoute,
+  listRoute,
+  // Before the route whose parameter would take `verify` for an id.
+  verifyRoute,
+  readRoute,
+  bundleRoute,
+  exportRoute,
+  pdfRoute,
+]

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { anchored } from '#shared/risk/evidence/values.ts'
+import { EbrcBody, IecBody, ShippingBillBody, type TradeRequest } from '#shared/risk/trade/requests.ts'
+import { listVerifications } from '#shared/risk/trade/store.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { type JobContext, pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
+import { PageQuery } from '../paging.ts'
+import { idParam } from '../path-params.ts'
+import { read, write } from '../risk-route.ts'
+import { readPage } from './read-page.ts'
+
+const tags = ['Trade provenance'] as const
+const access = withScope('trade:write')
+const FOLDER = '/v1/trade/verifications'
+
+export const TradeCheckSchema = z
+  .object({ key: z.string(), result: z.enum(['MATCH', 'MISMATCH', 'MISSING']), tier: z.string(), detail: z.string() })
+  .meta({ id: 'TradeCheck' })
+
+const VerificationSchema = anchored({
+  verificationId: z.uuid(),
+  subjectKind: z.enum(['EBRC', 'SHIPPING_BILL', 'IEC']),
+  results: z.array(TradeCheckSchema),
+}).meta({ id: 'TradeVerification' })
+
+function ask(context: JobContext, request: TradeRequest) {
+  return runJob(context, { kind: 'trade.verification', message: provenanceRequested, folder: FOLDER, request })
+}
+
+const ebrcRoute = write({
+  tags,
+  access,
+  path: '/v1/trade/ebrc/verifications',
+  operationId: 'verifyEbrc',
+  summary: 'Verify a bank-realisation certificate',
+  description:
+    'What the registry says at this moment: a certificate may be cancelled later. Its tie to a shipping bill is the exporter’s own, so SELF_DECLARED. An amount in another currency is MISSING; nothing is converted.',
+  params: {},
+  body: EbrcBody,
+  responses: waitingResponses({ 201: VerificationSchema }),
+  perform: (context) => ask(context, { subjectKind: 'EBRC', ...context.body }),
+})
+
+const shippingBillRoute = write({
+  tags,
+  access,
+  path: '/v1/trade/shipping-bills/verifications',
+  operationId: 'verifyShippingBill',
+  summary: 'Verify a shipping bill',
+  description: 'With the customs registry; the value counts as equal within one percent.',
+  params: {},
+  body: ShippingBillBody,
+  responses: waitingResponses({ 201: VerificationSchema }),
+  perform: (context) => ask(context, { subjectKind: 'SHIPPING_BILL', ...context.body }),
+})
+
+const iecRoute = write({
+  tags,
+  access,
+  path: '/v1/trade/iec/verifications',
+  operationId: 'verifyIec',
+  summary: 'Verify an importer-exporter code',
+  params: {},
+  body: IecBody,
+  responses: waitingResponses({ 201: VerificationSchema }),
+  perform: (context) => ask(context, { subjectKind: 'IEC', ...context.body }),
+})
+
+const listRoute = read({
+  tags,
+  access: withScope('trade:read'),
+  path: FOLDER,
+  operationId: 'listTradeVerifications',
+  summary: 'Verifications as they were anchored, newest first',
+  params: {},
+  query: PageQuery,
+  returns: z.object({ verifications: z.array(VerificationSchema), nextCursor: z.string().nullable() }),
+  async handle({ caller, query, deps: { db, secrets } }) {
+    const { page, nextCursor } = await readPage(query, secrets, (wanted) => listVerifications(db, caller, wanted))
+    return { verifications: page.map(({ body }) => JSON.parse(body)), nextCursor }
+  },
+})
+
+const readVerification = read({
+  tags,
+  access: withScope('trade:read'),
+  path: `${FOLDER}/{tradeVerificationId}`,
+  operationId: 'getTradeVerification',
+  summary: 'A verification, as it was anchored',
+  params: { tradeVerificationId: idParam('verificationId of the verification') },
+  responses: pollingResponses(VerificationSchema),
+  handle: ({ caller, params: { tradeVerificationId: id }, deps }) =>
+    readOutcome(deps, caller, { kind: 'trade.verification', folder: FOLDER, id, what: 'verification' }),
+})
+
+export const tradeVerificationRoutes: readonly Route[] = [
+  ebrcRoute,
+  shippingBillRoute,
+  iecRoute,
+  listRoute,
+  readVerification,
+]

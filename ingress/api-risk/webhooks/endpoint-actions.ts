@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
+import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { found } from '#shared/webhooks/operations/lock-endpoint.ts'
+import { REPLAY_LIMIT, replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
+import { switchOffEndpoint } from '#shared/webhooks/operations/switch-off-endpoint.ts'
+import { switchOnEndpoint } from '#shared/webhooks/operations/switch-on-endpoint.ts'
+import { testEndpoint } from '#shared/webhooks/operations/test-endpoint.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
+import { InstantQuery } from '../paging.ts'
+import { write } from '../risk-route.ts'
+import { EndpointSchema, endpointParam, NoBody } from './schemas.ts'
+import { urlRefusal } from './target.ts'
+import { endpointView } from './views.ts'
+
+const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
+const params = { endpointId: endpointParam }
+
+const Replayed = z.object({
+  replayed: z.int().meta({ description: 'deliveries that are due again' }),
+  complete: z.boolean().meta({ description: 'false when there are more: ask again' }),
+})
+
+const enable = write({
+  ...common,
+  isBodyOptional: true,
+  path: '/v1/webhooks/endpoints/{endpointId}/enable',
+  operationId: 'enableWebhookEndpoint',
+  summary: 'Switch an endpoint on',
+  description:
+    'Its address is checked again, and its failures are forgotten. With `releasePaused` the events kept meanwhile are sent, in order and at a bounded rate; without it they wait for a replay.',
+  params,
+  body: z.strictObject({ releasePaused: z.boolean().default(false) }),
+  returns: EndpointSchema,
+  async examine({ caller, params: { endpointId }, deps }) {
+    const { url } = found(await findEndpoint(deps.db, caller, endpointId))
+    return await urlRefusal(url, caller.env, deps)
+  },
+  async handle({ caller, params: { endpointId }, body, tx, enqueue }) {
+    const wanted = { scope: caller, endpointId, releasePaused: body.releasePaused }
+    return endpointView(await switchOnEndpoint(tx, caller.actor, wanted, { enqueue }))
+  },
+})
+
+const disable = write({
+  ...common,
+  isBodyOptional: true,
+  path: '/v1/webhooks/endpoints/{endpointId}/disable',
+  operationId: 'disableWebhookEndpoint',
+  summary: 'Switch an endpoint off; events for it are kept and can be replayed',
+  params,
+  body: NoBody,
+  returns: EndpointSchema,
+  async handle({ caller, params: { endpointId }, tx, deps }) {
+    return endpointView(await switchOffEndpoint(tx, caller.actor, { scope: caller, endpointId }, deps))
+  },
+})
+
+const test = write({
+  ...common,
+  isBodyOptional: true,
+  path: '/v1/webhooks/endpoints/{endpointId}/test',
+  operationId: 'testWebhookEndpoint',
+  summary: 'Send an event `webhook.test` to this endpoint alone',
+  params,
+  body: NoBody,
+  returns: z.object({ eventId: z.uuid(), deliveryId: z.uuid() }),
+  status: 202,
+  async handle({ caller, params: { endpointId }, tx, enqueue, deps }) {
+    return await testEndpoint(tx, caller.actor, { scope: caller, endpointId }, { enqueue, now: deps.now })
+  },
+})
+
+const ReplayBody = z.strictObject({
+  from: InstantQuery.optional(),
+  to: InstantQuery.optional(),
+  status: z
+    .union([z.enum(REPLAYABLE), z.array(z.enum(REPLAYABLE)).min(1).max(REPLAYABLE.length)])
+    .optional()
+    .meta({ description: 'FAILED, EXHAUSTED and SUPPRESSED unless said; DELIVERED only when asked for' }),
+})
+
+const replay = write({
+  ...common,
+  isBodyOptional: true,
+  path: '/v1/webhooks/endpoints/{endpointId}/replay',
+  operationId: 'replayWebhookDeliveries',
+  summary: 'Send events of a range of time once more',
+  description:
+    'The same events with the same bodies, in the order in which they happened, at most 50 a second. `from` and `to` are instants of the events.',
+  params,
+  body: ReplayBody,
+  returns: Replayed,
+  status: 202,
+  async handle({ caller, params: { endpointId }, body, tx, enqueue }) {
+    const { from, to, status = ['FAILED', 'EXHAUSTED', 'SUPPRESSED'] } = body
+    const states = typeof status === 'string' ? [status] : status
+    const range = { from: from === undefined ? null : new Date(from), to: to === undefined ? null : new Date(to) }
+    const what = { scope: caller, endpointId, ...range, states }
+    const replayed = await replayEndpoint(tx, caller.actor, what, { enqueue })
+    return { replayed, complete: replayed < REPLAY_LIMIT }
+  },
+})
+
+export const endpointActionRoutes: readonly Route[] = [enable, disable, test, replay]

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { z } from 'zod'
+import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
+import type { SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
+import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
+import { toSeconds } from '#shared/time.ts'
+import type { JobContext } from '../api-risk/evidence-job.ts'
+import { idempotentRequest } from './idempotent.ts'
+import type { ToolCall } from './tool.ts'
+import { markCallers } from './untrusted.ts'
+
+interface Question<Answer> {
+  /** of the POST that asks the same */
+  route: string
+  family: SpentFamily
+  /** absent: each call asks anew */
+  idempotencyKey: string | undefined
+  args: Record<string, unknown>
+  /** of the API, with the texts of callers marked */
+  answer: z.ZodType<Answer>
+}
+
+/**
+ * Asks as the POST at `route` with the same key and body would, and waits for ten seconds; a new question costs a unit
+ * of the key's budget.
+ */
+export async function runEvidenceJob<Answer>(
+  call: ToolCall,
+  { route, family, idempotencyKey = randomUUID(), args, answer: schema }: Question<Answer>,
+  work: (context: JobContext, admit: Admit) => Promise<StoredAnswer>,
+): Promise<Answer> {
+  const once = idempotentRequest(call.caller, route, idempotencyKey, args)
+  const answer = await spending(call, family, (admit) => work({ ...contextOf(call), once }, admit))
+  return schema.parse(markCallers(JSON.parse(answer.body)))
+}
+
+/** What asks a worker on behalf of a call: nobody said how long to wait, and it ends with the call. */
+export function contextOf({ caller, deps, signal }: ToolCall): Omit<JobContext, 'once'> {
+  return { caller, deps, request: { headers: {} }, setHeader: () => {}, signal }
+}
+
+/** Reserves a unit in the transaction of what is metered. */
+type Admit = (tx: Knex.Transaction) => Promise<void>
+
+/**
+ * Does what is metered in a family: a unit of the key's budget is reserved when `work` says that something new begins, and
+ * stands in the audit of the call, also when its client goes meanwhile.
+ * @throws BudgetExhaustedError, after its owner was told of it
+ */
+export async function spending<T>(call: ToolCall, family: SpentFamily, work: (admit: Admit) => Promise<T>): Promise<T> {
+  const { caller, deps } = call
+  const now = toSeconds(deps.now())
+  let isNew = false
+  try {
+    const done = await work(async (tx) => {
+      await spendBudget(tx, caller, family, now)
+      isNew = true
+    })
+    call.units = isNew ? 1 : 0
+    return done
+  } catch (error) {
+    if (isNew && call.signal.aborted) call.units = 1
+    if (error instanceof BudgetExhaustedError) await announceExhausted(deps, caller, error.family, now)
+    throw error
+  }
+}

@@ -1,0 +1,36 @@
+import type { SealedPingAuthRules } from '#shared/monitoring/pings/lookup-store.ts'
+import type { PingAuth, PingAuthRules } from '#shared/monitoring/pings/ping-auth.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import type { KnownCheck } from './check-cache.ts'
+
+type Found = Omit<KnownCheck, 'rules'> & { rules?: SealedPingAuthRules | null }
+
+/** A check as it was looked up, with its ping secret opened: once for each look-up, not for each ping. */
+export function decryptRules({ rules, ...check }: Found, secrets: Pick<Secrets, 'open'>): KnownCheck {
+  return rules ? { ...check, rules: pingAuthOf(rules, secrets) } : check
+}
+
+function pingAuthOf(sealed: SealedPingAuthRules, secrets: Pick<Secrets, 'open'>): PingAuthRules {
+  return { by: sealed.by, auth: sealed.mode === null ? null : authOf(sealed, sealed.mode, secrets) }
+}
+
+/** A secret that cannot be opened is one that nobody can show. It must not fail a look-up, which others share. */
+function authOf(
+  { sealedSecret, sealedPrevious, previousUntil }: SealedPingAuthRules,
+  mode: PingAuth['mode'],
+  secrets: Pick<Secrets, 'open'>,
+): PingAuth {
+  const open = (sealed: string | null) => {
+    try {
+      return sealed === null ? null : secrets.open('ping-secret', sealed)
+    } catch {
+      return null
+    }
+  }
+  const previous = open(sealedPrevious)
+  return {
+    mode,
+    secret: open(sealedSecret),
+    previous: previous !== null && previousUntil !== null ? { secret: previous, until: previousUntil } : null,
+  }
+}

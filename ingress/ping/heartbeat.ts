@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { UnavailableError } from '#shared/errors.ts'
+import { arrivalNow, type Cover } from '#shared/monitoring/availability/heartbeat-cover.ts'
+import { type ListenerKind, signOff, storeHeartbeat } from '#shared/monitoring/availability/heartbeat-store.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import type { Micros } from '#shared/time.ts'
+import type { IngressDeps } from '../deps.ts'
+
+/** Tells the sweep what a listener has settled (docs/adr/0008). Closed after the listener: it signs off. */
+export interface Heartbeat extends AsyncDisposable {
+  /**
+   * Resolves once the first beat is stored: before that the sweep does not know of this listener.
+   * @throws UnavailableError when the database does not take it in time
+   */
+  begun(): Promise<void>
+}
+
+const EVERY_MS = 1_000
+
+/** @param oldest arrival of the oldest ping that is not answered; null when there is none */
+export function startHeartbeat(
+  deps: Pick<IngressDeps, 'clock' | 'now' | 'healthDb' | 'config' | 'log' | 'metrics'>,
+  kind: ListenerKind,
+  parts: { cover: Cover; oldest: () => Micros | null },
+): Heartbeat {
+  const { log } = deps
+  const instance = randomUUID()
+  const closing = new AbortController()
+  const first = Promise.withResolvers<void>()
+  let hasBegun = false
+  const openedAt = performance.now()
+  deps.metrics.heartbeatAge.read((gauge) =>
+    gauge.set({ kind }, (performance.now() - (parts.cover.lastHeartbeat() ?? openedAt)) / 1000),
+  )
+
+  async function heartbeatOn(): Promise<void> {
+    await Promise.race([deps.clock.isSet(), aborted(closing.signal)])
+    const from = deps.now()
+    while (!closing.signal.aborted) {
+      await heartbeatOnce(from).catch((error: unknown) => log.warn(describeError(error), 'beat.not-stored'))
+      await wait(EVERY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {})
+    }
+  }
+
+  async function heartbeatOnce(from: Micros): Promise<void> {
+    // What arrives from here on carries a later time than this, because the clock never runs backwards.
+    const now = deps.now()
+    const settledUntil = parts.oldest() ?? now
+    const sentAt = performance.now()
+    const settlesWithinMs = deps.config.publishTimeoutMs
+    const settledAge = now - settledUntil
+    await storeHeartbeat(deps.healthDb, { instance, kind, from, settledUntil, settledAge, settlesWithinMs })
+    parts.cover.extend(sentAt, arrivalNow())
+    hasBegun = true
+    first.resolve()
+  }
+
+  const beating = heartbeatOn()
+  return {
+    async begun() {
+      if (hasBegun) return
+      const late = wait(deps.config.databaseTimeoutMs, 'late' as const, { ref: false })
+      const outcome = await Promise.race([first.promise, late])
+      if (outcome === 'late') throw new UnavailableError('the database has not heard of this listener yet')
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await beating
+      if (!hasBegun) return
+      await signOff(deps.healthDb, instance).catch((error: unknown) => log.warn(describeError(error), 'beat.not-ended'))
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

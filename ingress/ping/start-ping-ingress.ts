@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { maskOfShards, openGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
+import { createAttestation, type Moment } from '#shared/monitoring/availability/attestation.ts'
+import type { ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
+import { endProofs, storeProofs, storeRefusals } from '#shared/monitoring/availability/proof-store.ts'
+import { createRefusals, type Refusals } from '#shared/monitoring/availability/refusals.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import type { IngressDeps } from '../deps.ts'
+import { createShardProof } from './shard-proof.ts'
+
+/** Proves again and again that this listener takes pings, and stores for how long it did (alerting 5.1). */
+export interface Listener extends AsyncDisposable {
+  refusals: Pick<Refusals, 'known' | 'unresolved'>
+  /** The listener is open: from now on it is asked. @param answers whether it does, as a client would find */
+  open(answers: () => Promise<boolean>): void
+}
+
+const EVERY_MS = 2_000
+const ANSWERED_WITHIN_MS = 2_000
+
+export function startPingIngress(
+  deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'log' | 'installation' | 'now'>,
+  kind: ListenerKind,
+  everyMs = EVERY_MS,
+): Listener {
+  const { log, broker } = deps
+  const prover = { instance: randomUUID(), kind }
+  const attestation = createAttestation(everyMs)
+  const refusals = createRefusals()
+  const closing = new AbortController()
+  let proving: Promise<void> = Promise.resolve()
+  const takesMessages = createShardProof(broker)
+
+  async function proveOn(answers: () => Promise<boolean>): Promise<void> {
+    while (!closing.signal.aborted) {
+      const began = momentNow()
+      const [isOpen, shards] = await Promise.all([answers().catch(() => false), provenShards()])
+      const isWhole = isOpen && !refusals.takeUnresolved() && deps.installation.problems().length === 0
+      attestation.prove(began, isWhole ? shards : 0n)
+      await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
+      const left = everyMs - (performance.now() - began.monotonic)
+      await wait(Math.max(0, left), undefined, { ref: false, signal: closing.signal }).catch(() => {})
+    }
+  }
+
+  async function provenShards(): Promise<bigint> {
+    const open = openGeneration(deps.installation.generations(), deps.now())
+    return open ? maskOfShards(await Promise.all(queuesOf(open).map(takesMessages))) : 0n
+  }
+
+  async function store(): Promise<void> {
+    const spans = attestation.waiting()
+    const refused = refusals.waiting()
+    await storeProofs(deps.healthDb, prover, spans, momentNow())
+    attestation.stored(spans)
+    await storeRefusals(deps.healthDb, kind, refused, performance.now())
+    refusals.stored(refused)
+  }
+
+  return {
+    refusals,
+    open(answers) {
+      proving = proveOn(answers)
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await proving
+      try {
+        await store()
+        await endProofs(deps.healthDb, prover.instance)
+      } catch (error) {
+        log.warn(describeError(error), 'proofs.not-ended')
+      }
+    },
+  }
+}
+
+function momentNow(): Moment {
+  return { monotonic: performance.now(), wall: Date.now() }
+}
+
+/** Whether the HTTP listener of this process answers on its own address. */
+export async function answersHttp(host: string, port: number): Promise<boolean> {
+  const response = await fetch(`http://${bracketed(localOf(host))}:${port}/livez`, {
+    signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+  })
+  await response.body?.cancel()
+  return response.ok
+}
+
+/** Whether the mail listener of this process greets on its own address. */
+export async function answersMail(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host: localOf(host), port })
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.setTimeout(ANSWERED_WITHIN_MS, () => resolve(false))
+      socket.once('error', () => resolve(false))
+      socket.once('data', (greeting) => resolve(greeting.toString('latin1').startsWith('220')))
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** An address that stands for every one is no target. */
+function localOf(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import type { AcceptedMail } from '#shared/contracts/ping-batch.ts'
+import { UnavailableError } from '#shared/errors.ts'
+import type { MailTarget } from '#shared/monitoring/pings/mail-address.ts'
+import { storeMail } from '#shared/monitoring/pings/mail-store.ts'
+import { type PackedText, packMailText } from '#shared/monitoring/pings/mail-text.ts'
+import { asUnavailable } from '#shared/platform/database/db.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
+import { toMillis } from '#shared/time.ts'
+import type { IngressDeps } from '../deps.ts'
+import type { Batcher } from '../ping/batcher.ts'
+import type { CheckCache, KnownCheck } from '../ping/check-cache.ts'
+import type { Heartbeat } from '../ping/heartbeat.ts'
+import type { Listener } from '../ping/start-ping-ingress.ts'
+import type { PingUsage } from '../ping/usage-counters.ts'
+
+interface Mail {
+  targets: readonly MailTarget[]
+  /** empty for the null sender */
+  sender: string
+  remoteAddr: string | null
+  /** headers and body as sent, dots unstuffed */
+  raw: Buffer
+}
+
+/**
+ * Resolves when every check that the mail names has its ping with the broker for good.
+ * @throws UnavailableError when that cannot be said: the sender tries again, and a ping may then be there twice
+ */
+export type MailListener = (mail: Mail) => Promise<void>
+
+/**
+ * What of a mail travels in a queue message; the rest waits in the database. Many mails may share a message, which
+ * the batcher bounds by their bodies alone and the broker at 16 MiB: so text that may come without its body is short.
+ */
+const CARRIED_BODY_BYTES = 64 * 1024
+const CARRIED_TEXT_BYTES = 16 * 1024
+/** A mail that is read where it came in; a longer one is read in a thread. */
+const QUICK_BYTES = 16 * 1024
+const USER_AGENT_LENGTH = 200
+const NOTHING = Buffer.alloc(0)
+
+/** What of a mail travels in the message of one check. */
+interface Placed {
+  checkId: number
+  body: Buffer | null
+  text: AcceptedMail['text']
+  /** row that holds the rest; null when there is none */
+  storedBody: string | null
+}
+
+/** Turns mails into pings, by the same path as those by HTTP. A recipient without a check is only logged. */
+export function createMailListener(
+  deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now' | 'threads'>,
+  parts: {
+    cache: CheckCache
+    batcher: Batcher
+    heartbeat: Heartbeat
+    uses: PingUsage
+    listener: Pick<Listener, 'refusals'>
+  },
+): MailListener {
+  const { log, metrics } = deps
+  const pingLimit = createTokenBuckets(deps.config.pingRateLimitPerMinute, 100_000)
+  const storeLimit = createTokenBuckets(deps.config.mailRateLimitPerCheck, 100_000)
+
+  async function accept(mail: Mail): Promise<void> {
+    await parts.heartbeat.begun()
+    const found = await Promise.all(mail.targets.map((target) => findCheck(parts.cache, target)))
+    const nowMs = toMillis(deps.now())
+    const named = [...new Set(found.flatMap(({ check }) => check?.checkId ?? []))]
+    const checks = named.filter((checkId) => pingLimit.take(checkId, nowMs).granted)
+    for (const checkId of named) if (!checks.includes(checkId)) parts.uses.limited(checkId)
+    for (const [index, target] of mail.targets.entries()) {
+      if (target.form === 'slug' && found[index]?.check) parts.uses.keyUsed(target.pingKey)
+    }
+    const ignored = found.flatMap(({ reason }) => reason ?? [])
+    if (ignored.length > 0) log.info({ remoteAddr: mail.remoteAddr, reasons: ignored }, 'mail.ignored')
+    if (checks.length === 0) return
+
+    // While it cannot be published, every try of the sender would leave its rows behind.
+    if (deps.broker.publisherEpoch === '') throw new UnavailableError('the broker cannot be reached')
+    const body = mail.raw.subarray(0, deps.config.mailBodyLimit)
+    const kept = checks.filter((checkId) => storeLimit.take(checkId, nowMs).granted)
+    const bare = checks.filter((checkId) => !kept.includes(checkId))
+    const text = await readText(mail.raw)
+    const placed = [
+      ...(await place(text, body, kept)),
+      // A mail to a check that gets very many is a ping like any other, and takes no room.
+      ...(await place(text, NOTHING, bare)),
+    ]
+    const receivedAt = deps.now()
+    await Promise.all(
+      placed.map(({ checkId, ...contents }) => {
+        const ping = {
+          checkId,
+          kind: 'success' as const,
+          exitStatus: null,
+          receivedAt,
+          scheme: 'email',
+          remoteAddr: mail.remoteAddr,
+          method: '',
+          ua: `Email from ${mail.sender || '<>'}`.slice(0, USER_AGENT_LENGTH),
+          rid: null,
+          body: contents.body,
+          mail: { text: contents.text, storedBody: contents.storedBody },
+        }
+        return new Promise<void>((resolve, reject) => {
+          parts.batcher.add(ping, (error) => {
+            if (error) parts.listener.refusals.known(checkId, performance.now())
+            if (error) reject(error)
+            else resolve()
+          })
+        })
+      }),
+    )
+    metrics.pingsAccepted.inc(checks.length)
+  }
+
+  async function readText(raw: Buffer): Promise<PackedText> {
+    const input = { raw, carriedBytes: CARRIED_TEXT_BYTES }
+    return raw.length <= QUICK_BYTES ? await packMailText(input) : await deps.threads.run('packMailText', input)
+  }
+
+  /**
+   * Puts what is too large where the evaluator finds it.
+   * @param body what of the mail is stored
+   * @returns what is left for the message of each check
+   */
+  async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {
+    if (checks.length === 0) return []
+    if (text.carried && body.length <= CARRIED_BODY_BYTES) {
+      const carriedBody = body === NOTHING ? null : body
+      return checks.map((checkId) => ({ checkId, body: carriedBody, text: text.carried, storedBody: null }))
+    }
+    const placed = checks.map((checkId) => ({ checkId, body: null, text: text.carried, storedBody: randomUUID() }))
+    const ids = placed.map(({ storedBody }) => storedBody)
+    await storeMail(deps.db, ids, { body, text: text.stored && Buffer.from(text.stored) })
+    return placed
+  }
+
+  return async (mail) => {
+    try {
+      await accept(mail)
+    } catch (cause) {
+      const error = asUnavailable(cause)
+      metrics.pingsRefused.inc({ status: 451 })
+      if (error instanceof UnavailableError) log.warn(describeError(error), 'mail.not-accepted')
+      throw error
+    }
+  }
+}
+
+interface Found {
+  check?: KnownCheck
+  reason?: 'unknown check' | 'unknown slug' | 'ambiguous slug'
+}
+
+async function findCheck(cache: CheckCache, target: MailTarget): Promise<Found> {
+  if (target.form === 'uuid') {
+    const known = cache.byUuid.peek(target.uuid)
+    const check = known === undefined ? await cache.byUuid.find(target.uuid) : known
+    return check ? { check } : { reason: 'unknown check' }
+  }
+  const key = `${target.pingKey}/${target.slug}`
+  const known = cache.bySlug.peek(key)
+  const match = known === undefined ? await cache.bySlug.find(key) : known
+  if (match === 'ambiguous') return { reason: 'ambiguous slug' }
+  return match ? { check: match } : { reason: 'unknown slug' }
+}

@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream'
+import { createByteBudget } from '../byte-budget.ts'
+
+export type Received =
+  | { outcome: 'whole'; raw: Buffer; release(): void }
+  /** larger than a mail may be; it was read to its end and dropped, as with the next */
+  | { outcome: 'too-large' }
+  /** larger than there is room for in this process now */
+  | { outcome: 'no-room' }
+
+const FIRST_BYTES = 16 * 1024
+
+/**
+ * Reads mails into memory: at most `maxBytes` each, `bufferPerSender` of one sender and `bufferBytes` together, counted until
+ * `release`. Each grows in one buffer, because a sender decides how small the pieces are in which it comes.
+ */
+export function createMailReceiver(limits: { maxBytes: number; bufferBytes: number; bufferPerSender: number }) {
+  const budget = createByteBudget({ total: limits.bufferBytes, perHolder: limits.bufferPerSender })
+
+  /**
+   * @param sender whose room it takes; null for one that has no limit of its own
+   * @throws Error when the sender goes away before the end
+   */
+  return function receive(stream: Readable, sender: string | null): Promise<Received> {
+    let buffer: Buffer = Buffer.alloc(0)
+    let length = 0
+    let dropped: 'too-large' | 'no-room' | null = null
+
+    function drop(reason: 'too-large' | 'no-room' | null): void {
+      budget.take(sender, -buffer.length)
+      buffer = Buffer.alloc(0)
+      dropped = reason
+    }
+
+    function append(chunk: Buffer): void {
+      if (dropped !== null) return
+      if (length + chunk.length > limits.maxBytes) {
+        drop('too-large')
+        return
+      }
+      if (length + chunk.length > buffer.length) {
+        const size = Math.min(limits.maxBytes, Math.max(FIRST_BYTES, buffer.length * 2, length + chunk.length))
+        if (!budget.take(sender, size - buffer.length)) {
+          drop('no-room')
+          return
+        }
+        const larger = Buffer.allocUnsafeSlow(size)
+        buffer.copy(larger, 0, 0, length)
+        buffer = larger
+      }
+      length += chunk.copy(buffer, length)
+    }
+
+    return new Promise((resolve, reject) => {
+      stream.on('data', append)
+      stream.once('end', () => {
+        if (dropped === null) resolve({ outcome: 'whole', raw: buffer.subarray(0, length), release: () => drop(null) })
+        else resolve({ outcome: dropped })
+      })
+      stream.once('error', (error) => {
+        drop(null)
+        reject(error)
+      })
+    })
+  }
+}

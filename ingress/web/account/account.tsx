@@ -1,0 +1,159 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { findReportSettings } from '#shared/monitoring/reports/report-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import { findSecondFactors, type SecondFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
+import { deleteSession, deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
+import { findUser, listIdentities, updatePassword } from '#shared/tenancy/accounts/store.ts'
+import { Form, NewPasswordField, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { audit } from '../shell/audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
+import { startSession } from '../shell/sessions.ts'
+import { signedIn } from '../shell/workspace.ts'
+import { Reports, takeReports } from './reports.tsx'
+import { Sessions } from './session-list.tsx'
+import { throttle } from './throttle.ts'
+import { sendAddressConfirmation, You } from './you.tsx'
+
+export function accountPages(pages: Pages): void {
+  pages.get('/account', (context) => show(context, {}))
+  pages.post('/account/address', async (context) => {
+    const problem = await sendAddressConfirmation(context)
+    if (problem !== null) return await show(context, { address: problem }, 400)
+    redirect(context, '/account')
+  })
+  pages.post('/account/password', changePassword)
+  pages.post('/account/sessions/:session/end', async (context) => {
+    const { session } = await signedIn(context)
+    const id = Number(context.params.session)
+    if (!Number.isSafeInteger(id)) throw new NotFoundError('There is no such session.')
+    if (await deleteSession(context.deps.db, session.userId, id)) await audit(context, null, 'session.ended')
+    redirect(context, '/account?done=session-ended')
+  })
+  pages.post('/account/reports', async (context) => {
+    const { session } = await signedIn(context)
+    const problem = await takeReports(context, session.userId)
+    if (problem !== null) return await show(context, { reports: problem }, 400)
+    redirect(context, '/account?done=reports-saved')
+  })
+}
+
+/** Takes the old password where there is one, and signs out everywhere else. */
+async function changePassword(context: FormContext): Promise<void> {
+  const { session } = await signedIn(context)
+  const { deps, form } = context
+  await throttle(context, 'password', session.email)
+  const user = await findUser(deps.db, session.userId)
+  if (!user) throw new NotFoundError('The account is gone.')
+  const isRight = user.passwordHash === null || (await verifyPassword(user.passwordHash, form.get('old') ?? ''))
+  const password = form.get('password') ?? ''
+  const problem = isRight ? passwordProblem(password, user.email) : 'That is not the current password.'
+  if (problem !== null) return await show(context, { password: problem }, 400)
+  const passwordHash = await hashPassword(password)
+  await transaction(deps.db, async (tx) => {
+    await updatePassword(tx, user.id, passwordHash)
+    await deleteSessions(tx, user.id)
+    await audit(context, null, 'password.changed', '', tx)
+  })
+  await startSession({ ...context, session: null }, user.id)
+  redirect(context, '/account?done=password-changed')
+}
+
+async function show(
+  context: Context,
+  problems: { address?: string; password?: string; reports?: string },
+  status = 200,
+): Promise<void> {
+  const workspace = await signedIn(context)
+  const { session } = workspace
+  const { db, config } = context.deps
+  const [user, sessions, identities, reports, factors] = await Promise.all([
+    findUser(db, session.userId),
+    listSessions(db, session.userId),
+    listIdentities(db, session.userId),
+    findReportSettings(db, session.userId),
+    findSecondFactors(db, session.userId),
+  ])
+  sendPage(
+    context,
+    { title: 'Account', workspace, area: 'account' },
+    <>
+      <h1>Account</h1>
+      <div class="settings">
+        <You context={context} session={session} user={user} problem={problems.address ?? null} />
+        <section class="card" aria-labelledby="password-title">
+          <h2 id="password-title">Password</h2>
+          <Problem text={problems.password ?? null} />
+          <Form context={context} action="/account/password" class="stack">
+            {user?.passwordHash !== null && (
+              <TextField label="Current password" name="old" type="password" autocomplete="current-password" required />
+            )}
+            <NewPasswordField label="New password" hint="You will be signed out everywhere else." />
+            <div>
+              <button type="submit">Change password</button>
+            </div>
+          </Form>
+        </section>
+        <section class="card" aria-labelledby="factors-title">
+          <div class="card-head">
+            <h2 id="factors-title">Second factor</h2>
+            <a class="button" href="/account/second-factor">
+              Manage
+            </a>
+          </div>
+          <p class="muted">{factorsText(factors)}</p>
+        </section>
+        <Reports context={context} settings={reports} problem={problems.reports ?? null} />
+        {config.oidcIssuer !== undefined && (
+          <section class="card" aria-labelledby="identities">
+            <h2 id="identities">Sign-in with {config.oidcName}</h2>
+            {identities.length > 0 ? (
+              <ul>
+                {identities.map(({ issuer, subject }) => (
+                  <li key={`${issuer} ${subject}`} class="breakable">
+                    Connected to <code>{subject}</code> at {issuer}
+                    <Form context={context} action="/account/oidc/disconnect" confirm="Disconnect this identity?">
+                      <input type="hidden" name="issuer" value={issuer} />
+                      <input type="hidden" name="subject" value={subject} />
+                      <button type="submit" class="danger">
+                        Disconnect
+                      </button>
+                    </Form>
+                  </li>
+                ))}
+              </ul>
+            ) : (
+              <Form context={context} action="/account/oidc" class="stack">
+                {user?.passwordHash !== null && (
+                  <TextField
+                    label="Current password"
+                    name="password"
+                    type="password"
+                    autocomplete="current-password"
+                    required
+                  />
+                )}
+                <button type="submit">Connect this account</button>
+              </Form>
+            )}
+          </section>
+        )}
+        <Sessions context={context} own={session.id} sessions={sessions} />
+      </div>
+    </>,
+    status,
+  )
+}
+
+/** `Authenticator app and 2 passkeys.` */
+function factorsText({ hasTotp, passkeys }: SecondFactors): string {
+  const parts = [
+    ...(hasTotp ? ['an authenticator app'] : []),
+    ...(passkeys.length > 0 ? [passkeys.length === 1 ? 'one passkey' : `${passkeys.length} passkeys`] : []),
+  ]
+  return parts.length === 0
+    ? 'None: who has the password is in. An authenticator app or a passkey keeps them out.'
+    : `You have ${parts.join(' and ')}.`
+}

@@ -1,0 +1,172 @@
+import { ForbiddenError } from '#shared/errors.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { passkeyNamed, requestOptions } from '#shared/tenancy/accounts/passkey.ts'
+import {
+  findPasskey,
+  findSecondFactors,
+  hasSecondFactor,
+  notePasskeyUse,
+  useChallenge,
+} from '#shared/tenancy/accounts/second-factor-store.ts'
+import { findUser, type User } from '#shared/tenancy/accounts/store.ts'
+import { takeSecondFactor } from '#shared/tenancy/operations/take-second-factor.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { Form, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { auditAccount } from '../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { readCookie, setCookie } from '../shell/cookies.ts'
+import { sendPage } from '../shell/layout.tsx'
+import { startSession } from '../shell/sessions.ts'
+import { openChallenge, PasskeyForm, sealChallenge, siteOf } from './passkey-form.tsx'
+import { safeNext } from './safe-next.ts'
+import { forgetThrottle, throttle } from './throttle.ts'
+
+/** Between the password and the second factor. */
+const STEP_SECONDS = 600
+
+/** Somebody who has shown a password, as the browser keeps it, sealed. */
+interface HalfSignedIn {
+  userId: number
+  next: string
+  at: Micros
+  /** of the password's hash: a password that is changed meanwhile ends it */
+  password: string
+}
+
+/** What follows a password that was right. */
+export function secondStepPages(pages: Pages): void {
+  pages.get('/sign-in/second-step', async (context) => {
+    const half = await readHalf(context)
+    if (!half) return redirect(context, '/sign-in')
+    await show(context, half.user, null)
+  })
+  pages.post('/sign-in/second-step', takeCode)
+  pages.post('/sign-in/passkey', takePasskey)
+}
+
+/** Signs in somebody who has shown a password or chosen a new one; who has a second factor is asked for it first. */
+export async function signInWithPassword(context: Context, user: User, next: string): Promise<void> {
+  const { db, config, secrets, now } = context.deps
+  if (!(await hasSecondFactor(db, user.id))) return await finish(context, user, next)
+  const half: HalfSignedIn = { userId: user.id, next, at: now(), password: passwordDigest(context, user) }
+  setCookie(context.response, config, 'second-step', secrets.seal('second-step', JSON.stringify(half)), STEP_SECONDS)
+  redirect(context, '/sign-in/second-step')
+}
+
+/** The button that signs in without a password; nothing where this installation can have no passkeys. */
+export async function PasskeySignIn({ context, next }: { context: Context; next: string }) {
+  const site = siteOf(context)
+  if (site === null) return null
+  const { challenge, sealed } = sealChallenge(context, null)
+  return (
+    <PasskeyForm
+      context={context}
+      action="/sign-in/passkey"
+      kind="get"
+      options={requestOptions(site, challenge)}
+      sealed={sealed}
+      class="stack or"
+    >
+      <input type="hidden" name="next" value={next} />
+      <button type="submit">Use a passkey</button>
+    </PasskeyForm>
+  )
+}
+
+async function takeCode(context: FormContext): Promise<void> {
+  const { deps, form } = context
+  const half = await readHalf(context)
+  if (!half) return redirect(context, '/sign-in')
+  const { user, next } = half
+  // Whoever is here knows the password: strangers cannot use the attempts up.
+  await throttle(context, 'second-factor', user.email)
+  const taken = await transaction(deps.db, (tx) => takeSecondFactor(tx, user.id, field(form, 'code'), deps.now(), deps))
+  if (taken === null) {
+    await show(context, user, 'That code is not right, or was used already.', 401)
+    return await auditAccount(context, user, 'sign-in.failed')
+  }
+  await forgetThrottle(context, 'second-factor', user.email)
+  if (taken === 'recovery-code') await auditAccount(context, user, 'recovery-code.used')
+  await finish(context, user, next)
+}
+
+/** A passkey alone signs in: it is something one has, and asks for a PIN or a finger. */
+async function takePasskey(context: FormContext): Promise<void> {
+  const { deps, form } = context
+  const { db, secrets } = deps
+  const answer = form.get('answer') ?? ''
+  const named = passkeyNamed(answer) ?? ''
+  await throttle(context, 'passkey', named)
+  const site = siteOf(context)
+  const passkey = await findPasskey(db, named)
+  const challenge = openChallenge(context, null)
+  const isAnswer = site && passkey && challenge
+  const counter = isAnswer ? await deps.threads.run('verifyPasskeyAnswer', { site, challenge, answer, passkey }) : null
+  const user = passkey && (await findUser(db, passkey.userId))
+  if (!user || challenge === null || counter === null) throw new ForbiddenError(NOT_TAKEN)
+  await transaction(db, async (tx) => {
+    if (!(await useChallenge(tx, secrets.digest(`challenge:${challenge}`)))) throw new ForbiddenError(NOT_TAKEN)
+    await notePasskeyUse(tx, passkey.credentialId, counter)
+  })
+  await forgetThrottle(context, 'passkey', named)
+  await finish(context, user, safeNext(form.get('next')))
+}
+
+const NOT_TAKEN =
+  'This passkey signs nobody in here, or the page was open for too long. Go back to sign in and try again.'
+
+async function finish(context: Context, user: User, next: string): Promise<void> {
+  setCookie(context.response, context.deps.config, 'second-step', '', 0)
+  await startSession(context, user.id)
+  await auditAccount(context, user, 'sign-in.succeeded')
+  redirect(context, next)
+}
+
+async function readHalf(context: Context): Promise<{ user: User; next: string } | null> {
+  const { request, deps } = context
+  try {
+    const sealed = readCookie(request, deps.config, 'second-step')
+    const half: HalfSignedIn = JSON.parse(deps.secrets.open('second-step', sealed))
+    if (deps.now() - half.at > microsOfSeconds(STEP_SECONDS)) return null
+    const user = await findUser(deps.db, half.userId)
+    return user && passwordDigest(context, user) === half.password ? { user, next: half.next } : null
+  } catch {
+    return null
+  }
+}
+
+function passwordDigest({ deps }: Context, user: User): string {
+  return deps.secrets.digest(`second-step:${user.passwordHash}`).toString('base64url')
+}
+
+async function show(context: Context, user: User, problem: string | null, status = 200): Promise<void> {
+  const { hasTotp, passkeys } = await findSecondFactors(context.deps.db, user.id)
+  const passkey = passkeys.length > 0 && (await PasskeySignIn({ context, next: '/' }))
+  sendPage(
+    context,
+    { title: 'Second factor' },
+    <section class="card narrow">
+      <h1>One more step</h1>
+      <Problem text={problem} />
+      {passkey}
+      <Form context={context} action="/sign-in/second-step" class="stack">
+        <TextField
+          label={hasTotp ? 'Code of your authenticator app' : 'Recovery code'}
+          name="code"
+          autocomplete="one-time-code"
+          hint={hasTotp ? 'Six digits. A recovery code works too.' : undefined}
+          required
+          maxLength={20}
+        />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </Form>
+      <p class="foot">
+        <a href="/sign-in">Back to sign in</a>
+      </p>
+    </section>,
+    status,
+  )
+}

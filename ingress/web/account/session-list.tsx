@@ -1,0 +1,55 @@
+import type { ListedSession } from '#shared/tenancy/accounts/session-store.ts'
+import { microsOfDate } from '#shared/time.ts'
+import { Form } from '../components/form.tsx'
+import { Ago } from '../components/time.tsx'
+import type { Context } from '../shell/context.ts'
+import { agentName } from './agent-name.ts'
+
+/** Where somebody is signed in; each of them can be ended alone. @param props.own the session that looks */
+export function Sessions(props: { context: Context; own: number; sessions: readonly ListedSession[] }) {
+  const { context, own, sessions } = props
+  const now = context.deps.now()
+  const others = sessions.filter(({ id }) => id !== own).length
+  return (
+    <section class="card" aria-labelledby="sessions">
+      <div class="card-head">
+        <h2 id="sessions">Where you are signed in</h2>
+        {others > 0 && (
+          <Form
+            context={context}
+            action="/sign-out-everywhere"
+            confirm={`Sign out everywhere else? That ${others === 1 ? 'is one browser, which has' : `are ${others} browsers, which have`} to sign in again.`}
+            yes="Sign out"
+          >
+            <button type="submit">Sign out everywhere else</button>
+          </Form>
+        )}
+      </div>
+      <ul class="bare">
+        {sessions.map((one) => (
+          <li key={one.id} class="row session">
+            <span title={one.agent}>
+              {agentName(one.agent)} {one.id === own && <span class="pill good">this one</span>}
+              <br />
+              <small>
+                {one.address}, last used <Ago at={microsOfDate(one.seenAt)} now={now} />
+              </small>
+            </span>
+            {one.id !== own && (
+              <Form
+                context={context}
+                action={`/account/sessions/${one.id}/end`}
+                confirm={`Sign out ${agentName(one.agent)} at ${one.address}? It has to sign in again.`}
+                yes="Sign out"
+              >
+                <button type="submit" class="quiet" aria-label={`Sign out ${agentName(one.agent)} at ${one.address}`}>
+                  Sign out
+                </button>
+              </Form>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

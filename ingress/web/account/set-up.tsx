@@ -1,0 +1,134 @@
+import type { Knex } from 'knex'
+import { NotFoundError } from '#shared/errors.ts'
+import { insertProject } from '#shared/monitoring/projects/store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteLinks, findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
+import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import {
+  hasAdministrator,
+  insertMembership,
+  insertUser,
+  listOwnerless,
+  lockAdministration,
+} from '#shared/tenancy/accounts/store.ts'
+import { ensureOrganisation, renameOrganisation } from '#shared/tenancy/organisations/store.ts'
+import { Form, NewPasswordField, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { sendPage } from '../shell/layout.tsx'
+import { startSession } from '../shell/sessions.ts'
+
+/** The first person of an installation: whoever holds the link that the operator was shown. */
+export function setUpPages(pages: Pages): void {
+  pages.get('/set-up/:token', async (context) => {
+    await requireLink(context)
+    show(context, {})
+  })
+  pages.post('/set-up/:token', setUp)
+}
+
+/** @throws NotFoundError once an administrator exists, whatever the link */
+async function requireLink(context: Context): Promise<number> {
+  const { db, secrets } = context.deps
+  const digests = secrets.digests(`set-up:${context.params.token}`)
+  const link = (await hasAdministrator(db)) ? null : await findLink(db, 'set-up', digests)
+  if (!link) {
+    throw new NotFoundError(
+      'This set-up link has been used, is older than a day, or was replaced by a newer one. While nobody has an account, “npm run -s admin -- setup-link” prints another.',
+    )
+  }
+  return link.id
+}
+
+async function setUp(context: FormContext): Promise<void> {
+  const { form, deps } = context
+  const linkId = await requireLink(context)
+  const [name, organisation, typed] = [field(form, 'name'), field(form, 'organisation'), field(form, 'email')]
+  const password = form.get('password') ?? ''
+  const email = normalEmail(typed)
+  const problem = email === null ? 'That is not an e-mail address.' : passwordProblem(password, email)
+  if (email === null || problem !== null) return show(context, { name, organisation, email: typed, problem }, 400)
+
+  const passwordHash = await hashPassword(password)
+  const userId = await transaction(deps.db, async (tx) => {
+    await lockAdministration(tx)
+    if ((await hasAdministrator(tx)) || !(await useLink(tx, linkId))) return null
+    await deleteLinks(tx, 'set-up')
+    const user = await insertUser(tx, { email, name: name.slice(0, 100), passwordHash })
+    if (!user) return null
+    await claimUnowned(tx, user.id, organisation.slice(0, 100))
+    await insertAudit(tx, {
+      organisationId: null,
+      userId: user.id,
+      actor: email,
+      action: 'installation.set-up',
+      target: '',
+      address: context.address,
+    })
+    return user.id
+  })
+  if (userId === null) throw new NotFoundError('Somebody else has used this link a moment ago.')
+  await startSession(context, userId)
+  redirect(context, '/')
+}
+
+/**
+ * What the command line made before there was anybody belongs to the first person, who names it; there is at least one
+ * project.
+ */
+async function claimUnowned(tx: Knex.Transaction, userId: number, organisationName: string): Promise<void> {
+  const existing = await listOwnerless(tx)
+  const [only, another] = existing
+  if (only !== undefined && another === undefined && organisationName !== '') {
+    await renameOrganisation(tx, only, organisationName)
+  }
+  for (const organisationId of existing) await insertMembership(tx, { organisationId, userId, role: 'owner' })
+  if (existing.length > 0) return
+  const { id } = await ensureOrganisation(tx, organisationName || 'My organisation')
+  await insertMembership(tx, { organisationId: id, userId, role: 'owner' })
+  await insertProject(tx, { organisationId: id, name: 'My project' })
+}
+
+interface State {
+  name?: string
+  organisation?: string
+  email?: string
+  problem?: string | null
+}
+
+function show(context: Context, state: State, status = 200): void {
+  sendPage(
+    context,
+    { title: 'Set up' },
+    <section class="card narrow">
+      <h1>Welcome</h1>
+      <p>You are the first person here. Choose how you will sign in; everything else can be changed later.</p>
+      <Problem text={state.problem} />
+      <Form context={context} action={`/set-up/${context.params.token}`} class="stack">
+        <TextField label="Your name" name="name" autocomplete="name" value={state.name} maxLength={100} />
+        <TextField
+          label="E-mail address"
+          name="email"
+          type="email"
+          autocomplete="username"
+          value={state.email}
+          required
+        />
+        <NewPasswordField label="Password" hint="A few words that nobody else would put together are best." />
+        <TextField
+          label="Organisation"
+          name="organisation"
+          value={state.organisation}
+          maxLength={100}
+          hint="The company or team that owns the projects."
+        />
+        <button type="submit" class="primary">
+          Create my account
+        </button>
+      </Form>
+    </section>,
+    status,
+  )
+}

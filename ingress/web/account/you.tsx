@@ -1,0 +1,186 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { normalEmail } from '#shared/tenancy/accounts/email.ts'
+import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
+import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import { findUser, isTheme, type Theme, type User, updateEmail, updateProfile } from '#shared/tenancy/accounts/store.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { restoreAddress } from '#shared/tenancy/operations/recover-account.ts'
+import { Form, SelectField, TextField } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
+import { setFlash } from '../shell/flash.ts'
+import { sendPage } from '../shell/layout.tsx'
+import { newToken } from '../shell/sessions.ts'
+import { signedIn } from '../shell/workspace.ts'
+import { throttle } from './throttle.ts'
+
+const THEMES: readonly { value: Theme; label: string }[] = [
+  { value: '', label: 'As this device has it' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+]
+
+/** Name, look and address of the signed-in person. */
+export function youPages(pages: Pages): void {
+  pages.post('/account/name', async (context) => {
+    const { session } = await signedIn(context)
+    const theme = field(context.form, 'theme')
+    const name = field(context.form, 'name').slice(0, 100)
+    await updateProfile(context.deps.db, session.userId, { name, theme: isTheme(theme) ? theme : '' })
+    redirect(context, '/account?done=name-changed')
+  })
+  pages.get('/account/address/:token', async (context) => {
+    const { link } = await openLink(context, 'change-address')
+    sendPage(
+      context,
+      { title: 'New address' },
+      <section class="card narrow">
+        <h1>Use this address?</h1>
+        <p>
+          From then on you sign in as <b class="breakable">{link.email}</b>, and mails about your account go there.
+        </p>
+        <Form context={context} action={context.request.path} class="stack">
+          <button type="submit" class="primary">
+            Use this address
+          </button>
+        </Form>
+      </section>,
+    )
+  })
+  pages.post('/account/address/:token', useAddress)
+  pages.get('/account/former-address/:token', async (context) => {
+    const { link } = await openLink(context, 'restore-address')
+    sendPage(
+      context,
+      { title: 'Former address' },
+      <section class="card narrow">
+        <h1>Restore this address?</h1>
+        <p>
+          The account gets the address <b class="breakable">{link.email}</b> back. All sessions end, second factors that
+          were added since the change are removed, and you choose a new password.
+        </p>
+        <Form context={context} action={context.request.path} class="stack">
+          <button type="submit" class="danger">
+            This was not me: restore it
+          </button>
+        </Form>
+      </section>,
+    )
+  })
+  pages.post('/account/former-address/:token', async (context) => {
+    const { link, user } = await openLink(context, 'restore-address')
+    const { db, secrets } = context.deps
+    const token = await restoreAddress(link, user, { db, secrets, address: context.address })
+    redirect(context, `/reset-password/${token}`)
+  })
+}
+
+/**
+ * Sends a link to the new address; nothing changes before it is opened.
+ * @returns what is wrong with the form; null when the mail is on its way
+ */
+export async function sendAddressConfirmation(context: FormContext): Promise<string | null> {
+  const { session } = await signedIn(context)
+  const { deps, form } = context
+  await throttle(context, 'password', session.email)
+  const user = await findUser(deps.db, session.userId)
+  const isRight = !user?.passwordHash || (await verifyPassword(user.passwordHash, form.get('present') ?? ''))
+  if (!isRight) return 'That is not the current password.'
+  const email = normalEmail(field(form, 'email'))
+  if (email === null) return 'The new address is not an e-mail address.'
+  if (email === session.email) return 'That is your address already.'
+  if (deps.config.smtpUrl === undefined)
+    return 'This installation sends no mail, so the new address cannot be verified.'
+  // Whether somebody has the address already is told to nobody but its owner, who gets the mail.
+  const token = newToken()
+  await deps.outbox.run(async (tx, enqueue) => {
+    await deleteLinks(tx, 'change-address', session.userId)
+    const digest = deps.secrets.digest(`change-address:${token}`)
+    await insertLink(tx, { purpose: 'change-address', digest, userId: session.userId, email })
+    await queueLinkMail(tx, enqueue, deps, {
+      to: email,
+      subject: `Your address at ${deps.config.siteName}`,
+      lead: `The person who signs in as ${session.email} wants to sign in with this address. Confirm it within a day:`,
+      path: `/account/address/${token}`,
+      foot: 'If it was not you, nothing has changed and nothing needs to be done.',
+    })
+  })
+  setFlash(context, '/account', {
+    notice: `A link to confirm it is on its way to ${email}. Until then nothing changes.`,
+  })
+  return null
+}
+
+async function openLink(context: Context, purpose: 'change-address' | 'restore-address') {
+  const { db, secrets } = context.deps
+  const link = await findLink(db, purpose, secrets.digests(`${purpose}:${context.params.token}`))
+  const user = link?.userId ? await findUser(db, link.userId) : null
+  if (!link || !user) throw new NotFoundError('This link has been used or is too old. Ask for another one.')
+  return { link, user }
+}
+
+/** Mails the old address a link that restores it; links that were sent there before stop working. */
+async function useAddress(context: FormContext): Promise<void> {
+  const { deps, address } = context
+  const { link, user } = await openLink(context, 'change-address')
+  await deps.outbox.run(async (tx, enqueue) => {
+    if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was used a moment ago.')
+    if (!(await updateEmail(tx, user.id, link.email))) {
+      throw new NotFoundError('Another account has this address. Sign in with it, or choose another one.')
+    }
+    await deleteLinks(tx, 'reset-password', user.id)
+    const entry = { userId: user.id, actor: user.email, action: 'address.changed', target: link.email, address }
+    await insertAudit(tx, { ...entry, organisationId: null })
+    const token = newToken()
+    const digest = deps.secrets.digest(`restore-address:${token}`)
+    await insertLink(tx, { purpose: 'restore-address', digest, userId: user.id, email: user.email })
+    await queueLinkMail(tx, enqueue, deps, {
+      to: user.email,
+      subject: `Your address at ${deps.config.siteName} has changed`,
+      lead: `From now on you sign in there as ${link.email}. If you did not change it, restore this address within seven days:`,
+      path: `/account/former-address/${token}`,
+      foot: 'If it was you, nothing needs to be done. This is the last mail to this address.',
+    })
+  })
+  if (context.session?.userId === user.id)
+    setFlash(context, '/account', { notice: `You sign in as ${link.email} from now on.` })
+  redirect(context, '/account')
+}
+
+/** The section of the account page. */
+export function You(props: { context: Context; session: Session; user: User | null; problem: string | null }) {
+  const { context, session, user, problem } = props
+  return (
+    <section class="card" aria-labelledby="you">
+      <h2 id="you">You</h2>
+      {user?.isEmailVerified === false && (
+        <p class="notice">
+          Nobody has shown yet that mails to this address reach you. <a href="/reset-password">Ask for a mail</a> and
+          choose a password by its link.
+        </p>
+      )}
+      <Form context={context} action="/account/name" class="inline-fields">
+        <TextField label="Name" name="name" value={session.name} autocomplete="name" maxLength={100} />
+        <SelectField label="Theme" name="theme" value={session.theme} options={THEMES} />
+        <button type="submit">Save</button>
+      </Form>
+      <h3>E-mail address</h3>
+      <p class="muted breakable">{session.email}</p>
+      <details open={problem !== null}>
+        <summary>Change the address</summary>
+        <Problem text={problem} />
+        <Form context={context} action="/account/address" class="stack">
+          <TextField label="New address" name="email" type="email" autocomplete="email" required />
+          {user?.passwordHash !== null && (
+            <TextField label="Your password" name="present" type="password" autocomplete="current-password" required />
+          )}
+          <div>
+            <button type="submit">Send a link to the new address</button>
+          </div>
+        </Form>
+      </details>
+    </section>
+  )
+}

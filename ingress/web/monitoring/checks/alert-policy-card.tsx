@@ -1,0 +1,137 @@
+import type { Knex } from 'knex'
+import { decisionText, integrationText } from '#shared/monitoring/alerting/decision-text.ts'
+import type { ShownDecision, ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { listDecisions, listIncidents } from '#shared/monitoring/alerting/incident-read-store.ts'
+import { planText } from '#shared/monitoring/alerting/plan-text.ts'
+import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import type { Micros } from '#shared/time.ts'
+import { Ago } from '../../components/time.tsx'
+import { type Coming, loadComing, NextMessage } from '../incidents/next-message.tsx'
+
+const SHOWN = 10
+
+export interface AlertPolicy {
+  policy: Policy | null
+  decisions: ShownDecision[]
+  /** those about one change of the check, newest first; null unless one was asked for */
+  why: ShownDecision[] | null
+  /** the outage that goes on, with what comes next of it */
+  open: { incident: ShownIncident; coming: Coming } | null
+}
+
+/**
+ * Which policy applies to a check, and the newest decisions about it.
+ * @param flipId the change of status that is asked about; null: none
+ */
+export async function loadAlertPolicy(
+  db: Knex,
+  check: { id: number; projectId: number; tags: string },
+  flipId: number | null,
+): Promise<AlertPolicy> {
+  const all = { from: null, before: null, beforeId: null }
+  const any = { tag: null, from: null, before: null, beforeN: null }
+  const [policies, rules, decisions, why, [incident], comingOf] = await Promise.all([
+    policiesOf(db, [check.projectId]),
+    findAlertRules(db, check.id),
+    listDecisions(db, check.id, all, SHOWN),
+    flipId === null ? null : listDecisions(db, check.id, { ...all, flipId }, SHOWN),
+    listIncidents(db, check.projectId, { ...any, state: 'open', checkId: check.id }, 1),
+    loadComing(db, check.projectId),
+  ])
+  return {
+    policy: policyFor({ tags: check.tags, policyId: rules?.policyId ?? null }, policies),
+    decisions,
+    why,
+    open: incident ? { incident, coming: comingOf(incident, decisions[0] ?? null) } : null,
+  }
+}
+
+/** What comes next of the outage that goes on, with the way to its incident. */
+export function UpcomingMessages({ alertPolicy: { open }, now }: { alertPolicy: AlertPolicy; now: Micros }) {
+  if (!open) return null
+  return (
+    <p>
+      Next message: <NextMessage incident={open.incident} {...open.coming} now={now} />{' '}
+      <a href={`/incidents/${open.incident.id}`}>Incident</a>
+    </p>
+  )
+}
+
+/** Beyond them they are behind a summary. */
+const SHOWN_DECISIONS = 3
+
+/** `Told by: On call (tag prod)`, and why somebody was told lately, or was not. */
+export function AlertPolicyCard(props: {
+  alertPolicy: AlertPolicy
+  channels: readonly { uuid: string; name: string }[]
+  now: Micros
+  /** of the check, for whoever may change it; else null */
+  path: string | null
+}) {
+  const { policy, decisions, why } = props.alertPolicy
+  const names = new Map(props.channels.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
+  const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
+  return (
+    <section class="card" data-region="told-by" aria-labelledby="told-by">
+      <h2 id="told-by">Told by</h2>
+      <p>
+        {policy
+          ? `${policy.name}${policy.match === '' ? '' : ` (${policy.match === '*' ? 'the whole project' : `tag ${policy.match}`})`}: ${planText(policy.plan, nameOf)}`
+          : 'Its own integrations, of each change.'}
+      </p>
+      {props.path !== null && <a href={`${props.path}/rules`}>Choose a policy</a>}
+      {why !== null && (
+        <>
+          <h3 id="why">Why? Of this change and its incident</h3>
+          {why.length === 0 ? (
+            <p class="muted">Nothing is known of it, or not any more.</p>
+          ) : (
+            <Decisions decisions={why} nameOf={nameOf} now={props.now} />
+          )}
+        </>
+      )}
+      {why === null && decisions.length > 0 && (
+        <>
+          <h3>Why?</h3>
+          <Decisions decisions={decisions.slice(0, SHOWN_DECISIONS)} nameOf={nameOf} now={props.now} />
+          {decisions.length > SHOWN_DECISIONS && (
+            <details>
+              <summary>Earlier ones</summary>
+              <Decisions decisions={decisions.slice(SHOWN_DECISIONS)} nameOf={nameOf} now={props.now} />
+            </details>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+/** A sentence for each decision, and one for each integration. */
+function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: string) => string; now: Micros }) {
+  return (
+    <ul>
+      {props.decisions.map((decision) => (
+        <li key={decision.id}>
+          <Ago at={decision.at} now={props.now} />: {decisionText(decision)}
+          {decision.channels.length > 0 && (
+            <ul>
+              {decision.channels.map((channel) => (
+                <li key={channel.id}>{deliveredText(decision, channel, props.nameOf(channel.id))}</li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** `Chat: delivered`; with why, where that is another than the decision's: `Chat: Told: it is still down. Delivered` */
+function deliveredText(decision: ShownDecision, channel: ShownDecision['channels'][number], name: string): string {
+  const { delivery } = channel
+  const isTheSame = channel.outcome === decision.outcome && channel.reason === decision.reason
+  if (isTheSame && delivery?.state === 'delivered') return `${name}: delivered`
+  const isOpen = delivery?.state === 'delivered' || delivery?.state === 'pending'
+  return `${integrationText(channel, name)}${isOpen ? ` ${delivery.state}${delivery.error && `: ${delivery.error}`}` : ''}`
+}

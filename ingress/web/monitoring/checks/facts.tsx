@@ -1,0 +1,225 @@
+import type { Policy } from '#shared/monitoring/alerting/policy.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
+import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
+import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import { type Micros, toDate } from '#shared/time.ts'
+import { CodeBlock, Copyable } from '../../components/form.tsx'
+import { KindIcon } from '../../components/icons.tsx'
+import { dayName, everyText, humanDuration, inZone } from '../../shell/format.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+import { percentUp } from './percent-up.ts'
+import { nextTimes, scheduleText } from './schedule-text.ts'
+import { snippets } from './snippets.ts'
+
+/** The address in each form that works for the check, and lines that use it. */
+export function PingInstructions(props: { check: Check; base: string; pingKey: string | null; emailDomain: string }) {
+  const { check, base, pingKey } = props
+  const url = `${base}/ping/${check.uuid}`
+  const slugUrl = pingKey !== null && check.slug !== '' ? `${base}/ping/${pingKey}/${check.slug}` : null
+  const email = `${check.uuid}@${props.emailDomain}`
+  return (
+    <section class="card" aria-labelledby="how">
+      <h2 id="how">How to ping</h2>
+      <p class="ping-url">
+        <Copyable text={url} label="ping address" />
+      </p>
+      {slugUrl !== null && (
+        <p class="ping-url">
+          <Copyable text={slugUrl} label="ping address by slug" />
+        </p>
+      )}
+      <p class="muted">
+        {countedText(check)} Add <code>/start</code> when a run begins, <code>/fail</code> when it failed,{' '}
+        <code>/log</code> to leave a note, or <code>/</code> and an exit status.
+      </p>
+      <details class="snippets" open={check.nPings === 0}>
+        <summary>Snippets for shell, cron, Python, Node.js, PowerShell, Go and mail</summary>
+        {snippets(slugUrl ?? url, email, check).map((snippet, index) => (
+          <details key={snippet.id} name="snippet" open={index === 0}>
+            <summary>{snippet.label}</summary>
+            <CodeBlock text={snippet.text} label={`${snippet.label} lines`} />
+          </details>
+        ))}
+      </details>
+    </section>
+  )
+}
+
+/** Which requests to the plain address count, by the check's own rules. */
+function countedText(check: Check): string {
+  const requests = check.methods === 'POST' ? 'POST request' : 'request'
+  if (!check.filterHttpBody) return `Any ${requests} counts as success.`
+  const otherwise = check.filterDefaultFail ? 'any other is a failure' : 'any other is ignored'
+  const success =
+    check.successKw === ''
+      ? 'No request counts as success by its body'
+      : `A ${requests} whose body holds “${check.successKw}” counts as success`
+  return `${success}; ${otherwise}.`
+}
+
+const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** What was before the first ping is not shown as good: nothing is known of it. @param props.since null before it */
+export function DowntimeTable(props: {
+  months: readonly Downtime[]
+  since: Micros | null
+  /** merged: time that does not count */
+  excluded: readonly WindowTime[]
+}) {
+  const { months, since, excluded } = props
+  return (
+    <section class="card" data-region="downtime" aria-labelledby="downtime">
+      <h2 id="downtime">Last three months</h2>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">Month</th>
+            <th scope="col">Up</th>
+            <th scope="col">Downtime</th>
+          </tr>
+        </thead>
+        <tbody>
+          {months.map((month) => {
+            const from = since === null || since >= month.until ? null : Math.max(since, month.from)
+            return (
+              <tr key={month.from}>
+                <th scope="row">
+                  {monthName.format(toDate(month.from))}
+                  {from !== null && from > month.from && <small>since {dayName.format(toDate(from))}</small>}
+                </th>
+                <td>{from === null ? '–' : percentUp(month, from, excluded)}</td>
+                <td>
+                  {from === null ? '–' : month.count === 0 ? 'none' : humanDuration(month.seconds)}
+                  {month.count > 0 && (
+                    <small>
+                      {month.count} {month.count === 1 ? 'outage' : 'outages'}
+                    </small>
+                  )}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
+  const next = check.kind === 'simple' ? [] : nextTimes(check.schedule, check.tz, now)
+  return (
+    <section class="card" aria-labelledby="schedule">
+      <h2 id="schedule">Schedule</h2>
+      {check.kind !== 'simple' && (
+        <p>
+          <code>{check.schedule}</code> <span class="muted">{check.tz}</span>
+        </p>
+      )}
+      {check.kind === 'cron' && <p>{scheduleText(check.schedule)}.</p>}
+      <p>{expectation(check)}</p>
+      {next.length > 0 && (
+        <table class="plain-table">
+          <thead>
+            <tr>
+              <th scope="col">Next in {check.tz}</th>
+              {check.tz !== 'UTC' && <th scope="col">UTC</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {next.map((at) => (
+              <tr key={at}>
+                <td>{inZone(at, check.tz) ?? inZone(at, 'UTC')}</td>
+                {check.tz !== 'UTC' && <td>{inZone(at, 'UTC')}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {check.kind !== 'simple' && next.length === 0 && <p class="muted">The schedule has no further time.</p>}
+    </section>
+  )
+}
+
+/** What is expected, in words. */
+function expectation(check: Check): string {
+  const grace = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down.`
+  return check.kind === 'simple'
+    ? `A ping at least ${everyText(check.timeoutSeconds)}. ${grace}`
+    : `A ping after each time of the schedule, by the clock of ${check.tz}. ${grace}`
+}
+
+export function UsedIntegrations(props: {
+  check: AssignedCheck
+  channels: readonly StoredIntegration[]
+  projectUuid: string
+  /** what decides who is told; null: each change is told by the check's own integrations */
+  policy: Pick<Policy, 'plan'> | null
+}) {
+  const { policy } = props
+  const used = props.channels.filter((channel) => props.check.integrationIds.includes(channel.uuid))
+  const isNotified = policy?.plan.steps.some(({ channels }) => channels === null)
+  return (
+    <section class="card" aria-labelledby="notified">
+      <h2 id="notified">{policy === null ? 'Who is told' : 'Its own integrations'}</h2>
+      {policy !== null && used.length > 0 && (
+        <p class="muted">
+          {isNotified ? 'They are told when its policy says so.' : 'They are not told: its policy tells others.'}
+        </p>
+      )}
+      {used.length === 0 ? (
+        <p class="muted">
+          {policy === null ? 'Nobody.' : isNotified ? 'None, though its policy tells them.' : 'None.'}{' '}
+          <a href={`/projects/${props.projectUuid}/integrations`}>Integrations</a>
+        </p>
+      ) : (
+        <ul class="bare">
+          {used.map((channel) => (
+            <li key={channel.uuid}>
+              <KindIcon kind={channel.kind} />{' '}
+              <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>
+              {channel.disabledAt !== null && (
+                <>
+                  {' '}
+                  <span class="pill bad">switched off</span>
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** How pings are told apart; nothing is said of what is as usual. */
+export function FilterRules({ check }: { check: Check }) {
+  const places = [
+    ...(check.filterSubject ? ['subjects of mails'] : []),
+    ...(check.filterBody ? ['bodies of mails'] : []),
+    ...(check.filterHttpBody ? ['bodies of requests'] : []),
+  ]
+  const words = [
+    ['failure', check.failureKw],
+    ['success', check.successKw],
+    ['start', check.startKw],
+  ].filter(([, text]) => text !== '')
+  if (places.length === 0 && check.methods === '' && !check.manualResume) return null
+  return (
+    <section class="card" aria-labelledby="rules">
+      <h2 id="rules">Rules</h2>
+      <ul>
+        {check.methods === 'POST' && <li>Only POST requests count; others are recorded and ignored.</li>}
+        {check.manualResume && <li>While paused, pings are ignored.</li>}
+        {places.length > 0 && (
+          <li>
+            Looks in {places.join(' and ')}:{' '}
+            {words.map(([kind, text]) => `${kind} on “${text}”`).join(', ') || 'no words'}; else{' '}
+            {check.filterDefaultFail ? 'a failure' : 'ignored'}.
+          </li>
+        )}
+      </ul>
+    </section>
+  )
+}

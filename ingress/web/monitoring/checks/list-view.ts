@@ -1,0 +1,108 @@
+import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { type TimedWindow, timedWindows } from '#shared/monitoring/maintenance/spans.ts'
+import { listUnknownOfChecks } from '#shared/monitoring/maintenance/uptime-store.ts'
+import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import {
+  type CheckFilter,
+  formatCursor,
+  type ListSummary,
+  parseListQuery,
+  summarise,
+} from '#shared/monitoring/pages/check-list.ts'
+import {
+  groupChecks,
+  type ListedCheck,
+  listCheckPage,
+  listFingerprint,
+  shownAt,
+} from '#shared/monitoring/pages/check-list-store.ts'
+import { listSavedFilters, type SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
+import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
+import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
+import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { runYielding } from '#shared/platform/process/time-slices.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import type { Context } from '../../shell/context.ts'
+import type { ProjectWorkspace } from '../../shell/workspace.ts'
+
+/** Days that the bar of a row shows. */
+export const LIST_DAYS = 30
+
+/** What the list of a project shows, and what of it was asked for. */
+export interface ListView {
+  now: Micros
+  /** changes when anything in the list may look different */
+  mark: string
+  summary: ListSummary
+  filter: CheckFilter
+  sort: ReturnType<typeof parseListQuery>['sort']
+  checks: readonly ListedCheck[]
+  /** cursor of the next page; null on the last */
+  next: string | null
+  /** cursor of the page before; null on the first */
+  previous: string | null
+  /** of the checks shown, by their ids */
+  flips: ReadonlyMap<number, CheckFlip[]>
+  /** when nothing could be known of them, by id; not merged */
+  unknown: ReadonlyMap<number, readonly WindowTime[]>
+  /** with their times in the days that are shown */
+  windows: readonly TimedWindow[]
+  channels: readonly StoredIntegration[]
+  keys: readonly ListedKey[]
+  saved: readonly SavedFilter[]
+  /** how many checks the project may have, once it has been told so; else null */
+  reached: number | null
+}
+
+/**
+ * Expects the pings that were answered before to be applied.
+ * @param pageSize rows at most
+ */
+export async function loadList(
+  context: Context,
+  { project, session }: ProjectWorkspace,
+  pageSize: number,
+): Promise<ListView> {
+  const { db } = context.deps
+  const requested = parseListQuery(context.query)
+  const [rows, reached, channels, keys, saved, windows] = await Promise.all([
+    loadRows(context.deps, project.id, requested, pageSize),
+    findReachedLimit(db, project.id),
+    listIntegrations(db, project.id),
+    listProjectKeys(db, project.id),
+    listSavedFilters(db, { projectId: project.id, userId: session.userId }),
+    windowsOf(db, [project.id]),
+  ])
+  const timed = await runYielding(timedWindows(windows, rows.now - microsOfSeconds(LIST_DAYS * 86_400), rows.now))
+  return { ...rows, filter: requested.filter, sort: requested.sort, windows: timed, channels, keys, saved, reached }
+}
+
+/** What pings change. */
+async function loadRows(
+  { db, now: clock }: Context['deps'],
+  projectId: number,
+  { filter, sort, after, before }: ReturnType<typeof parseListQuery>,
+  pageSize: number,
+): Promise<Pick<ListView, 'now' | 'mark' | 'summary' | 'checks' | 'next' | 'previous' | 'flips' | 'unknown'>> {
+  const now = clock()
+  // The mark before all else, so that what changes in between is noticed by the open page.
+  const [{ mark }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
+  const [groups, found] = await Promise.all([
+    groupChecks(db, projectId, shown, filter.search),
+    listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown }),
+  ])
+  // Who goes back reads the rows that end before a page: the one too many is the first of them.
+  const { checks, hasBefore, hasAfter } = before
+    ? { checks: found.slice(-pageSize), hasBefore: found.length > pageSize, hasAfter: true }
+    : { checks: found.slice(0, pageSize), hasBefore: after !== null, hasAfter: found.length > pageSize }
+  const cursorOf = (check: ListedCheck | undefined) => check && formatCursor({ key: check.sortKey, id: check.id })
+  const next = (hasAfter && cursorOf(checks.at(-1))) || null
+  const previous = (hasBefore && cursorOf(checks[0])) || null
+  const ids = checks.map(({ id }) => id)
+  const [flips, unknown] = await Promise.all([
+    listFlipsOfChecks(db, ids),
+    listUnknownOfChecks(db, ids, now - microsOfSeconds(LIST_DAYS * 86_400), now),
+  ])
+  return { now, mark, summary: summarise(groups, filter), checks, next, previous, flips, unknown }
+}

@@ -1,0 +1,246 @@
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { excludedSpans, merged } from '#shared/monitoring/maintenance/spans.ts'
+import { downDays } from '#shared/monitoring/pages/down-days.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { StatusGlyph } from '../../components/icons.tsx'
+import type { Context, Pages } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { liveAddress } from '../../shell/live.ts'
+import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
+import { AttentionStrip } from './attention-strip.tsx'
+import { withQuery } from './list-address.ts'
+import { BulkBar, Filters, Pager } from './list-controls.tsx'
+import { LIST_DAYS, type ListView, loadList } from './list-view.ts'
+import { CheckRow, RowForms, type RowProps } from './row.tsx'
+import { rowState } from './row-state.ts'
+import { savedFilterPages } from './saved-filters.tsx'
+import { sendWall, WALL_SIZE } from './wall.tsx'
+
+const PAGE_SIZE = 50
+
+export function checkListPages(pages: Pages): void {
+  pages.get('/projects/:project/checks', async (context) => {
+    const workspace = await loadAfterPings(context)
+    const isWall = context.query.get('wall') === '1'
+    const view = await loadList(context, workspace, isWall ? WALL_SIZE : PAGE_SIZE)
+    return isWall ? sendWall(context, workspace, view) : sendList(context, workspace, view)
+  })
+  savedFilterPages(pages)
+}
+
+/** The pings that were answered before are applied while it is found out who asks; nobody waits for one after the other. */
+async function loadAfterPings(context: Context): Promise<ProjectWorkspace> {
+  const applied = context.session ? context.deps.barrier.pass('all') : undefined
+  const [workspace] = await Promise.all([requireProject(context, 'view'), applied])
+  return workspace
+}
+
+function sendList(context: Context, workspace: ProjectWorkspace, view: ListView): void {
+  const { project } = workspace
+  const { secrets, config } = context.deps
+  const { summary, channels, checks, filter } = view
+  const sealedPingKey = view.keys.find((key) => key.kind === 'ping')?.sealed ?? null
+  const mayEdit = may(project.role, 'edit')
+  const row = {
+    channels: channels.filter((channel) => channel.disabledAt === null),
+    project,
+    pingBase: `${config.publicUrl}/ping`,
+    pingKey: sealedPingKey === null || !mayEdit ? null : secrets.open('ping-key', sealedPingKey),
+    mayEdit,
+    now: view.now,
+  }
+  const down = workspace.attention?.down ?? summary.statuses.get('down') ?? 0
+  sendPage(
+    context,
+    {
+      title: down > 0 ? `${down} down · ${project.name}` : `Checks · ${project.name}`,
+      workspace,
+      project,
+      area: 'checks',
+      isDown: down > 0,
+      live: liveAddress(`/projects/${project.uuid}/events`, view.mark),
+    },
+    <>
+      <div class="page-head">
+        <h1>Checks</h1>
+        {mayEdit && (
+          <a class="button primary" href={`/projects/${project.uuid}/checks/new`}>
+            Add check
+          </a>
+        )}
+      </div>
+      {view.reached !== null && summary.total >= view.reached && (
+        <p class="notice" role="status">
+          The project has as many checks as it may ({view.reached.toLocaleString('en')}): no more can be added.
+        </p>
+      )}
+      {summary.total === 0 ? (
+        <Empty workspace={workspace} channels={channels} mayEdit={mayEdit} />
+      ) : (
+        <>
+          <div data-region="attention">
+            <AttentionStrip down={down} failing={channels.filter(({ lastError }) => lastError !== '')} />
+          </div>
+          <div data-region="filters">
+            <Filters
+              context={context}
+              summary={summary}
+              filter={filter}
+              projectUuid={project.uuid}
+              saved={view.saved}
+            />
+          </div>
+          {mayEdit && <BulkBar context={context} projectUuid={project.uuid} />}
+          {mayEdit && <RowForms context={context} />}
+          <div data-region="checks">
+            {checks.length === 0 ? (
+              <p class="empty">No check fits these filters.</p>
+            ) : (
+              <Checks context={context} row={row} view={view} />
+            )}
+            <Pager
+              context={context}
+              next={view.next}
+              previous={view.previous}
+              shown={checks.length}
+              found={summary.found}
+              pageSize={PAGE_SIZE}
+            />
+          </div>
+          <p class="list-foot">
+            <a href={withQuery(context, { wall: '1' })}>Wall view</a>
+            <span class="muted" data-scripted hidden>
+              <kbd>/</kbd> search <kbd>j</kbd> <kbd>k</kbd> move <kbd>x</kbd> select
+            </span>
+          </p>
+        </>
+      )}
+    </>,
+  )
+}
+
+/** The rows, each with what is known of its last days; under the tags they are grouped by, where they are. */
+function Checks({
+  context,
+  row,
+  view,
+}: {
+  context: Context
+  row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>
+  view: ListView
+}) {
+  const groupOf = (tags: string) => (view.sort === 'tag' ? (splitTags(tags)[0] ?? 'No tag') : '')
+  let group = ''
+  return (
+    <table class="checks">
+      <caption class="hidden">Checks of {row.project.name}</caption>
+      <Columns context={context} />
+      <tbody>
+        {view.checks.flatMap((check) => {
+          const status = shownStatus(check, row.now, nextOccurrence)
+          const known = view.flips.get(check.id) ?? []
+          const excluded = excludedSpans(view.windows, { uuid: check.uuid, tags: splitTags(check.tags) })
+          const unknown = merged(view.unknown.get(check.id) ?? [])
+          const own = groupOf(check.tags)
+          const isNew = own.toLowerCase() !== group.toLowerCase()
+          group = own
+          return [
+            ...(isNew ? [<GroupHead key={`group ${own}`} name={own} view={view} />] : []),
+            <CheckRow
+              key={check.uuid}
+              {...row}
+              check={check}
+              status={status}
+              state={rowState(check, status, known)}
+              days={downDays(known, LIST_DAYS, row.now, { excluded, marked: excluded, unknown })}
+            />,
+          ]
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+/** What the checks below have in common, and how many with this tag, here or under another, are down. */
+function GroupHead({ name, view }: { name: string; view: ListView }) {
+  const counted = view.summary.tags.find(({ tag }) => tag === name)
+  return (
+    <tr class="group" id={`group-${encodeURIComponent(name)}`}>
+      <th scope="rowgroup" colSpan={9}>
+        {name}{' '}
+        {counted && (
+          <small>
+            {counted.count} {counted.count === 1 ? 'check' : 'checks'}
+            {counted.down > 0 && `, ${counted.down} down`}
+          </small>
+        )}
+      </th>
+    </tr>
+  )
+}
+
+function Columns({ context }: { context: Context }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col" class="c-status">
+          <input type="checkbox" id="select-all" data-scripted hidden aria-label="Select all of this page" />
+          <span class="hidden">Status</span>
+        </th>
+        <th scope="col">
+          <a href={withQuery(context, { sort: 'name' })}>Check</a>
+        </th>
+        <th scope="col" class="c-days">
+          Last 30 days
+        </th>
+        <th scope="col">
+          <a href={withQuery(context, { sort: 'status' })}>State</a>
+        </th>
+        <th scope="col" class="c-when">
+          Schedule
+        </th>
+        <th scope="col" class="c-last">
+          <a href={withQuery(context, { sort: 'last-ping' })}>Last ping</a>
+        </th>
+        <th scope="col" class="c-next">
+          Next
+        </th>
+        <th scope="col" class="c-channels">
+          Told
+        </th>
+        <th scope="col">
+          <span class="hidden">Actions</span>
+        </th>
+      </tr>
+    </thead>
+  )
+}
+
+function Empty(props: { workspace: ProjectWorkspace; channels: readonly StoredIntegration[]; mayEdit: boolean }) {
+  const { project } = props.workspace
+  return (
+    <section class="card empty-card">
+      <StatusGlyph status="new" />
+      <h2>Nothing is watched yet</h2>
+      <p>
+        A check waits for a signal from a job: a backup, a report, a queue. When the signal does not come in time, the
+        check goes down and the integrations tell you.
+      </p>
+      {props.mayEdit && (
+        <p class="row">
+          <a class="button primary" href={`/projects/${project.uuid}/checks/new`}>
+            Add the first check
+          </a>
+          {props.channels.length === 0 && (
+            <a class="button" href={`/projects/${project.uuid}/integrations/new`}>
+              Connect an integration
+            </a>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,221 @@
+import { shardOf } from '#shared/contracts/ping-batch.ts'
+import { shardsNow } from '#shared/contracts/ping-generations.ts'
+import { listenersOf } from '#shared/monitoring/availability/gap-store.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import { type LogCursor, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
+import { type Micros, toSeconds } from '#shared/time.ts'
+import { paged } from '../../../paging.ts'
+import { Ago, Exact } from '../../components/time.tsx'
+import type { Context } from '../../shell/context.ts'
+import { humanDuration } from '../../shell/format.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+import { firstLine, type LogLine, pairEntries } from './log-pairs.ts'
+
+const PAGE_SIZE = 40
+const kinds = ['ping', 'flip', 'notification', 'gap'] as const
+const kindNames: Readonly<Record<LogKind, string>> = {
+  ping: 'Pings',
+  flip: 'Changes',
+  notification: 'Messages',
+  gap: 'Gaps',
+}
+
+export interface LogPage {
+  entries: LogLine[]
+  next: string | null
+  /** what is listed; all of them when nothing was chosen */
+  shown: readonly LogKind[]
+}
+
+/** The page of the log that the address asks for. */
+export async function readLog(context: Context, check: Check, afterN: number): Promise<LogPage> {
+  const requested = kinds.filter((kind) => context.query.getAll('log').includes(kind))
+  const shown = requested.length === 0 ? kinds : requested
+  const before = parseCursor(context.query.get('before'))
+  const { db, installation } = context.deps
+  const listener = (await listenersOf(db, [check.id])).get(check.id) ?? 'http'
+  const heardBy = { listener, shard: 1n << BigInt(shardOf(check.id, shardsNow(installation.generations()))) }
+  const rows = await listCheckLog(db, check.id, { kinds: shown, before, afterN, limit: PAGE_SIZE + 1, heardBy })
+  const { page: entries, nextCursor: next } = paged(rows, PAGE_SIZE, ({ at, kind, id }) => `${at}.${kind}.${id}`)
+  return { entries: pairEntries(entries), next, shown }
+}
+
+function parseCursor(text: string | null): LogCursor | null {
+  const match = /^(\d{1,16})\.(ping|flip|notification|gap)\.([0-9a-f-]{1,36})$/.exec(text ?? '')
+  const kind = kinds.find((one) => one === match?.[2])
+  return match && kind ? { at: Number(match[1]), kind, id: match[3] ?? '' } : null
+}
+
+/** Pings, changes of status, messages and gaps of ours in one stream, newest first. @param props.path the check's page */
+export function CheckLog(props: {
+  context: Context
+  path: string
+  log: LogPage
+  now: Micros
+  /** bodies may hold what only those may see who may edit */
+  showsBodies: boolean
+  tz: string
+}) {
+  const { path, log, now, context } = props
+  const isFiltered = log.shown.length < kinds.length
+  const query = isFiltered ? log.shown.map((kind) => `log=${kind}&`).join('') : ''
+  return (
+    <section class="card log" data-region="log" aria-labelledby="log">
+      <div class="card-head">
+        <h2 id="log">Log</h2>
+        <ZoneSwitch tz={props.tz} />
+        <ul class="chips small" aria-label="Entries to show">
+          <li>
+            <a href={`${path}#log`} aria-current={isFiltered ? undefined : 'true'}>
+              All
+            </a>
+          </li>
+          {kinds.map((kind) => (
+            <li key={kind}>
+              <a
+                href={`${path}?log=${kind}#log`}
+                aria-current={isFiltered && log.shown.includes(kind) ? 'true' : undefined}
+              >
+                {kindNames[kind]}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
+      {log.entries.length === 0 ? (
+        <p class="muted">Nothing yet.</p>
+      ) : (
+        <ol class="entries">
+          {log.entries.map((entry) => (
+            <li key={`${entry.kind}-${entry.id}`} class={`entry ${entry.kind}`}>
+              <span class="entry-when">
+                <Exact at={entry.at} />
+                <small>
+                  <Ago at={entry.at} now={now} />
+                </small>
+              </span>
+              <Entry entry={entry} path={path} showsBodies={props.showsBodies} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <nav class="pager" aria-label="Pages of the log">
+        {context.query.has('before') && <a href={`${path}?${query}#log`}>Newest</a>}
+        {log.next !== null && (
+          <a href={`${path}?${query}before=${log.next}#log`} rel="next">
+            Older
+          </a>
+        )}
+      </nav>
+    </section>
+  )
+}
+
+function Entry({ entry, path, showsBodies }: { entry: LogLine; path: string; showsBodies: boolean }) {
+  if (entry.kind === 'flip') {
+    return (
+      <span class="entry-what">
+        <span class={`pill is-${entry.toStatus}`}>{statusLabels[entry.toStatus ?? 'new']}</span>{' '}
+        <span>
+          was {entry.fromStatus}
+          {entry.reason === 'timeout' ? ': no ping in time' : entry.reason === 'fail' ? ': a failure was reported' : ''}
+        </span>{' '}
+        <a href={`${path}?why=${Number(entry.id)}#why`}>Why?</a>
+      </span>
+    )
+  }
+  if (entry.kind === 'gap') {
+    return (
+      <span class="entry-what">
+        <span class="pill">blind</span> <span>{gapText(entry)}</span>
+      </span>
+    )
+  }
+  if (entry.kind === 'notification') {
+    return (
+      <span class="entry-what">
+        <span class={`pill ${entry.state === 'delivered' ? 'good' : entry.state === 'pending' ? '' : 'bad'}`}>
+          {messageLabel[entry.state ?? 'pending']}
+        </span>{' '}
+        <span>
+          “{entry.toStatus}” to{' '}
+          <a href={`/integrations/${entry.integrationUuid}`}>
+            {entry.integrationName || labelOfKind(entry.integrationKind ?? '')}
+          </a>
+          {entry.error ? `: ${entry.error}` : ''}
+        </span>
+      </span>
+    )
+  }
+  return <PingEntry entry={entry} path={path} line={showsBodies ? firstLine(entry.head) : ''} />
+}
+
+/** `We could not take signals for 30 min.` */
+function gapText({ at, until }: LogLine): string {
+  if (until === null) return 'We cannot take signals since then. Nothing goes down until we can.'
+  return `We could not take signals for ${humanDuration(toSeconds(until - at))}.`
+}
+
+/** One ping, with its run where it ended one, and what its body says first. */
+function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: string }) {
+  const n = Number(entry.id)
+  return (
+    <span class="entry-what">
+      <a href={`${path}/pings/${n}`} class={`pill ping-${entry.type}`} data-drawer>
+        <span class="hidden">Ping </span>#{n} {pingLabel[entry.type ?? 'log']}
+      </a>{' '}
+      {entry.started && (
+        <span class="took">
+          took {humanDuration(toSeconds(entry.started.took))}, started by{' '}
+          <a href={`${path}/pings/${entry.started.n}`} data-drawer>
+            #{entry.started.n}
+          </a>
+          {' ·'}
+        </span>
+      )}{' '}
+      <span class="entry-detail">
+        {entry.scheme} {entry.method} {entry.remoteAddr && <>from {entry.remoteAddr}</>}
+        {entry.exitStatus !== null && <>, exit status {entry.exitStatus}</>}
+        {entry.ignored !== null && <>: {ignoredLabels[entry.ignored]}</>}
+        {entry.ua && <small class="agent"> · {entry.ua}</small>}
+      </span>
+      {line !== '' ? <code class="body-line">{line}</code> : entry.hasBody && <small class="ua">with a body</small>}
+    </span>
+  )
+}
+
+/** By which clock the page shows its times; without scripts by that of UTC. */
+function ZoneSwitch({ tz }: { tz: string }) {
+  return (
+    <span class="zones">
+      <noscript>
+        <small>UTC</small>
+      </noscript>
+      <label class="hidden" for="zone">
+        Times in
+      </label>
+      <select id="zone" data-scripted hidden>
+        <option value="UTC">UTC</option>
+        {tz !== 'UTC' && <option value={tz}>{tz}</option>}
+        <option value="">This browser’s time</option>
+      </select>
+    </span>
+  )
+}
+
+const statusLabels = { up: 'went up', down: 'went down', new: 'resumed', paused: 'paused' } as const
+const messageLabel = {
+  delivered: 'sent',
+  failed: 'not sent',
+  pending: 'sending',
+  suppressed: 'kept back',
+} as const
+export const ignoredLabels = {
+  paused: 'the check was paused, to be resumed by hand',
+  method: 'only POST counts for this check',
+  keywords: 'it held none of the keywords',
+  secret: 'mails cannot show the ping secret that the check asks for',
+  preview: 'it was the preview of a link',
+  source: 'its source is not counted',
+} as const
+export const pingLabel = { success: 'OK', start: 'start', fail: 'failure', log: 'note', ign: 'ignored' } as const

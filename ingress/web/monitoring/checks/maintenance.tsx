@@ -1,0 +1,83 @@
+import type { Knex } from 'knex'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import {
+  coversMuchOfWeek,
+  excludedSpans,
+  openWindows,
+  timedWindows,
+  WEEK,
+  windowNow,
+} from '#shared/monitoring/maintenance/spans.ts'
+import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import { type StoredWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import { runYielding } from '#shared/platform/process/time-slices.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { Form } from '../../components/form.tsx'
+import { Exact } from '../../components/time.tsx'
+import type { Context } from '../../shell/context.ts'
+
+export interface Maintenance {
+  /** the one that the check is in, of several the one that ends last */
+  current: { window: StoredWindow; until: Micros } | null
+  /** merged: what does not count as uptime or downtime in the days looked at */
+  excluded: WindowTime[]
+  /** whether most of the week to come is planned away */
+  isMuchOfWeek: boolean
+}
+
+/** What maintenance means for one check. @param days how many are looked back at */
+export async function loadMaintenance(
+  db: Knex,
+  check: { uuid: string; tags: string; projectId: number },
+  now: Micros,
+  days: number,
+): Promise<Maintenance> {
+  const windows = await windowsOf(db, [check.projectId])
+  const about = { uuid: check.uuid, tags: splitTags(check.tags) }
+  return {
+    current: windowNow(await runYielding(openWindows(windows, now)), about),
+    excluded: excludedSpans(await runYielding(timedWindows(windows, now - microsOfSeconds(days * 86_400), now)), about),
+    isMuchOfWeek: coversMuchOfWeek(await runYielding(timedWindows(windows, now, now + WEEK)), about, now),
+  }
+}
+
+/** Said beside the state: whoever sees it down knows that it is meant to be. */
+export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenance; base: string }) {
+  const { current, isMuchOfWeek } = maintenance
+  return (
+    <>
+      {current && (
+        <p class="notice">
+          In <a href={`${base}/windows`}>maintenance</a>
+          {current.window.name !== '' && ` “${current.window.name}”`} until <Exact at={current.until} isNamed />: nobody
+          is told that it is down before.
+        </p>
+      )}
+      {isMuchOfWeek && (
+        <p class="problem">
+          In <a href={`${base}/windows`}>maintenance</a> for more than half of the next seven days: hardly anybody would
+          hear of an outage.
+        </p>
+      )}
+    </>
+  )
+}
+
+const HOURS = [1, 2, 4, 8, 24, 72]
+
+/** Maintenance of one check from now on. */
+export function SnoozeForm({ context, path }: { context: Context; path: string }) {
+  return (
+    <Form context={context} action={`${path}/snooze`} class="inline">
+      <label for="snooze">Maintenance for</label>
+      <select id="snooze" name="for">
+        {HOURS.map((hours) => (
+          <option key={hours} value={hours}>
+            {hours === 1 ? '1 hour' : hours < 48 ? `${hours} hours` : `${hours / 24} days`}
+          </option>
+        ))}
+      </select>
+      <button type="submit">Begin</button>
+    </Form>
+  )
+}

@@ -1,0 +1,123 @@
+import type { Knex } from 'knex'
+import { NotFoundError } from '#shared/errors.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { findPing, type PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
+import { finishDurations, planDurations } from '#shared/monitoring/pings/durations.ts'
+import { lookBack, readBody } from '#shared/monitoring/pings/store.ts'
+import { listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { sendStream } from '../../../text-pieces.ts'
+import type { Context, Pages } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { type CheckWorkspace, checkPath, requireCheckPage } from '../../shell/workspace.ts'
+import { maskBytes, maskPieces, maskText } from './masked-body.ts'
+import { mailViewOf, type PingRun, PingView } from './ping-view.tsx'
+import type { ShownMail } from './shown-mail.ts'
+
+/** One ping: what came, from where, and what was in it. */
+export function pingPages(pages: Pages): void {
+  pages.get('/checks/:check/pings/:n', showPing)
+  pages.get('/checks/:check/pings/:n/body', sendBody)
+  pages.get('/checks/:check/pings/:n/mail', sendMail)
+}
+
+interface LoadedPing extends CheckWorkspace {
+  ping: PingDetails
+  path: string
+  /** the lowest number that is not kept any more, or 0 */
+  goneN: number
+  /** what takes pings, and is not for this reader */
+  secrets: string[]
+}
+
+async function requirePing(context: Context): Promise<LoadedPing> {
+  const workspace = await requireCheckPage(context, 'view')
+  const { check, project } = workspace
+  const { config, db } = context.deps
+  const n = /^\d{1,12}$/.test(context.params.n ?? '') ? Number(context.params.n) : 0
+  const goneN = Math.max(0, check.nPings - config.pingLogLimit)
+  const ping = n > goneN ? await findPing(db, check.id, n) : null
+  if (!ping) throw new NotFoundError('This ping is not kept, or never came.')
+  const secrets = may(project.role, 'edit') ? [] : [check.uuid, ...(await pingKeys(context, project.id))]
+  const body = ping.body && maskBytes(ping.body, secrets)
+  return { ...workspace, path: checkPath(check, project), ping: { ...ping, body }, goneN, secrets }
+}
+
+async function pingKeys({ deps }: Context, projectId: number): Promise<string[]> {
+  const keys = await listProjectKeys(deps.db, projectId)
+  return keys.flatMap(({ kind, sealed }) =>
+    kind === 'ping' && sealed !== null ? deps.secrets.open('ping-key', sealed) : [],
+  )
+}
+
+async function showPing(context: Context): Promise<void> {
+  const workspace = await requirePing(context)
+  const { check, project, ping, path, secrets } = workspace
+  const view = mailViewOf(context.query.get('view'))
+  const [mail, run] = await Promise.all([
+    view === 'source' ? null : readShownMail(context, ping, secrets),
+    findRun(context.deps.db, check.id, ping, workspace.goneN),
+  ])
+  sendPage(
+    context,
+    { title: `Ping ${ping.n} · ${nameOf(check)}`, workspace, project, area: 'checks' },
+    <PingView check={check} path={path} ping={ping} run={run} view={view} mail={mail} />,
+  )
+}
+
+/** The run that a ping ended: how long it took, and by which ping it was started where that is still kept. */
+async function findRun(db: Knex, checkId: number, ping: PingDetails, goneN: number): Promise<PingRun | null> {
+  const plan = planDurations([ping])
+  const answers = await lookBack(db, checkId, plan.lookBacks)
+  const took = finishDurations(plan, answers).get(ping.n)
+  const n = answers[0]?.found?.n ?? 0
+  return took === undefined ? null : { took, startN: n > goneN ? n : null }
+}
+
+/** The stored bytes, which are somebody else's: no browser may take them for a page. */
+async function sendBody(context: Context): Promise<void> {
+  const { ping, check, secrets } = await requirePing(context)
+  if (ping.bodyBytes === 0) throw new NotFoundError('Nothing was sent with this ping.')
+  const name = ping.scheme === 'email' ? `ping-${ping.n}.eml` : `ping-${ping.n}.txt`
+  context.response.set({
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Security-Policy': `default-src 'none'; sandbox`,
+  })
+  const pieces = readBody(context.deps.db, check.id, ping.n, ping.bodyBytes)
+  await sendStream(context.response, maskPieces(pieces, secrets), ping.bodyBytes)
+}
+
+/** The mail as its sender laid it out, in a page that can do nothing: no script, no form, nothing from elsewhere. */
+async function sendMail(context: Context): Promise<void> {
+  const { ping, secrets } = await requirePing(context)
+  if (!isMail(ping)) throw new NotFoundError('This ping was no mail.')
+  const mail = await context.deps.threads.run('readMail', ping.body)
+  const html = mail.html ?? `<pre>${escapeHtml(mail.plain ?? '')}</pre>`
+  context.response
+    .set({
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': `sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'`,
+      'X-Frame-Options': 'SAMEORIGIN',
+    })
+    .end(`<!doctype html><meta charset="utf-8"><title>Mail</title>${maskText(html, secrets)}`)
+}
+
+/** What the page shows of a mail; null for a ping that was none. */
+async function readShownMail(
+  { deps }: Context,
+  ping: PingDetails,
+  secrets: readonly string[],
+): Promise<ShownMail | null> {
+  if (!isMail(ping)) return null
+  const mail = await deps.threads.run('showMail', ping.body)
+  return { ...mail, subject: maskText(mail.subject, secrets), text: maskText(mail.text, secrets) }
+}
+
+function isMail(ping: PingDetails): ping is PingDetails & { body: Buffer } {
+  return ping.scheme === 'email' && ping.body !== null
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,76 @@
+import { type Micros, toSeconds } from '#shared/time.ts'
+import { Exact } from '../../components/time.tsx'
+import type { Pages } from '../../shell/context.ts'
+import { humanDuration, inZone, isDurationUnit, UNIT_SECONDS } from '../../shell/format.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { signedIn } from '../../shell/workspace.ts'
+import { previewSchedule, type ScheduleInput } from './schedule-text.ts'
+
+/** What a schedule means, asked for while it is typed. Nothing is stored, and nothing of a project is read. */
+export function previewPages(pages: Pages): void {
+  pages.get('/schedule-preview', async (context) => {
+    await signedIn(context)
+    const values = Object.fromEntries([...context.query].map(([name, value]) => [name, value.slice(0, 1000)]))
+    sendPage(context, { title: 'Schedule' }, <SchedulePreview values={values} now={context.deps.now()} />)
+  })
+}
+
+/** The card beside the form: words, the next times, and when silence would be noticed. */
+export function SchedulePreview({ values, now }: { values: Readonly<Record<string, string>>; now: Micros }) {
+  const preview = previewSchedule(inputOf(values), now)
+  return (
+    <section class="card preview" data-region="preview" aria-label="What this means" aria-live="polite">
+      <h2>What this means</h2>
+      {preview.problem !== null ? (
+        <p class="field-error">{preview.problem}</p>
+      ) : (
+        <>
+          <p>
+            <b>{preview.words}</b>
+          </p>
+          {preview.lateAt !== null && preview.downAt !== null && (
+            <p>
+              If the last ping came now, it would be late in {humanDuration(toSeconds(preview.lateAt - now))} (
+              <Exact at={preview.lateAt} isNamed />) and down in {humanDuration(toSeconds(preview.downAt - now))} (
+              <Exact at={preview.downAt} isNamed />
+              ).
+            </p>
+          )}
+          {preview.next.length > 0 && (
+            <table class="plain-table">
+              <thead>
+                <tr>
+                  <th scope="col">Next in {preview.tz}</th>
+                  {preview.tz !== 'UTC' && <th scope="col">UTC</th>}
+                </tr>
+              </thead>
+              <tbody>
+                {preview.next.map((at) => (
+                  <tr key={at}>
+                    <td>{inZone(at, preview.tz)}</td>
+                    {preview.tz !== 'UTC' && <td>{inZone(at, 'UTC')}</td>}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function inputOf(values: Readonly<Record<string, string>>): ScheduleInput {
+  const seconds = (name: string) => {
+    const unit = values[`${name}_unit`] ?? ''
+    const text = (values[name] ?? '').trim()
+    return text === '' ? Number.NaN : Number(text) * (isDurationUnit(unit) ? UNIT_SECONDS[unit] : 1)
+  }
+  return {
+    kind: values.kind === 'schedule' ? 'schedule' : 'simple',
+    timeoutSeconds: seconds('timeout'),
+    graceSeconds: seconds('grace'),
+    schedule: values.schedule ?? '',
+    tz: values.tz || 'UTC',
+  }
+}

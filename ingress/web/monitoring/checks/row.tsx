@@ -1,0 +1,238 @@
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import type { ListedCheck } from '#shared/monitoring/pages/check-list-store.ts'
+import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { DayBar } from '../../components/day-bar.tsx'
+import { Form } from '../../components/form.tsx'
+import { Icon, KindIcon, StatusGlyph } from '../../components/icons.tsx'
+import { troubleOf } from '../../components/integration-trouble.tsx'
+import { Ago, Distance } from '../../components/time.tsx'
+import type { Context } from '../../shell/context.ts'
+import { everyText, humanDuration } from '../../shell/format.ts'
+import { checkPath } from '../../shell/workspace.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+import type { RowState } from './row-state.ts'
+
+/** Beyond them a row says how many more there are; the check's own page has all. */
+const SHOWN_INTEGRATIONS = 4
+const SHOWN_TAGS = 2
+
+export interface RowProps {
+  check: ListedCheck
+  project: MemberProject
+  status: ShownStatus
+  state: RowState
+  days: readonly DownDay[]
+  /** integrations that work */
+  channels: readonly StoredIntegration[]
+  pingBase: string
+  /** null when the project has none: then addresses are by uuid */
+  pingKey: string | null
+  mayEdit: boolean
+  now: Micros
+}
+
+/**
+ * The forms that the buttons of all rows send, each to an address of its own: a form per button was half of the page.
+ * A ping has no fields, which would be kept as what was sent with it.
+ */
+export function RowForms({ context }: { context: Context }) {
+  return (
+    <>
+      <Form context={context} id="row-form" action={context.request.originalUrl}>
+        <input type="hidden" name="back" value={context.request.originalUrl} />
+      </Form>
+      <form method="post" id="ping-form" />
+    </>
+  )
+}
+
+/** What makes a button send one of the forms of the list; `said` is shown once it is done. */
+function rowAction(path: string, said: string, form = 'row-form') {
+  return { type: 'submit', form, formAction: path, 'data-inline': said } as const
+}
+
+/** One check in one line of the list. */
+export function CheckRow(props: RowProps) {
+  const { check, status, state, now, mayEdit } = props
+  const path = checkPath(check, props.project)
+  return (
+    <tr
+      class={`is-${status}`}
+      id={`check-${mayEdit ? check.uuid : uniqueKey(check.uuid)}`}
+      data-turns={state.turns === null ? undefined : toIsoSeconds(state.turns)}
+    >
+      <td class="c-status">
+        {mayEdit && (
+          <input
+            type="checkbox"
+            name="check"
+            value={check.uuid}
+            form="bulk-form"
+            data-name={nameOf(check)}
+            aria-label={`Select ${nameOf(check)}`}
+          />
+        )}
+        <StatusGlyph status={status} isRunning={check.lastStart !== null} />
+      </td>
+      <td class="c-name">
+        <div>
+          <a href={path} title={nameOf(check)}>
+            {nameOf(check)}
+          </a>
+          <Tags tags={splitTags(check.tags)} />
+        </div>
+      </td>
+      <td class="c-days">
+        <DayBar days={props.days} isSlim />
+      </td>
+      <td class="c-state">
+        <StateText state={state} status={status} now={now} />
+      </td>
+      <td class="c-when">
+        <ScheduleText check={check} />
+      </td>
+      <td class="c-last">{check.lastPing === null ? '–' : <Distance at={check.lastPing} now={now} />}</td>
+      <td class="c-next">
+        {state.due === null ? '–' : state.due < now ? 'overdue' : <Ago at={state.due} now={now} />}
+      </td>
+      <td class="c-channels">
+        <Toggles {...props} />
+      </td>
+      <td class="c-actions">{mayEdit && <Menu {...props} path={path} />}</td>
+    </tr>
+  )
+}
+
+function Tags({ tags }: { tags: readonly string[] }) {
+  const more = tags.slice(SHOWN_TAGS)
+  return (
+    <>
+      {tags.slice(0, SHOWN_TAGS).map((tag) => (
+        <span class="tag small" key={tag}>
+          {tag}
+        </span>
+      ))}
+      {more.length > 0 && (
+        <span class="tag small" title={more.join(' ')}>
+          +{more.length}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** How it stands, in words. */
+export function StateText({ state, status, now }: { state: RowState; status: ShownStatus; now: Micros }) {
+  return (
+    <span class={`state is-${status}`}>
+      <b>
+        {state.word}
+        {state.since !== null && state.since <= now && (
+          <>
+            {' '}
+            <Distance at={state.since} now={now} />
+          </>
+        )}
+      </b>
+      {state.why !== '' && (
+        <span class="why">
+          {' · '}
+          {state.why}
+          {state.at !== null && (
+            <>
+              {' '}
+              <Ago at={state.at} now={now} />
+            </>
+          )}
+        </span>
+      )}
+    </span>
+  )
+}
+
+function ScheduleText({ check }: { check: ListedCheck }) {
+  const title = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down`
+  return (
+    <span title={check.kind === 'simple' ? title : `${check.tz}. ${title}`}>
+      {check.kind === 'simple' ? everyText(check.timeoutSeconds).replace('every ', '') : <code>{check.schedule}</code>}
+      <span class="muted"> + {humanDuration(check.graceSeconds)}</span>
+    </span>
+  )
+}
+
+/** The pressed button says which. Without the right to edit they only show. */
+function Toggles({ check, project, channels, mayEdit }: RowProps) {
+  if (channels.length === 0) return <span class="muted">–</span>
+  const shown = channels.slice(0, SHOWN_INTEGRATIONS)
+  const more = channels.length - shown.length
+  return (
+    <div class="toggles">
+      {shown.map((channel) => {
+        const isOn = check.integrationIds.includes(channel.uuid)
+        const trouble = troubleOf(channel)
+        const label = `${channel.name || labelOfKind(channel.kind)} (${labelOfKind(channel.kind)}${trouble && `, ${trouble}`})`
+        return (
+          <button
+            key={channel.uuid}
+            {...rowAction(`${checkPath(check, project)}/toggle`, 'Saved')}
+            name="channel"
+            value={channel.uuid}
+            class={`toggle${isOn ? ' on' : ''}${trouble && ' failing'}`}
+            aria-pressed={isOn ? 'true' : 'false'}
+            aria-label={`${label} for ${nameOf(check)}`}
+            title={`${label}: ${isOn ? 'on' : 'off'}`}
+            disabled={!mayEdit}
+          >
+            <KindIcon kind={channel.kind} />
+          </button>
+        )
+      })}
+      {more > 0 && <small>+{more}</small>}
+    </div>
+  )
+}
+
+/** What is seldom needed of a row. */
+function Menu(props: RowProps & { path: string }) {
+  const { check, status, pingBase, pingKey, path } = props
+  const name = nameOf(check)
+  const bySlug = pingKey !== null && check.slug !== ''
+  const url = bySlug ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
+  const verb = status === 'paused' ? 'resume' : 'pause'
+  const label = status === 'paused' ? 'Resume' : 'Pause'
+  return (
+    <details class="menu row-menu">
+      <summary aria-label={`More of ${name}`}>
+        <Icon name="more" />
+      </summary>
+      <ul>
+        <li>
+          <button type="button" data-copy={url} aria-label={`Copy ping address of ${name}`} hidden>
+            Copy ping address
+          </button>
+        </li>
+        <li>
+          <button {...rowAction(`/ping/${check.uuid}`, 'Pinged', 'ping-form')} aria-label={`Ping ${name} now`}>
+            Ping now
+          </button>
+        </li>
+        <li>
+          <button {...rowAction(`${path}/${verb}`, `${label}d`)} aria-label={`${label} ${name}`}>
+            {label}
+          </button>
+        </li>
+        <li>
+          <a href={`${path}/edit`} aria-label={`Edit ${name}`}>
+            Edit
+          </a>
+        </li>
+      </ul>
+    </details>
+  )
+}

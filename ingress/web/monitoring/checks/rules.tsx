@@ -1,0 +1,170 @@
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { SEVERITIES } from '#shared/monitoring/alerting/policy.ts'
+import { findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { changeRules } from '#shared/monitoring/operations/change-rules.ts'
+import { CheckChoice, chosenChecks } from '../../components/check-choice.tsx'
+import { EditForm } from '../../components/edit-form.tsx'
+import { SelectField, TextField } from '../../components/form.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { type CheckWorkspace, requireCheckPage } from '../../shell/workspace.ts'
+
+interface State {
+  /** uuid; empty: the one that fits by tags */
+  policy: string
+  severity: string
+  /** uuids of checks it depends on */
+  checks: readonly string[]
+  /** tags of what it depends on, separated by spaces */
+  parentTags: string
+  mode: string
+  /** what was typed to be added */
+  typed: string
+}
+
+/** Which policy tells of a check, how bad its outage is, and on what it depends. */
+export function checkRulesPages(pages: Pages): void {
+  pages.get('/checks/:check/rules', async (context) => {
+    const workspace = await requireCheckPage(context, 'edit')
+    const { policy, severity, parents, parents_mode: mode } = await findRules(context.deps.db, workspace.check.id)
+    const checks = parents.flatMap((parent) => ('check' in parent ? [parent.check] : []))
+    const tags = parents.flatMap((parent) => ('tag' in parent ? [parent.tag] : []))
+    const state = { policy: policy ?? '', severity, checks, parentTags: tags.join(' '), mode, typed: '' }
+    await show(context, workspace, state)
+  })
+  pages.post('/checks/:check/rules', save)
+}
+
+async function save(context: FormContext): Promise<void> {
+  const workspace = await requireCheckPage(context, 'edit')
+  const { deps, form } = context
+  const { check, project, session } = workspace
+  const state: State = {
+    policy: field(form, 'policy'),
+    severity: field(form, 'severity'),
+    checks: form.getAll('check').slice(0, 100),
+    parentTags: field(form, 'parent_tags'),
+    mode: field(form, 'mode'),
+    typed: field(form, 'add_check'),
+  }
+  const choice = chosenChecks(state.checks, state.typed, await listShownChecks(deps.db, project.id))
+  if ('error' in choice) return await show(context, workspace, state, new Map([['add_check', choice.error]]))
+  const parents = [
+    ...choice.uuids.map((uuid) => ({ check: uuid })),
+    ...[...new Set(splitTags(state.parentTags))].map((tag) => ({ tag })),
+  ]
+  try {
+    const body = { policy: state.policy || null, severity: state.severity, parents, parents_mode: state.mode }
+    const own = { project, id: check.id, uuid: check.uuid, body }
+    await changeRules(deps.db, personOf(context, session), own, deps)
+  } catch (error) {
+    if (!(error instanceof ValidationError || error instanceof NotFoundError)) throw error
+    return await show(context, workspace, state, errorsOf(error))
+  }
+  redirect(context, `/checks/${check.uuid}?done=check-saved`)
+}
+
+function errorsOf(error: Error): ReadonlyMap<string, string> {
+  if (error instanceof NotFoundError) return new Map([['policy', 'This policy is gone.']])
+  const [, ring] = /make a cycle: (.*)$/.exec(error.message) ?? []
+  if (ring !== undefined) return new Map([['add_check', `It would depend on itself: ${ring}.`]])
+  if (/ parents\[\d+\]\.tag /.test(error.message))
+    return new Map([['parent_tags', 'A tag has at most 100 characters.']])
+  if (/ parents /.test(error.message)) return new Map([['add_check', 'At most 20 checks and tags.']])
+  return new Map([['', error.message]])
+}
+
+async function show(
+  context: Context,
+  workspace: CheckWorkspace,
+  state: State,
+  errors: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
+  const { check, project } = workspace
+  const { db } = context.deps
+  const [policies, all] = await Promise.all([policiesOf(db, [project.id]), listShownChecks(db, project.id)])
+  sendPage(
+    context,
+    { title: `Alerts of ${nameOf(check)} · ${project.name}`, workspace, project, area: 'checks' },
+    <>
+      <p class="crumb">
+        <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
+      </p>
+      <h1>Who is told, and when not</h1>
+      <EditForm
+        context={context}
+        action={`/checks/${check.uuid}/rules`}
+        errors={errors}
+        submit="Save"
+        cancel={`/checks/${check.uuid}`}
+      >
+        <PolicyFields state={state} policies={policies} error={errors.get('policy')} />
+        <fieldset>
+          <legend>What it depends on</legend>
+          <p class="muted">While that is down, nobody is told that this check is down too.</p>
+          <CheckChoice
+            label="Add a check"
+            checks={all.filter(({ uuid }) => uuid !== check.uuid)}
+            chosen={state.checks}
+            typed={state.typed}
+            error={errors.get('add_check')}
+            hint="By its name; save for another one."
+          />
+          <TextField
+            label="All checks with the tags"
+            name="parent_tags"
+            value={state.parentTags}
+            error={errors.get('parent_tags')}
+            hint="Separated by spaces."
+          />
+          <SelectField
+            label="Nobody is told while"
+            name="mode"
+            value={state.mode}
+            options={[
+              { value: 'any', label: 'any of them is down' },
+              { value: 'all', label: 'all of them are down' },
+            ]}
+          />
+        </fieldset>
+      </EditForm>
+    </>,
+    errors.size === 0 ? 200 : 400,
+  )
+}
+
+function PolicyFields(props: {
+  state: State
+  policies: readonly { uuid: string; name: string }[]
+  error: string | undefined
+}) {
+  const { state, policies, error } = props
+  return (
+    <fieldset>
+      <legend>Who is told</legend>
+      <div class="columns">
+        <SelectField
+          label="Policy"
+          name="policy"
+          value={state.policy}
+          error={error}
+          options={[
+            { value: '', label: 'The one that fits by tags' },
+            ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
+          ]}
+        />
+        <SelectField
+          label="Severity"
+          name="severity"
+          value={state.severity}
+          options={SEVERITIES.map((severity) => ({ value: severity, label: severity }))}
+          hint="Steps of a policy may be only for bad ones."
+        />
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,102 @@
+import cronstrue from 'cronstrue'
+import { goingDownAt, graceStart } from '#shared/monitoring/checks/status.ts'
+import { guessKind, isValidSchedule, nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { everyText } from '../../shell/format.ts'
+
+/** What a schedule means, for who chooses or reads it. */
+export interface SchedulePreview {
+  /** null when it makes sense; else what does not */
+  problem: string | null
+  /** `Every 15 min, and 1 h of grace.` */
+  words: string
+  tz: string
+  /** the next times of a schedule; none for an interval */
+  next: readonly Micros[]
+  /** if the last success were now */
+  lateAt: Micros | null
+  downAt: Micros | null
+}
+
+export interface ScheduleInput {
+  kind: 'simple' | 'schedule'
+  timeoutSeconds: number
+  graceSeconds: number
+  schedule: string
+  tz: string
+}
+
+const SHOWN_TIMES = 5
+const [MIN_SECONDS, MAX_SECONDS] = [60, 365 * 86_400]
+
+/** @param now when the last success would have been */
+export function previewSchedule(input: ScheduleInput, now: Micros): SchedulePreview {
+  const { kind, timeoutSeconds, graceSeconds, schedule, tz } = input
+  const none = { words: '', tz, next: [], lateAt: null, downAt: null }
+  const isLength = (seconds: number) => seconds >= MIN_SECONDS && seconds <= MAX_SECONDS
+  if (!isLength(graceSeconds)) return { ...none, problem: 'The grace time is a number, from one minute to a year.' }
+  if (kind === 'simple') {
+    if (!isLength(timeoutSeconds)) return { ...none, problem: 'The period is a number, from one minute to a year.' }
+    const lateAt = now + microsOfSeconds(timeoutSeconds)
+    const words = `A ping at least ${everyText(timeoutSeconds)}.`
+    return { problem: null, words, tz, next: [], lateAt, downAt: lateAt + microsOfSeconds(graceSeconds) }
+  }
+  if (schedule.trim() === '') return { ...none, problem: 'The schedule is empty.' }
+  if (resolveTimeZone(tz) === null) return { ...none, problem: `“${tz.slice(0, 50)}” is not a time zone.` }
+  if (!isValidSchedule(schedule, tz)) {
+    return {
+      ...none,
+      problem:
+        'This is neither a cron expression with five fields nor an OnCalendar expression, or it never occurs in the time zone.',
+    }
+  }
+  const times = { ...check(input), lastPing: now }
+  return {
+    problem: null,
+    words: `${scheduleText(schedule)}, by the clock of ${tz}.`,
+    tz,
+    next: nextTimes(schedule, tz, now),
+    lateAt: graceStart(times, nextOccurrence),
+    downAt: goingDownAt(times, nextOccurrence),
+  }
+}
+
+/** A cron expression in words, `At 03:15, Monday through Friday`; any other as it is. */
+export function scheduleText(schedule: string): string {
+  if (guessKind(schedule) !== 'cron') return schedule
+  try {
+    return cronstrue.toString(schedule, { use24HourTimeFormat: true })
+  } catch {
+    // What the words do not know, as a name of a month: the expression says it.
+    return schedule
+  }
+}
+
+/** The next five times of a schedule. */
+export function nextTimes(schedule: string, tz: string, now: Micros): Micros[] {
+  const times: Micros[] = []
+  let after: Micros | null = now
+  while (times.length < SHOWN_TIMES && after !== null) {
+    after = nextOccurrence(guessKind(schedule), schedule, tz, after)
+    if (after !== null) times.push(after)
+  }
+  return times
+}
+
+function check({ timeoutSeconds, graceSeconds, schedule, tz }: ScheduleInput) {
+  return {
+    kind: guessKind(schedule),
+    timeoutSeconds,
+    graceSeconds,
+    schedule,
+    tz,
+    status: 'up' as const,
+    nPings: 1,
+    lastStart: null,
+    lastStartRid: null,
+    lastDuration: null,
+    alertAfter: null,
+    deadlineExtendedAt: null,
+  }
+}

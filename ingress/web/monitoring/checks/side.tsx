@@ -1,0 +1,100 @@
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { downtimeByMonth } from '#shared/monitoring/flips/downtime.ts'
+import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { uncounted } from '#shared/monitoring/maintenance/uptime.ts'
+import type { CheckFlip } from '#shared/monitoring/pages/status-history-store.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import type { Micros } from '#shared/time.ts'
+import { Form } from '../../components/form.tsx'
+import type { Context } from '../../shell/context.ts'
+import { type CheckWorkspace, checkPath } from '../../shell/workspace.ts'
+import { type AlertPolicy, AlertPolicyCard } from './alert-policy-card.tsx'
+import { DependsOn, type Relatives } from './depends-on.tsx'
+import { DowntimeTable, FilterRules, ScheduleFacts, UsedIntegrations } from './facts.tsx'
+import { type Maintenance, SnoozeForm } from './maintenance.tsx'
+import type { UnknownTime } from './unknown-periods.tsx'
+import { UptimeProofs } from './uptime-proof.tsx'
+
+const MONTHS = 3
+
+interface SideFacts {
+  flips: readonly CheckFlip[]
+  channels: readonly StoredIntegration[]
+  alertPolicy: AlertPolicy
+  maintenance: Maintenance
+  relatives: Relatives
+  stated: string | null
+  unknown: UnknownTime
+  since: Micros | null
+}
+
+/** What one looks up now and then: past months, settings, who is told, what it depends on. */
+export function Side(props: { context: Context; workspace: CheckWorkspace; facts: SideFacts; now: Micros }) {
+  const { context, workspace, now } = props
+  const { flips, channels, alertPolicy, maintenance, relatives, stated, unknown, since } = props.facts
+  const { check, project } = workspace
+  const path = checkPath(check, project)
+  const mayEdit = may(project.role, 'edit')
+  return (
+    <div class="check-side">
+      <DowntimeTable
+        months={downtimeByMonth(flips, MONTHS, now, maintenance.excluded)}
+        since={since}
+        excluded={uncounted(maintenance.excluded, unknown.spans, flips)}
+      />
+      <ScheduleFacts check={check} now={now} />
+      <UsedIntegrations check={check} channels={channels} projectUuid={project.uuid} policy={alertPolicy.policy} />
+      <AlertPolicyCard alertPolicy={alertPolicy} channels={channels} now={now} path={mayEdit ? path : null} />
+      <DependsOn relatives={relatives} path={path} mayEdit={mayEdit} now={now} />
+      <FilterRules check={check} />
+      <UptimeProofs since={stated} path={path} now={now} />
+      {mayEdit && <MoreActions context={context} workspace={workspace} />}
+    </div>
+  )
+}
+
+function MoreActions({ context, workspace }: { context: Context; workspace: CheckWorkspace }) {
+  const { check, project, projects } = workspace
+  const path = `/checks/${check.uuid}`
+  const targets = projects.filter((one) => one.id !== project.id && may(one.role, 'manage'))
+  return (
+    <section class="card" aria-labelledby="more">
+      <h2 id="more">More</h2>
+      <div class="stack">
+        <SnoozeForm context={context} path={path} />
+        <Form context={context} action={`${path}/copy`}>
+          <button type="submit">Make a copy</button>
+        </Form>
+        {may(project.role, 'manage') && targets.length > 0 && (
+          <Form
+            context={context}
+            action={`${path}/transfer`}
+            class="inline"
+            confirm={`Move ${nameOf(check)} to another project? Its integrations stay behind: choose others for it there.`}
+            yes="Move"
+          >
+            <label for="transfer">Move to</label>
+            <select id="transfer" name="project">
+              {targets.map((one) => (
+                <option key={one.uuid} value={one.uuid}>
+                  {one.name}
+                </option>
+              ))}
+            </select>
+            <button type="submit">Move</button>
+          </Form>
+        )}
+        <Form
+          context={context}
+          action={`${path}/delete`}
+          confirm={`Delete ${nameOf(check)} with its whole log of ${check.nPings.toLocaleString('en')} pings? This cannot be undone.`}
+          yes="Delete check"
+        >
+          <button type="submit" class="danger">
+            Delete check
+          </button>
+        </Form>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,137 @@
+import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { goingDownAt, graceStart } from '#shared/monitoring/checks/status.ts'
+import type { NotifiedMessage } from '#shared/monitoring/pages/check-log-store.ts'
+import type { CheckFlip } from '#shared/monitoring/pages/status-history-store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { Ago, Distance, Exact } from '../../components/time.tsx'
+import { labelOfKind } from '../integrations/labels.ts'
+
+interface Props {
+  check: Check
+  status: ShownStatus
+  now: Micros
+  lastFlip: CheckFlip | undefined
+  /** who was told of the outage that goes on */
+  notified: readonly NotifiedMessage[]
+}
+
+/** How a check stands, in words that stay current: what is, since when and why, who knows, and what happens next. */
+export function StatusSentence(props: Props) {
+  const { check, status, now } = props
+  const turns = status === 'up' ? graceStart(check, nextOccurrence) : goingDownAt(check, nextOccurrence)
+  const isTurning = turns !== null && turns > now && (status === 'up' || status === 'grace')
+  return (
+    <p class={`sentence is-${status}`} data-turns={isTurning ? toIsoSeconds(turns) : undefined}>
+      <Standing {...props} />
+      {check.lastStart !== null && !(status === 'down' && check.status !== 'down') && (
+        <>
+          {' '}
+          A run started <Ago at={check.lastStart} now={now} />.
+        </>
+      )}
+    </p>
+  )
+}
+
+function Standing(props: Props) {
+  const { check, status, now } = props
+  switch (status) {
+    case 'new':
+      return (
+        <>
+          Waiting for its first ping.
+          {check.lastStart === null && ' Send one to the address below; the clock starts then.'}
+        </>
+      )
+    case 'paused':
+      return (
+        <>
+          {check.manualResume
+            ? 'Paused. It stays so until somebody resumes it.'
+            : 'Paused. The next ping or a click on “Resume” ends it.'}
+        </>
+      )
+    case 'down':
+      return <Down {...props} />
+    case 'grace': {
+      const down = goingDownAt(check, nextOccurrence)
+      return (
+        <>
+          Late. The last ping came {check.lastPing === null ? 'long ago' : <Ago at={check.lastPing} now={now} />}.
+          {down !== null && (
+            <>
+              {' '}
+              It goes down <Ago at={down} now={now} /> unless one arrives.
+            </>
+          )}
+        </>
+      )
+    }
+    case 'up': {
+      const due = graceStart(check, nextOccurrence)
+      return (
+        <>
+          Up. The last ping came {check.lastPing === null ? 'a moment ago' : <Ago at={check.lastPing} now={now} />}.
+          {due !== null && (
+            <>
+              {' '}
+              The next is expected <Ago at={due} now={now} />.
+            </>
+          )}
+        </>
+      )
+    }
+  }
+}
+
+/** Since when, and why. A deadline that has passed counts, whether or not the sweep has found it. */
+function Down({ check, now, lastFlip: flip, notified }: Props) {
+  if (check.lastStart !== null && check.status !== 'down') {
+    return (
+      <>
+        Down: the run that started <Ago at={check.lastStart} now={now} /> took longer than its grace time.
+      </>
+    )
+  }
+  const since = flip?.to === 'down' ? flip.at : check.alertAfter
+  const why = flip?.to === 'down' && flip.reason === 'fail' ? 'a failure was reported' : 'no ping came in time'
+  return (
+    <>
+      {since === null ? (
+        'Down.'
+      ) : (
+        <>
+          Down for <Distance at={since} now={now} />, since <Exact at={since} isNamed />: {why}.
+        </>
+      )}
+      {check.lastPing !== null && (
+        <>
+          {' '}
+          The last ping came <Ago at={check.lastPing} now={now} />.
+        </>
+      )}{' '}
+      <Told notified={notified} />
+    </>
+  )
+}
+
+const outcomes = { delivered: 'notified', pending: 'being told', failed: 'not told', suppressed: 'kept back' } as const
+
+/** Who knows of it, and whether telling worked. */
+function Told({ notified }: { notified: readonly NotifiedMessage[] }) {
+  if (notified.length === 0) return <>Nobody was told.</>
+  return (
+    <>
+      {notified.map(({ integrationUuid, integrationName, integrationKind, state, error }, index) => (
+        <span key={integrationUuid}>
+          {index > 0 && '; '}
+          <a href={`/integrations/${integrationUuid}`}>{integrationName || labelOfKind(integrationKind)}</a>{' '}
+          {outcomes[state]}
+          {state === 'failed' && error !== '' && ` (${error})`}
+        </span>
+      ))}
+      .
+    </>
+  )
+}

@@ -1,0 +1,50 @@
+import type { Knex } from 'knex'
+import { gapsSince, listenersOf } from '#shared/monitoring/availability/gap-store.ts'
+import { findOpenUnknown, type OpenUnknown } from '#shared/monitoring/availability/unknown-period-store.ts'
+import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { merged } from '#shared/monitoring/maintenance/spans.ts'
+import { listUnknown } from '#shared/monitoring/maintenance/uptime-store.ts'
+import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import type { Micros } from '#shared/time.ts'
+import { Exact } from '../../components/time.tsx'
+
+/** What our own gaps left unknown of a check (alerting 5.5). */
+export interface UnknownTime {
+  /** merged */
+  spans: readonly WindowTime[]
+  /** null where it has been heard since, or what became of it is known */
+  open: OpenUnknown | null
+  /** when signals could not be taken at all, whatever that meant for the check; one that goes on lasts until now */
+  gaps: readonly WindowTime[]
+}
+
+/** @param from how far back */
+export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micros, now: Micros): Promise<UnknownTime> {
+  const [spans, open, gaps, listeners] = await Promise.all([
+    listUnknown(db, check.id, from, now),
+    findOpenUnknown(db, check.id),
+    gapsSince(db, from),
+    listenersOf(db, [check.id]),
+  ])
+  const ours = gaps.filter(({ listener, from: begin }) => listener === listeners.get(check.id) && begin < now)
+  const blind = merged(ours.map((gap) => ({ from: gap.from, until: Math.min(gap.until ?? now, now) })))
+  return { spans: merged(spans), open, gaps: blind }
+}
+
+/** What was expected while we could not listen, and when somebody will know. A deadline that has passed says more. */
+export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTime; status: ShownStatus }) {
+  if (open === null || status === 'down') return null
+  const { expectedAt, nextAt, reason } = open
+  return (
+    <p>
+      Unknown: expected at <Exact at={expectedAt} isNamed />,{' '}
+      {reason === 'GAP' ? 'when we were blind' : 'when we refused its ping'}.
+      {nextAt !== null && (
+        <>
+          {' '}
+          Next chance: <Exact at={nextAt} isNamed />.
+        </>
+      )}
+    </p>
+  )
+}

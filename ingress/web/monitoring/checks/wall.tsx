@@ -1,0 +1,68 @@
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { toIsoSeconds } from '#shared/time.ts'
+import { StatusGlyph, statusNames } from '../../components/icons.tsx'
+import type { Context } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { liveAddress } from '../../shell/live.ts'
+import type { ProjectWorkspace } from '../../shell/workspace.ts'
+import type { ListView } from './list-view.ts'
+import { StateText } from './row.tsx'
+import { rowState } from './row-state.ts'
+
+/** More tiles than this are too small to be read from afar. */
+export const WALL_SIZE = 200
+
+const counted: readonly ShownStatus[] = ['down', 'grace', 'up', 'paused', 'new']
+
+/** The list for a screen on a wall: large, by itself, with nothing to click. What is down comes first. */
+export function sendWall(context: Context, { project }: ProjectWorkspace, view: ListView): void {
+  const { summary, now } = view
+  const down = summary.statuses.get('down') ?? 0
+  sendPage(
+    context,
+    {
+      title: down > 0 ? `${down} down · ${project.name}` : project.name,
+      isDown: down > 0,
+      isWall: true,
+      live: liveAddress(`/projects/${project.uuid}/events`, view.mark),
+    },
+    <div class="wall" data-region="wall">
+      <header class={`wall-head ${down > 0 ? 'is-down' : 'is-up'}`}>
+        <h1>{project.name}</h1>
+        <ul class="bare">
+          {counted
+            .filter((status) => (summary.statuses.get(status) ?? 0) > 0)
+            .map((status) => (
+              <li key={status} class={`is-${status}`}>
+                <b>{summary.statuses.get(status)}</b> {statusNames[status].toLowerCase()}
+              </li>
+            ))}
+        </ul>
+      </header>
+      <ul class="bare tiles">
+        {view.checks.map((check) => {
+          const status = shownStatus(check, now, nextOccurrence)
+          const state = rowState(check, status, view.flips.get(check.id) ?? [])
+          return (
+            <li
+              key={check.uuid}
+              id={`wall-${check.id}`}
+              class={`wall-tile is-${status}`}
+              data-turns={state.turns === null ? undefined : toIsoSeconds(state.turns)}
+            >
+              <StatusGlyph status={status} isRunning={check.lastStart !== null} />
+              <b>{nameOf(check)}</b>
+              <StateText state={state} status={status} now={now} />
+            </li>
+          )
+        })}
+      </ul>
+      {summary.found > view.checks.length && (
+        <p class="muted">{(summary.found - view.checks.length).toLocaleString('en')} more are not shown.</p>
+      )}
+    </div>,
+  )
+}

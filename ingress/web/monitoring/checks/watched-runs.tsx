@@ -1,0 +1,81 @@
+import type { Knex } from 'knex'
+import { findRules } from '#shared/monitoring/alerting/policy-store.ts'
+import type { Check } from '#shared/monitoring/checks/check.ts'
+import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
+import type { Run as StoredRun } from '#shared/monitoring/rules/run.ts'
+import type { RunFlag, RunRule } from '#shared/monitoring/rules/run-rule.ts'
+import { listRuns } from '#shared/monitoring/rules/run-store.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { Exact } from '../../components/time.tsx'
+import type { LaneRun } from './lanes.tsx'
+
+/** The runs of a check whose rules watch them. */
+export interface WatchedRuns {
+  rule: RunRule
+  /** newest first */
+  runs: readonly StoredRun[]
+  /** what a run may take */
+  limit: Micros
+}
+
+/** Of them that are shown. */
+const SHOWN = 40
+const REMARKED = 8
+
+/** @returns null for a check whose runs are not watched */
+export async function loadWatched(
+  db: Knex,
+  { id, ruleBits = 0, graceSeconds }: Pick<Check, 'id' | 'ruleBits' | 'graceSeconds'>,
+): Promise<WatchedRuns | null> {
+  if ((ruleBits & RULE_BITS.runs) === 0) return null
+  const [{ run: rule }, runs] = await Promise.all([findRules(db, id), listRuns(db, id, null, SHOWN)])
+  return rule && { rule, runs, limit: microsOfSeconds(rule.max ?? graceSeconds) }
+}
+
+/** Those that have a place in time, oldest first. */
+export function lanesOfWatched({ runs }: WatchedRuns, now: Micros): LaneRun[] {
+  return runs
+    .flatMap((run) => {
+      const { startedAt, finishedAt, outcome, deadline, n } = run
+      if (startedAt === null) return []
+      // One that was given up is drawn until it should have ended.
+      const until = outcome === 'open' ? null : (finishedAt ?? Math.min(deadline ?? now, now))
+      return [{ from: startedAt, until, isFailed: outcome === 'fail', n, deadline, remarks: remarksOf(run, now) }]
+    })
+    .toReversed()
+}
+
+/** What was remarked of the newest runs, in words. */
+export function RunRemarks({ watched, now }: { watched: WatchedRuns; now: Micros }) {
+  const remarked = watched.runs.filter((run) => remarksOf(run, now).length > 0).slice(0, REMARKED)
+  if (remarked.length === 0) return null
+  return (
+    <>
+      <h3>Remarked</h3>
+      <ul class="remarks">
+        {remarked.map((run) => (
+          <li key={run.n}>
+            <Exact at={run.startedAt ?? run.finishedAt ?? now} />: {remarksOf(run, now).join(', ')}
+            {run.source !== '' && ` (${run.source})`}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function remarksOf({ flags, outcome, deadline }: StoredRun, now: Micros): string[] {
+  const isOverrun = outcome === 'open' && deadline !== null && deadline < now
+  const all = new Set<RunFlag>([...flags, ...(isOverrun ? (['OVERRUN'] as const) : [])])
+  return [...[...all].map((flag) => FLAGS[flag]), ...(outcome === 'abandoned' ? ['given up'] : [])]
+}
+
+const FLAGS: Readonly<Record<RunFlag, string>> = {
+  TOO_SHORT: 'too short',
+  TOO_OFTEN: 'too soon after the one before',
+  OUTSIDE_SCHEDULE: 'outside of its schedule',
+  OVERLAP: 'began while another one ran',
+  SLOW: 'much slower than usual',
+  OVERRUN: 'not done in time',
+  UNKNOWN: 'its end fell into a time in which we could not take signals',
+}

@@ -1,0 +1,118 @@
+import { ValidationError } from '#shared/errors.ts'
+import { listTags } from '#shared/monitoring/badges/store.ts'
+import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { createCheck } from '#shared/monitoring/operations/create-check.ts'
+import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { type CheckWorkspace, type ProjectWorkspace, requireCheckPage, requireProject } from '../../shell/workspace.ts'
+import { CheckForm } from './form.tsx'
+import { bodyOf, type CheckFormState, stateOf, stateOfForm } from './form-state.ts'
+import { previewPages } from './preview.tsx'
+
+/** Creating and editing: the form's fields become a request of the management API; the same operations do it. */
+export function checkWritePages(pages: Pages): void {
+  previewPages(pages)
+  pages.get('/projects/:project/checks/new', async (context) => {
+    const workspace = await requireProject(context, 'edit')
+    const channels = await listIntegrations(context.deps.db, workspace.project.id)
+    const state = stateOf(
+      DEFAULT_SETTINGS,
+      channels.map(({ uuid }) => uuid),
+    )
+    await showNew(context, workspace, state)
+  })
+  pages.post('/projects/:project/checks', create)
+  pages.get('/checks/:check/edit', async (context) => {
+    const workspace = await requireCheckPage(context, 'edit')
+    await showEdit(context, workspace, stateOf(workspace.check, workspace.check.integrationIds))
+  })
+  pages.post('/checks/:check/edit', edit)
+}
+
+async function create(context: FormContext): Promise<void> {
+  const workspace = await requireProject(context, 'edit')
+  const { deps, form } = context
+  const { project, session } = workspace
+  try {
+    const input = { project, body: bodyOf(form, true), slugFromName: false }
+    const { check } = await createCheck(deps.db, personOf(context, session), input, deps)
+    redirect(context, `/checks/${check.uuid}?done=check-created`)
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    await showNew(context, workspace, stateOfForm(form, error), 400)
+  }
+}
+
+async function edit(context: FormContext): Promise<void> {
+  const workspace = await requireCheckPage(context, 'edit')
+  const { deps, form } = context
+  const { check, project, session } = workspace
+  try {
+    const input = { project, id: check.id, uuid: check.uuid, body: bodyOf(form, false), slugFromName: false }
+    await updateCheck(deps.db, personOf(context, session), input, deps)
+    redirect(context, `/checks/${check.uuid}?done=check-saved`)
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    await showEdit(context, workspace, stateOfForm(form, error), 400)
+  }
+}
+
+/** What the form offers: integrations, and tags that other checks have. */
+async function loadChoices({ deps }: Context, projectId: number) {
+  const [channels, tags] = await Promise.all([listIntegrations(deps.db, projectId), listTags(deps.db, projectId)])
+  return [channels, [...new Set(tags.flatMap(splitTags))].toSorted()] as const
+}
+
+async function showNew(context: Context, workspace: ProjectWorkspace, state: CheckFormState, status = 200) {
+  const { project } = workspace
+  const [channels, tags] = await loadChoices(context, project.id)
+  sendPage(
+    context,
+    { title: 'Add check', workspace, project, area: 'checks' },
+    <>
+      <h1>Add check</h1>
+      <CheckForm
+        context={context}
+        action={`/projects/${project.uuid}/checks`}
+        state={state}
+        channels={channels}
+        tags={tags}
+        submit="Create check"
+        cancel={`/projects/${project.uuid}/checks`}
+        isNew
+      />
+    </>,
+    status,
+  )
+}
+
+async function showEdit(context: Context, workspace: CheckWorkspace, state: CheckFormState, status = 200) {
+  const { project, check } = workspace
+  const [channels, tags] = await loadChoices(context, project.id)
+  sendPage(
+    context,
+    { title: `Edit ${nameOf(check)}`, workspace, project, area: 'checks' },
+    <>
+      <p class="crumb">
+        <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
+      </p>
+      <h1>Edit check</h1>
+      <CheckForm
+        context={context}
+        action={`/checks/${check.uuid}/edit`}
+        state={state}
+        channels={channels}
+        tags={tags}
+        submit="Save"
+        cancel={`/checks/${check.uuid}`}
+        isNew={false}
+      />
+    </>,
+    status,
+  )
+}

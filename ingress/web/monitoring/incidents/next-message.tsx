@@ -1,0 +1,86 @@
+import type { Knex } from 'knex'
+import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
+import type { ShownDecision, ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { nextNotification } from '#shared/monitoring/alerting/next-notification.ts'
+import { IMPLICIT_PLAN, type Plan } from '#shared/monitoring/alerting/policy.ts'
+import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import type { Micros } from '#shared/time.ts'
+import { Ago, Exact } from '../../components/time.tsx'
+import { labelOfKind } from '../integrations/labels.ts'
+
+/** What the sentence about the next message needs beside the incident. */
+export interface Coming {
+  /** of the policy that applies; null: none does */
+  plan: Plan | null
+  /** the newest one about the check, for what it is held by; null when nobody asks */
+  decision: Pick<ShownDecision, 'outcome' | 'detail' | 'reason' | 'until'> | null
+  /** of an integration, by uuid */
+  nameOf(uuid: string): string
+}
+
+interface Props extends Coming {
+  /** an open one */
+  incident: ShownIncident
+  now: Micros
+}
+
+/** What the sentences about incidents of a project need: those of its policies, and the names of its integrations. */
+export async function loadComing(
+  db: Knex,
+  projectId: number,
+): Promise<(incident: ShownIncident, decision: Coming['decision']) => Coming> {
+  const [policies, channels] = await Promise.all([policiesOf(db, [projectId]), listIntegrations(db, projectId)])
+  const names = new Map(channels.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
+  return ({ policyUuid }, decision) => ({
+    plan: policies.find(({ uuid }) => uuid === policyUuid)?.plan ?? null,
+    decision,
+    nameOf: (uuid) => names.get(uuid) ?? 'a deleted integration',
+  })
+}
+
+/** After “Next message: ”: when somebody is told of an outage, and who, or why nobody is. */
+export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
+  const { state, suppression, ackUntil, isDirect } = incident
+  if (state === 'acknowledged') {
+    return (
+      <>
+        none, it is acknowledged
+        {ackUntil !== null && (
+          <>
+            {' '}
+            until <Exact at={ackUntil} isNamed />
+          </>
+        )}
+        .
+      </>
+    )
+  }
+  const next = isDirect ? null : nextNotification(incident, plan ?? IMPLICIT_PLAN)
+  if (next) {
+    const whom = next.channels.map((uuid) => (uuid === null ? 'its own integrations' : nameOf(uuid))).join(', ')
+    return (
+      <>
+        <Ago at={next.at} now={now} /> to {whom}
+        {next.isRepeat && ', once more'}, if it is still down and nobody has acknowledged it.
+      </>
+    )
+  }
+  if (suppression !== null) {
+    const isReported = decision?.outcome === 'suppressed' && decision.reason === suppression
+    const why = decisionText({ outcome: '', reason: suppression, detail: isReported ? decision.detail : {} })
+    return (
+      <>
+        none for now: {why}
+        {isReported && decision.until !== null && decision.until > now && (
+          <>
+            {' '}
+            It is looked at again <Ago at={decision.until} now={now} />.
+          </>
+        )}
+      </>
+    )
+  }
+  const isNotified = isDirect || incident.notified.some((entries) => entries > 0)
+  return <>{isNotified ? 'when it is up again.' : 'none.'}</>
+}

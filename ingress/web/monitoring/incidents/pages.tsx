@@ -1,0 +1,180 @@
+import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import {
+  findIncident,
+  listDecisions,
+  listIncidents,
+  timelineOf,
+} from '#shared/monitoring/alerting/incident-read-store.ts'
+import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
+import { noteIncident, reportIncident } from '#shared/monitoring/operations/annotate-incident.ts'
+import { unacknowledgeIncident } from '#shared/monitoring/operations/unacknowledge-incident.ts'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
+import { toSeconds } from '#shared/time.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { Ago } from '../../components/time.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { humanDuration } from '../../shell/format.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { checkPath, type ProjectWorkspace, requireProject, requireRight, signedIn } from '../../shell/workspace.ts'
+import { IncidentPage, stateText } from './incident-page.tsx'
+import { loadComing, NextMessage } from './next-message.tsx'
+
+const LISTED = 100
+const MAX_TIMELINE_ENTRIES = 500
+
+export function incidentPages(pages: Pages): void {
+  pages.get('/projects/:project/incidents', showList)
+  pages.get('/incidents/:incident', showIncident)
+  pages.post('/incidents/:incident/ack', (context) =>
+    act(context, (workspace, own) => {
+      const note = field(context.form, 'note').slice(0, 2000)
+      const input = { ...own, by: workspace.session.email, note, via: 'page' } as const
+      return acknowledgeIncident(context.deps.db, personOf(context, workspace.session), input, context.deps)
+    }),
+  )
+  pages.post('/incidents/:incident/unack', (context) =>
+    act(context, ({ session }, own) =>
+      unacknowledgeIncident(context.deps.db, personOf(context, session), { ...own, via: 'page' }),
+    ),
+  )
+  pages.post('/incidents/:incident/note', (context) =>
+    act(context, async ({ session }, own) => {
+      const text = field(context.form, 'text').slice(0, 2000)
+      const input = { ...own, text, via: 'page' } as const
+      if (text !== '') await noteIncident(context.deps.db, personOf(context, session), input)
+    }),
+  )
+  pages.post('/incidents/:incident/report', (context) =>
+    act(context, ({ session }, own) => {
+      const text = field(context.form, 'report').slice(0, 20_000)
+      return reportIncident(context.deps.db, personOf(context, session), { ...own, text, via: 'page' })
+    }),
+  )
+}
+
+/** Does something about the incident that the path names; what has become pointless meanwhile is shown by its page. */
+async function act(
+  context: FormContext,
+  work: (workspace: ProjectWorkspace, own: { project: ProjectWorkspace['project']; id: string }) => Promise<unknown>,
+): Promise<void> {
+  const { incident, ...workspace } = await requireIncident(context, 'edit')
+  try {
+    await work(workspace, { project: workspace.project, id: incident.id })
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+  }
+  redirect(context, `/incidents/${incident.id}`)
+}
+
+/** @throws NotFoundError for incidents of projects that are not one's own */
+async function requireIncident(
+  context: Context,
+  right: Right,
+): Promise<ProjectWorkspace & { incident: ShownIncident }> {
+  const workspace = await signedIn(context)
+  const id = context.params.incident ?? ''
+  for (const project of isUuid(id) ? workspace.projects : []) {
+    const incident = await findIncident(context.deps.db, project.id, id)
+    if (!incident) continue
+    await requireRight(context, workspace, project, right)
+    return { ...workspace, project, incident }
+  }
+  throw new NotFoundError('There is no such incident, or it is not one of yours.')
+}
+
+async function showIncident(context: Context): Promise<void> {
+  const { incident, ...workspace } = await requireIncident(context, 'view')
+  const { project } = workspace
+  const { db } = context.deps
+  const [timeline, comingOf, [decision]] = await Promise.all([
+    timelineOf(db, incident, MAX_TIMELINE_ENTRIES),
+    loadComing(db, project.id),
+    listDecisions(db, incident.checkId, { from: null, before: null, beforeId: null }, 1),
+  ])
+  const check = { uuid: incident.checkUuid, name: incident.name }
+  sendPage(
+    context,
+    { title: `${incident.name || 'A check'} · ${project.name}`, workspace, project, area: 'incidents' },
+    <IncidentPage
+      context={context}
+      incident={incident}
+      coming={comingOf(incident, decision ?? null)}
+      timeline={timeline}
+      checkPath={checkPath(check, project)}
+      mayEdit={may(project.role, 'edit')}
+      now={context.deps.now()}
+    />,
+  )
+}
+
+async function showList(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'view')
+  const { project } = workspace
+  const { db } = context.deps
+  const now = context.deps.now()
+  const any = { checkId: null, tag: null, from: null, before: null, beforeN: null }
+  const open = await listIncidents(db, project.id, { ...any, state: 'open' }, LISTED)
+  const resolved = await listIncidents(db, project.id, { ...any, state: 'resolved' }, LISTED)
+  const [statusPage, comingOf] = await Promise.all([findStatusPage(db, project.id), loadComing(db, project.id)])
+  const incidents = [...open, ...resolved]
+  sendPage(
+    context,
+    { title: `Incidents · ${project.name}`, workspace, project, area: 'incidents' },
+    <>
+      <div class="page-head">
+        <h1>Incidents</h1>
+        {statusPage && may(project.role, 'edit') && (
+          <a class="button" href={`/projects/${project.uuid}/status-notes`}>
+            Notes on the status page
+          </a>
+        )}
+      </div>
+      {incidents.length === 0 ? (
+        <p class="empty">No check of this project went down yet.</p>
+      ) : (
+        <section class="card table-card">
+          <table class="plain-table stacked">
+            <caption class="hidden">Incidents of {project.name}, open ones first</caption>
+            <thead>
+              <tr>
+                <th scope="col">Check</th>
+                <th scope="col">Since</th>
+                <th scope="col">State</th>
+                <th scope="col">Next message</th>
+              </tr>
+            </thead>
+            <tbody>
+              {incidents.map((incident) => (
+                <tr key={incident.id}>
+                  <td>
+                    <a href={`/incidents/${incident.id}`}>{incident.name || 'A check without a name'}</a>
+                  </td>
+                  <td data-label="Since">
+                    <Ago at={incident.downAt} now={now} />
+                  </td>
+                  <td data-label="State">
+                    {stateText(incident)}
+                    {incident.resolvedAt !== null && (
+                      <span class="muted">
+                        {' · lasted '}
+                        {humanDuration(toSeconds(Math.max(0, incident.resolvedAt - incident.downAt)))}
+                      </span>
+                    )}
+                  </td>
+                  <td data-label={incident.state === 'resolved' ? undefined : 'Next message'}>
+                    {incident.state !== 'resolved' && (
+                      <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </>,
+  )
+}

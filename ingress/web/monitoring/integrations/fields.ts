@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
+import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
+
+/** How one option of a kind of integration is asked for. */
+export interface OptionField {
+  name: string
+  label: string
+  hint: string
+  type: 'text' | 'long-text' | 'number' | 'flag' | 'choice' | 'list' | 'headers' | 'integrations'
+  choices: readonly string[]
+  /** what it is when nothing is said; null when there is no default */
+  fallback: unknown
+  isSecret: boolean
+}
+
+const propertySchema = z.object({
+  type: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  default: z.unknown().optional(),
+  maxLength: z.number().optional(),
+})
+const objectSchema = z.object({ properties: z.record(z.string(), propertySchema) })
+
+/**
+ * The fields of a kind, made from its schema and its manual: what the manual does not name (other spellings of the
+ * same option) is not asked for.
+ */
+export function optionFields(kind: IntegrationKind): OptionField[] {
+  const schema = objectSchema.safeParse(z.toJSONSchema(kind.schema, { io: 'input', unrepresentable: 'any' }))
+  if (!schema.success) return []
+  const { properties } = schema.data
+  return [...manualOf(kind)].flatMap(([name, said]) => {
+    const property = properties[name]
+    if (!property) return []
+    return [
+      {
+        name,
+        label: labelOf(name),
+        hint: HINTS[name] ?? hintOf(said),
+        type: kind.kind === 'group' ? ('integrations' as const) : typeOf(name, property),
+        choices: property.enum ?? [],
+        fallback: property.default ?? null,
+        isSecret: kind.secretFields.includes(name),
+      },
+    ]
+  })
+}
+
+/** Lines of the manual that are about no option: notes to the whole form. */
+export function notesOf(kind: IntegrationKind): string {
+  return kind.help.filter((line) => !OPTION.test(line)).join(' ')
+}
+
+/** `name, other   what it says` */
+const OPTION = /^([a-z_]+(?:, [a-z_]+)*) {2,}(.+)$/
+
+function manualOf(kind: IntegrationKind): Map<string, string> {
+  const manual = new Map<string, string>()
+  for (const line of kind.help) {
+    const [, names, said] = OPTION.exec(line) ?? []
+    // What is said of several options is shown once, at the first.
+    for (const [index, name] of (names?.split(', ') ?? []).entries()) manual.set(name, index === 0 ? (said ?? '') : '')
+  }
+  return manual
+}
+
+function typeOf(name: string, property: z.infer<typeof propertySchema>): OptionField['type'] {
+  if (property.enum) return 'choice'
+  if (property.type === 'boolean') return 'flag'
+  if (property.type === 'integer' || property.type === 'number') return 'number'
+  if (property.type === 'array') return 'list'
+  if (property.type === 'object') return 'headers'
+  return name.startsWith('body') ? 'long-text' : 'text'
+}
+
+/** The sent fields as a configuration; what was left empty is left out, so that defaults and stored secrets apply. */
+export function configOf(fields: readonly OptionField[], form: URLSearchParams): Record<string, unknown> {
+  const config: Record<string, unknown> = {}
+  for (const { name, type } of fields) {
+    const text = (form.get(`option-${name}`) ?? '').trim()
+    if (type === 'flag') config[name] = form.has(`option-${name}`)
+    else if (type === 'integrations') config[name] = form.getAll(`option-${name}`)
+    else if (text === '') continue
+    else if (type === 'number') config[name] = Number(text)
+    else if (type === 'list') config[name] = text.split(',').map((piece) => piece.trim())
+    else if (type === 'headers') config[name] = headersOf(text)
+    else config[name] = text
+  }
+  return config
+}
+
+/** What a field shows: the stored value as text. */
+export function textOfOption(field: OptionField, config: ConfigObject): string {
+  const value = config[field.name]
+  if (Array.isArray(value)) return value.join(', ')
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value)
+      .map(([name, content]) => `${name}: ${content}`)
+      .join('\n')
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value === undefined || value === null ? '' : String(value)
+}
+
+/**
+ * A configuration as its form shows it. A stored webhook says each of its methods, also the one that it has by itself:
+ * that one was not chosen, and follows the body.
+ */
+export function chosenConfig(config: ConfigObject): ConfigObject {
+  const own = (['down', 'up'] as const).filter(
+    (way) => config[`method_${way}`] === (config[`body_${way}`] ? 'POST' : 'GET'),
+  )
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !own.some((way) => name === `method_${way}`)))
+}
+
+function headersOf(text: string): Record<string, string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf(':')
+      return at === -1 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    }),
+  )
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  url: 'Address',
+  value: 'Recipient',
+  down: 'Report failures',
+  up: 'Report recoveries',
+  id: 'Chat id',
+  url_down: 'Address for failures',
+  url_up: 'Address for recoveries',
+  method_down: 'Method for failures',
+  method_up: 'Method for recoveries',
+  body_down: 'Body for failures',
+  body_up: 'Body for recoveries',
+  headers_down: 'Headers for failures',
+  headers_up: 'Headers for recoveries',
+  base_url: 'Server',
+  priority: 'Priority of failures',
+  priority_up: 'Priority of recoveries',
+  cmd_down: 'Command for failures',
+  cmd_up: 'Command for recoveries',
+  api_key: 'API key',
+  key: 'API key',
+  service_key: 'Integration key',
+  bot_email: 'E-mail address of the bot',
+  to: 'Stream or person',
+  repo: 'Repository',
+  list_id: 'List',
+  thread_id: 'Topic',
+  content_sid: 'Content template',
+  homeserver: 'Home server',
+  mtype: 'Kind of message',
+  channels: 'Integrations',
+}
+
+/** Where the manual speaks of what a form does not have. */
+const HINTS: Readonly<Record<string, string>> = {
+  url_down: 'One address is enough: what has none is not told.',
+  base_url: 'Left empty: that of the service.',
+  region: 'Where the account is kept.',
+  method_down: 'By itself GET, or POST when there is a body.',
+}
+
+/** A line of the manual as a sentence; what is in parentheses at its end is what goes without saying. */
+function hintOf(said: string): string {
+  const text = sentence(said.replace(/ ?\(secret\)/, '').replace(/ \(([^()]+)\)$/, '. Left empty: $1'))
+  return text === '' || text.endsWith('.') ? text : `${text}.`
+}
+
+/** What the form calls an option. */
+export function labelOf(name: string): string {
+  return LABELS[name] ?? sentence(name.replaceAll('_', ' '))
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,143 @@
+import type { Knex } from 'knex'
+import { policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
+import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
+import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
+import {
+  countUsage,
+  listSentMessages,
+  listUsers,
+  recentMessages,
+  type SentMessage,
+} from '#shared/monitoring/pages/integration-store.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import type { Micros } from '#shared/time.ts'
+import { MESSAGES_IN_BAR } from '../../components/message-bar.tsx'
+import { chosenConfig, optionFields, textOfOption } from './fields.ts'
+import { labelOfKind } from './labels.ts'
+
+const MESSAGES_SHOWN = 30
+const USERS_SHOWN = 12
+
+/** A policy with a step that tells an integration. */
+type UsingPolicy = Pick<StoredPolicy, 'uuid' | 'name'>
+
+export type ListedIntegration = StoredIntegration & {
+  /** checks that notify it */
+  uses: number
+  policies: readonly UsingPolicy[]
+  /** of its last messages, oldest first */
+  states: readonly SentMessage['state'][]
+  /** when the newest of them that arrived was sent; null when none did */
+  lastSentAt: Date | null
+}
+
+export interface IntegrationListView {
+  projectName: string
+  /** address of the project's integrations */
+  base: string
+  mayEdit: boolean
+  channels: readonly ListedIntegration[]
+  now: Micros
+}
+
+export async function loadIntegrations(
+  { db, now }: { db: Knex; now(): Micros },
+  project: MemberProject,
+): Promise<IntegrationListView> {
+  const [channels, uses, policies, recent] = await Promise.all([
+    listIntegrations(db, project.id),
+    countUsage(db, project.id),
+    policiesOf(db, [project.id]),
+    recentMessages(db, project.id, MESSAGES_IN_BAR),
+  ])
+  return {
+    projectName: project.name,
+    base: `/projects/${project.uuid}/integrations`,
+    mayEdit: may(project.role, 'edit'),
+    channels: channels.map((channel) => ({
+      ...channel,
+      uses: uses.get(channel.uuid) ?? 0,
+      policies: policies.filter((policy) => notifies(policy, channel.uuid)),
+      states: recent.get(channel.id)?.states ?? [],
+      lastSentAt: recent.get(channel.id)?.lastSentAt ?? null,
+    })),
+    now: now(),
+  }
+}
+
+export interface IntegrationView {
+  channel: StoredIntegration
+  project: MemberProject
+  name: string
+  /** address of its page */
+  path: string
+  mayEdit: boolean
+  /** newest first */
+  messages: readonly SentMessage[]
+  /** checks that notify it */
+  uses: number
+  policies: readonly UsingPolicy[]
+  /** the first of the checks, by name */
+  users: readonly { uuid: string; name: string }[]
+  /** null when it is of a kind that is no more */
+  options: { kind: string; fields: readonly { name: string; label: string; text: string; isHidden: boolean }[] } | null
+  now: Micros
+}
+
+export async function loadIntegration(
+  { db, secrets, now }: { db: Knex; secrets: Secrets; now(): Micros },
+  { channel, project }: { channel: StoredIntegration; project: MemberProject },
+): Promise<IntegrationView> {
+  const [messages, uses, policies, users] = await Promise.all([
+    listSentMessages(db, channel.id, MESSAGES_SHOWN),
+    countUsage(db, project.id),
+    policiesOf(db, [project.id]),
+    listUsers(db, channel.id, USERS_SHOWN),
+  ])
+  const kind = findKind(channel.kind)
+  const mayEdit = may(project.role, 'edit')
+  return {
+    channel,
+    project,
+    name: channel.name || labelOfKind(channel.kind),
+    path: `/integrations/${channel.uuid}`,
+    mayEdit,
+    messages,
+    uses: uses.get(channel.uuid) ?? 0,
+    policies: policies.filter((policy) => notifies(policy, channel.uuid)),
+    users,
+    options: kind
+      ? { kind: kind.label, fields: shownOptions(kind, chosenConfig(decryptConfig(channel, secrets)), mayEdit) }
+      : null,
+    now: now(),
+  }
+}
+
+function notifies({ plan }: StoredPolicy, integrationUuid: string): boolean {
+  return plan.steps.some(({ channels }) => channels?.includes(integrationUuid))
+}
+
+/** `45 checks and 1 policy`: what notifies an integration. */
+export function usageText({ uses, policies }: Pick<ListedIntegration, 'uses' | 'policies'>): string {
+  const checks = `${uses} ${uses === 1 ? 'check' : 'checks'}`
+  if (policies.length === 0) return checks
+  const notified = policies.length === 1 ? '1 policy' : `${policies.length} policies`
+  return uses === 0 ? notified : `${checks} and ${notified}`
+}
+
+/** Texts, for example addresses and bodies of requests, can contain a secret: only people who may edit see them. */
+export function shownOptions(kind: IntegrationKind, config: ConfigObject, mayEdit: boolean) {
+  const shown = shownConfig(kind, config)
+  return optionFields(kind)
+    .filter(({ type }) => type !== 'integrations')
+    .map((field) => {
+      const isText = !['number', 'flag', 'choice'].includes(field.type)
+      const text = isText && !mayEdit ? '' : textOfOption(field, shown)
+      return { name: field.name, label: field.label, text, isHidden: !text && Boolean(textOfOption(field, config)) }
+    })
+}

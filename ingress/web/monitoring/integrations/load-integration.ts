@@ -1,0 +1,22 @@
+import { NotFoundError } from '#shared/errors.ts'
+import { findIntegration, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { findIntegrationByUuid } from '#shared/monitoring/pages/integration-store.ts'
+import type { Right } from '#shared/tenancy/accounts/roles.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Context } from '../../shell/context.ts'
+import { type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
+
+/** The integration that the path names, within a project of one's own. @throws as requireProject does */
+export async function requireIntegrationOf(
+  context: Context,
+  right: Right,
+): Promise<ProjectWorkspace & { channel: StoredIntegration }> {
+  const workspace = await signedIn(context)
+  const uuid = context.params.integration ?? ''
+  const found = isUuid(uuid) ? await findIntegrationByUuid(context.deps.db, uuid) : null
+  const project = workspace.projects.find((candidate) => candidate.id === found?.projectId)
+  const channel = project ? await findIntegration(context.deps.db, project.id, uuid) : null
+  if (!project || !channel) throw new NotFoundError('There is no such integration, or it is not one of yours.')
+  await requireRight(context, workspace, project, right)
+  return { ...workspace, project, channel }
+}

@@ -1,0 +1,58 @@
+import { h } from 'preact'
+import { integrationFingerprint } from '#shared/monitoring/pages/integration-store.ts'
+import type { Context, Pages } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { liveAddress } from '../../shell/live.ts'
+import { requireProject } from '../../shell/workspace.ts'
+import { IntegrationPage } from './integration-page.tsx'
+import { loadIntegration, loadIntegrations } from './integrations-view.ts'
+import { CataloguePage, IntegrationListPage } from './list-page.tsx'
+import { requireIntegrationOf } from './load-integration.ts'
+
+/** The list has no events of its own; a test that was sent from it should be seen to arrive. */
+const POLL_SECONDS = 10
+
+export function integrationPages(pages: Pages): void {
+  pages.get('/projects/:project/integrations', showList)
+  pages.get('/projects/:project/integrations/new', showCatalogue)
+  pages.get('/integrations/:integration', showIntegration)
+}
+
+async function showList(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'view')
+  const { project } = workspace
+  const view = await loadIntegrations(context.deps, project)
+  sendPage(
+    context,
+    { title: `Integrations · ${project.name}`, workspace, project, area: 'integrations', pollSeconds: POLL_SECONDS },
+    h(IntegrationListPage, { context, view }),
+  )
+}
+
+async function showCatalogue(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'edit')
+  const { project } = workspace
+  sendPage(
+    context,
+    { title: 'Add integration', workspace, project, area: 'integrations' },
+    h(CataloguePage, { base: `/projects/${project.uuid}/integrations`, config: context.deps.config }),
+  )
+}
+
+async function showIntegration(context: Context): Promise<void> {
+  const workspace = await requireIntegrationOf(context, 'view')
+  const { channel, project } = workspace
+  const { mark } = await integrationFingerprint(context.deps.db, channel.id)
+  const view = await loadIntegration(context.deps, workspace)
+  sendPage(
+    context,
+    {
+      title: `${view.name} · ${project.name}`,
+      workspace,
+      project,
+      area: 'integrations',
+      live: liveAddress(`${view.path}/events`, mark),
+    },
+    h(IntegrationPage, { context, view }),
+  )
+}

@@ -1,0 +1,99 @@
+import { type Request, type Response, Router } from 'express'
+import type { Knex } from 'knex'
+import type { ComponentChildren } from 'preact'
+import { render } from 'preact-render-to-string'
+import { isBase64url } from '#shared/canonical/base64url.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { recipientOf } from '#shared/monitoring/operations/recipients.ts'
+import { findIntegrationByUuid } from '#shared/monitoring/pages/integration-store.ts'
+import { equalSecrets } from '#shared/platform/process/secrets.ts'
+import type { Actor } from '#shared/tenancy/actor.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { IngressDeps } from '../../../deps.ts'
+import { clientAddress } from '../../../middleware/client-address.ts'
+import { Logo } from '../../components/icons.tsx'
+import { assets } from '../../shell/assets.ts'
+import { sendErrorPage } from '../../shell/error-page.tsx'
+import { setSafetyHeaders } from '../../shell/serve.ts'
+
+type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationByUuid>>>
+
+/** What the holder of a link in a mail can do without signing in. */
+export interface RecipientAction {
+  /** the link's address between the integration and its signature */
+  name: string
+  /** what the link's signature is of */
+  signed(channel: LinkedIntegration): string
+  /** the operation that the button stands for */
+  run(db: Knex, actor: Actor, channel: LinkedIntegration, deps: IngressDeps): Promise<void>
+  title: string
+  /** what the page says before (null) and after it is done */
+  page(requested: { projectName: string; address: string }, isDone: boolean): ComponentChildren
+}
+
+/** Following such a link changes nothing, since scanners follow every link; its button, or another POST, does. */
+export function createRecipientRouter(deps: IngressDeps, action: RecipientAction): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  const path = `/integrations/:integration/${action.name}/:signature`
+  router.get(path, (request, response) => answer(request, response, deps, action))
+  router.post(path, (request, response) => answer(request, response, deps, action))
+  return router
+}
+
+async function answer(request: Request, response: Response, deps: IngressDeps, action: RecipientAction): Promise<void> {
+  setSafetyHeaders(response, deps)
+  const isDone = request.method === 'POST'
+  try {
+    const uuid = String(request.params.integration)
+    const channel = isUuid(uuid) ? await findIntegrationByUuid(deps.db, uuid) : null
+    if (!channel || !isSigned(action.signed(channel), String(request.params.signature), deps)) {
+      throw new NotFoundError('This link is not one of ours, or what it is about is gone.')
+    }
+    if (isDone) {
+      const actor = { kind: 'recipient', address: clientAddress(request, deps) } as const
+      await action.run(deps.db, actor, channel, deps)
+    }
+    const { projectName } = channel
+    // Who holds the link got it at this address.
+    const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
+    const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
+    response.status(200).type('text/html').end(`<!doctype html>${html}`)
+  } catch (error) {
+    await sendErrorPage(error, request, response, deps, undefined)
+  }
+}
+
+/** Whether a signature of a link is ours, under any key that is known. */
+export function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
+  if (!isBase64url(signature)) return false
+  const given = Buffer.from(signature, 'base64url')
+  return deps.secrets.digests(text).some((digest) => equalSecrets(digest, given))
+}
+
+/** A page for somebody who is not signed in. */
+export function recipientHtml(deps: IngressDeps, title: string, content: ComponentChildren): string {
+  return render(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · ${deps.config.siteName}`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href={assets.icon.path} />
+        <link rel="stylesheet" href={assets.style.path} />
+      </head>
+      <body class="plain">
+        <header class="brand-only">
+          <span class="brand">
+            <Logo />
+            <span>{deps.config.siteName}</span>
+          </span>
+        </header>
+        <main id="main" class="narrow center">
+          {content}
+        </main>
+      </body>
+    </html>,
+  )
+}

@@ -1,0 +1,221 @@
+import type { ComponentChildren } from 'preact'
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
+import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
+import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
+import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
+import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
+import { requestVerificationAgain } from '#shared/monitoring/operations/request-verification-again.ts'
+import { testIntegration } from '#shared/monitoring/operations/test-integration.ts'
+import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { wayOut } from '../../shell/format.ts'
+import { goBack } from '../../shell/go-back.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
+import { fieldErrors } from './errors.ts'
+import { chosenConfig, configOf, labelOf, optionFields } from './fields.ts'
+import { IntegrationForm } from './form.tsx'
+import { labelOfKind } from './labels.ts'
+import { requireIntegrationOf } from './load-integration.ts'
+import { WebhookPreview } from './webhook-preview.tsx'
+import { trialOf } from './webhook-trial.tsx'
+
+/** Creating, changing, testing and removing integrations, by the operations of the management API. */
+export function integrationWritePages(pages: Pages): void {
+  pages.get('/projects/:project/integrations/new/:kind', async (context) => {
+    const workspace = await requireProject(context, 'edit')
+    await showNew(context, workspace, { name: '', config: {}, problem: null })
+  })
+  pages.post('/projects/:project/integrations/new/:kind', create)
+  pages.get('/integrations/:integration/edit', async (context) => {
+    const { channel } = await requireIntegrationOf(context, 'edit')
+    const kind = kindOf(channel.kind)
+    const config = chosenConfig(shownConfig(kind, decryptConfig(channel, context.deps.secrets)))
+    await showEdit(context, { name: channel.name, config, problem: null })
+  })
+  pages.post('/integrations/:integration/edit', change)
+  pages.post('/integrations/:integration/test', sendTest)
+  pages.post('/integrations/:integration/enable', (context) => switchTo(context, true))
+  pages.post('/integrations/:integration/disable', (context) => switchTo(context, false))
+  pages.post('/integrations/:integration/ask', resendVerification)
+  pages.post('/integrations/:integration/delete', remove)
+}
+
+/** @throws NotFoundError for a kind that this version does not know */
+function kindOf(name: string): IntegrationKind {
+  const kind = findKind(name)
+  if (!kind) throw new NotFoundError('There is no such kind of integration.')
+  return kind
+}
+
+async function create(context: FormContext): Promise<void> {
+  const workspace = await requireProject(context, 'edit')
+  const { project, session } = workspace
+  const { deps, form } = context
+  const kind = kindOf(context.params.kind ?? '')
+  const config = configOf(optionFields(kind), form)
+  const given = { name: field(form, 'name'), config, isForAll: form.has('all') }
+  const preview = previewOf(form, kind, config)
+  if (preview) return await showNew(context, workspace, { ...given, ...preview })
+  try {
+    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { channel: null, config }))
+    if (trial) return await showNew(context, workspace, { ...given, ...trial })
+    const input = { project, kind: kind.kind, name: given.name, config, forAllChecks: given.isForAll }
+    const channel = await createIntegration(deps.db, personOf(context, session), input, deps)
+    const done = channel.isEmailVerified ? 'integration-created' : 'recipient-asked'
+    redirect(context, `/integrations/${channel.uuid}?done=${done}`)
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    const state = { ...given, config: shownConfig(kind, config), ...wrong(error, kind, config, true) }
+    await showNew(context, workspace, state, 400)
+  }
+}
+
+async function change(context: FormContext): Promise<void> {
+  const workspace = await requireIntegrationOf(context, 'edit')
+  const { channel, project, session } = workspace
+  const { deps, form } = context
+  const name = field(form, 'name')
+  const kind = kindOf(channel.kind)
+  const config = configOf(optionFields(kind), form)
+  const preview = previewOf(form, kind, config)
+  if (preview) return await showEdit(context, { name, config, ...preview })
+  try {
+    const trial = kind.kind === webhook.kind && (await trialOf(context, workspace, { channel, config }))
+    if (trial) return await showEdit(context, { name, config, ...trial })
+    const input = { project, channel, name, config }
+    const { isRefreshing } = await updateIntegration(deps.db, personOf(context, session), input, deps)
+    redirect(context, `/integrations/${channel.uuid}?done=${isRefreshing ? 'recipient-asked' : 'integration-saved'}`)
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    await showEdit(context, { name, config, ...wrong(error, kind, config, false) }, 400)
+  }
+}
+
+/** What the form shows instead of saving, where it asks for that; null where it does not. */
+function previewOf(
+  form: URLSearchParams,
+  kind: IntegrationKind,
+  config: ConfigObject,
+): Pick<State, 'problem' | 'preview' | 'errors'> | null {
+  if (kind.kind !== 'webhook' || form.get('do') !== 'preview') return null
+  const read = webhook.parse(config)
+  if (read.ok) return { problem: null, preview: <WebhookPreview config={read.config} /> }
+  const [first] = read.errors
+  return wrong(new ValidationError(`${first?.path} ${first?.message}`), kind, config, true)
+}
+
+/** What is refused, at its fields; above the form only what belongs to none. */
+function wrong(error: ValidationError, kind: IntegrationKind, config: ConfigObject, isNew: boolean) {
+  const errors = fieldErrors(kind, config, isNew)
+  return errors.size > 0 ? { problem: null, errors } : { problem: sentence(error, kind) }
+}
+
+/** `config.url_down must be a URL` is about the field that the form calls “Address for failures”. */
+function sentence(error: ValidationError, kind: IntegrationKind): string {
+  const text = error.message.replace(/^config\.?/, '').trim()
+  const [name = ''] = text.split(' ')
+  const isField = optionFields(kind).some((field) => field.name === name)
+  const said = isField ? `${labelOf(name)}: ${text.slice(name.length + 1)}` : text
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${wayOut(text)}`
+}
+
+async function sendTest(context: FormContext): Promise<void> {
+  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
+  const status = field(context.form, 'status') === 'up' ? 'up' : 'down'
+  await testIntegration(personOf(context, session), { project, channel, status }, context.deps)
+  const notice =
+    context.pingRefusal === null
+      ? 'A test message is on its way. What came of it is shown in a moment.'
+      : 'The test message is stored. It is sent once the message broker can be reached.'
+  goBack(context, `/integrations/${channel.uuid}`, { notice })
+}
+
+async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
+  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
+  const { deps } = context
+  await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: !isOn }, deps)
+  const notice = isOn ? 'The integration is switched on.' : 'The integration is switched off: it tells nobody.'
+  goBack(context, `/integrations/${channel.uuid}`, { notice })
+}
+
+async function resendVerification(context: FormContext): Promise<void> {
+  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
+  await requestVerificationAgain(personOf(context, session), { project, channel }, context.deps)
+  redirect(context, `/integrations/${channel.uuid}?done=recipient-asked`)
+}
+
+async function remove(context: FormContext): Promise<void> {
+  const { channel, project, session } = await requireIntegrationOf(context, 'edit')
+  await deleteIntegration(context.deps.db, personOf(context, session), { project, channel })
+  redirect(context, `/projects/${project.uuid}/integrations?done=integration-deleted`)
+}
+
+interface State {
+  name: string
+  config: ConfigObject
+  isForAll?: boolean
+  problem: string | null
+  errors?: ReadonlyMap<string, string>
+  /** what would be sent */
+  preview?: ComponentChildren
+}
+
+async function showNew(context: Context, workspace: ProjectWorkspace, state: State, status = 200): Promise<void> {
+  const { project } = workspace
+  const kind = kindOf(context.params.kind ?? '')
+  const others = (await listIntegrations(context.deps.db, project.id)).filter((one) => one.kind !== 'group')
+  const base = `/projects/${project.uuid}/integrations`
+  sendPage(
+    context,
+    { title: `New ${kind.label} integration`, workspace, project, area: 'integrations' },
+    <>
+      <p class="crumb">
+        <a href={`${base}/new`}>All kinds</a>
+      </p>
+      <h1>New integration: {kind.label}</h1>
+      <IntegrationForm
+        context={context}
+        action={`${base}/new/${kind.kind}`}
+        kind={kind}
+        {...state}
+        others={others}
+        isNew
+        cancel={base}
+      />
+    </>,
+    status,
+  )
+}
+
+async function showEdit(context: Context, state: State, status = 200): Promise<void> {
+  const workspace = await requireIntegrationOf(context, 'edit')
+  const { channel, project } = workspace
+  const others = (await listIntegrations(context.deps.db, project.id)).filter((one) => one.kind !== 'group')
+  const path = `/integrations/${channel.uuid}`
+  sendPage(
+    context,
+    { title: 'Edit integration', workspace, project, area: 'integrations' },
+    <>
+      <p class="crumb">
+        <a href={path}>{channel.name || labelOfKind(channel.kind)}</a>
+      </p>
+      <h1>Edit integration</h1>
+      <IntegrationForm
+        context={context}
+        action={`${path}/edit`}
+        kind={kindOf(channel.kind)}
+        {...state}
+        others={others}
+        isNew={false}
+        cancel={path}
+      />
+    </>,
+    status,
+  )
+}

@@ -1,0 +1,197 @@
+import { ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import { planText } from '#shared/monitoring/alerting/plan-text.ts'
+import { type Plan, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { findPolicy, policiesOf, projectTags, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
+import { createPolicy } from '#shared/monitoring/operations/create-policy.ts'
+import { deletePolicy } from '#shared/monitoring/operations/delete-policy.ts'
+import { namedIntegrations } from '#shared/monitoring/operations/named-integrations.ts'
+import { updatePolicy } from '#shared/monitoring/operations/update-policy.ts'
+import { may } from '#shared/tenancy/accounts/roles.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { Form } from '../../components/form.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { requireProject } from '../../shell/workspace.ts'
+import { labelOfKind } from '../integrations/labels.ts'
+import { readAll } from './policy-errors.ts'
+import { PolicyForm } from './policy-form.tsx'
+import {
+  bodyOfState,
+  NEW_POLICY,
+  type PolicyFormState,
+  stateOfForm,
+  stateOfPolicy,
+  withHours,
+  withoutEmptyHours,
+  withoutStep,
+  withStep,
+} from './policy-state.ts'
+
+export function policyPages(pages: Pages): void {
+  pages.get('/projects/:project/policies', showList)
+  pages.get('/projects/:project/policies/new', (context) => showForm(context, null, stateOfPolicy(NEW_POLICY)))
+  pages.post('/projects/:project/policies/new', (context) => save(context, null))
+  pages.get('/projects/:project/policies/:policy', async (context) => {
+    const policy = await requirePolicy(context)
+    await showForm(context, policy, stateOfPolicy(policy))
+  })
+  pages.post('/projects/:project/policies/:policy', async (context) => save(context, await requirePolicy(context)))
+  pages.post('/projects/:project/policies/:policy/delete', async (context) => {
+    const { project, session } = await requireProject(context, 'edit')
+    const { uuid } = await requirePolicy(context)
+    await deletePolicy(context.deps.db, personOf(context, session), { project, uuid })
+    redirect(context, `/projects/${project.uuid}/policies?done=policy-deleted`)
+  })
+}
+
+async function requirePolicy(context: Context): Promise<StoredPolicy> {
+  const { project } = await requireProject(context, 'edit')
+  const uuid = context.params.policy ?? ''
+  const policy = isUuid(uuid) ? await findPolicy(context.deps.db, project.id, uuid) : null
+  if (!policy) throw new NotFoundError('There is no such policy.')
+  return policy
+}
+
+/** Saves the form, or shows it again: with a step more or less, or beside what is wrong with it. */
+async function save(context: FormContext, policy: StoredPolicy | null): Promise<void> {
+  const { project, session } = await requireProject(context, 'edit')
+  const { deps, form } = context
+  const sent = stateOfForm(form)
+  const changed = changedForm(sent, field(form, 'do'))
+  if (changed) return await showForm(context, policy, changed)
+  const state = withoutEmptyHours(sent)
+  const body = bodyOfState(state)
+  const { errors } = readAll(body, await namedIntegrations(deps.db, project.id))
+  if (errors.size > 0) return await showForm(context, policy, state, errors)
+  const actor = personOf(context, session)
+  try {
+    if (policy) await updatePolicy(deps.db, actor, { project, uuid: policy.uuid, body })
+    else await createPolicy(deps.db, actor, { project, body })
+  } catch (error) {
+    if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
+    const text = error instanceof ForbiddenError ? 'The project has as many policies as it may: 50.' : error.message
+    return await showForm(context, policy, state, new Map([['', text]]))
+  }
+  redirect(context, `/projects/${project.uuid}/policies?done=policy-saved`)
+}
+
+/** @returns null for a form that is to be saved */
+function changedForm(state: PolicyFormState, wish: string): PolicyFormState | null {
+  const [, what, index] = /^(add-step|remove-step|add-hours)(?:-(\d))?$/.exec(wish) ?? []
+  if (what === undefined) return null
+  if (what === 'add-step') return withStep(state)
+  return what === 'remove-step' ? withoutStep(state, Number(index)) : withHours(state, Number(index))
+}
+
+async function showForm(
+  context: Context,
+  policy: StoredPolicy | null,
+  state: PolicyFormState,
+  errors: ReadonlyMap<string, string> = new Map(),
+): Promise<void> {
+  const workspace = await requireProject(context, 'edit')
+  const { project } = workspace
+  const channels = await listIntegrations(context.deps.db, project.id)
+  const names = new Map(channels.map(({ uuid, name, kind }) => [uuid, name || labelOfKind(kind)]))
+  const { plan } = readAll(
+    { ...bodyOfState(withoutEmptyHours(state)), name: 'any' },
+    channels.map(({ uuid, name }) => ({ id: uuid, name })),
+  )
+  sendPage(
+    context,
+    { title: `${policy?.name ?? 'New policy'} · ${project.name}`, workspace, project, area: 'policies' },
+    <PolicyForm
+      context={context}
+      base={`/projects/${project.uuid}/policies`}
+      policy={policy}
+      state={state}
+      errors={errors}
+      words={plan && planSentence(plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}
+      channels={channels}
+    />,
+    errors.size === 0 ? 200 : 400,
+  )
+}
+
+async function showList(context: Context): Promise<void> {
+  const workspace = await requireProject(context, 'view')
+  const { project } = workspace
+  const { db } = context.deps
+  const [policies, checks, channels] = await Promise.all([
+    policiesOf(db, [project.id]),
+    projectTags(db, project.id),
+    namedIntegrations(db, project.id),
+  ])
+  const counts = Map.groupBy(checks, (check) => policyFor(check, policies)?.id)
+  const names = new Map(channels.map(({ id, name }) => [id, name || 'an integration without a name']))
+  const base = `/projects/${project.uuid}/policies`
+  const mayEdit = may(project.role, 'edit')
+  sendPage(
+    context,
+    { title: `Policies · ${project.name}`, workspace, project, area: 'policies' },
+    <>
+      <div class="page-head">
+        <h1>Policies</h1>
+        {mayEdit && (
+          <div class="row">
+            <a class="button" href={`/projects/${project.uuid}/simulator`}>
+              Simulator
+            </a>
+            <a class="button primary" href={`${base}/new`}>
+              Add policy
+            </a>
+          </div>
+        )}
+      </div>
+      <p>Whom to tell, when, how often, until when. A check without a policy tells its integrations of each change.</p>
+      {policies.map((policy) => (
+        <section class="card" key={policy.uuid} aria-labelledby={`policy-${policy.uuid}`}>
+          <div class="card-head">
+            <h2 id={`policy-${policy.uuid}`}>
+              {mayEdit ? <a href={`${base}/${policy.uuid}`}>{policy.name}</a> : policy.name}
+            </h2>
+            {mayEdit && (
+              <Form
+                context={context}
+                action={`${base}/${policy.uuid}/delete`}
+                confirm={`Delete the policy ${policy.name}? ${deletedText(counts.get(policy.id)?.length ?? 0)}`}
+                yes="Delete policy"
+              >
+                <button type="submit" class="quiet" aria-label={`Delete ${policy.name}`}>
+                  Delete
+                </button>
+              </Form>
+            )}
+          </div>
+          <p>{planSentence(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}</p>
+          <p class="hint">
+            {matchText(policy.match)}: {checksText(counts.get(policy.id)?.length ?? 0)}
+          </p>
+        </section>
+      ))}
+    </>,
+  )
+}
+
+/** As a sentence by itself. */
+function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
+  const text = planText(plan, nameOf)
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+const checksText = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
+
+/** What becomes of the checks of a policy. */
+function deletedText(count: number): string {
+  if (count === 0) return 'No check is told by it.'
+  return `${checksText(count)} will be told by another one that fits, else of each change.`
+}
+
+function matchText(match: string): string {
+  if (match.trim() === '') return 'For checks that name it'
+  if (match.trim() === '*') return 'For the whole project'
+  return `For checks with the ${splitTags(match).length === 1 ? 'tag' : 'tags'} ${match}`
+}

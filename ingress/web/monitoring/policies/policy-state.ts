@@ -1,0 +1,224 @@
+import { IMPLICIT_PLAN, type Policy, type RecurringTime, type Step } from '#shared/monitoring/alerting/policy.ts'
+import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
+import { field } from '../../shell/context.ts'
+import { secondsOf, splitDuration } from '../../shell/format.ts'
+
+/** Texts as they were typed, by the names of their fields: these are the paths by which the API names what is wrong. */
+type Values = Readonly<Record<string, string>>
+
+interface StepState {
+  /** uuids of the integrations that are chosen; what is chosen is spoken to only when the step does not follow the check */
+  channels: ReadonlySet<string>
+  /** how many recurring times have fields */
+  hours: number
+}
+
+/** What the form of a policy shows. */
+export interface PolicyFormState {
+  values: Values
+  steps: readonly StepState[]
+}
+
+/** Steps and hours that a policy may have (alerting 1). */
+export const MAX_STEPS = 10
+export const MAX_HOURS = 7
+
+const SPANS = ['when.down_for', 'group.within', 'flapping.within', 'ack_timeout']
+const NUMBERS = ['position', 'when.failures', 'when.of', 'when.successes', 'group.checks', 'flapping.changes']
+const STEP_TEXTS = [
+  'wait',
+  'wait_unit',
+  'whom',
+  'severity',
+  'repeat.every',
+  'repeat.every_unit',
+  'repeat.times',
+  'outside',
+]
+const HOURS_TEXTS = ['every', 'for', 'for_unit', 'tz']
+
+/** The form of a new policy: at once, and again each hour. */
+export const NEW_POLICY: Pick<Policy, 'name' | 'match' | 'position' | 'plan'> = {
+  name: '',
+  match: '',
+  position: 0,
+  plan: {
+    ...IMPLICIT_PLAN,
+    steps: IMPLICIT_PLAN.steps.map((step) => ({ ...step, repeat: { every: 3600, times: null } })),
+  },
+}
+
+/** The form of a policy as it is. */
+export function stateOfPolicy({ name, match, position, plan }: typeof NEW_POLICY): PolicyFormState {
+  const { when, group, flapping } = plan
+  return {
+    values: {
+      name,
+      match,
+      position: String(position),
+      'when.failures': String(when.failures),
+      'when.of': textOf(when.of),
+      ...span('when.down_for', when.down_for),
+      'when.successes': String(when.successes),
+      'group.checks': String(group.checks),
+      ...span('group.within', group.within),
+      'flapping.changes': textOf(flapping?.changes),
+      ...span('flapping.within', flapping?.within),
+      ...span('ack_timeout', plan.ack_timeout),
+      ...Object.assign({}, ...plan.steps.map(valuesOfStep)),
+    },
+    steps: plan.steps.map(({ channels, hours }) => ({ channels: new Set(channels), hours: hours.length })),
+  }
+}
+
+function valuesOfStep(step: Step, index: number): Values {
+  const path = `steps[${index}]`
+  return {
+    ...span(`${path}.wait`, step.wait),
+    [`${path}.whom`]: step.channels === null ? 'own' : 'chosen',
+    [`${path}.severity`]: step.severity,
+    ...span(`${path}.repeat.every`, step.repeat?.every),
+    [`${path}.repeat.times`]: textOf(step.repeat?.times),
+    [`${path}.outside`]: step.outside,
+    ...Object.assign({}, ...step.hours.map((time, at) => valuesOfTime(time, `${path}.hours[${at}]`))),
+  }
+}
+
+function valuesOfTime(time: RecurringTime, path: string): Values {
+  return { [`${path}.every`]: time.every, ...span(`${path}.for`, time.for), [`${path}.tz`]: time.tz }
+}
+
+const textOf = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value))
+
+function span(name: string, seconds: number | null | undefined): Values {
+  if (seconds === null || seconds === undefined) return { [name]: '', [`${name}_unit`]: 'minutes' }
+  const { count, unit } = splitDuration(seconds)
+  return { [name]: String(count), [`${name}_unit`]: seconds === 0 ? 'minutes' : unit }
+}
+
+/** The form as it was sent. */
+export function stateOfForm(form: URLSearchParams): PolicyFormState {
+  const count = Math.min(MAX_STEPS, numberIn(form, 'steps'))
+  const steps = Array.from({ length: count }, (_, index) => ({
+    channels: new Set(form.getAll(`steps[${index}].channels`)),
+    hours: Math.min(MAX_HOURS, numberIn(form, `steps[${index}].hours`)),
+  }))
+  const names = [...['name', 'match'], ...NUMBERS, ...SPANS.flatMap((name) => [name, `${name}_unit`])]
+  for (const [index, { hours }] of steps.entries()) {
+    names.push(...STEP_TEXTS.map((name) => `steps[${index}].${name}`))
+    for (let at = 0; at < hours; at++) names.push(...HOURS_TEXTS.map((name) => `steps[${index}].hours[${at}].${name}`))
+  }
+  return { values: Object.fromEntries(names.map((name) => [name, field(form, name)])), steps }
+}
+
+function numberIn(form: URLSearchParams, name: string): number {
+  return /^\d{1,2}$/.test(form.get(name) ?? '') ? Number(form.get(name)) : 0
+}
+
+/** The form with one step more: a quarter of an hour later, again each hour. */
+export function withStep({ values, steps }: PolicyFormState): PolicyFormState {
+  if (steps.length >= MAX_STEPS) return { values, steps }
+  const later: Step = { ...NEW_STEP, wait: 900, repeat: { every: 3600, times: null } }
+  const added = { ...valuesOfStep(later, steps.length), [`steps[${steps.length}].whom`]: 'chosen' }
+  return { values: { ...values, ...added }, steps: [...steps, { channels: new Set(), hours: 0 }] }
+}
+
+const NEW_STEP: Step = { wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' }
+
+/** The form without one of its steps; the last one stays. */
+export function withoutStep({ values, steps }: PolicyFormState, removed: number): PolicyFormState {
+  if (steps.length <= 1 || removed >= steps.length) return { values, steps }
+  const left = Object.entries(values).flatMap(([name, value]) => {
+    const [prefix = '', index] = /^steps\[(\d+)\]/.exec(name) ?? []
+    if (index === undefined || Number(index) < removed) return [[name, value]]
+    return Number(index) === removed ? [] : [[`steps[${Number(index) - 1}]${name.slice(prefix.length)}`, value]]
+  })
+  return { values: Object.fromEntries(left), steps: steps.filter((_, index) => index !== removed) }
+}
+
+/** The form with fields for one more recurring time of a step. */
+export function withHours({ values, steps }: PolicyFormState, at: number): PolicyFormState {
+  const hours = Math.min(MAX_HOURS, (steps[at]?.hours ?? 0) + 1)
+  const added = valuesOfTime({ every: '', for: 36_000, tz: 'UTC' }, `steps[${at}].hours[${hours - 1}]`)
+  const isNew = hours > (steps[at]?.hours ?? 0)
+  return {
+    values: isNew ? { ...values, ...added } : values,
+    steps: steps.map((step, index) => (index === at ? { ...step, hours } : step)),
+  }
+}
+
+/** The form without the hours whose field was left empty. */
+export function withoutEmptyHours(state: PolicyFormState): PolicyFormState {
+  let { values } = state
+  const steps = state.steps.map((step, index) => {
+    const path = `steps[${index}].hours`
+    const kept = Array.from({ length: step.hours }, (_, at) => at).filter((at) => values[`${path}[${at}].every`])
+    const moved = kept.flatMap((from, to) =>
+      HOURS_TEXTS.map((name) => [`${path}[${to}].${name}`, values[`${path}[${from}].${name}`] ?? '']),
+    )
+    values = { ...values, ...Object.fromEntries(moved) }
+    return { ...step, hours: kept.length }
+  })
+  return { values, steps }
+}
+
+/** The form as a request of the API, whose rules then decide. What is left empty is as usual. */
+export function bodyOfState({ values, steps }: PolicyFormState): JsonObject {
+  const at = (name: string): string => values[name] ?? ''
+  const number = (name: string) => numberOf(at(name))
+  const seconds = (name: string) => spanOf(at(name), at(`${name}_unit`))
+  const isFlapping = at('flapping.changes') !== '' || at('flapping.within') !== ''
+  return {
+    name: at('name'),
+    match: at('match'),
+    position: number('position'),
+    when: {
+      failures: number('when.failures'),
+      of: number('when.of'),
+      down_for: seconds('when.down_for'),
+      successes: number('when.successes'),
+    },
+    steps: steps.map((step, index) => bodyOfStep(values, step, `steps[${index}]`)),
+    group: { checks: number('group.checks'), within: seconds('group.within') },
+    flapping: isFlapping ? { changes: number('flapping.changes'), within: seconds('flapping.within') } : null,
+    ack_timeout: seconds('ack_timeout'),
+  }
+}
+
+function bodyOfStep(values: Values, { channels, hours }: StepState, path: string): JsonObject {
+  const at = (name: string): string => values[`${path}.${name}`] ?? ''
+  const repeats = at('repeat.every') !== '' || at('repeat.times') !== ''
+  const times = Array.from({ length: hours }, (_, index) => `hours[${index}]`)
+  return {
+    wait: spanOf(at('wait'), at('wait_unit')),
+    channels: at('whom') === 'chosen' ? [...channels].join(',') : null,
+    severity: at('severity') || null,
+    repeat: repeats
+      ? { every: spanOf(at('repeat.every'), at('repeat.every_unit')), times: numberOf(at('repeat.times')) }
+      : null,
+    hours: times.map((time) => ({
+      every: at(`${time}.every`),
+      for: spanOf(at(`${time}.for`), at(`${time}.for_unit`)),
+      tz: at(`${time}.tz`) || null,
+    })),
+    outside: at('outside') || null,
+  }
+}
+
+/** What is no whole number is left as text, for the API's rule to refuse by name. */
+function numberOf(text: string): JsonValue {
+  if (text === '') return null
+  return /^-?\d{1,9}$/.test(text) ? Number(text) : text
+}
+
+function spanOf(text: string, unit: string): JsonValue {
+  if (text === '') return null
+  const seconds = secondsOf(text, unit)
+  return Number.isInteger(seconds) ? seconds : text
+}
+
+/** The settings that few need. @returns whether any of them is not as usual */
+export function hasMore({ values }: PolicyFormState): boolean {
+  const { values: usual } = stateOfPolicy(NEW_POLICY)
+  return [...NUMBERS, ...SPANS].some((name) => name !== 'position' && (values[name] ?? '') !== usual[name])
+}

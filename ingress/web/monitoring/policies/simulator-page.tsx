@@ -1,0 +1,152 @@
+import { decisionText, integrationText } from '#shared/monitoring/alerting/decision-text.ts'
+import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
+import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
+import { simulatedLabel } from '#shared/monitoring/simulation/simulated.ts'
+import { EditForm } from '../../components/edit-form.tsx'
+import { SelectField, TextArea, TextField } from '../../components/form.tsx'
+import { Segments } from '../../components/segments.tsx'
+import { Exact } from '../../components/time.tsx'
+import type { Context } from '../../shell/context.ts'
+
+/** What is to be simulated, as it was typed. */
+export interface Requested {
+  check: string
+  /** uuid, `none` or `draft` */
+  policy: string
+  source: 'recorded' | 'lines'
+  lines: string
+  /** a policy that is not saved: as a request, and the fields it came in */
+  draft: { body: JsonObject; fields: readonly (readonly [string, string])[] } | null
+}
+
+interface Props {
+  context: Context
+  /** path of the project */
+  base: string
+  requested: Requested
+  checks: readonly { uuid: string; name: string }[]
+  policies: readonly { uuid: string; name: string }[]
+  /** of integrations, by uuid */
+  names: ReadonlyMap<string, string>
+  errors: ReadonlyMap<string, string>
+  outcome: { inForce: SimulatedCheck; other: SimulatedCheck } | null
+}
+
+/** Checks that are offered while one types. */
+const OFFERED = 300
+/** Of messages and decisions; a form is no archive. */
+const SHOWN = 200
+
+/** What would have been, beside what is in force. */
+export function SimulatorPage({ context, base, requested, checks, policies, names, errors, outcome }: Props) {
+  const options = [
+    ...(requested.draft ? [{ value: 'draft', label: 'the draft' }] : []),
+    ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
+    { value: 'none', label: 'no policy' },
+  ]
+  const chosen = options.find(({ value }) => value === requested.policy)?.label ?? 'no policy'
+  return (
+    <>
+      <p class="crumb">
+        <a href={`${base}/policies`}>Policies</a>
+      </p>
+      <h1>Simulator</h1>
+      <p class="muted">Who would have been told, when and why. Nothing is stored, and nobody is told.</p>
+      <EditForm
+        context={context}
+        action={`${base}/simulator#outcome`}
+        errors={errors}
+        submit="Simulate"
+        cancel={`${base}/policies`}
+      >
+        {requested.draft?.fields.map(([name, value], index) => (
+          <input key={index} type="hidden" name={name} value={value} />
+        ))}
+        <fieldset>
+          <legend>What is simulated</legend>
+          <div class="columns">
+            <TextField label="Check" name="check" value={requested.check} error={errors.get('check')} list="checks" />
+            <SelectField label="With" name="policy" value={requested.policy} options={options} />
+          </div>
+          <Segments
+            name="source"
+            value={requested.source}
+            options={[
+              { value: 'recorded', label: 'The last 7 days' },
+              { value: 'lines', label: 'These pings' },
+            ]}
+          />
+          <TextArea
+            label="Pings"
+            name="lines"
+            value={requested.lines}
+            error={errors.get('lines')}
+            hint="One a line, like 03:00 fail: success, start, fail or log, of today by UTC."
+            isMono
+          />
+        </fieldset>
+        <datalist id="checks">
+          {checks.slice(0, OFFERED).map(({ uuid, name }) => (
+            <option key={uuid} value={name || uuid} />
+          ))}
+        </datalist>
+      </EditForm>
+      {outcome && (
+        <div class="columns" id="outcome">
+          <Outcome title="As it is in force" outcome={outcome.inForce} names={names} />
+          <Outcome title={`With ${chosen}`} outcome={outcome.other} names={names} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['names'] }) {
+  const { title, outcome, names } = props
+  const { messages, decisions, flips, assumed, truncated } = outcome
+  const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
+  const count = `${messages.length} ${messages.length === 1 ? 'message' : 'messages'}`
+  return (
+    <section class="card outcome">
+      <h2>{title}</h2>
+      <p>
+        {count} about {flips.length} {flips.length === 1 ? 'change' : 'changes'}, from{' '}
+        <Exact at={outcome.from} isNamed /> to <Exact at={outcome.until} isNamed />.
+        {truncated && ' It was too much to be simulated to its end.'}
+      </p>
+      {assumed.length > 0 && <p class="muted">{assumed.join(' ')}</p>}
+      {messages.length > 0 && (
+        <>
+          <h3>Who is told</h3>
+          <ol class="timeline">
+            {messages.slice(0, SHOWN).map((message, index) => (
+              <li key={index}>
+                <Exact at={message.at} /> {nameOf(message.channel)}: {simulatedLabel(message)}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {decisions.length > 0 && (
+        <>
+          <h3>Why</h3>
+          <ol class="timeline">
+            {decisions.slice(0, SHOWN).map((decision, index) => (
+              <li key={index}>
+                <Exact at={decision.at} /> {decisionText(decision)}
+                {decision.channels.length > 0 && (
+                  <ul>
+                    {decision.channels.map((channel) => (
+                      <li key={channel.id}>{integrationText(channel, nameOf(channel.id))}</li>
+                    ))}
+                  </ul>
+                )}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {Math.max(messages.length, decisions.length) > SHOWN && <p class="muted">The first {SHOWN} are shown.</p>}
+    </section>
+  )
+}

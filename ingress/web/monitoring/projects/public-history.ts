@@ -1,0 +1,129 @@
+import type { Knex } from 'knex'
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { listShownChecks, type ShownCheck } from '#shared/monitoring/checks/shown-store.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import type { Flip } from '#shared/monitoring/flips/view.ts'
+import {
+  excludedSpans,
+  merged,
+  openWindows,
+  spansOf,
+  timedWindows,
+  windowNow,
+  without,
+} from '#shared/monitoring/maintenance/spans.ts'
+import { uncounted } from '#shared/monitoring/maintenance/uptime.ts'
+import { listUnknownOfChecks } from '#shared/monitoring/maintenance/uptime-store.ts'
+import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import { type DownDay, downDays, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
+import { listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
+import { listStatusNotes, type StatusNote } from '#shared/monitoring/pages/status-note-store.ts'
+import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { mapYielding, runYielding } from '#shared/platform/process/time-slices.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import type { CompressedText } from '../../shell/compress.ts'
+import { percentUp } from '../checks/percent-up.ts'
+
+/** A page for people; more would be a list. */
+const MAX_SHOWN = 200
+
+/** What a status page shows of its checks. */
+export interface PublicHistory {
+  /** when it was read */
+  now: Micros
+  shown: {
+    check: ShownCheck
+    status: ShownStatus
+    days: DownDay[]
+    /** `99.87 %` of what is known of those days; null before anything is */
+    uptime: string | null
+    /** when the maintenance ends that the page tells of; null outside of it */
+    maintenanceUntil: Micros | null
+    /** of the last days, oldest first, without what was planned */
+    outages: Outage[]
+  }[]
+  /** newest first */
+  notes: StatusNote[]
+}
+
+/** A history, and what was rendered from it for all visitors, by what else it depends on. */
+export interface SharedHistory {
+  history: PublicHistory
+  rendered: Map<string, Promise<CompressedText>>
+}
+
+/** A time in which a check was down. */
+interface Outage {
+  from: Micros
+  /** null while it goes on */
+  until: Micros | null
+}
+
+/** @param days how many days back, today included */
+export async function readPublicHistory(
+  page: StatusPage,
+  days: number,
+  deps: { db: Knex; now(): Micros },
+): Promise<PublicHistory> {
+  const now = deps.now()
+  const all = await listShownChecks(deps.db, page.projectId)
+  const checks = all.filter((check) => isShown(page, check)).slice(0, MAX_SHOWN)
+  const flips = await listFlipsOfChecks(
+    deps.db,
+    checks.map(({ id }) => id),
+  )
+  const lookedBack = now - microsOfSeconds(days * 86_400)
+  const unknown = await listUnknownOfChecks(
+    deps.db,
+    checks.map(({ id }) => id),
+    lookedBack,
+    now,
+  )
+  const windows = await windowsOf(deps.db, [page.projectId])
+  const timed = await runYielding(timedWindows(windows, lookedBack, now))
+  const announced = windows.filter((window) => window.shown)
+  const open = await runYielding(openWindows(announced, now))
+  const shown = await mapYielding(checks, (check) => {
+    const about = { uuid: check.uuid, tags: splitTags(check.tags) }
+    const flipsOfCheck = flips.get(check.id) ?? []
+    const excluded = excludedSpans(timed, about)
+    const marked = spansOf(
+      timed.filter(({ window }) => window.shown),
+      about,
+    )
+    const unknownOfCheck = unknown.get(check.id) ?? []
+    const bars = downDays(flipsOfCheck, days, now, { excluded, marked, unknown: merged(unknownOfCheck) })
+    const since = flipsOfCheck.length === 0 ? null : Math.min(...flipsOfCheck.map(({ at }) => at))
+    const known = since === null ? null : knownDowntime(bars, since, now)
+    return {
+      check,
+      status: shownStatus(check, now, nextOccurrence),
+      days: bars,
+      uptime: known && percentUp(known, known.from, uncounted(excluded, unknownOfCheck, flipsOfCheck)),
+      maintenanceUntil: windowNow(open, about)?.until ?? null,
+      outages: outagesOf(flipsOfCheck, lookedBack, now, merged([...excluded, ...marked])),
+    }
+  })
+  return { now, shown, notes: await listStatusNotes(deps.db, page.projectId) }
+}
+
+/** What the flips of a check say of when it was down; planned work is no outage. */
+function outagesOf(flips: readonly Flip[], since: Micros, now: Micros, planned: readonly WindowTime[]): Outage[] {
+  const ordered = flips.toSorted((a, b) => a.at - b.at)
+  return ordered.flatMap(({ at, to }, index) => {
+    const next = ordered[index + 1]?.at ?? null
+    if (to !== 'down' || (next ?? now) < since) return []
+    const parts = without({ from: at, until: next ?? now }, planned)
+    const [first, last] = [parts[0], parts.at(-1)]
+    return first && last ? [{ from: first.from, until: next === null && last.until === now ? null : last.until }] : []
+  })
+}
+
+function isShown(page: StatusPage, check: ShownCheck): boolean {
+  const wanted = splitTags(page.tags)
+  const tags = new Set(splitTags(check.tags))
+  return wanted.length === 0 || wanted.some((tag) => tags.has(tag))
+}

@@ -1,0 +1,66 @@
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+
+/** What a status page knows of a check. */
+export interface PublicState {
+  status: ShownStatus
+  check: { name: string }
+  /** null outside of maintenance that the page tells of */
+  maintenanceUntil: number | null
+}
+
+const WORDS: Readonly<Record<ShownStatus, string>> = {
+  up: 'Operational',
+  grace: 'Delayed',
+  down: 'Down',
+  new: 'No data yet',
+  paused: 'Paused',
+}
+const SORT_ORDER: Readonly<Record<ShownStatus, number>> = { down: 0, grace: 1, up: 2, new: 3, paused: 4 }
+
+/** What strangers are told of a check: planned work is no outage. */
+export function publicLabel({ status, maintenanceUntil }: PublicState): string {
+  return maintenanceUntil === null ? WORDS[status] : 'Maintenance'
+}
+
+/** The glyph and colour of it. */
+export function publicStatus({ status, maintenanceUntil }: PublicState): ShownStatus {
+  return maintenanceUntil === null ? status : 'paused'
+}
+
+/** What is down first, then what is late, the rest by name. What is paused is watched by nobody and not shown. */
+export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
+  return all
+    .filter(({ status, maintenanceUntil }) => status !== 'paused' || maintenanceUntil !== null)
+    .toSorted(
+      (a, b) =>
+        SORT_ORDER[publicStatus(a)] - SORT_ORDER[publicStatus(b)] ||
+        a.check.name.localeCompare(b.check.name, 'en', { numeric: true }),
+    )
+}
+
+/**
+ * What stands together, in the order of names; what has no tag comes last.
+ * @param isGrouped whether checks stand under their first tag; else all are one group without a name
+ */
+export function groupsOf<T extends PublicState & { check: { tags: string } }>(
+  ordered: readonly T[],
+  isGrouped: boolean,
+): { name: string; members: T[] }[] {
+  const groups = Map.groupBy(ordered, ({ check }) => (isGrouped ? (splitTags(check.tags)[0] ?? '') : ''))
+  const hasNames = [...groups.keys()].some((name) => name !== '')
+  return [...groups]
+    .toSorted(([a], [b]) => Number(a === '') - Number(b === '') || a.localeCompare(b, 'en', { numeric: true }))
+    .map(([name, members]) => ({ name: name === '' && hasNames ? 'Others' : name, members }))
+}
+
+/** The one sentence above all, or above a group. */
+export function overall(shown: readonly PublicState[]): { text: string; look: 'up' | 'grace' | 'down' | 'new' } {
+  const count = (look: ShownStatus) => shown.filter((one) => publicStatus(one) === look).length
+  const [down, late, up] = [count('down'), count('grace'), count('up')]
+  const total = shown.length
+  if (down > 0) return { look: 'down', text: `${down} of ${total} ${down === 1 ? 'is' : 'are'} down` }
+  if (late > 0) return { look: 'grace', text: `All operational, ${late} ${late === 1 ? 'is' : 'are'} delayed` }
+  if (up > 0) return { look: 'up', text: 'All operational' }
+  return { look: 'new', text: 'Nothing is known yet' }
+}

@@ -1,0 +1,33 @@
+import { enableStatements } from '#shared/monitoring/operations/enable-statements.ts'
+import { CheckBox, Form } from '../../components/form.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, field, type Pages, redirect } from '../../shell/context.ts'
+import { requireProject } from '../../shell/workspace.ts'
+
+/** Whether the days of a project are stated in the transparency log. */
+export function statementPages(pages: Pages): void {
+  pages.post('/projects/:project/settings/statements', async (context) => {
+    const { project, session } = await requireProject(context, 'manage')
+    const isWanted = field(context.form, 'state') === 'on'
+    await enableStatements(context.deps.db, personOf(context, session), { project, isWanted })
+    redirect(context, `/projects/${project.uuid}/settings?done=project-saved`)
+  })
+}
+
+/** @param props.since first day that is stated; null: none is */
+export function Statements({ context, base, since }: { context: Context; base: string; since: string | null }) {
+  return (
+    <section class="card" aria-labelledby="statements">
+      <h2 id="statements">Provable history</h2>
+      <p class="muted">
+        After each day the hash of what was recorded of this project’s checks goes into the transparency log, so that it
+        cannot be changed unseen later. The log tells how many checks there are, and nothing else of them.
+        {since !== null && ` Stated since ${since}.`}
+      </p>
+      <Form context={context} action={`${base}/settings/statements`} class="inline-fields">
+        <CheckBox label="State each day in the transparency log" name="state" isChecked={since !== null} />
+        <button type="submit">Save</button>
+      </Form>
+    </section>
+  )
+}

@@ -1,0 +1,117 @@
+import { DomainError, NotFoundError } from '#shared/errors.ts'
+import { changeStatusLogo } from '#shared/monitoring/operations/change-status-logo.ts'
+import { MAX_LOGO_BYTES } from '#shared/monitoring/pages/logo.ts'
+import { findStatusLogo } from '#shared/monitoring/pages/status-page-store.ts'
+import { PayloadTooLargeError } from '../../../middleware/request-errors.ts'
+import { Form } from '../../components/form.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type Pages, redirect, type UploadContext } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
+import { requireProject } from '../../shell/workspace.ts'
+
+/** Read to the end and refused in words; a browser whose upload is cut off shows an error of its own. */
+const MAX_READ_BYTES = 20 * MAX_LOGO_BYTES
+
+/** The picture above a status page: uploaded, taken away, and shown to whoever has the page's address. */
+export function statusLogoPages(pages: Pages): void {
+  pages.get('/status/:token/logo', sendLogo)
+  pages.upload('/projects/:project/status-page/logo', upload)
+  pages.post('/projects/:project/status-page/logo/remove', async (context) => {
+    const { project, session } = await requireProject(context, 'manage')
+    await changeStatusLogo(context.deps.db, personOf(context, session), { project, bytes: null })
+    back(context, project.uuid, { notice: 'The logo is removed.' })
+  })
+}
+
+async function sendLogo(context: Context): Promise<void> {
+  const token = context.params.token ?? ''
+  const logo = /^[\w-]{22}$/.test(token) ? await findStatusLogo(context.deps.db, token) : null
+  if (!logo) throw new NotFoundError('There is no logo at this address.')
+  context.response
+    .set({
+      'Content-Type': logo.type,
+      // Opened by itself it is a picture and nothing else, whatever its bytes hold.
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      // Another picture has another address.
+      'Cache-Control': 'public, max-age=86400',
+    })
+    .end(logo.bytes)
+}
+
+async function upload(context: UploadContext): Promise<void> {
+  const { project, session } = await requireProject(context, 'manage')
+  const bytes = await readPicture(context.file)
+  try {
+    if (bytes.length === 0) return back(context, project.uuid, { problem: 'No picture was chosen.' })
+    await changeStatusLogo(context.deps.db, personOf(context, session), { project, bytes })
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    return back(context, project.uuid, { problem: error.message })
+  }
+  back(context, project.uuid, { notice: 'The logo stands above the status page.' })
+}
+
+/** @returns more than a logo may have where more was sent, but never all of it */
+async function readPicture(file: UploadContext['file']): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let read = 0
+  for await (const piece of file ?? []) {
+    if (read <= MAX_LOGO_BYTES) pieces.push(Buffer.from(piece))
+    read += piece.length
+    if (read > MAX_READ_BYTES) throw new PayloadTooLargeError(`The logo must be at most ${MAX_LOGO_BYTES / 1024} kB.`)
+  }
+  return Buffer.concat(pieces)
+}
+
+function back(context: Context, projectUuid: string, said: { notice: string } | { problem: string }): void {
+  const path = `/projects/${projectUuid}/settings`
+  setFlash(context, path, said)
+  redirect(context, path)
+}
+
+/** @param props.page the published page */
+export function LogoForm(props: { context: Context; base: string; page: { path: string; logoMark: string | null } }) {
+  const { context, base, page } = props
+  return (
+    <div class="logo-form">
+      <form method="post" action={`${base}/status-page/logo`} enctype="multipart/form-data" class="inline-fields">
+        <input type="hidden" name="_csrf" value={context.csrf} />
+        <div class="field">
+          <label for="logo">Logo</label>
+          <input
+            type="file"
+            id="logo"
+            name="logo"
+            accept="image/png,image/jpeg,image/webp"
+            aria-describedby="logo-hint"
+            required
+          />
+        </div>
+        <button type="submit">{page.logoMark === null ? 'Upload' : 'Replace'}</button>
+      </form>
+      <p class="hint" id="logo-hint">
+        PNG, JPEG or WebP, at most {MAX_LOGO_BYTES / 1024} kB. It stands above the title.
+      </p>
+      {page.logoMark !== null && (
+        <div class="row">
+          <StatusLogo page={page} />
+          <Form
+            context={context}
+            action={`${base}/status-page/logo/remove`}
+            confirm="Remove the logo? Who looks at the status page sees it no more."
+            yes="Remove the logo"
+          >
+            <button type="submit" class="danger">
+              Remove the logo
+            </button>
+          </Form>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The title beside it says whose it is. */
+export function StatusLogo({ page }: { page: { path: string; logoMark: string | null } }) {
+  return page.logoMark === null ? null : <img class="status-logo" src={`${page.path}/logo?v=${page.logoMark}`} alt="" />
+}

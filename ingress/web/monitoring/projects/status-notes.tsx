@@ -1,0 +1,149 @@
+import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { changeStatusNote } from '#shared/monitoring/operations/change-status-note.ts'
+import { postStatusNote } from '#shared/monitoring/operations/post-status-note.ts'
+import { listStatusNotes, MAX_NOTES, type StatusNote } from '#shared/monitoring/pages/status-note-store.ts'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { Form, TextArea, TextField } from '../../components/form.tsx'
+import { Problem } from '../../components/notice.tsx'
+import { Exact } from '../../components/time.tsx'
+import { personOf } from '../../shell/audit.ts'
+import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { setFlash } from '../../shell/flash.ts'
+import { sendPage } from '../../shell/layout.tsx'
+import { requireProject } from '../../shell/workspace.ts'
+
+interface Typed {
+  title: string
+  text: string
+  problem: string | null
+}
+
+/** What people say on the status page of a project while something goes on. */
+export function statusNotePages(pages: Pages): void {
+  pages.get('/projects/:project/status-notes', (context) => show(context, { title: '', text: '', problem: null }))
+  pages.post('/projects/:project/status-notes', post)
+  for (const verb of ['end', 'delete'] as const)
+    pages.post(`/projects/:project/status-notes/:note/${verb}`, (context) => change(context, verb))
+}
+
+async function post(context: FormContext): Promise<void> {
+  const { project, session } = await requireProject(context, 'edit')
+  const [title, text] = [field(context.form, 'title'), field(context.form, 'text')]
+  try {
+    await postStatusNote(context.deps.db, personOf(context, session), { project, title, text })
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error
+    return await show(context, { title, text, problem: error.message }, 400)
+  }
+  const path = `/projects/${project.uuid}/status-notes`
+  setFlash(context, path, { notice: 'The note is on the status page.' })
+  redirect(context, path)
+}
+
+async function change(context: FormContext, verb: 'end' | 'delete'): Promise<void> {
+  const { project, session } = await requireProject(context, 'edit')
+  const uuid = context.params.note ?? ''
+  if (!isUuid(uuid)) throw new NotFoundError('There is no such note.')
+  await changeStatusNote(context.deps.db, personOf(context, session), { project, uuid, change: verb })
+  const path = `/projects/${project.uuid}/status-notes`
+  setFlash(context, path, { notice: verb === 'end' ? 'The note says that it is over.' : 'The note is deleted.' })
+  redirect(context, path)
+}
+
+async function show(context: Context, typed: Typed, status = 200): Promise<void> {
+  const workspace = await requireProject(context, 'edit')
+  const { project } = workspace
+  const { db } = context.deps
+  const [page, notes] = await Promise.all([findStatusPage(db, project.id), listStatusNotes(db, project.id)])
+  const base = `/projects/${project.uuid}/status-notes`
+  sendPage(
+    context,
+    { title: `Status notes · ${project.name}`, workspace, project, area: 'incidents' },
+    <>
+      <div class="page-head">
+        <h1>Notes on the status page</h1>
+        {page && (
+          <a class="button" href={`/status/${page.token}`}>
+            Open the status page
+          </a>
+        )}
+      </div>
+      {page === null && <p class="notice">This project has no public status page: nobody reads its notes.</p>}
+      <section class="card" aria-labelledby="new-note">
+        <h2 id="new-note">New note</h2>
+        <Problem text={typed.problem} />
+        <Form context={context} action={base} class="stack form-wide">
+          <TextField label="Title" name="title" value={typed.title} required maxLength={100} />
+          <TextArea
+            label="Text"
+            name="text"
+            value={typed.text}
+            hint="What readers notice, and when you will say more."
+          />
+          <div>
+            <button type="submit" class="primary">
+              Post
+            </button>
+          </div>
+        </Form>
+      </section>
+      {notes.map((note) => (
+        <Note key={note.uuid} context={context} base={base} note={note} />
+      ))}
+      {notes.length === MAX_NOTES && <p class="muted">The newest {MAX_NOTES} are kept.</p>}
+    </>,
+    status,
+  )
+}
+
+function Note({ context, base, note }: { context: Context; base: string; note: StatusNote }) {
+  return (
+    <section class="card" aria-labelledby={`note-${note.uuid}`}>
+      <div class="card-head">
+        <h2 id={`note-${note.uuid}`}>{note.title}</h2>
+        <div class="row">
+          {note.endedAt === null && (
+            <Form
+              context={context}
+              action={`${base}/${note.uuid}/end`}
+              confirm={`Say that “${note.title}” is over? The status page shows it at once, and it stays over.`}
+              yes="It is over"
+            >
+              <button type="submit">It is over</button>
+            </Form>
+          )}
+          <Form
+            context={context}
+            action={`${base}/${note.uuid}/delete`}
+            confirm={`Delete the note “${note.title}”? Who looks at the status page sees it no more.`}
+            yes="Delete note"
+          >
+            <button type="submit" class="danger">
+              Delete
+            </button>
+          </Form>
+        </div>
+      </div>
+      <NoteText note={note} />
+    </section>
+  )
+}
+
+/** When a note was posted, whether it is over, and what it says. */
+export function NoteText({ note }: { note: StatusNote }) {
+  return (
+    <>
+      <p class="hint">
+        <Exact at={note.at} isNamed />
+        {note.endedAt !== null && (
+          <>
+            {' · over since '}
+            <Exact at={note.endedAt} isNamed />
+          </>
+        )}
+      </p>
+      {note.text !== '' && <p class="as-typed breakable">{note.text}</p>}
+    </>
+  )
+}

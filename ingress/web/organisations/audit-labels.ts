@@ -1,0 +1,156 @@
+/** What the entries of the log are about; each entry belongs to the part that names its noun, or to the last one. */
+const PARTS = {
+  people: {
+    label: 'People and sign-ins',
+    nouns: [
+      ...['address', 'identity', 'installation', 'invitation', 'member', 'organisation', 'password', 'recovery-code'],
+      ...['recovery-codes', 'second-factor', 'session', 'sessions', 'sign-in', 'sign-out', 'user'],
+    ],
+  },
+  checks: { label: 'Checks', nouns: ['check'] },
+  alerting: { label: 'Integrations and alerting', nouns: ['incident', 'integration', 'policy', 'window'] },
+  projects: { label: 'Projects and their keys', nouns: ['key', 'project', 'status-page'] },
+  programs: { label: 'Programs and webhooks', nouns: ['agent-key', 'api', 'client', 'family', 'webhook'] },
+  evidence: {
+    label: 'Evidence',
+    nouns: [
+      ...['acceptance', 'business', 'consent', 'dispute', 'identity-passport', 'import', 'issuer', 'pack', 'pool'],
+      ...['presentation', 'receivable', 'registration', 'subject', 'trade', 'dilution', 'financing', 'tape'],
+    ],
+  },
+  refused: { label: 'What was refused', nouns: ['request'] },
+} as const
+
+export type AuditPart = keyof typeof PARTS
+
+/** The parts in the order of a choice. */
+export const auditParts: readonly { value: AuditPart; label: string }[] = Object.entries(PARTS).map(
+  // The keys of PARTS, which Object.entries forgets.
+  ([value, { label }]) => ({ value: value as AuditPart, label }),
+)
+
+export function isAuditPart(text: string): text is AuditPart {
+  return Object.hasOwn(PARTS, text)
+}
+
+/** The nouns that actions of a part begin with. */
+export function nounsOf(part: AuditPart): readonly string[] {
+  return PARTS[part].nouns
+}
+
+/** What does not read well as noun and verb. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  'acceptance.adjusted': 'recorded an adjustment of a receivable',
+  'acceptance.asked': 'asked a buyer to accept',
+  'acceptance.recorded': 'recorded what a buyer answered',
+  'address.changed': 'changed their e-mail address',
+  'address.restored': 'restored their former e-mail address',
+  // As earlier builds noted it, with the request; the operations note what a key does now.
+  'api.changed': 'changed something by the API',
+  'business.membership-changed': 'changed memberships of a business',
+  'business.owners-stated': 'stated the owners of a business',
+  'business.passport-issued': 'issued the passport of a business',
+  'business.passport-revoked': 'revoked the passport of a business',
+  'check.integrations-changed': 'changed who is told of a check',
+  'check.received': 'took over a check',
+  'check.transferred': 'handed a check over',
+  'client.secret-rotated': 'gave an API client a new secret',
+  'dispute.confirm': 'confirmed a receivable in a dispute',
+  'dispute.release': 'released a receivable in a dispute',
+  'family.granted': 'granted a family of operations',
+  'family.revoked': 'took a family of operations away',
+  'identity.connected': 'connected an identity for signing in',
+  'identity.disconnected': 'disconnected an identity for signing in',
+  'incident.ack': 'acknowledged an incident',
+  'incident.assign': 'said who sees to an incident',
+  'incident.note': 'wrote a note to an incident',
+  'incident.report': 'wrote the report of an incident',
+  'incident.unack': 'took back an acknowledgement',
+  'installation.set-up': 'set up this installation as its first owner',
+  'integration.confirmed': 'agreed to get messages of an integration',
+  'integration.disabled': 'switched an integration off',
+  'integration.enabled': 'switched an integration on',
+  'integration.recipient-asked': 'asked the recipient of an integration',
+  'integration.unsubscribed': 'ended the messages of an integration',
+  'invitation.sent': 'invited somebody',
+  'member.removed': 'removed a member',
+  'member.role-changed': 'changed the role of a member',
+  'pack.share-revoked': 'ended the sharing of an evidence pack',
+  'password.changed': 'changed their password',
+  'password.link-made': 'made a link to choose a new password',
+  'password.reset': 'chose a new password by a link',
+  'pool.cut': 'cut a pool',
+  'presentation.values_read': 'read the values that a wallet showed',
+  'project.check-limit-reached': 'refused a check: the project has as many as it may',
+  'project.demo': 'filled a project with made-up history',
+  'project.exported': 'exported a project',
+  'project.imported': 'imported into a project',
+  'project.statements': 'switched the stating of days',
+  'project.unknown-notices': 'switched the messages about unknown checks',
+  'receivable.checked-blind': 'checked a receivable blind',
+  'receivable.taken-over': 'took over a receivable',
+  'recovery-code.used': 'signed in with a recovery code',
+  'recovery-codes.made': 'made new recovery codes',
+  'registration.cancel': 'cancelled the registration of a receivable',
+  'registration.finance': 'marked a receivable as financed',
+  'registration.release': 'released a receivable',
+  'registration.renew': 'held a receivable longer',
+  'registration.transfer': 'offered a receivable to another financier',
+  'request.denied': 'tried what their role does not permit',
+  'second-factor.added': 'added a second factor',
+  'second-factor.removed': 'removed a second factor',
+  'session.ended': 'signed out one session',
+  'sessions.ended': 'signed out everywhere else',
+  'sign-in.failed': 'failed to sign in',
+  'sign-in.succeeded': 'signed in',
+  'sign-out': 'signed out',
+  'status-page.logo-changed': 'put a logo on a status page',
+  'status-page.logo-removed': 'took the logo off a status page',
+  'status-page.note-deleted': 'deleted a note of the status page',
+  'status-page.note-ended': 'said that a note of the status page is over',
+  'status-page.note-posted': 'posted a note on the status page',
+  'status-page.published': 'published a status page, or changed it',
+  'status-page.removed': 'took a status page down',
+  'subject.moved': 'moved the state of a person',
+  'trade.document_recorded': 'recorded a trade document',
+  'trade.pack_issued': 'issued a trade pack',
+  'trade.verified': 'had a trade party verified',
+  'user.created': 'made an account',
+  'webhook.resent': 'sent a delivery again',
+  'webhook.replayed': 'replayed deliveries',
+  'webhook.secret-rotated': 'gave a webhook endpoint a new secret',
+  'window.created': 'planned maintenance',
+  'window.changed': 'changed maintenance',
+  'window.deleted': 'deleted maintenance',
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  'agent-key': 'an agent key',
+  business: 'a business',
+  check: 'a check',
+  client: 'an API client',
+  consent: 'a consent',
+  'identity-passport': 'a passport',
+  import: 'an import',
+  integration: 'an integration',
+  invitation: 'an invitation',
+  issuer: 'an issuer of credentials',
+  key: 'a key',
+  organisation: 'the organisation',
+  pack: 'an evidence pack',
+  policy: 'a policy',
+  project: 'a project',
+  presentation: 'a presentation',
+  receivable: 'a receivable',
+  subject: 'a person',
+  webhook: 'a webhook endpoint',
+}
+
+/** What was done, in words that go on from who did it: `changed a check`. An action that has none stands as it is. */
+export function auditLabels(action: string): string {
+  const said = SENTENCES[action]
+  if (said !== undefined) return said
+  const [noun = '', verb = ''] = action.split('.')
+  const named = NOUNS[noun]
+  return named === undefined || verb === '' ? action : `${verb.replaceAll(/[-_]/g, ' ')} ${named}`
+}

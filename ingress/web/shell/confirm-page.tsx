@@ -1,0 +1,85 @@
+import { safeNext } from '../account/safe-next.ts'
+import { type FormContext, field } from './context.ts'
+import { sendPage } from './layout.tsx'
+import { surroundings } from './neighbours.ts'
+
+/** What carries a form's own bookkeeping; a question puts it in anew. */
+const OWN = new Set(['_csrf', '_question', '_from', '_yes', '_confirmed'])
+
+/**
+ * Asks before something is lost, where no script could: a page with the question and the same form once more. Nothing
+ * is changed before that form is sent.
+ * @param yes what the button says that does it all the same; by default what the form says, as its dialog would
+ */
+export async function sendConfirmation(context: FormContext, question: string, yes?: string): Promise<void> {
+  const { form, request, csrf } = context
+  const back = safeNext(form.get('_from') ?? form.get('back'))
+  sendPage(
+    context,
+    { title: 'Are you sure?', ...(await surroundings(context)) },
+    <section class="card narrow">
+      <h1>Are you sure?</h1>
+      <p class="breakable">{question}</p>
+      <form method="post" action={request.originalUrl}>
+        <input type="hidden" name="_csrf" value={csrf} />
+        <input type="hidden" name="_confirmed" value="yes" />
+        <Fields form={form} />
+        <div class="row">
+          <button type="submit" class="danger solid">
+            {yes ?? (field(form, '_yes') || 'Yes, go on')}
+          </button>
+          <a class="button" href={back}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </section>,
+  )
+}
+
+/**
+ * Keeps what somebody sent whose session had ended meanwhile: they sign in beside this page, which then sends the same
+ * once more. Who has signed in already is asked before it is done: they may be somebody else by now.
+ */
+export async function sendPreservedForm(context: FormContext): Promise<void> {
+  const { form, request, csrf, session } = context
+  sendPage(
+    context,
+    { title: session ? 'Send it again?' : 'Signed out', ...(await surroundings(context)) },
+    <section class="card narrow">
+      <h1>{session ? 'You have signed in since this form was opened' : 'You are signed out'}</h1>
+      <p>Nothing was saved yet, and nothing is lost: this page keeps what you sent.</p>
+      {session ? (
+        <p class="breakable">You are {session.email} now.</p>
+      ) : (
+        <ol>
+          <li>
+            <a href="/sign-in" target="_blank" rel="noopener">
+              Sign in
+            </a>{' '}
+            in a new tab.
+          </li>
+          <li>Come back here and send it.</li>
+        </ol>
+      )}
+      <form method="post" action={request.originalUrl}>
+        <input type="hidden" name="_csrf" value={csrf} />
+        <Fields form={form} />
+        <button type="submit" class="primary">
+          Send it now
+        </button>
+      </form>
+    </section>,
+    403,
+  )
+}
+
+function Fields({ form }: { form: URLSearchParams }) {
+  return (
+    <>
+      {[...form].map(([name, value], index) =>
+        OWN.has(name) ? null : <input key={index} type="hidden" name={name} value={value} />,
+      )}
+    </>
+  )
+}

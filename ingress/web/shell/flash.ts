@@ -1,0 +1,33 @@
+import type { Request, Response } from 'express'
+import type { IngressDeps } from '../../deps.ts'
+import type { Context, Flash } from './context.ts'
+import { readCookie, setCookie } from './cookies.ts'
+
+/** The redirect follows at once. */
+const MAX_AGE_SECONDS = 60
+
+/** Leaves something for the page at `path`, sealed, in this browser alone. */
+export function setFlash({ deps, response, session }: Context, path: string, flash: Flash): void {
+  const text = JSON.stringify({ path, userId: session?.userId ?? null, flash })
+  setCookie(response, deps.config, 'flash', deps.secrets.seal('flash', text), MAX_AGE_SECONDS)
+}
+
+/** Takes what was left for this page and this person; it is gone afterwards. */
+export function takeFlash(
+  request: Request,
+  response: Response,
+  { config, secrets }: Pick<IngressDeps, 'config' | 'secrets'>,
+  userId: number | null,
+): Flash {
+  const sealed = readCookie(request, config, 'flash')
+  if (sealed === '' || request.method !== 'GET') return {}
+  try {
+    const left: { path: string; userId: number | null; flash: Flash } = JSON.parse(secrets.open('flash', sealed))
+    if (left.path !== request.path || left.userId !== userId) return {}
+    setCookie(response, config, 'flash', '', 0)
+    return left.flash
+  } catch {
+    // Sealed under a key that is no more: there is nothing to say.
+    return {}
+  }
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Asset, assetOf } from './asset.ts'
+
+/** Latin alone: what else names hold is drawn by the system's font. */
+const FONTS = [
+  {
+    family: 'Inter Variable',
+    file: import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'),
+  },
+  {
+    family: 'JetBrains Mono Variable',
+    file: import.meta.resolve('@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2'),
+  },
+] as const
+const LINE_FOLDER = folderOf(import.meta.resolve('heroicons/24/outline/bell.svg'))
+const MARK_FOLDER = folderOf(import.meta.resolve('simple-icons/icons/github.svg'))
+
+const LINES: Readonly<Record<string, string>> = {
+  checks: 'check-circle',
+  incidents: 'exclamation-triangle',
+  integrations: 'bell',
+  policies: 'megaphone',
+  windows: 'wrench-screwdriver',
+  badges: 'tag',
+  settings: 'cog-6-tooth',
+  packs: 'document-check',
+  identity: 'identification',
+  businesses: 'building-office',
+  financing: 'banknotes',
+  acceptance: 'hand-thumb-up',
+  trade: 'truck',
+  imports: 'arrow-up-tray',
+  pools: 'circle-stack',
+  clients: 'key',
+  agents: 'cpu-chip',
+  webhooks: 'globe-alt',
+  usage: 'chart-bar',
+  projects: 'squares-2x2',
+  members: 'users',
+  audit: 'clipboard-document-list',
+  account: 'user-circle',
+  copy: 'square-2-stack',
+  more: 'ellipsis-horizontal',
+  search: 'magnifying-glass',
+  down: 'chevron-down',
+  book: 'book-open',
+  send: 'paper-airplane',
+  email: 'envelope',
+  webhook: 'link',
+  group: 'rectangle-group',
+  sms: 'chat-bubble-left',
+  call: 'phone',
+  chat: 'chat-bubble-left-right',
+  push: 'device-phone-mobile',
+  oncall: 'lifebuoy',
+}
+
+/** Marks of services whose licence (CC0) lets anybody show them; services without one get a neutral glyph. */
+const MARKS: Readonly<Record<string, string>> = {
+  discord: 'discord',
+  github: 'github',
+  googlechat: 'googlechat',
+  matrix: 'matrix',
+  mattermost: 'mattermost',
+  ntfy: 'ntfy',
+  opsgenie: 'opsgenie',
+  pd: 'pagerduty',
+  pushbullet: 'pushbullet',
+  rocketchat: 'rocketdotchat',
+  signal: 'signal',
+  telegram: 'telegram',
+  trello: 'trello',
+  victorops: 'splunk',
+  whatsapp: 'whatsapp',
+  zulip: 'zulip',
+}
+
+const NEUTRAL: Readonly<Record<string, string>> = {
+  slack: 'chat',
+  msteamsw: 'chat',
+  gotify: 'push',
+  po: 'push',
+  pagertree: 'oncall',
+  spike: 'oncall',
+}
+
+/** Every icon there is, by the name that its rule has. */
+export const iconNames: readonly string[] = [...Object.keys(LINES), ...Object.keys(MARKS)]
+
+/** The icon that stands for a kind of integration. */
+export function iconOfKind(kind: string): string {
+  return NEUTRAL[kind] ?? (Object.hasOwn(MARKS, kind) || Object.hasOwn(LINES, kind) ? kind : 'webhook')
+}
+
+export const fonts: readonly Asset[] = FONTS.map(({ file }) =>
+  assetOf(basename(file), readFileSync(fileURLToPath(file))),
+)
+
+/** Of the units of an icon's own box, which is 24 wide: neighbours must not bleed into each other when scaled. */
+const CELL = 32
+
+/**
+ * Every icon, side by side in one picture. As pictures of their own each is a document to the browser, with a style and
+ * a layout, before the page is painted for the first time.
+ */
+export const icons: Asset = assetOf('icons.svg', Buffer.from(sprite()))
+
+/** Rules for the fonts and, as masks in the colour of the text around them, for the icons. */
+export function iconRules(): string {
+  const faces = FONTS.map(
+    ({ family }, index) =>
+      // What a font that is not there yet would move when it comes is not painted twice: the next page has it.
+      `@font-face{font-family:"${family}";font-weight:100 900;font-display:optional;src:url(${fonts[index]?.path}) format("woff2")}`,
+  )
+  const last = iconNames.length - 1
+  const size = ((last * CELL + 24) / 24) * 100
+  const mask = `.icon{mask:url(${icons.path}) var(--at,0) 0/${size}% 100% no-repeat}`
+  return [...faces, mask, ...iconNames.map((name, index) => `.i-${name}{--at:${(index / last) * 100}%}`)].join('\n')
+}
+
+function sprite(): string {
+  const files = [
+    ...Object.values(LINES).map((file) => join(LINE_FOLDER, `${file}.svg`)),
+    ...Object.values(MARKS).map((file) => join(MARK_FOLDER, `${file}.svg`)),
+  ]
+  const width = (files.length - 1) * CELL + 24
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 24">${files.map(placed).join('')}</svg>`
+}
+
+function placed(file: string, index: number): string {
+  const svg = readFileSync(file, 'utf8').replace(/<title>.*?<\/title>|\n */g, '')
+  return svg.replace('<svg', `<svg x="${index * CELL}" width="24" height="24"`)
+}
+
+function folderOf(address: string): string {
+  return dirname(fileURLToPath(address))
+}

@@ -1,0 +1,298 @@
+import type { ComponentChildren } from 'preact'
+import { render } from 'preact-render-to-string'
+import { bannerText } from '#shared/monitoring/availability/banner.ts'
+import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import { productVersion } from '#shared/platform/process/version.ts'
+import { Form } from '../components/form.tsx'
+import { Icon, Logo } from '../components/icons.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Exact } from '../components/time.tsx'
+import { assets } from './assets.ts'
+import { type CompressedText, endCompressed, sendCompressed } from './compress.ts'
+import type { Context, Flash } from './context.ts'
+import { fonts } from './icon-rules.ts'
+import { type Area, navigation } from './navigation.ts'
+import type { PingRefusal } from './refusal.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Frame {
+  title: string
+  /** absent on pages for people who are not signed in */
+  workspace?: Workspace
+  project?: MemberProject
+  area?: Area
+  /** where the risk console is, on its pages */
+  riskBase?: string
+  /** turns the tab's icon red */
+  isDown?: boolean
+  /** address of the events that make this page read itself again */
+  live?: string
+  /** for a screen on a wall: no frame, and nothing but the content */
+  isWall?: boolean
+  /** seconds between looks, for a page that has no events of its own */
+  pollSeconds?: number
+  /** address of the Atom feed of what this page shows */
+  feed?: string
+  /** makes a page that others may read say so little as possible to machines */
+  isPublic?: boolean
+}
+
+/** Answers with a whole page. */
+export function sendPage(context: Context, frame: Frame, content: ComponentChildren, status = 200): void {
+  const response = context.response.status(status).type('text/html').set('Link', FIRST_NEEDED)
+  endCompressed(context.request, response, renderPage(context, frame, content))
+}
+
+/** Answers with a page that was rendered before, for all visitors alike. */
+export function sendRendered({ request, response }: Context, page: CompressedText): void {
+  response.type('text/html').set('Link', FIRST_NEEDED)
+  sendCompressed(request, response, page)
+}
+
+export function renderPage(context: Context, frame: Frame, content: ComponentChildren): string {
+  const html = render(<Page {...{ context, frame }}>{content}</Page>)
+  return `<!doctype html>${html}`
+}
+
+/** Nothing is painted before them: a browser that reads this asks for them before it has read the page. */
+const FIRST_NEEDED = [
+  `<${assets.style.path}>; rel=preload; as=style`,
+  `<${fonts[0]?.path}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
+].join(', ')
+
+function Page({ context, frame, children }: { context: Context; frame: Frame; children: ComponentChildren }) {
+  const { siteName } = context.deps.config
+  const done = context.query.get('done')
+  return (
+    <html
+      lang="en"
+      data-live={frame.live}
+      data-poll={frame.pollSeconds && frame.pollSeconds * 1000}
+      data-theme={context.session?.theme || undefined}
+      data-zone={context.session?.tz || undefined}
+    >
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${frame.title} · ${siteName}`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link
+          rel="icon"
+          href={frame.isDown ? assets.iconDown.path : assets.icon.path}
+          data-up={assets.icon.path}
+          data-down={assets.iconDown.path}
+        />
+        {frame.feed && <link rel="alternate" type="application/atom+xml" title={frame.title} href={frame.feed} />}
+        <link rel="stylesheet" href={assets.style.path} />
+        <script src={assets.script.path} defer />
+        <script src={assets.live.path} defer />
+        {frame.area === 'checks' && (
+          <>
+            <script src={assets.list.path} defer />
+            <script src={assets.check.path} defer />
+          </>
+        )}
+      </head>
+      <body class={frame.isWall ? 'on-wall' : frame.workspace ? 'framed' : 'plain'}>
+        {!frame.isWall && (
+          <a class="skip" href="#main">
+            Skip to the content
+          </a>
+        )}
+        {frame.workspace ? (
+          <Sidebar
+            context={context}
+            workspace={frame.workspace}
+            project={frame.project ?? onlyProject(frame.workspace)}
+            area={frame.area}
+            riskBase={frame.riskBase}
+          />
+        ) : (
+          !frame.isWall && (
+            <header class="brand-only">
+              <Brand name={siteName} />
+            </header>
+          )
+        )}
+        <main id="main" tabIndex={-1}>
+          <p id="connection" class="connection" role="alert" hidden />
+          {(frame.workspace || frame.isWall) && <Refusal refusal={context.pingRefusal} />}
+          {frame.workspace && <Blindness workspace={frame.workspace} project={frame.project} />}
+          {context.flash.notice !== undefined ? (
+            <div class="notice" role="status">
+              {context.flash.notice}
+              {context.flash.undo && <Undo context={context} undo={context.flash.undo} />}
+            </div>
+          ) : (
+            done && <Notice done={done} />
+          )}
+          {children}
+        </main>
+        <div id="toasts" class="toasts" role="status" />
+        <Question />
+      </body>
+    </html>
+  )
+}
+
+/** Takes back what the notice tells of: the same form with what undoes it. */
+function Undo({ context, undo }: { context: Context; undo: NonNullable<Flash['undo']> }) {
+  return (
+    <Form context={context} action={undo.action} class="undo">
+      {Object.entries(undo.fields).flatMap(([name, values]) =>
+        values.map((value) => <input key={value} type="hidden" name={name} value={value} />),
+      )}
+      <button type="submit" class="link">
+        Undo
+      </button>
+    </Form>
+  )
+}
+
+/** Said on every page: nothing else on it looks different while pings are refused. */
+function Refusal({ refusal }: { refusal: PingRefusal | null }) {
+  return (
+    <div data-region="refusal">
+      {refusal !== null && (
+        <p class="problem" role="alert">
+          <b>Pings are being refused</b> since <Exact at={refusal.since} /> UTC:{' '}
+          {refusal.isBroker
+            ? 'the message broker cannot be reached'
+            : 'this process does not fit its database, and its operator can read why'}
+          . No check goes down because of it. Senders are told to try again.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Said for a day: what we could not see, and that nothing goes down while we cannot. */
+function Blindness({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
+  const shown = project ?? onlyProject(workspace)
+  const gap = workspace.attention?.gap
+  return (
+    <div data-region="blindness">
+      {gap && shown && (
+        <p class={gap.until === null ? 'problem' : 'notice'} role={gap.until === null ? 'alert' : undefined}>
+          {bannerText(gap)} <a href={`/projects/${shown.uuid}/gaps`}>Gaps</a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What the script fills in before something is lost. */
+function Question() {
+  return (
+    <dialog id="question" aria-labelledby="question-title">
+      <form method="dialog">
+        <h2 id="question-title">Are you sure?</h2>
+        <p class="breakable" />
+        <div class="row">
+          <button type="submit" value="yes" class="danger solid">
+            Yes
+          </button>
+          <button type="submit" value="">
+            Cancel
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+/** Who has one project need not choose it. */
+function onlyProject({ projects }: Workspace): MemberProject | undefined {
+  return projects.length === 1 ? projects[0] : undefined
+}
+
+function Brand({ name }: { name: string }) {
+  return (
+    <a class="brand" href="/">
+      <Logo />
+      <span>{name}</span>
+    </a>
+  )
+}
+
+function Sidebar(props: {
+  context: Context
+  workspace: Workspace
+  project: MemberProject | undefined
+  area: Area | undefined
+  riskBase: string | undefined
+}) {
+  const { context, workspace, project, area, riskBase } = props
+  const { session } = workspace
+  return (
+    <header class="side">
+      <div class="side-top">
+        <Brand name={context.deps.config.siteName} />
+        {workspace.projects.length > 0 ? <ProjectMenu workspace={workspace} project={project} /> : <span />}
+        <input type="checkbox" class="menu-switch" aria-label="Show the navigation" />
+      </div>
+      <nav aria-label="Main" data-region="navigation">
+        {navigation(workspace, project, riskBase).map((section) => (
+          <div class="nav-section" key={section.title}>
+            <p class="nav-title">{section.title}</p>
+            <ul>
+              {section.links.map((link) => (
+                <li key={link.href}>
+                  <a href={link.href} aria-current={link.area === area ? 'page' : undefined}>
+                    <Icon name={link.area} />
+                    {link.label}
+                    {(link.count ?? 0) > 0 && (
+                      <span class="count" title={link.counted}>
+                        {link.count}
+                        <span class="hidden"> {link.counted}</span>
+                      </span>
+                    )}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <p class="side-foot">
+        <a href="/docs">API reference</a> <small title="Version of this installation">{productVersion()}</small>
+      </p>
+      <div class="who">
+        <a href="/account" aria-current={area === 'account' ? 'page' : undefined} title={session.email}>
+          {session.name || session.email}
+        </a>
+        <form method="post" action="/sign-out">
+          <input type="hidden" name="_csrf" value={context.csrf} />
+          <button class="link" type="submit">
+            Sign out
+          </button>
+        </form>
+      </div>
+    </header>
+  )
+}
+
+function ProjectMenu({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
+  const several = workspace.memberships.length > 1
+  return (
+    <details class="menu">
+      <summary>
+        <span class="menu-label">{project?.name ?? 'Choose a project'}</span>
+      </summary>
+      <ul>
+        {workspace.projects.map((one) => (
+          <li key={one.uuid}>
+            <a href={`/projects/${one.uuid}/checks`} aria-current={one.id === project?.id ? 'true' : undefined}>
+              {one.name}
+              {several && <small>{one.organisationName}</small>}
+            </a>
+          </li>
+        ))}
+        <li class="menu-foot">
+          <a href="/projects">All projects</a>
+        </li>
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,211 @@
+import type { Response } from 'express'
+import type { Knex } from 'knex'
+import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import type { LiveChange } from '#shared/contracts/live-change.ts'
+import { projectsOfChecks } from '#shared/monitoring/pages/check-list-store.ts'
+import { describeError, type Log } from '#shared/platform/process/log.ts'
+import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
+
+/** What is announced within this time is looked at together. */
+const GATHER_MS = 300
+/** However much changes, pages read themselves again no more often than this. */
+const REST_AFTER_CHANGE_MS = 2_000
+/** And however much is announced that turns out to change nothing. */
+const REST_MS = 500
+/** Without an announcement: one may have been lost. And proxies cut connections that say nothing for a minute. */
+const POLL_ANYWAY_MS = 30_000
+/** A page that is left open reconnects by itself. */
+const MAX_MS = 15 * 60_000
+const MAX_WATCHERS = 5_000
+
+/** What was announced since the last look. */
+interface Gathered {
+  checks: Set<number>
+  uuids: Set<string>
+  channels: Set<number>
+  projects: Set<number>
+}
+
+/** Something that people watch. */
+export interface Topic {
+  name: string
+  /** whose members may watch it */
+  organisationId: number
+  /** given when it is about all checks of a project */
+  projectId?: number
+  isConcerned(gathered: Gathered): boolean
+  look(): Promise<{ mark: string; isDown: boolean }>
+}
+
+interface Watched {
+  topic: Topic
+  /** with the session that each was opened by */
+  watchers: Map<Response, number>
+  /** what the newest look saw */
+  mark: string
+  endsAt: number
+  /** no look before this, in milliseconds since 1970 */
+  restsUntil: number
+  isLooking: boolean
+  /** notified of a change that the look under way may not have seen */
+  isDue: boolean
+  timer: NodeJS.Timeout | null
+}
+
+/**
+ * The open pages of a process. One look serves everybody who watches the same thing, so a thousand open pages cost one
+ * small query.
+ */
+export class Watchers {
+  readonly #db: Knex
+  readonly #log: Log
+  readonly #things = new Map<string, Watched>()
+  #gathered: Gathered | null = null
+  #isAnything = false
+
+  constructor({ db, log, onLive }: WatchersDeps) {
+    this.#db = db
+    this.#log = log
+    onLive((change) => this.#gather(change))
+  }
+
+  isFull(): boolean {
+    return [...this.#things.values()].reduce((sum, { watchers }) => sum + watchers.size, 0) >= MAX_WATCHERS
+  }
+
+  /**
+   * @param sessionId who watches: the events end when the sign-in does, or its person leaves or gets other rights
+   * @param seen the mark of what the page shows; when there is a newer one, it is told at once
+   */
+  async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
+    if (response.destroyed) return
+    const known = this.#things.get(topic.name)
+    const watched = known ?? this.#begin(topic, seen)
+    watched.watchers.set(response, sessionId)
+    response.once('close', () => this.#remove(watched, response))
+    if (!known) {
+      await this.#look(watched)
+      return
+    }
+    const { mark, isDown } = await topic.look()
+    if (mark !== seen) response.write(changed(isDown))
+  }
+
+  #gather(change: LiveChange | CacheChange): void {
+    if (this.#things.size === 0) return
+    if (!this.#gathered) {
+      this.#gathered = { checks: new Set(), uuids: new Set(), channels: new Set(), projects: new Set() }
+      // Open pages must not keep a process from stopping.
+      setTimeout(() => void this.#tell(), GATHER_MS).unref()
+    }
+    if ('kind' in change) {
+      this.#gathered.projects.add(change.projectId)
+      if (change.kind === 'check') this.#gathered.uuids.add(change.uuid)
+    } else if ('all' in change) {
+      this.#isAnything = true
+    } else {
+      for (const id of change.checks) this.#gathered.checks.add(id)
+      for (const id of change.channels) this.#gathered.channels.add(id)
+    }
+  }
+
+  async #tell(): Promise<void> {
+    if (!this.#gathered) return
+    const notified = this.#gathered
+    const isAll = this.#isAnything
+    this.#gathered = null
+    this.#isAnything = false
+    if (!isAll) await this.#addProjects(notified)
+    for (const watched of this.#things.values()) if (isAll || watched.topic.isConcerned(notified)) this.#poke(watched)
+  }
+
+  /** The projects of the changed checks, when anybody watches a project. */
+  async #addProjects(notified: Gathered): Promise<void> {
+    if (notified.checks.size === 0) return
+    if (![...this.#things.values()].some(({ topic }) => topic.projectId !== undefined)) return
+    try {
+      for (const id of await projectsOfChecks(this.#db, [...notified.checks])) notified.projects.add(id)
+    } catch (error) {
+      this.#log.warn(describeError(error), 'live.projects-not-found')
+    }
+  }
+
+  #begin(topic: Topic, seen: string): Watched {
+    const watched: Watched = {
+      topic,
+      watchers: new Map(),
+      mark: seen,
+      endsAt: Date.now() + MAX_MS,
+      restsUntil: 0,
+      isLooking: false,
+      isDue: false,
+      timer: null,
+    }
+    this.#things.set(topic.name, watched)
+    return watched
+  }
+
+  #remove(watched: Watched, response: Response): void {
+    watched.watchers.delete(response)
+    if (watched.watchers.size > 0) return
+    if (watched.timer) clearTimeout(watched.timer)
+    if (this.#things.get(watched.topic.name) === watched) this.#things.delete(watched.topic.name)
+  }
+
+  #poke(watched: Watched): void {
+    watched.isDue = true
+    if (!watched.isLooking) this.#lookIn(watched, watched.restsUntil - Date.now())
+  }
+
+  #lookIn(watched: Watched, ms: number): void {
+    if (watched.timer) clearTimeout(watched.timer)
+    if (watched.watchers.size === 0) return
+    watched.timer = setTimeout(() => void this.#look(watched), Math.max(0, ms))
+    watched.timer.unref()
+  }
+
+  async #look(watched: Watched): Promise<void> {
+    if (Date.now() >= watched.endsAt) {
+      for (const response of watched.watchers.keys()) response.end()
+      return
+    }
+    watched.isLooking = true
+    watched.isDue = false
+    let restMs = REST_MS
+    try {
+      const { mark, isDown } = await watched.topic.look()
+      await this.#endForeign(watched)
+      const isChanged = mark !== watched.mark
+      const text = isChanged ? changed(isDown) : ': still here\n\n'
+      if (isChanged) restMs = REST_AFTER_CHANGE_MS
+      watched.mark = mark
+      for (const response of watched.watchers.keys()) response.write(text)
+    } catch (error) {
+      this.#log.warn(describeError(error), 'live.look-failed')
+    }
+    watched.isLooking = false
+    watched.restsUntil = Date.now() + restMs
+    this.#lookIn(watched, watched.isDue ? restMs : POLL_ANYWAY_MS)
+  }
+
+  /** Asked before anything is told: nobody hears of what they may no longer see. */
+  async #endForeign(watched: Watched): Promise<void> {
+    const { topic, watchers } = watched
+    const live = await liveSessionsOf(this.#db, topic.organisationId, [...new Set(watchers.values())])
+    for (const [response, sessionId] of [...watchers]) {
+      if (live.has(sessionId)) continue
+      this.#remove(watched, response)
+      response.end()
+    }
+  }
+}
+
+interface WatchersDeps {
+  db: Knex
+  log: Log
+  onLive(listener: (change: LiveChange | CacheChange) => void): void
+}
+
+function changed(isDown: boolean): string {
+  return `event: changed\ndata: ${isDown ? 'down' : 'up'}\n\n`
+}

@@ -1,0 +1,84 @@
+import { findCheck } from '#shared/monitoring/checks/store.ts'
+import { findIntegrationByUuid } from '#shared/monitoring/pages/integration-store.ts'
+import { isUuid } from '#shared/uuid.ts'
+import type { Context } from './context.ts'
+import type { Frame } from './layout.tsx'
+import type { Area } from './navigation.ts'
+import { signedIn, type Workspace } from './workspace.ts'
+
+/** By the first of these words in the path. */
+const AREAS: Readonly<Record<string, Area>> = {
+  acceptance: 'acceptance',
+  account: 'account',
+  agents: 'agents',
+  businesses: 'businesses',
+  checks: 'checks',
+  clients: 'clients',
+  deliveries: 'webhooks',
+  families: 'clients',
+  filters: 'checks',
+  financing: 'financing',
+  identity: 'identity',
+  imports: 'imports',
+  incidents: 'incidents',
+  integrations: 'integrations',
+  invitations: 'members',
+  members: 'members',
+  packs: 'packs',
+  policies: 'policies',
+  pools: 'pools',
+  trade: 'trade',
+  usage: 'usage',
+  webhooks: 'webhooks',
+  windows: 'windows',
+  keys: 'settings',
+  settings: 'settings',
+  'sign-out-everywhere': 'account',
+  'status-notes': 'incidents',
+  'status-page': 'settings',
+}
+
+/** The risk console of an organisation: its pages have all of its areas at the side. */
+const RISK_BASE = /^\/organisations\/([0-9a-f-]{36})\/risk\/(?:sandbox|production)(?=\/)/
+
+/**
+ * What is drawn around a page that only asks or only says what went wrong, so that the reader sees where they are.
+ * Nothing for who is not signed in, and where it cannot be found out: such a page must not fail of it.
+ */
+export async function surroundings(
+  context: Context,
+): Promise<Pick<Frame, 'workspace' | 'project' | 'area' | 'riskBase'>> {
+  if (!context.session) return {}
+  try {
+    const workspace = await signedIn(context)
+    const project = await projectOf(context, workspace)
+    const area = context.request.path
+      .split('/')
+      .map((word) => (Object.hasOwn(AREAS, word) ? AREAS[word] : undefined))
+      .find((one) => one !== undefined)
+    const [base, organisation] = RISK_BASE.exec(context.request.path) ?? []
+    const isOwn = workspace.memberships.some(({ organisationUuid }) => organisationUuid === organisation)
+    return {
+      workspace,
+      ...(project && { project }),
+      ...(area && { area }),
+      ...(base !== undefined && isOwn && { riskBase: base }),
+    }
+  } catch {
+    return {}
+  }
+}
+
+/** The project that the path names, or that what it names is in; only among those of this person. */
+async function projectOf({ params, deps }: Context, { projects }: Workspace) {
+  const { project, check, integration } = params
+  if (check && isUuid(check)) {
+    const found = await findCheck(deps.db, check)
+    return projects.find(({ id }) => id === found?.projectId)
+  }
+  if (integration && isUuid(integration)) {
+    const found = await findIntegrationByUuid(deps.db, integration)
+    return projects.find(({ id }) => id === found?.projectId)
+  }
+  return projects.find(({ uuid }) => uuid === project)
+}

@@ -1,0 +1,124 @@
+import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
+import { type AssignedCheck, findCheck, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
+import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { type Attention, findAttention } from '#shared/monitoring/pages/attention-store.ts'
+import { listProjectsOf, type MemberProject } from '#shared/monitoring/projects/member-store.ts'
+import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
+import { may, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
+import type { Session } from '#shared/tenancy/accounts/session-store.ts'
+import { listMemberships, type Membership } from '#shared/tenancy/accounts/store.ts'
+import { auditedActor } from '#shared/tenancy/actor.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { personOf } from './audit.ts'
+import type { Context } from './context.ts'
+
+/** What a signed-in person may see. Everything a page shows is found through it. */
+export interface Workspace {
+  session: Session
+  memberships: Membership[]
+  projects: MemberProject[]
+  /** of the project that is open, or of the only one */
+  attention: Attention | null
+}
+
+export interface ProjectWorkspace extends Workspace {
+  project: MemberProject
+}
+
+export interface CheckWorkspace extends ProjectWorkspace {
+  check: AssignedCheck
+}
+
+/** @throws UnauthorizedError for somebody who is not signed in: they are sent to the sign-in page */
+export async function signedIn(context: Context): Promise<Workspace> {
+  const { session, deps } = context
+  if (!session) throw new UnauthorizedError('sign in first')
+  const [memberships, projects] = await Promise.all([
+    listMemberships(deps.db, session.userId),
+    listProjectsOf(deps.db, session.userId),
+  ])
+  const shown =
+    projects.find(({ uuid }) => uuid === context.params.project) ?? (projects.length === 1 ? projects[0] : null)
+  return { session, memberships, projects, attention: shown ? await findAttention(deps.db, shown.id) : null }
+}
+
+/**
+ * The project that the path names.
+ * @throws NotFoundError for unknown ones and those of organisations one does not belong to, alike
+ * @throws ForbiddenError when the role does not suffice, which is noted in the audit log
+ */
+export async function requireProject(context: Context, right: Right, uuid?: string): Promise<ProjectWorkspace> {
+  const workspace = await signedIn(context)
+  const wanted = uuid ?? context.params.project
+  const project = workspace.projects.find((candidate) => candidate.uuid === wanted)
+  if (!project) throw new NotFoundError('There is no such project, or it is not one of yours.')
+  await requireRight(context, workspace, project, right)
+  return { ...workspace, project }
+}
+
+/** The check that the path names, within a project of one's own. @throws as requireProject does */
+export async function requireCheckPage(context: Context, right: Right): Promise<CheckWorkspace> {
+  const workspace = await signedIn(context)
+  const named = context.params.check ?? ''
+  const uuid = isUuid(named) ? named : await uuidOfUniqueKey(context, workspace, named)
+  const check = uuid === null ? null : await findCheck(context.deps.db, uuid)
+  const project = workspace.projects.find((candidate) => candidate.id === check?.projectId)
+  if (!check || !project) throw new NotFoundError('There is no such check, or it is not one of yours.')
+  await requireRight(context, workspace, project, right)
+  const attention = workspace.attention ?? (await findAttention(context.deps.db, project.id))
+  return { ...workspace, project, check, attention }
+}
+
+/**
+ * The path of a check's page. A check's uuid is an address that takes pings, so whoever may only look knows the check by
+ * its unique key, which cannot be turned back.
+ */
+export function checkPath({ uuid }: { uuid: string }, { role }: { role: Role }): string {
+  return `/checks/${may(role, 'edit') ? uuid : uniqueKey(uuid)}`
+}
+
+async function uuidOfUniqueKey(context: Context, { projects }: Workspace, named: string): Promise<string | null> {
+  if (!/^[0-9a-f]{40}$/.test(named)) return null
+  for (const project of projects) {
+    const uuid = await findUuidByUniqueKey(context.deps.db, project.id, named)
+    if (uuid !== null) return uuid
+  }
+  return null
+}
+
+/** The organisation that the path names. @throws as requireProject does */
+export async function requireOrganisation(
+  context: Context,
+  right: Right,
+): Promise<Workspace & { organisation: Membership }> {
+  const workspace = await signedIn(context)
+  const organisation = workspace.memberships.find((one) => one.organisationUuid === context.params.organisation)
+  if (!organisation) throw new NotFoundError('There is no such organisation, or you do not belong to it.')
+  await requireRight(context, workspace, organisation, right)
+  return { ...workspace, organisation }
+}
+
+/** @throws ForbiddenError, having noted who tried what */
+export async function requireRight(
+  context: Context,
+  { session }: Pick<Workspace, 'session'>,
+  scope: { organisationId: number; role: Role },
+  right: Right,
+): Promise<void> {
+  if (may(scope.role, right)) return
+  await deny(context, session, scope.organisationId)
+}
+
+/** Refuses and notes it. */
+export async function deny(context: Context, session: Session, organisationId: number): Promise<never> {
+  const { request, deps } = context
+  await insertAudit(deps.db, {
+    ...auditedActor(personOf(context, session)),
+    organisationId,
+    action: 'request.denied',
+    target: `${request.method} ${request.path}`,
+  })
+  throw new ForbiddenError(
+    'Your role in this organisation does not permit this. Its owners and managers can change that.',
+  )
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { notificationDue } from '../../contracts/notification-due.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Summary } from '../notifications/notification.ts'
+import { QUEUED } from '../notifications/store.ts'
+import type { NewNotification } from './incident.ts'
+
+/** A message of a check, and of an incident where it has one. */
+export interface StoredNotification extends NewNotification {
+  /** uuid; a new one by default */
+  id?: string
+  checkId: number
+  incidentId: string | null
+}
+
+/**
+ * Stores notifications and their messages, for many checks in one statement; what an integration was told already it is
+ * not told again. @returns the messages, to be published after the commit
+ */
+export async function insertNotifications(
+  tx: Knex,
+  notifications: readonly StoredNotification[],
+): Promise<OutboxRow[]> {
+  if (notifications.length === 0) return []
+  return await query<OutboxRow>(
+    tx,
+    `WITH made AS (
+       INSERT INTO notifications (id, integration_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
+         next_attempt_at, queued_until)
+       SELECT id, "integrationId", "checkId", "flipId", status, "incidentId", what, entry, detail, now(),
+              now() + ?::interval
+       FROM json_to_recordset(?::json) AS t(id uuid, "integrationId" bigint, "checkId" bigint, "flipId" bigint,
+         status text, "incidentId" uuid, what text, entry integer, detail jsonb)
+       ON CONFLICT DO NOTHING RETURNING id)
+     INSERT INTO outbox (message_id, message, payload, resend_at)
+     SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [
+      QUEUED,
+      JSON.stringify(notifications.map((notification) => ({ id: randomUUID(), ...notification }))),
+      notificationDue.name,
+      RESEND_AFTER,
+    ],
+  )
+}
+
+/** A message about several checks. */
+export interface NewSummary {
+  integrationId: number
+  what: 'digest' | 'unknown'
+  status: 'up' | 'down'
+  /** uuid */
+  bundleId: string | null
+  summary: Summary
+}
+
+/** Stores messages about several checks and their outbox rows. @returns the latter, to be published after the commit */
+export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]): Promise<OutboxRow[]> {
+  if (summaries.length === 0) return []
+  return await query<OutboxRow>(
+    tx,
+    `WITH made AS (
+       INSERT INTO notifications (id, integration_id, check_status, bundle_id, what, detail, next_attempt_at, queued_until)
+       SELECT id, "integrationId", status, "bundleId", what, jsonb_build_object('summary', summary), now(), now() + ?::interval
+       FROM json_to_recordset(?::json) AS t(id uuid, "integrationId" bigint, status text, "bundleId" uuid, what text,
+         summary jsonb)
+       ON CONFLICT DO NOTHING RETURNING id)
+     INSERT INTO outbox (message_id, message, payload, resend_at)
+     SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
+     RETURNING id, message_id AS "messageId", message, payload`,
+    [
+      QUEUED,
+      JSON.stringify(summaries.map((summary) => ({ ...summary, id: randomUUID() }))),
+      notificationDue.name,
+      RESEND_AFTER,
+    ],
+  )
+}
+
+/** Takes messages back that nobody has begun to send, because something newer stands in their place. */
+export async function withdrawNotifications(tx: Knex, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    tx,
+    `UPDATE notifications SET state = 'suppressed', error = 'Overtaken', finished_at = now(), queued_until = NULL
+     WHERE id = ANY(?::uuid[]) AND state = 'pending' AND attempts = 0`,
+    [ids],
+  )
+  await execute(tx, 'DELETE FROM pending_notifications WHERE id = ANY(?::uuid[]) AND NOT is_made', [ids])
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { OutboxRow } from '../../platform/broker/outbox-store.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { AlertNotification, NewNotification } from './incident.ts'
+import { insertNotifications } from './notification-store.ts'
+
+/** Single messages beside a digest that one integration has to send at a time (alerting 1): the next ones wait for their end. */
+const MAX_IN_FLIGHT = 500
+
+/** Only one alerter counts what an integration has to send; what another one leaves is made a second later. */
+const LOCK = 5_217_006
+
+/** A message about an outage of which there are many. */
+export interface PendingNotification {
+  /** uuid */
+  incidentId: string
+  notification: Pick<NewNotification, 'integrationId' | 'what' | 'entry' | 'detail'>
+}
+
+/** Puts single messages in the queue of their integration. */
+export async function queueNotifications(tx: Knex, notifications: readonly PendingNotification[]): Promise<void> {
+  if (notifications.length === 0) return
+  const rows = notifications.map(({ incidentId, notification: { integrationId, what, entry, detail } }) => {
+    return { id: randomUUID(), integrationId, incidentId, what, entry, detail }
+  })
+  await execute(
+    tx,
+    `INSERT INTO pending_notifications (id, integration_id, incident_id, what, entry, detail)
+     SELECT id, "integrationId", "incidentId", what, entry, detail
+     FROM json_to_recordset(?::json) AS t(id uuid, "integrationId" bigint, "incidentId" uuid, what text, entry integer,
+       detail jsonb) ON CONFLICT DO NOTHING`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** Locks and reads what incidents have still to tell, as messages that nobody has begun to send. */
+export async function lockPendingNotifications(
+  tx: Knex,
+  incidentIds: readonly string[],
+): Promise<(AlertNotification & { incidentId: string })[]> {
+  if (incidentIds.length === 0) return []
+  return await query(
+    tx,
+    `SELECT id, incident_id AS "incidentId", integration_id AS "integrationId", what, 'down' AS status,
+            (detail->>'step')::integer AS step, 'pending' AS state, 0 AS attempts, false AS "isReplaced"
+     FROM pending_notifications WHERE incident_id = ANY(?::uuid[]) AND NOT is_made ORDER BY n FOR UPDATE`,
+    [incidentIds],
+  )
+}
+
+/** Whether an integration may get some of its messages, because earlier ones have ended. */
+export async function isPendingNotificationDue(db: Knex): Promise<boolean> {
+  const rows = await query(
+    db,
+    `SELECT 1 FROM pending_notifications w WHERE is_made AND ${HAS_ENDED}
+     UNION ALL
+     SELECT 1 FROM (
+       SELECT FROM pending_notifications GROUP BY integration_id
+       HAVING bool_or(NOT is_made) AND count(*) FILTER (WHERE is_made) < ${MAX_IN_FLIGHT}) AS roomy
+     LIMIT 1`,
+  )
+  return rows.length > 0
+}
+
+const HAS_ENDED = `NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = w.id AND n.state = 'pending')`
+
+/**
+ * Makes the next messages of integrations, as earlier ones end. What is over or acknowledged by now is not told.
+ * @returns their messages, to be published after the commit
+ */
+export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {
+  const [found] = await query<{ mine: boolean }>(
+    tx,
+    'SELECT CASE WHEN EXISTS (SELECT FROM pending_notifications) THEN pg_try_advisory_xact_lock(?) ELSE false END AS mine',
+    [LOCK],
+  )
+  if (!found?.mine) return []
+  await execute(tx, `DELETE FROM pending_notifications w WHERE is_made AND ${HAS_ENDED}`, [])
+  // The incidents are locked first, as by whoever decides about one: what is in other hands is left.
+  const next = await query<NextNotification>(
+    tx,
+    `SELECT next.* FROM (
+       SELECT integration_id, ${MAX_IN_FLIGHT} - count(*) FILTER (WHERE is_made) AS room FROM pending_notifications
+       GROUP BY integration_id HAVING bool_or(NOT is_made)) AS queue
+     CROSS JOIN LATERAL (
+       SELECT w.id, w.integration_id AS "integrationId", w.incident_id AS "incidentId", w.what, w.entry, w.detail,
+              i.check_id AS "checkId", i.resolved_at IS NULL AND i.state <> 'acknowledged' AS "isNews"
+       FROM pending_notifications w JOIN incidents i ON i.id = w.incident_id
+       WHERE w.integration_id = queue.integration_id AND NOT w.is_made ORDER BY w.n LIMIT greatest(0, queue.room)
+       FOR KEY SHARE OF i SKIP LOCKED FOR UPDATE OF w SKIP LOCKED) AS next`,
+  )
+  const idsOf = (isNews: boolean) => next.filter((one) => one.isNews === isNews).map(({ id }) => id)
+  await execute(tx, 'DELETE FROM pending_notifications WHERE id = ANY(?::uuid[])', [idsOf(false)])
+  await execute(tx, 'UPDATE pending_notifications SET is_made = true WHERE id = ANY(?::uuid[])', [idsOf(true)])
+  return await insertNotifications(
+    tx,
+    next
+      .filter(({ isNews }) => isNews)
+      .map(({ isNews, ...notification }) => ({ ...notification, status: 'down', flipId: null })),
+  )
+}
+
+type NextNotification = Pick<NewNotification, 'integrationId' | 'what' | 'entry' | 'detail'> & {
+  id: string
+  incidentId: string
+  checkId: number
+  isNews: boolean
+}

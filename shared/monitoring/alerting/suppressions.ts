@@ -1,0 +1,106 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import type { Gap, Listener } from '../availability/unavailable.ts'
+import { isAbout, timesOf, type Window } from '../maintenance/window.ts'
+import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './incident.ts'
+
+/** Nobody looked for longer than this: what passed meanwhile is our outage, and escalates nothing. */
+const LATE_AFTER: Micros = microsOfSeconds(60)
+/** An incident that recovers is looked at so often. */
+const RECOVERING_EVERY: Micros = microsOfSeconds(10)
+
+/** What holds or held the incident since it was last looked at, its own state included. COVERAGE_GAP never holds the first telling. */
+export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): Suppression[] {
+  const own: Suppression[] = []
+  if (incident.ack) own.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })
+  if (incident.upAt !== null) {
+    own.push({ reason: 'RECOVERING', since: incident.upAt, until: now + RECOVERING_EVERY })
+  }
+  const settledAt = settlesAt(incident, facts)
+  if (settledAt !== null) own.push({ reason: 'SETTLING', since: lastFlipOf(incident, facts), until: settledAt })
+  return [...own, ...facts.gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || incident.firstStep !== null)]
+}
+
+/**
+ * Returns the maintenance windows that suppress messages of a check now, or did since an instant. Yields after each one.
+ * @param windows of its project
+ */
+export function* maintenanceSuppressions(
+  windows: readonly Window[],
+  check: { uuid: string; tags: readonly string[] },
+  { since, now }: { since: Micros; now: Micros },
+): Generator<undefined, Suppression[]> {
+  const gates: Suppression[] = []
+  for (const window of windows) {
+    if (!isAbout(window, check)) continue
+    const detail = { window: window.uuid, name: window.name }
+    for (const { from, until } of timesOf(window, since, now + 1))
+      gates.push({ reason: 'MAINTENANCE', since: from, until, detail })
+    yield
+  }
+  return gates
+}
+
+/** Time in which we cannot hear a check by the door that it pings, or could not. @param gaps in which nothing was lost hold nothing */
+export function outageSuppressions(gaps: readonly Gap[], listener: Listener): Suppression[] {
+  return gaps
+    .filter((gap) => gap.listener === listener && gap.kind !== 'detection')
+    .map(({ from, until }) => ({ reason: 'COVERAGE_GAP', since: from, until }))
+}
+
+/** When one state has lasted long enough to end flapping; null when it does not flap. */
+export function settlesAt(incident: Incident, facts: Facts): Micros | null {
+  if (!incident.flapping) return null
+  const within = facts.policy?.plan.flapping?.within ?? 0
+  return lastFlipOf(incident, facts) + Math.floor(microsOfSeconds(within) / 3)
+}
+
+function lastFlipOf(incident: Incident, facts: Facts): Micros {
+  return Math.max(incident.downAt, incident.upAt ?? 0, ...facts.recentFlips)
+}
+
+/** The first gate, in the published order, that holds at an instant. */
+export function suppressionAt(gates: readonly Suppression[], now: Micros): Suppression | null {
+  const holding = gates.filter(({ since, until }) => since <= now && (until === null || now < until))
+  for (const reason of SUPPRESSIONS) {
+    const found = holding.filter((gate) => gate.reason === reason)
+    // Of several windows the last one ends the hold.
+    const last = found.sort((a, b) => (b.until ?? Number.MAX_SAFE_INTEGER) - (a.until ?? Number.MAX_SAFE_INTEGER))[0]
+    if (last) return last
+  }
+  return null
+}
+
+/** For how long since the last look the plan's clock stood still: while a gate held, or while nobody looked. */
+export function standstill(incident: Incident, gates: readonly Suppression[], now: Micros): Micros {
+  const from = incident.evaluatedAt
+  if (from === null || now <= from) return 0
+  const intervals = gates.map(({ since, until }): [Micros, Micros] => [since, until ?? now])
+  if (isForgotten(incident, gates)) intervals.push([from, now])
+  const { nextAt } = incident
+  if (nextAt !== null && now - nextAt > LATE_AFTER) intervals.push([nextAt, now])
+  return covered(intervals, from, now)
+}
+
+/** What held it at the last look is gone without a trace (a window deleted, an acknowledgement withdrawn): it held until now. */
+function isForgotten({ suppression }: Incident, gates: readonly Suppression[]): boolean {
+  const isSuppression = SUPPRESSIONS.some((reason) => reason === suppression)
+  return isSuppression && !gates.some(({ reason }) => reason === suppression)
+}
+
+function covered(intervals: [Micros, Micros][], from: Micros, until: Micros): Micros {
+  let sum = 0
+  let reached = from
+  for (const [since, end] of intervals.toSorted((a, b) => a[0] - b[0])) {
+    const begin = Math.max(since, reached)
+    const stop = Math.min(end, until)
+    if (stop <= begin) continue
+    sum += stop - begin
+    reached = stop
+  }
+  return sum
+}
+
+/** When the conditions were met so long ago that somebody should have looked, the plan begins now. */
+export function beginOf(metAt: Micros, now: Micros): Micros {
+  return now - metAt > LATE_AFTER ? now : metAt
+}

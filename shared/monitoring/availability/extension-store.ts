@@ -1,0 +1,184 @@
+import type { Knex } from 'knex'
+import { shardOf } from '../../contracts/ping-batch.ts'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import { hasRules } from '../checks/rule-bits.ts'
+import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
+import type { RuleState } from '../rules/rule-state.ts'
+import { findFacts, storeFacts } from '../rules/rule-state-store.ts'
+import { type Evaluation, evaluateAbsence } from './evaluate-absence.ts'
+import { gapsSince, listenerOf } from './gap-store.ts'
+import type { Gap } from './unavailable.ts'
+
+/** What the sweep judges overdue checks by. */
+export interface Doubts {
+  /** what is expected only after it was certainly heard or missed; microseconds */
+  until: Micros
+  /** found by this sweep, which the stored ones may not hold yet */
+  gaps: readonly Gap[]
+  shards: number
+  next: NextOccurrence
+}
+
+type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { checkId: number; deadline: Micros }
+
+/** A check that a gap of ours is left open for is looked at again after this time. */
+const RECHECK_AFTER = '30 seconds'
+
+/**
+ * Judges the overdue ones of some checks whose ping was expected while we may have been blind (alerting 5.3), and excuses
+ * those that it may not be held against.
+ * @param ids an array as the database writes it; the caller holds their marks
+ * @returns those that are to be taken down or whose mark has to follow them, as an array; others hold the rest
+ */
+export async function settleDoubtful(
+  tx: Knex,
+  ids: string,
+  before: Micros,
+  doubts: Doubts,
+): Promise<{ ids: string; extended: number[]; left: number }> {
+  const rows = await query<Candidate>(tx, CANDIDATES, [ids, before, doubts.until])
+  const doubtful = rows.filter(({ isDoubtful }) => isDoubtful)
+  if (doubtful.length === 0) return { ids: arrayOf(rows), extended: [], left: 0 }
+  const ruleState = await findFacts(
+    tx,
+    doubtful.filter(hasRules).map(({ id }) => id),
+  )
+  const evaluations = await evaluateAll(tx, doubtful, ruleState, doubts)
+  const extensions = evaluations.filter(
+    (evaluation): evaluation is DeadlineExtension => evaluation.kind === 'deadline_extended',
+  )
+  const left = evaluations.filter(({ kind }) => kind === 'leave').map(({ checkId }) => checkId)
+  await storeExtensions(tx, extensions)
+  const extendedIds = new Set(extensions.map(({ checkId }) => checkId))
+  await storeFacts(
+    tx,
+    [...ruleState.values()].filter(({ checkId }) => extendedIds.has(checkId)),
+  )
+  await execute(
+    tx,
+    `UPDATE check_deadlines SET next_check_at = now() + interval '${RECHECK_AFTER}' WHERE check_id = ANY(?::bigint[])`,
+    [left],
+  )
+  const settled = new Set([...extensions.map(({ checkId }) => checkId), ...left])
+  return {
+    ids: arrayOf(rows.filter(({ id }) => !settled.has(id))),
+    extended: extensions.map(({ checkId }) => checkId),
+    left: left.length,
+  }
+}
+
+type Candidate = CheckTimes & { id: number; isDoubtful: boolean; scheme: string | null }
+
+function arrayOf(rows: readonly { id: number }[]): string {
+  return `{${rows.map(({ id }) => id).join(',')}}`
+}
+
+async function evaluateAll(
+  tx: Knex,
+  checks: readonly Candidate[],
+  ruleState: ReadonlyMap<number, RuleState>,
+  { gaps: found, shards, next }: Doubts,
+): Promise<(Evaluation & { checkId: number; deadline: Micros })[]> {
+  const earliest = Math.min(
+    ...checks.map((check) => Math.min(check.lastPing ?? 0, check.lastStart ?? check.lastPing ?? 0)),
+  )
+  const stored = await gapsSince(tx, earliest)
+  const isFound = new Set(found.map(keyOf))
+  const gaps = [...found, ...stored.filter((gap) => !isFound.has(keyOf(gap)))]
+  const refusals = Map.groupBy(
+    await query<{ checkId: number; at: Micros }>(
+      tx,
+      `SELECT check_id AS "checkId", ${microsOf('last_at')} AS at FROM refused_pings
+       WHERE check_id = ANY(?::bigint[]) AND reason <> 'secret' ORDER BY last_at`,
+      [checks.map(({ id }) => id)],
+    ),
+    ({ checkId }) => checkId,
+  )
+  return checks.map((check) => {
+    const deadline = check.alertAfter ?? 0
+    const facts = ruleState.get(check.id)
+    const evidence = {
+      listener: listenerOf(check.scheme),
+      shard: 1n << BigInt(shardOf(check.id, shards)),
+      gaps,
+      refusals: (refusals.get(check.id) ?? []).map(({ at }) => at),
+      ...(facts && { ruleState: facts }),
+    }
+    return { ...evaluateAbsence(check, deadline, evidence, next), checkId: check.id, deadline }
+  })
+}
+
+function keyOf({ listener, from, shards, kind }: Gap): string {
+  return `${listener} ${from} ${shards} ${kind}`
+}
+
+/** Of an open run, of a schedule, of a period: the earliest instant from which the missing ping was expected. */
+const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval '1 second',
+  CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
+
+/**
+ * Locks the overdue checks that no ping holds at this moment. Those that are not overdue any more come back without a
+ * lock, so that their marks can follow them.
+ */
+const CANDIDATES = `
+  WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before, ${timestampOf('?::bigint')} AS doubt),
+  due AS (
+    SELECT * FROM checks
+    WHERE id = ANY((SELECT ids FROM requested)::bigint[]) AND alert_after < (SELECT before FROM requested) AND status <> 'down'
+    FOR NO KEY UPDATE SKIP LOCKED)
+  SELECT id, rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM requested) AS "isDoubtful", kind, timeout_seconds AS "timeoutSeconds",
+         grace_seconds AS "graceSeconds", schedule, tz, status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
+         ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid", last_duration_us AS "lastDuration",
+         ${microsOf('alert_after')} AS "alertAfter", ${microsOf('deadline_extended_at')} AS "deadlineExtendedAt",
+         rule_bits AS "ruleBits",
+         (SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1) AS scheme
+  FROM due
+  UNION ALL
+  SELECT id, false, kind, timeout_seconds, grace_seconds, schedule, tz, status, n_pings, NULL, NULL, NULL, NULL, NULL, NULL,
+         rule_bits, NULL
+  FROM checks WHERE id = ANY((SELECT ids FROM requested)::bigint[])
+    AND (status = 'down' OR alert_after IS NULL OR alert_after >= (SELECT before FROM requested))`
+
+/** What excuses do to checks, marks, and the record; the caller holds the checks and their marks. */
+async function storeExtensions(tx: Knex, extensions: readonly DeadlineExtension[]): Promise<void> {
+  if (extensions.length === 0) return
+  await execute(tx, EXTEND_DEADLINE, [JSON.stringify(extensions)])
+}
+
+const EXTEND_DEADLINE = `
+  WITH extended AS (
+    SELECT "checkId" AS check_id, ${timestampOf('at')} AS at, ${timestampOf('"alertAfter"')} AS alert_after,
+           "isRun" AS is_run, reason, ${timestampOf('"gapFrom"')} AS gap_from,
+           ${timestampOf('"unknownFrom"')} AS unknown_from, ${timestampOf('deadline')} AS deadline
+    FROM jsonb_to_recordset(?::jsonb) AS t("checkId" bigint, at bigint, "alertAfter" bigint, "isRun" boolean,
+      reason text, "gapFrom" bigint, "unknownFrom" bigint, deadline bigint)),
+  moved AS (
+    UPDATE checks SET deadline_extended_at = extended.at, alert_after = extended.alert_after,
+           last_start = CASE WHEN is_run THEN NULL ELSE last_start END,
+           last_start_rid = CASE WHEN is_run THEN NULL ELSE last_start_rid END
+    FROM extended WHERE checks.id = extended.check_id RETURNING checks.id),
+  marked AS (
+    UPDATE check_deadlines SET next_check_at = extended.alert_after FROM extended
+    WHERE check_deadlines.check_id = extended.check_id AND extended.alert_after IS NOT NULL RETURNING 1),
+  unmarked AS (
+    DELETE FROM check_deadlines WHERE check_id IN (SELECT check_id FROM extended WHERE alert_after IS NULL) RETURNING 1),
+  known AS (
+    INSERT INTO unknown_periods (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason)
+    SELECT check_id, gap_from, at, unknown_from, deadline, alert_after, reason FROM extended ORDER BY check_id
+    RETURNING 1)
+  INSERT INTO alert_decisions (check_id, at, outcome, reason, detail, until)
+  SELECT check_id, now(), 'deadline_extended', reason, jsonb_build_object('from', gap_from, 'until', at), alert_after
+  FROM extended ORDER BY check_id`
+
+/** Ends the unknown time of checks that were heard since, went down, or were paused. @returns how many */
+export async function endUnknowns(db: Knex): Promise<number> {
+  return await execute(
+    db,
+    `UPDATE unknown_periods SET until_at = greatest(unknown_periods.from_at, CASE WHEN checks.last_ping > unknown_periods.from_at
+       THEN checks.last_ping ELSE now() END)
+     FROM checks WHERE checks.id = unknown_periods.check_id AND unknown_periods.until_at IS NULL
+       AND (checks.last_ping > unknown_periods.from_at OR checks.status IN ('down', 'paused'))`,
+  )
+}

@@ -1,0 +1,69 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { ListedGap } from './listed-gap.ts'
+import { ALL_SHARDS } from './unavailable.ts'
+
+/** The checks of a project that a gap made unknown. */
+const OF_PROJECT = `
+  LATERAL (
+    SELECT count(DISTINCT u.check_id) AS checks,
+           count(DISTINCT u.check_id) FILTER (WHERE c.last_ping >= u.gap_until) AS heard
+    FROM unknown_periods u JOIN checks c ON c.id = u.check_id
+    WHERE c.project_id = ? AND g.kind <> 'detection' AND u.gap_from < coalesce(g.until_at, 'infinity')
+      AND u.gap_until > g.from_at) known`
+
+const COLUMNS = `g.id, g.listener, ${microsOf('g.from_at')} AS from, ${microsOf('g.until_at')} AS until, g.kind, g.cause,
+  CASE WHEN g.kind = 'detection' OR g.shards & ?::bigint = ?::bigint THEN 'all' ELSE 'some' END AS scope,
+  known.checks, known.heard`
+
+/** The gaps that are kept, the newest first. @param before id; null for the first page @param shards in use */
+export async function listGaps(
+  db: Knex,
+  { projectId, before, limit, shards }: { projectId: number; before: number | null; limit: number; shards: number },
+): Promise<ListedGap[]> {
+  return await query<ListedGap>(
+    db,
+    `SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}
+     WHERE ?::bigint IS NULL OR (g.from_at, g.id) < (SELECT from_at, id FROM coverage_gaps WHERE id = ?::bigint)
+     ORDER BY g.from_at DESC, g.id DESC LIMIT ?`,
+    [...maskOf(shards), projectId, before, before, limit],
+  )
+}
+
+/**
+ * What a project should know of the last day: the gap that is open, or else the newest one that lasted a minute or made a
+ * check of it unknown; null when there is none. Pings by e-mail matter to projects that have any.
+ */
+export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap | null> {
+  const [gap] = await query<ListedGap>(
+    db,
+    `SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}
+     WHERE g.kind IN ('full', 'clock') AND g.listener IN ('http', 'smtp')
+       AND (g.until_at IS NULL OR g.until_at > now() - interval '1 day')
+       AND (g.until_at IS NULL OR g.until_at - g.from_at >= interval '1 minute' OR known.checks > 0)
+       AND (g.listener = 'http' OR known.checks > 0 OR EXISTS (
+              SELECT 1 FROM checks c CROSS JOIN LATERAL (
+                SELECT scheme FROM pings WHERE pings.check_id = c.id ORDER BY n DESC LIMIT 1) newest
+              WHERE c.project_id = ? AND newest.scheme = 'email'))
+     ORDER BY g.until_at IS NULL DESC, g.listener, g.from_at DESC LIMIT 1`,
+    [...maskOf(1), projectId, projectId],
+  )
+  return gap ?? null
+}
+
+/** Gaps in which no ping can be taken at this moment, the oldest first. */
+export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; from: Micros; cause: string }[]> {
+  return await query(
+    db,
+    `SELECT listener, ${microsOf('min(from_at)')} AS from, min(cause) AS cause FROM coverage_gaps
+     WHERE until_at IS NULL AND kind <> 'detection' AND listener IN ('http', 'smtp') GROUP BY listener ORDER BY 2`,
+  )
+}
+
+/** The bits of the shards in use, for `shards & mask = mask`. */
+function maskOf(shards: number): [string, string] {
+  const mask = String(BigInt.asIntN(64, shards >= 64 ? ALL_SHARDS : (1n << BigInt(shards)) - 1n))
+  return [mask, mask]
+}

@@ -1,0 +1,79 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import { ARRIVAL_SLACK_MS, LEASE_MS } from './heartbeat-cover.ts'
+
+/** The listeners that pings come through. */
+export type ListenerKind = 'http' | 'smtp'
+
+export interface ListenerHeartbeat {
+  /** one start of a process */
+  instance: string
+  kind: ListenerKind
+  /** when this start first beat, by the shared clock */
+  from: Micros
+  /** every ping with an earlier arrival is answered, whatever is still to come */
+  settledUntil: Micros
+  /** how long ago that is for the listener; bounds what a clock that is ahead may claim */
+  settledAge: Micros
+  /** no ping is answered with success later than this after its arrival */
+  settlesWithinMs: number
+}
+
+/** Stores that a listener is there and what it has settled. One that signed off stays so, whatever comes late. */
+export async function storeHeartbeat(db: Knex, heartbeat: ListenerHeartbeat): Promise<void> {
+  const { instance, from, kind, settledUntil, settledAge, settlesWithinMs } = heartbeat
+  await execute(db, STORE_HEARTBEAT, [instance, from, kind, settledUntil, settledAge, settlesWithinMs])
+}
+
+/** A listener that takes no more pings and has answered all signs off: nobody waits for it any longer. */
+export async function signOff(db: Knex, instance: string): Promise<void> {
+  await execute(
+    db,
+    "UPDATE listener_heartbeats SET until_at = clock_timestamp(), ended = 'clean' WHERE instance = ? AND ended IS NULL",
+    [instance],
+  )
+}
+
+/**
+ * The instant up to which no listener has an unanswered ping (docs/adr/0008). What the queues hold is not looked at:
+ * a barrier sent after this finds everything that arrived before it.
+ */
+export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {
+  const [row] = await query<{ until: Micros; limit_at: Micros }>(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
+  if (!row) throw new Error('the database did not tell its time')
+  return { until: row.until, stalledMicros: row.limit_at - row.until }
+}
+
+/** Forgets processes that were last there so many days ago, but never the last of a kind: what came after it is a gap. */
+export async function pruneHeartbeats(db: Knex, days: number): Promise<void> {
+  await execute(
+    db,
+    `DELETE FROM listener_heartbeats WHERE until_at < least(now() - make_interval(days => ?::int),
+                                              (SELECT max(until_at) FROM listener_heartbeats newest WHERE newest.kind = listener_heartbeats.kind))`,
+    [days],
+  )
+}
+
+const STORE_HEARTBEAT = `
+  INSERT INTO listener_heartbeats (instance, from_at, kind, until_at, settled_until, settles_within)
+  SELECT ?::uuid, ${timestampOf('?::bigint')}, ?, clock_timestamp(),
+         least(${timestampOf('?::bigint')}, clock_timestamp() - ?::bigint * interval '1 microsecond'),
+         ?::int * interval '1 millisecond'
+  ON CONFLICT (instance, from_at) DO UPDATE
+    SET until_at = excluded.until_at, settled_until = excluded.settled_until, settles_within = excluded.settles_within
+    WHERE listener_heartbeats.ended IS NULL`
+
+/**
+ * Outside a transaction `now()` is no later than what the statement sees, so a listener it does not see has begun
+ * after it. One that is silent counts as having settled what is too old to be answered.
+ */
+const SETTLED_UNTIL = `
+  WITH clock AS (SELECT now() AS at, now() - ?::int * interval '1 millisecond' AS limit_at),
+  listeners AS (
+    SELECT greatest(settled_until, limit_at - settles_within) AS settled FROM listener_heartbeats, clock
+    WHERE ended IS NULL AND settled_until IS NOT NULL AND until_at > at - ?::int * interval '1 millisecond')
+  SELECT ${microsOf('least(limit_at, (SELECT min(settled) FROM listeners))')} AS until,
+         ${microsOf('limit_at')} AS limit_at
+  FROM clock`

@@ -1,0 +1,35 @@
+import type { Knex } from 'knex'
+import { query } from '../../platform/database/sql.ts'
+import { isNews } from '../alerting/flip-store.ts'
+
+/** What is due is not late before that (alerting 5.2). */
+const LATE = '2 minutes'
+
+/**
+ * What has been due for more than two minutes, and so is not being done: one sentence each, empty when nothing is. What
+ * waits for others (an integration that answers slowly, a retry) has its time moved by whoever waits, and is not due. A
+ * customer's webhook endpoint is taken from at its own pace, and says nothing about this installation.
+ */
+export async function lateWork(db: Knex): Promise<string[]> {
+  const rows = await query<{ what: string }>(
+    db,
+    `SELECT what FROM (VALUES ${PARTS.join(', ')}) t(what, late) WHERE late`,
+  )
+  return rows.map(({ what }) => `${what} for more than ${LATE}`)
+}
+
+const before = `now() - interval '${LATE}'`
+
+const PARTS = [
+  `('checks are overdue and were not looked at', EXISTS (SELECT FROM check_deadlines WHERE next_check_at < ${before}))`,
+  `('changes of checks wait to be handed on', EXISTS (
+     SELECT FROM flips JOIN checks ON checks.id = flips.check_id
+     WHERE flips.processed_at IS NULL AND flips.to_status IN ('up', 'down') AND flips.at < ${before}
+       AND ${isNews('flips')}))`,
+  `('incidents wait to be decided on', EXISTS (SELECT FROM incidents WHERE next_at < ${before}))`,
+  `('digests wait to be sent', EXISTS (SELECT FROM notification_bundles WHERE sent_at IS NULL AND send_at < ${before}))`,
+  `('notifications wait for a notifier', EXISTS (
+     SELECT FROM notifications WHERE state = 'pending' AND next_attempt_at < ${before}))`,
+  `('mails wait for a mailer', EXISTS (SELECT FROM outgoing_mails WHERE next_attempt_at < ${before}))`,
+  `('messages wait for the broker', EXISTS (SELECT FROM outbox WHERE created_at < ${before}))`,
+]

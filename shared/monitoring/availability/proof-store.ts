@@ -1,0 +1,129 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import { type Micros, microsOfMillis } from '../../time.ts'
+import { elapsed, type Moment, type Span } from './attestation.ts'
+import type { Refusals } from './refusals.ts'
+import type { Proof } from './unavailable.ts'
+
+/** Who proves: one start of a process. */
+export interface Prover {
+  /** uuid */
+  instance: string
+  kind: Proof['kind']
+}
+
+/**
+ * Stores what a process has proven. Its spans come as ages, and the database's clock dates them; a span that has grown
+ * stays one row.
+ */
+export async function storeProofs(
+  db: Knex,
+  { instance, kind }: Prover,
+  spans: readonly Span[],
+  now: Moment,
+): Promise<void> {
+  if (spans.length === 0) return
+  const age = (at: Moment) => Math.max(0, Math.round(microsOfMillis(elapsed(at, now))))
+  await execute(
+    db,
+    `WITH clock AS (SELECT clock_timestamp() AS at)
+     INSERT INTO listener_heartbeats (instance, kind, span, shards, from_at, until_at)
+     SELECT ?::uuid, ?, span, shards, at - from_age * interval '1 microsecond', at - until_age * interval '1 microsecond'
+     FROM clock, unnest(?::int[], ?::bigint[], ?::bigint[], ?::bigint[]) AS t(span, shards, from_age, until_age)
+     ON CONFLICT (instance, span) WHERE span IS NOT NULL DO UPDATE
+       SET until_at = least(greatest(listener_heartbeats.until_at, excluded.until_at), clock_timestamp())
+       WHERE listener_heartbeats.ended IS NULL`,
+    [
+      instance,
+      kind,
+      spans.map(({ number }) => number),
+      spans.map(({ shards }) => String(BigInt.asIntN(64, shards))),
+      spans.map(({ from }) => age(from)),
+      spans.map(({ until }) => age(until)),
+    ],
+  )
+}
+
+/** A process that stops by itself says so: whoever sends it nothing any more loses nothing. */
+export async function endProofs(db: Knex, instance: string): Promise<void> {
+  await execute(
+    db,
+    `UPDATE listener_heartbeats SET ended = 'clean'
+     WHERE instance = ? AND span = (SELECT max(span) FROM listener_heartbeats newest WHERE newest.instance = listener_heartbeats.instance)`,
+    [instance],
+  )
+}
+
+/**
+ * Notes that nobody is to miss a door any more. It counts as a proof of nothing, so that the gap ends there and yet
+ * follows from the beats alone.
+ */
+export async function closeListener(db: Knex, listener: 'http' | 'smtp'): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO listener_heartbeats (instance, kind, span, shards, from_at, until_at, ended)
+     SELECT gen_random_uuid(), ?, 1, 0, clock_timestamp(), clock_timestamp(), 'closed'`,
+    [listener],
+  )
+}
+
+/** Days of proofs that are looked at: longer than a removed door may stay away. */
+const PROOF_DAYS = 2
+
+/** Proofs of the last days with what each kind proved last before, and the time of the database. */
+export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros; proofs: Proof[] }> {
+  const rows = await query<Required<Omit<Proof, 'shards'>> & { shards: string | null; now: Micros; since: Micros }>(
+    db,
+    `WITH clock AS (SELECT now() AS at, now() - make_interval(days => ?::int) AS since),
+     recent AS (
+       SELECT listener_heartbeats.* FROM listener_heartbeats, clock WHERE span IS NOT NULL AND until_at > since
+       UNION ALL
+       (SELECT DISTINCT ON (kind) listener_heartbeats.* FROM listener_heartbeats, clock WHERE span IS NOT NULL AND until_at <= since
+        ORDER BY kind, until_at DESC))
+     SELECT kind, instance, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, shards::text,
+            coalesce(ended IN ('clean', 'closed'), false) AS "isClean",
+            coalesce(ended = 'closed', false) AS "isClosed", ${microsOf('clock.at')} AS now,
+            ${microsOf('clock.since')} AS since
+     FROM clock LEFT JOIN recent ON true`,
+    [PROOF_DAYS],
+  )
+  const [first] = rows
+  if (!first) throw new Error('the database did not tell its time')
+  return {
+    now: first.now,
+    since: first.since,
+    proofs: rows.flatMap(({ kind, instance, from, until, shards, isClean, isClosed }) =>
+      shards === null
+        ? []
+        : [{ kind, instance, from, until, isClean, isClosed, shards: BigInt.asUintN(64, BigInt(shards)) }],
+    ),
+  }
+}
+
+/** Adds counts of refused pings; those of checks that are gone are dropped. @param now monotonic milliseconds */
+export async function storeRefusals(
+  db: Knex,
+  reason: string,
+  refused: ReturnType<Refusals['waiting']>,
+  now: number,
+): Promise<void> {
+  if (refused.length === 0) return
+  await execute(
+    db,
+    `WITH clock AS (SELECT clock_timestamp() AS at),
+     dated AS (SELECT check_id, count, at - age * interval '1 microsecond' AS last_at
+               FROM clock, unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS t(check_id, count, age))
+     INSERT INTO refused_pings (check_id, reason, minute, count, last_at)
+     SELECT check_id, ?, date_trunc('minute', last_at), count, last_at
+     FROM dated JOIN checks ON checks.id = check_id ORDER BY check_id
+     ON CONFLICT (check_id, reason, minute) DO UPDATE
+       SET count = refused_pings.count + excluded.count, last_at = greatest(refused_pings.last_at, excluded.last_at)`,
+    [
+      refused.map(({ checkId }) => checkId),
+      refused.map(({ count }) => count),
+      refused.map(({ lastAt }) => Math.max(0, Math.round(microsOfMillis(now - lastAt)))),
+      reason,
+    ],
+  )
+}

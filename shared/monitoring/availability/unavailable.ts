@@ -1,0 +1,192 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+
+export type Listener = 'http' | 'smtp'
+
+/** A row of proven ability (alerting 5.1). */
+export interface Proof {
+  kind: Listener | 'sweeper' | 'notifier'
+  /** one start of a process */
+  instance: string
+  from: Micros
+  until: Micros
+  /** bit mask */
+  shards: bigint
+  /** it signed off at `until` */
+  isClean: boolean
+  /** no proof, but that an operator has closed the door at `until`: it is not missed before somebody proves it again */
+  isClosed?: boolean
+}
+
+/** Time in which pings of some shards could not be taken for certain, or in which nobody looked. */
+export interface Gap {
+  listener: Proof['kind']
+  /** bit mask; every bit for those of a clock */
+  shards: bigint
+  from: Micros
+  /** null while it is open */
+  until: Micros | null
+  kind: 'full' | 'partial' | 'clock' | 'detection'
+  cause: string
+}
+
+/** Without a beat for so long a process is silent. */
+const SILENT_AFTER: Micros = microsOfSeconds(6)
+/** What a balancer needs to notice that one of several processes is gone. */
+const SHADOW: Micros = microsOfSeconds(20)
+/** A door that signed off and stays away for so long was removed. */
+const CLOSED_AFTER: Micros = microsOfSeconds(86_400)
+/** The way of a beat to the database may take so long: what is shorter is no hole. */
+const TOUCHING: Micros = microsOfSeconds(1)
+export const ALL_SHARDS = (1n << 64n) - 1n
+
+type Interval = { from: Micros; until: Micros; isFull: boolean }
+
+/**
+ * The maximal intervals in which doors were blind (alerting 5.2). A pure function of beats and the present, so any number
+ * of sweepers find the same.
+ */
+export function gapsOf(proofs: readonly Proof[], shards: number, now: Micros): Gap[] {
+  const present = proofs
+    .filter(({ from }) => from <= now)
+    .map((proof) => ({ ...proof, until: Math.min(proof.until, now) }))
+  const byInterval = new Map<string, Gap>()
+  for (const listener of ['http', 'smtp'] as const) {
+    const own = present.filter(({ kind }) => kind === listener)
+    const others = present.filter(({ kind }) => kind !== listener && (kind === 'http' || kind === 'smtp'))
+    for (let shard = 0; shard < shards && own.length > 0; shard++) {
+      for (const { from, until, isFull } of unavailableTime(own, others, 1n << BigInt(shard), now)) {
+        const kind = isFull ? 'full' : 'partial'
+        const key = `${listener} ${from} ${until} ${kind}`
+        const known = byInterval.get(key)
+        if (known) known.shards |= 1n << BigInt(shard)
+        else {
+          const isOpen = until >= now
+          const cause = isFull ? causeOf(own, from, now) : 'process lost'
+          byInterval.set(key, {
+            listener,
+            shards: 1n << BigInt(shard),
+            from,
+            until: isOpen ? null : until,
+            kind,
+            cause,
+          })
+        }
+      }
+    }
+  }
+  return [...byInterval.values(), ...detectionGaps(present, now)].sort((a, b) => a.from - b.from)
+}
+
+function causeOf(own: readonly Proof[], from: Micros, now: Micros): string {
+  const isThere = own.some((proof) => proof.until > from && proof.from <= (now < from ? now : from))
+  if (isThere) return 'broker'
+  return own.some((proof) => proof.isClean && proof.until === from) ? 'restart' : 'process lost'
+}
+
+function unavailableTime(own: readonly Proof[], others: readonly Proof[], bit: bigint, now: Micros): Interval[] {
+  const able = own.filter(({ shards }) => (shards & bit) !== 0n)
+  const begin = Math.min(...own.map(({ from }) => from))
+  const holes = holesOf(able, begin, tailOf(own, bit, now), now).map((hole) => ({ ...hole, isFull: true }))
+  const closed = holes.map((hole) => cutWhenRemoved(cutWhenClosed(hole, own), own, others))
+  return merged([...closed, ...shadowsOf(own, bit, now)])
+}
+
+/** Whether the time since the last proof is a hole yet: not while a process that is there may still prove it. */
+function tailOf(own: readonly Proof[], bit: bigint, now: Micros): boolean {
+  return ![...instancesOf(own).values()].some((rows) => {
+    const newest = newestOf(rows)
+    return !newest.isClean && now - newest.until <= SILENT_AFTER && (newest.shards & bit) !== 0n
+  })
+}
+
+function holesOf(able: readonly Proof[], begin: Micros, isTailHole: boolean, now: Micros): Omit<Interval, 'isFull'>[] {
+  const holes: Omit<Interval, 'isFull'>[] = []
+  let reached = begin
+  for (const { from, until } of able.toSorted((a, b) => a.from - b.from)) {
+    if (from - reached > TOUCHING) holes.push({ from: reached, until: from })
+    reached = Math.max(reached, until)
+  }
+  if (isTailHole && now > reached) holes.push({ from: reached, until: now })
+  return holes
+}
+
+/** Where a process ends without signing off, or loses a shard, a balancer may go on sending it pings for a while. */
+function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] {
+  return [...instancesOf(own).values()].flatMap((all) => {
+    const newest = newestOf(all)
+    const rows = all.filter(({ shards }) => (shards & bit) !== 0n).sort((a, b) => a.from - b.from)
+    return rows.flatMap(({ until, isClean }, index): Interval[] => {
+      const next = rows[index + 1]
+      if (next && next.from - until <= TOUCHING) return []
+      const isGone = until === newest.until && now - until > SILENT_AFTER && !isClean
+      const isLost = next !== undefined || newest.until > until
+      if (isClean || (!isGone && !isLost)) return []
+      return [{ from: until, until: Math.min(until + SHADOW, next?.from ?? now, now), isFull: false }]
+    })
+  })
+}
+
+/** The gap of a door that an operator has closed ends there. */
+function cutWhenClosed<T extends { from: Micros; until: Micros }>(hole: T, own: readonly Proof[]): T {
+  const closings = own.filter(({ isClosed, until }) => isClosed && until >= hole.from && until < hole.until)
+  return closings.length === 0 ? hole : { ...hole, until: Math.min(...closings.map(({ until }) => until)) }
+}
+
+/** The gap of a door that was removed ends a day after it signed off, when another way in is able then. */
+function cutWhenRemoved<T extends { from: Micros; until: Micros }>(
+  hole: T,
+  own: readonly Proof[],
+  others: readonly Proof[],
+): T {
+  const end = hole.from + CLOSED_AFTER
+  if (hole.until < end || !own.some(({ isClean, until }) => isClean && until === hole.from)) return hole
+  const isOtherAble = others.some(({ from, until }) => from <= end && until >= end - SILENT_AFTER)
+  return isOtherAble ? { ...hole, until: Math.min(hole.until, end - 1) } : hole
+}
+
+function merged(intervals: readonly Interval[]): Interval[] {
+  const result: Interval[] = []
+  for (const { from, until, isFull } of intervals.toSorted((a, b) => a.from - b.from)) {
+    const last = result.at(-1)
+    if (last && from <= last.until) {
+      last.until = Math.max(last.until, until)
+      last.isFull ||= isFull
+    } else if (until > from) result.push({ from, until, isFull })
+  }
+  return result
+}
+
+/** Holes in the beats of those who look and tell: nothing was lost, tellings were late. */
+function detectionGaps(proofs: readonly Proof[], now: Micros): Gap[] {
+  return (['sweeper', 'notifier'] as const).flatMap((listener) => {
+    const own = proofs.filter(({ kind }) => kind === listener)
+    if (own.length === 0) return []
+    const begin = Math.min(...own.map(({ from }) => from))
+    const isSilent = own.every(({ until }) => now - until > SILENT_AFTER)
+    return holesOf(own, begin, isSilent, now)
+      .filter(({ from, until }) => until - from > SILENT_AFTER)
+      .map(({ from, until }): Gap => {
+        const isOpen = until >= now
+        return { listener, shards: 0n, from, until: isOpen ? null : until, kind: 'detection', cause: `no ${listener}` }
+      })
+  })
+}
+
+/**
+ * Up to where doors have proven or failed to prove that they take pings: no deadline beyond it can be judged. A process
+ * that beats no more holds nobody up: its time is a gap then.
+ */
+export function provenUntil(proofs: readonly Proof[], now: Micros): Micros {
+  const live = [...instancesOf(proofs.filter(({ kind }) => kind === 'http' || kind === 'smtp')).values()]
+    .map(newestOf)
+    .filter(({ isClean, until }) => !isClean && now - until <= SILENT_AFTER)
+  return Math.min(now, ...live.map(({ until }) => until))
+}
+
+function instancesOf(proofs: readonly Proof[]): Map<string, Proof[]> {
+  return Map.groupBy(proofs, ({ instance }) => instance)
+}
+
+function newestOf(rows: readonly Proof[]): Proof {
+  return rows.reduce((newest, row) => (row.until > newest.until ? row : newest))
+}

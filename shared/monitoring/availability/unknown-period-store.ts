@@ -1,0 +1,29 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+
+/** That a check was excused and has not been heard since. */
+export interface OpenUnknown {
+  /** when its ping was expected, without the grace time after it */
+  expectedAt: Micros
+  /** when it goes down unless it is heard; null when nothing more is expected of it */
+  nextAt: Micros | null
+  /** a listener of ours was gone, or refused a ping of this check */
+  reason: 'GAP' | 'REFUSED_PING'
+}
+
+/** What a check was excused for, as long as nothing was heard of it since; null else. */
+export async function findOpenUnknown(db: Knex, checkId: number): Promise<OpenUnknown | null> {
+  const [found] = await query<OpenUnknown>(
+    db,
+    `SELECT ${microsOf("(u.expected_at - c.grace_seconds * interval '1 second')")} AS "expectedAt",
+            ${microsOf('u.next_at')} AS "nextAt", u.reason
+     FROM unknown_periods u JOIN checks c ON c.id = u.check_id
+     WHERE u.check_id = ? AND u.until_at IS NULL AND c.status = 'up'
+       AND c.deadline_extended_at > coalesce(c.last_ping, '-infinity'::timestamptz)
+     ORDER BY u.id DESC LIMIT 1`,
+    [checkId],
+  )
+  return found ?? null
+}

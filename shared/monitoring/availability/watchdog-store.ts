@@ -1,0 +1,51 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+
+/** The monitor outside is told once in so long, by whichever sweeper comes first (alerting 5.2). */
+const EVERY = '60 seconds'
+
+const IS_DUE = `(watchdog_tried_at IS NULL OR watchdog_tried_at <= clock_timestamp() - interval '${EVERY}')`
+
+/** Whether it is time to tell the monitor outside that this installation works. */
+export async function isWatchdogDue(db: Knex): Promise<boolean> {
+  return (await query(db, `SELECT FROM installation WHERE NOT ${IS_DUE}`)).length === 0
+}
+
+/** Takes the turn of this minute. @returns false when another sweeper has it */
+export async function claimWatchdog(db: Knex): Promise<boolean> {
+  const taken = await execute(
+    db,
+    `INSERT INTO installation AS i (watchdog_tried_at) VALUES (clock_timestamp())
+     ON CONFLICT (is_only) DO UPDATE SET watchdog_tried_at = excluded.watchdog_tried_at
+       WHERE i.watchdog_tried_at IS NULL OR i.watchdog_tried_at <= clock_timestamp() - interval '${EVERY}'`,
+    [],
+  )
+  return taken > 0
+}
+
+/** Notes that the monitor outside has answered. */
+export async function recordFed(db: Knex): Promise<void> {
+  await execute(db, 'UPDATE installation SET watchdog_fed_at = clock_timestamp(), watchdog_problem = NULL', [])
+}
+
+/** Notes why the monitor outside was not told, or did not answer. */
+export async function recordUnfed(db: Knex, problem: string): Promise<void> {
+  await execute(
+    db,
+    'UPDATE installation SET watchdog_problem = ?::text WHERE watchdog_problem IS DISTINCT FROM ?::text',
+    [problem, problem],
+  )
+}
+
+/** When the monitor outside last answered, null when it never did; and what went wrong since, null when nothing did. */
+export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {
+  const [row] = await query<{ now: Micros; fedAt: Micros | null; problem: string | null }>(
+    db,
+    `SELECT ${microsOf('now()')} AS now, ${microsOf('watchdog_fed_at')} AS "fedAt", watchdog_problem AS problem
+     FROM (SELECT) one LEFT JOIN installation ON true`,
+  )
+  if (!row) throw new Error('the database did not tell its time')
+  return row
+}

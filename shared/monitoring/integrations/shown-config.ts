@@ -1,0 +1,48 @@
+import { ValidationError } from '../../errors.ts'
+import type { IntegrationKind } from './kind.ts'
+
+export type ConfigObject = Readonly<Record<string, unknown>>
+
+/** A configuration as it may be shown: without the members that are written and never shown again. */
+export function shownConfig(kind: Pick<IntegrationKind, 'secretFields'>, config: ConfigObject): ConfigObject {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !kind.secretFields.includes(name)))
+}
+
+/**
+ * A configuration as given, its missing secret members taken from the stored one: what was shown can be sent back. A
+ * secret is kept only for the origin that has it already, since whoever may change an address could else read it
+ * there; a secret given as null is dropped.
+ * @throws ValidationError that names a stored secret which is to go to another origin and was not given again
+ */
+export function withStoredSecrets(
+  kind: Pick<IntegrationKind, 'secretFields' | 'readerOf'>,
+  given: ConfigObject,
+  stored: ConfigObject,
+): ConfigObject {
+  const isSecret = (name: string) => kind.secretFields.includes(name)
+  const kept = Object.entries(stored).filter(([name]) => isSecret(name) && !Object.hasOwn(given, name))
+  const said = Object.entries(given).filter(([name, value]) => value !== null || !isSecret(name))
+  const whole = Object.fromEntries([...kept, ...said])
+  for (const [name, value] of kept) {
+    const reader = kind.readerOf(whole, name)
+    if (isEmpty(value) || isSameOrigin(reader, kind.readerOf(stored, name))) continue
+    // Without an address it is sent nowhere: it goes with the address that it belonged to.
+    if (reader === '') delete whole[name]
+    else throw new ValidationError(`config.${name} ${GIVE_AGAIN}`, [problem(`config.${name}`)])
+  }
+  return whole
+}
+
+const GIVE_AGAIN = 'must be given again, or as null, since it would be sent to another address than before'
+
+function problem(path: string) {
+  return { path, code: 'invalid', message: GIVE_AGAIN }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+}
+
+function isSameOrigin(a: string, b: string): boolean {
+  return a === b || (URL.parse(a)?.origin ?? a) === (URL.parse(b)?.origin ?? b)
+}

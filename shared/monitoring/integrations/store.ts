@@ -1,0 +1,158 @@
+import type { Knex } from 'knex'
+import { execute, query } from '../../platform/database/sql.ts'
+
+/** An integration as lists show it. */
+interface ListedIntegration {
+  uuid: string
+  name: string
+  kind: string
+}
+
+/** An integration with all that is stored of it. */
+export interface StoredIntegration extends ListedIntegration {
+  id: number
+  projectId: number
+  sealedConfig: string
+  disabledAt: Date | null
+  lastNotifyAt: Date | null
+  lastError: string
+  /** of e-mail: whether its recipient agreed, or need not be asked. Nothing is sent before */
+  isEmailVerified: boolean
+}
+
+const COLUMNS = `
+  id, uuid, project_id AS "projectId", kind, name, sealed_config AS "sealedConfig", disabled_at AS "disabledAt",
+  last_notify_at AS "lastNotifyAt", last_error AS "lastError",
+  email_verified AS "isEmailVerified"`
+
+/** The integrations of a project, disabled ones included, in the order of their creation. */
+export async function listIntegrations(db: Knex, projectId: number): Promise<StoredIntegration[]> {
+  const rows = await query<StoredIntegration>(
+    db,
+    `SELECT ${COLUMNS} FROM integrations WHERE project_id = ? ORDER BY id`,
+    [projectId],
+  )
+  return rows
+}
+
+/** An integration of this project; null for unknown and foreign ones alike. */
+export async function findIntegration(db: Knex, projectId: number, uuid: string): Promise<StoredIntegration | null> {
+  const rows = await query<StoredIntegration>(
+    db,
+    `SELECT ${COLUMNS} FROM integrations WHERE project_id = ? AND uuid = ?`,
+    [projectId, uuid],
+  )
+  return rows[0] ?? null
+}
+
+/** Ids of a project's integrations that a group may pass its notification on to; a group of groups would never end. */
+export async function findGroupMembers(db: Knex, projectId: number, uuids: readonly string[]): Promise<number[]> {
+  const rows = await query<{ id: number }>(
+    db,
+    `SELECT id FROM integrations WHERE project_id = ? AND uuid = ANY(?::uuid[]) AND kind <> 'group' ORDER BY id`,
+    [projectId, uuids],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Creates an integration.
+ * @param channel its uuid only when one moves here with its identity; its recipient counts as agreed when nothing is said
+ */
+export async function insertIntegration(
+  db: Knex,
+  channel: {
+    projectId: number
+    kind: string
+    name: string
+    sealedConfig: string
+    uuid?: string
+    isEmailVerified?: boolean
+  },
+): Promise<StoredIntegration> {
+  const rows = await query<StoredIntegration>(
+    db,
+    `INSERT INTO integrations (project_id, kind, name, sealed_config, uuid, email_verified)
+     VALUES (?, ?, ?, ?, COALESCE(?::uuid, gen_random_uuid()), ?) RETURNING ${COLUMNS}`,
+    [
+      channel.projectId,
+      channel.kind,
+      channel.name,
+      channel.sealedConfig,
+      channel.uuid ?? null,
+      channel.isEmailVerified ?? true,
+    ],
+  )
+  const [row] = rows
+  if (!row) throw new Error('the integration was not inserted')
+  return row
+}
+
+/** Changes name, configuration, whether it is disabled or its recipient agreed; what is not given stays. */
+export async function updateIntegrationRow(
+  db: Knex,
+  integrationId: number,
+  changes: { name?: string; sealedConfig?: string; disabled?: boolean; isEmailVerified?: boolean },
+): Promise<void> {
+  await execute(
+    db,
+    `UPDATE integrations SET
+       name = COALESCE(?::text, name),
+       sealed_config = COALESCE(?::text, sealed_config),
+       disabled_at = CASE ?::boolean WHEN true THEN COALESCE(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END,
+       email_verified = COALESCE(?::boolean, email_verified)
+     WHERE id = ?`,
+    [
+      changes.name ?? null,
+      changes.sealedConfig ?? null,
+      changes.disabled ?? null,
+      changes.isEmailVerified ?? null,
+      integrationId,
+    ],
+  )
+}
+
+/** The recipient agreed: to this configuration, so nothing happens when it was changed meanwhile. */
+export async function confirmRecipient(db: Knex, channel: { id: number; sealedConfig: string }): Promise<void> {
+  await execute(db, 'UPDATE integrations SET email_verified = true WHERE id = ? AND sealed_config = ?', [
+    channel.id,
+    channel.sealedConfig,
+  ])
+}
+
+export async function deleteIntegrationRow(db: Knex, projectId: number, uuid: string): Promise<boolean> {
+  const changed = await execute(db, 'DELETE FROM integrations WHERE project_id = ? AND uuid = ?', [projectId, uuid])
+  return changed === 1
+}
+
+/** A notification as the log of an integration shows it. */
+export interface ListedNotification {
+  id: string
+  /** null for a test message */
+  checkUuid: string | null
+  checkStatus: 'up' | 'down'
+  state: 'pending' | 'delivered' | 'failed' | 'suppressed'
+  error: string
+  attempts: number
+  createdAt: Date
+  nextAttemptAt: Date | null
+  finishedAt: Date | null
+  what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
+  /** uuid of the incident that it is about; null for tests and digests */
+  incident: string | null
+  /** checks that it is about */
+  size: number
+}
+
+/** What was or is to be sent through an integration, newest first. */
+export async function listNotifications(db: Knex, integrationId: number, limit: number): Promise<ListedNotification[]> {
+  return await query<ListedNotification>(
+    db,
+    `SELECT n.id, c.uuid AS "checkUuid", n.check_status AS "checkStatus", n.state, n.error, n.attempts,
+            n.created_at AS "createdAt", n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt", n.what,
+            n.incident_id AS incident, coalesce(b.size, 1) AS size
+     FROM notifications n LEFT JOIN notification_bundles b ON b.id = n.bundle_id LEFT JOIN checks c ON c.id = n.check_id
+     WHERE n.integration_id = ? ORDER BY n.created_at DESC, n.id LIMIT ?`,
+    [integrationId, limit],
+  )
+}

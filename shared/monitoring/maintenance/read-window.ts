@@ -1,0 +1,89 @@
+import { type Micros, microsOfDate, microsOfSeconds, toSeconds } from '../../time.ts'
+import { invalid, isPresent, readChoice, readList, readNumber, readText, refuseUnknown } from '../alerting/fields.ts'
+import type { JsonObject, JsonValue } from '../checks/json-body.ts'
+import { isValidSchedule } from '../schedules/schedule.ts'
+import { resolveTimeZone } from '../schedules/time-zones.ts'
+import type { Window } from './window.ts'
+
+export type WindowFields = Omit<Window, 'uuid'>
+type IdempotentRequest = Extract<Window['time'], { starts: Micros }>
+type Recurring = Extract<Window['time'], { every: string }>
+
+const MEMBERS = ['name', 'match', 'checks', 'starts', 'ends', 'every', 'for', 'tz', 'uptime', 'shown', 'api_key']
+const LENGTH = { min: 60, max: 2_592_000 }
+const MAX_CHECKS = 500
+const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
+
+/**
+ * Reads a request to make or change a maintenance window (alerting 3): what it names changes, null resets to the default.
+ * @throws ValidationError with the first thing that is wrong
+ */
+export function readWindow(body: JsonObject, current: WindowFields | null, now: Micros): WindowFields {
+  const kept = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
+    value === undefined ? (was ?? normal) : value === null ? normal : read(value)
+  const fields: WindowFields = {
+    name: kept(body.name, current?.name, '', (value) => readText(value, 'name', { max: 100 })),
+    match: kept(body.match, current?.match, '', (value) => readText(value, 'match', { max: 500 })),
+    checks: kept<readonly string[]>(body.checks, current?.checks, [], (value) =>
+      readList(value, 'checks', { max: MAX_CHECKS }).map((it, index) => readText(it, `checks[${index}]`, { max: 100 })),
+    ),
+    time: readTime(body, current?.time ?? null, now),
+    uptime: kept<Window['uptime']>(body.uptime, current?.uptime, 'count', (value) =>
+      readChoice(value, 'uptime', ['count', 'exclude']),
+    ),
+    shown: kept(body.shown, current?.shown, false, (value) => {
+      if (typeof value !== 'boolean') throw invalid('shown', 'is not a boolean')
+      return value
+    }),
+  }
+  refuseUnknown(body, '', MEMBERS)
+  if (fields.match.trim() === '' && fields.checks.length === 0) throw invalid('match', 'is missing')
+  return fields
+}
+
+function readTime(body: JsonObject, current: Window['time'] | null, now: Micros): Window['time'] {
+  const isTimed = ['starts', 'ends', 'every', 'for', 'tz'].some((member) => body[member] !== undefined)
+  if (!isTimed && current) return current
+  const recurring = current && 'every' in current ? current : null
+  const hasSingleDates = body.starts !== undefined || body.ends !== undefined
+  if (isPresent(body.every) && (isPresent(body.starts) || isPresent(body.ends)))
+    throw invalid('every', 'has unexpected value')
+  const isRecurring = isPresent(body.every) || (recurring && body.every === undefined && !hasSingleDates)
+  if (isRecurring) return readRecurring(body, recurring)
+  return readOnce(body, current && 'starts' in current ? current : null, now)
+}
+
+function readRecurring(body: JsonObject, current: Recurring | null): Recurring {
+  const every = current && body.every === undefined ? current.every : readText(body.every, 'every', { max: 100 })
+  if (!isValidSchedule(every)) throw invalid('every', 'is not a valid cron or OnCalendar expression')
+  const length = current && body.for === undefined ? current.for : readNumber(body.for, 'for', LENGTH)
+  const named = isPresent(body.tz) ? resolveTimeZone(readText(body.tz, 'tz', { max: 100 })) : 'UTC'
+  const tz = current && body.tz === undefined ? current.tz : named
+  if (tz === null) throw invalid('tz', 'is not a valid timezone')
+  if (!isValidSchedule(every, tz)) throw invalid('every', 'is not a valid cron or OnCalendar expression')
+  // The same times again, as a form sends them: what was ended early stays so.
+  const isSame = current && current.every === every && current.for === length && current.tz === tz
+  return isSame ? current : { every, for: length, tz }
+}
+
+/** Reads a time that does not recur. A change of one end keeps the other one; the length counts from the beginning. */
+function readOnce(body: JsonObject, current: IdempotentRequest | null, now: Micros): IdempotentRequest {
+  const normal = microsOfSeconds(Math.floor(toSeconds(now)))
+  const kept = body.starts === undefined ? current?.starts : undefined
+  const starts = isPresent(body.starts) ? readInstant(body.starts, 'starts') : (kept ?? normal)
+  if (isPresent(body.for)) {
+    if (isPresent(body.ends)) throw invalid('for', 'has unexpected value')
+    return { starts, ends: starts + microsOfSeconds(readNumber(body.for, 'for', LENGTH)) }
+  }
+  const ends = current && body.ends === undefined ? current.ends : readInstant(body.ends, 'ends')
+  if (ends - starts < microsOfSeconds(LENGTH.min)) throw invalid('ends', 'is too small')
+  if (ends - starts > microsOfSeconds(LENGTH.max)) throw invalid('ends', 'is too large')
+  return { starts, ends }
+}
+
+function readInstant(value: JsonValue | undefined, path: string): Micros {
+  const text = readText(value, path, { max: 40 })
+  const date = new Date(INSTANT.test(text) ? text : Number.NaN)
+  if (Number.isNaN(date.getTime())) throw invalid(path, 'has unexpected value')
+  return microsOfDate(date)
+}

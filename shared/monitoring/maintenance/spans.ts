@@ -1,0 +1,141 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
+import { isAbout, timesOf, type Window, type WindowTime } from './window.ts'
+
+/** What a window is about. */
+interface About {
+  uuid: string
+  /** split */
+  tags: readonly string[]
+}
+
+export const WEEK: Micros = microsOfSeconds(604_800)
+const DAY: Micros = microsOfSeconds(86_400)
+
+/** Spans that overlap or touch become one; ascending. */
+export function merged(spans: readonly WindowTime[]): WindowTime[] {
+  const result: WindowTime[] = []
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
+    const last = result.at(-1)
+    if (last && span.from <= last.until) last.until = Math.max(last.until, span.until)
+    else result.push({ ...span })
+  }
+  return result
+}
+
+/** What is left of a span without others. @param taken merged */
+export function without(span: WindowTime, taken: readonly WindowTime[]): WindowTime[] {
+  const left: WindowTime[] = []
+  let { from } = span
+  for (const each of taken) {
+    if (each.until <= from) continue
+    if (each.from >= span.until) break
+    if (each.from > from) left.push({ from, until: each.from })
+    from = Math.max(from, each.until)
+  }
+  if (from < span.until) left.push({ from, until: span.until })
+  return left
+}
+
+/** How much of a span of time others cover, in microseconds. @param spans merged */
+export function covered(spans: readonly WindowTime[], from: Micros, until: Micros): Micros {
+  return spans.reduce((sum, span) => sum + Math.max(0, Math.min(span.until, until) - Math.max(span.from, from)), 0)
+}
+
+/** A window and its times within a span that somebody looks at. */
+export interface TimedWindow<W extends Window = Window> {
+  window: W
+  times: readonly WindowTime[]
+}
+
+/** Times that are looked at for one answer, over all windows: what recurs each minute is cut, the newest times stay. */
+const MAX_TIMES = 20_000
+
+/** The times of windows within a span, found once for all checks that they are about. Yields after each. */
+export function* timedWindows<W extends Window>(
+  windows: readonly W[],
+  from: Micros,
+  until: Micros,
+): Generator<undefined, TimedWindow<W>[]> {
+  let left = MAX_TIMES
+  const timed: TimedWindow<W>[] = []
+  for (const window of windows) {
+    if ('starts' in window.time) {
+      timed.push({ window, times: timesOf(window, from, until) })
+      continue
+    }
+    const times: WindowTime[] = []
+    // By days, the newest first: one look at a window gives a bounded number of times, the oldest ones.
+    for (let end = until; end > from && left > 0; end -= DAY) {
+      const found = timesOf(window, Math.max(from, end - DAY), end)
+      left -= found.length + 1
+      times.push(...found)
+    }
+    timed.push({ window, times: merged(times) })
+    yield
+  }
+  return timed
+}
+
+/** When windows are about a check, merged. */
+export function spansOf(windows: readonly TimedWindow[], check: About): WindowTime[] {
+  return merged(windows.filter(({ window }) => isAbout(window, check)).flatMap(({ times }) => times))
+}
+
+/** The time that windows take out of a check's uptime, up and down alike (alerting 3), merged. */
+export function excludedSpans(windows: readonly TimedWindow[], check: About): WindowTime[] {
+  return spansOf(
+    windows.filter(({ window }) => window.uptime === 'exclude'),
+    check,
+  )
+}
+
+/** A window in progress, and its end. */
+export interface OpenWindow<W extends Window = Window> {
+  window: W
+  until: Micros
+}
+
+/** The windows that go on at an instant, found once for all checks that they are about. Yields after each. */
+export function* openWindows<W extends Window>(
+  windows: readonly W[],
+  now: Micros,
+): Generator<undefined, OpenWindow<W>[]> {
+  const open: OpenWindow<W>[] = []
+  for (const window of windows) {
+    for (const { until } of timesOf(window, now, now + 1)) open.push({ window, until })
+    yield
+  }
+  return open
+}
+
+/** The window that a check is in, of several the one that ends last; null outside of all. */
+export function windowNow<W extends Window>(windows: readonly OpenWindow<W>[], check: About): OpenWindow<W> | null {
+  const open = windows.filter(({ window }) => isAbout(window, check))
+  return open.reduce<OpenWindow<W> | null>(
+    (last, each) => (last === null || each.until > last.until ? each : last),
+    null,
+  )
+}
+
+/** When a window is next, or is now; null when it is over for good. */
+export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTime | null {
+  if ('starts' in time) return time.ends > now ? { from: time.starts, until: time.ends } : null
+  const length = microsOfSeconds(time.for)
+  const next = (after: Micros) => nextOccurrence(guessKind(time.every), time.every, time.tz, after)
+  // Only occurrences that were ended early can lie behind us.
+  for (let from = next(now - length); from !== null; from = next(from)) {
+    const begin = from
+    const until = time.cuts?.find((cut) => cut.from === begin)?.until ?? begin + length
+    if (until > now) return { from, until }
+  }
+  return null
+}
+
+/**
+ * Whether windows cover more than half of the week to come: who would hear of an outage then is hardly anybody.
+ * @param windows with their times in that week
+ */
+export function coversMuchOfWeek(windows: readonly TimedWindow[], check: About, now: Micros): boolean {
+  return covered(spansOf(windows, check), now, now + WEEK) > WEEK / 2
+}

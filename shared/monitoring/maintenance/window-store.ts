@@ -1,0 +1,106 @@
+import type { Knex } from 'knex'
+import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { WindowFields } from './read-window.ts'
+import type { Window, WindowTime } from './window.ts'
+
+export interface StoredWindow extends Window {
+  id: number
+  projectId: number
+}
+
+interface Row extends Omit<StoredWindow, 'time'> {
+  starts: Micros | null
+  ends: Micros | null
+  every: string | null
+  for: number | null
+  tz: string
+  cuts: WindowTime[]
+}
+
+const COLUMNS = `id, uuid, project_id AS "projectId", name, match, checks::text[] AS checks, ${microsOf('starts_at')} AS starts,
+  ${microsOf('ends_at')} AS ends, every, for_seconds AS "for", tz, cuts, uptime, shown`
+
+function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): StoredWindow {
+  if (every === null) return { ...row, time: { starts: starts ?? 0, ends: ends ?? 0 } }
+  return { ...row, time: { every, for: length ?? 0, tz, ...(cuts.length > 0 && { cuts }) } }
+}
+
+/** The maintenance windows of projects, the newest first. */
+export async function windowsOf(db: Knex, projectIds: readonly number[]): Promise<StoredWindow[]> {
+  const sql = `SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
+  return (await query<Row>(db, sql, [projectIds])).map(windowOf)
+}
+
+/** @returns null when the project has no such window */
+export async function findWindow(db: Knex, projectId: number, uuid: string): Promise<StoredWindow | null> {
+  const sql = `SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ? AND uuid = ?::uuid`
+  const [row] = await query<Row>(db, sql, [projectId, uuid])
+  return row ? windowOf(row) : null
+}
+
+/**
+ * Stores a window: that of an id, or a new one, whose uuid may be given.
+ * @returns null when it was deleted meanwhile
+ */
+export async function saveWindow(
+  tx: Knex,
+  projectId: number,
+  identity: { id: number } | { uuid: string | null },
+  { name, match, checks, time, uptime, shown }: WindowFields,
+): Promise<StoredWindow | null> {
+  const once = 'starts' in time ? time : null
+  const again = 'starts' in time ? null : time
+  const values = [
+    name,
+    match,
+    checks,
+    once?.starts ?? null,
+    once?.ends ?? null,
+    again?.every ?? null,
+    again?.for ?? null,
+    again?.tz ?? 'UTC',
+    JSON.stringify(again?.cuts ?? []),
+    uptime,
+    shown,
+  ]
+  const at = timestampOf('?::bigint')
+  const placed = `?, ?, ?::uuid[], ${at}, ${at}, ?, ?::int, ?, ?::jsonb, ?, ?`
+  const columns = 'name, match, checks, starts_at, ends_at, every, for_seconds, tz, cuts, uptime, shown'
+  const rows =
+    'uuid' in identity
+      ? await query<Row>(
+          tx,
+          `INSERT INTO maintenance_windows (${columns}, project_id, uuid)
+           VALUES (${placed}, ?, coalesce(?::uuid, gen_random_uuid())) RETURNING ${COLUMNS}`,
+          [...values, projectId, identity.uuid],
+        )
+      : await query<Row>(
+          tx,
+          `UPDATE maintenance_windows SET (${columns}) = (${placed}) WHERE project_id = ? AND id = ? RETURNING ${COLUMNS}`,
+          [...values, projectId, identity.id],
+        )
+  const [row] = rows
+  return row ? windowOf(row) : null
+}
+
+/** @returns whether there was one */
+export async function deleteWindow(tx: Knex, id: number): Promise<boolean> {
+  return (await execute(tx, 'DELETE FROM maintenance_windows WHERE id = ?', [id])) === 1
+}
+
+/** Forgets windows that ended so many days ago. */
+export async function pruneWindows(db: Knex, days: number): Promise<void> {
+  await execute(db, 'DELETE FROM maintenance_windows WHERE ends_at < now() - make_interval(days => ?::int)', [days])
+}
+
+/** Which of these are checks of a project. @param uuids as somebody wrote them */
+export async function knownChecks(db: Knex, projectId: number, uuids: readonly string[]): Promise<string[]> {
+  const rows = await query<{ uuid: string }>(
+    db,
+    'SELECT uuid::text FROM checks WHERE project_id = ? AND uuid::text = ANY(?::text[])',
+    [projectId, uuids],
+  )
+  return rows.map(({ uuid }) => uuid)
+}

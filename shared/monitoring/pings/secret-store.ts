@@ -1,0 +1,57 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+
+/** Stores a new secret of a check; the one before counts for so many seconds more. */
+export async function savePingSecret(
+  tx: Knex,
+  checkId: number,
+  { sealedSecret, overlapSeconds }: { sealedSecret: string; overlapSeconds: number },
+): Promise<void> {
+  await execute(
+    tx,
+    `INSERT INTO check_secrets (check_id, sealed_secret) VALUES (?, ?)
+     ON CONFLICT (check_id) DO UPDATE SET sealed_previous = check_secrets.sealed_secret,
+       previous_until = now() + make_interval(secs => ?::int), sealed_secret = excluded.sealed_secret`,
+    [checkId, sealedSecret, overlapSeconds],
+  )
+}
+
+/** The sealed secrets of those checks that have one, by the id of the check. */
+export async function findPingSecrets(db: Knex, checkIds: readonly number[]): Promise<Map<number, string>> {
+  const rows = await query<{ id: number; sealed: string }>(
+    db,
+    'SELECT check_id AS id, sealed_secret AS sealed FROM check_secrets WHERE check_id = ANY(?::bigint[])',
+    [checkIds],
+  )
+  return new Map(rows.map(({ id, sealed }) => [id, sealed]))
+}
+
+export async function deletePingSecret(tx: Knex, checkId: number): Promise<void> {
+  await execute(tx, 'DELETE FROM check_secrets WHERE check_id = ?', [checkId])
+}
+
+/** Pings of a check that were refused because they showed no right secret, per hour, newest first, of the last days. */
+export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour: Micros; count: number }[]> {
+  return await query(
+    db,
+    `SELECT ${microsOf("date_trunc('hour', minute)")} AS hour, sum(count)::bigint AS count FROM refused_pings
+     WHERE check_id = ? AND reason = 'secret' AND minute > now() - interval '2 days' GROUP BY 1 ORDER BY 1 DESC`,
+    [checkId],
+  )
+}
+
+/** Counts pings that showed no right secret; unlike refusals for reasons of ours they excuse nobody. */
+export async function countSecretRefusals(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
+  const rows = [...counts].toSorted(([one], [other]) => one - other)
+  await execute(
+    db,
+    `INSERT INTO refused_pings (check_id, reason, minute, count, last_at)
+     SELECT c.id, 'secret', date_trunc('minute', now()), t.count, now()
+     FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, count) JOIN checks c ON c.id = t.check_id ORDER BY c.id
+     ON CONFLICT (check_id, reason, minute) DO UPDATE
+       SET count = refused_pings.count + excluded.count, last_at = excluded.last_at`,
+    [rows.map(([checkId]) => checkId), rows.map(([, count]) => count)],
+  )
+}

@@ -1,0 +1,62 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import { type CheckTimes, graceStart, type NextOccurrence } from '../checks/status.ts'
+import type { Run } from './run.ts'
+import type { RunRule } from './run-rule.ts'
+
+type Timed = Pick<CheckTimes, 'graceSeconds'>
+
+/** When an open run has overrun. @param beganAt its start */
+export function runDeadline(check: Timed, rule: RunRule, beganAt: Micros): Micros {
+  return beganAt + microsOfSeconds(rule.max ?? check.graceSeconds)
+}
+
+/** When a run that has just shown itself alive has overrun. */
+export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | null {
+  if (rule.alive === null) return run.deadline
+  const silence = at + microsOfSeconds(rule.alive)
+  if (rule.max === null || run.startedAt === null) return silence
+  return Math.min(run.startedAt + microsOfSeconds(rule.max), silence)
+}
+
+/**
+ * When a check whose runs are watched goes down if nothing else arrives (alerting 7): the earliest of the deadlines of
+ * its open runs and of its schedule. With `last` it is today's instant, but for the limit of the open run.
+ * @returns null when it cannot go down by itself
+ */
+export function watchedDeadline(
+  check: CheckTimes,
+  { rule, open }: { rule: RunRule; open: readonly Run[] },
+  next: NextOccurrence,
+): Micros | null {
+  if (check.status === 'down' || check.status === 'paused') return null
+  const runs =
+    rule.watch === 'last'
+      ? check.lastStart === null
+        ? []
+        : [runDeadline(check, rule, check.lastStart)]
+      : open.flatMap(({ deadline }) => deadline ?? [])
+  const schedule = scheduleDeadline(check, { rule, open }, next)
+  return schedule === null ? (runs.length === 0 ? null : Math.min(...runs)) : Math.min(schedule, ...runs)
+}
+
+/** By when the next run must have begun, which no open run is in the place of. */
+function scheduleDeadline(
+  check: CheckTimes,
+  { rule, open }: { rule: RunRule; open: readonly Run[] },
+  next: NextOccurrence,
+): Micros | null {
+  const first = graceStart(check, next)
+  if (first === null) return null
+  if (rule.watch === 'last') return first + microsOfSeconds(check.graceSeconds)
+  const begun = Math.max(...open.flatMap(({ startedAt }) => startedAt ?? []))
+  const suppression = begun + microsOfSeconds(rule.early ?? 0)
+  const due = suppression < first ? first : occurrenceAfter(check, first, suppression, next)
+  return due === null ? null : due + microsOfSeconds(rule.start_grace ?? check.graceSeconds)
+}
+
+/** The first occurrence after an instant. @param first one that is not after it */
+function occurrenceAfter(check: CheckTimes, first: Micros, after: Micros, next: NextOccurrence): Micros | null {
+  if (check.kind !== 'simple') return next(check.kind, check.schedule, check.tz, after)
+  const period = microsOfSeconds(check.timeoutSeconds)
+  return first + (Math.floor((after - first) / period) + 1) * period
+}

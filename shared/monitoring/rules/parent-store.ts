@@ -1,0 +1,105 @@
+import type { Knex } from 'knex'
+import { microsOf } from '../../platform/database/instants.ts'
+import { execute, query } from '../../platform/database/sql.ts'
+import type { Micros } from '../../time.ts'
+import type { CheckTimes } from '../checks/status.ts'
+import { shownStatus } from '../checks/status.ts'
+import { splitTags } from '../checks/tags.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
+import type { TimedNode } from './parent-suppression.ts'
+import type { Node, Parent, ParentsMode } from './parents.ts'
+
+interface StoredNode extends TimedNode {
+  projectId: number
+}
+
+type Row = CheckTimes &
+  Pick<StoredNode, 'uuid' | 'name' | 'projectId' | 'downAt' | 'upAt'> & {
+    tags: string
+    parents: Parent[] | null
+    mode: ParentsMode | null
+  }
+
+/** The checks of projects as nodes of the graph of what depends on what. */
+export async function nodesOf(db: Knex, projectIds: readonly number[], now: Micros): Promise<StoredNode[]> {
+  const rows = await query<Row>(
+    db,
+    `SELECT c.uuid, c.name, c.project_id AS "projectId", c.tags, c.kind, c.timeout_seconds AS "timeoutSeconds",
+            c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status, c.n_pings AS "nPings",
+            ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
+            c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration",
+            ${microsOf('c.alert_after')} AS "alertAfter", ${microsOf('c.deadline_extended_at')} AS "deadlineExtendedAt",
+            c.rule_bits AS "ruleBits",
+            r.parents, r.parents_mode AS mode, ${microsOf('i.down_at')} AS "downAt",
+            CASE WHEN c.status = 'up' THEN (SELECT ${microsOf('max(at)')} FROM flips
+                                            WHERE flips.check_id = c.id AND to_status = 'up') END AS "upAt"
+     FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+       LEFT JOIN incidents i ON i.check_id = c.id AND i.resolved_at IS NULL
+     WHERE c.project_id = ANY(?::bigint[])`,
+    [projectIds],
+  )
+  return rows.map((row) => ({
+    uuid: row.uuid,
+    name: row.name,
+    projectId: row.projectId,
+    tags: splitTags(row.tags),
+    parents: row.parents ?? [],
+    mode: row.mode ?? 'any',
+    state: stateOf(row, now),
+    isUp: row.status === 'up',
+    downAt: row.downAt,
+    upAt: row.upAt,
+  }))
+}
+
+function stateOf(check: CheckTimes, now: Micros): Node['state'] {
+  if (check.status === 'down') return 'down'
+  if (check.status !== 'up') return 'fine'
+  return shownStatus(check, now, nextOccurrence) === 'up' ? 'fine' : 'late'
+}
+
+/** A check of these projects changed: what parents hold there is looked at again. */
+export async function reevaluateChildren(tx: Knex, projectIds: readonly number[]): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE incidents SET next_at = now()
+     WHERE project_id = ANY(?::bigint[]) AND suppression IN ('PARENT_DOWN', 'PARENT_LATE') AND resolved_at IS NULL`,
+    [projectIds],
+  )
+}
+
+/** A check that others may depend on. */
+export interface Depended {
+  projectId: number
+  uuid: string
+  tags: readonly string[]
+}
+
+/** For each check, in their order, how many others of its project name it as what they depend on, by itself or by a tag. */
+export async function countChildren(db: Knex, checks: readonly Depended[]): Promise<number[]> {
+  const requested = checks.flatMap(({ projectId, uuid, tags }, place) =>
+    [{ name: 'check', value: uuid }, ...tags.map((tag) => ({ name: 'tag', value: tag }))].map((key) => ({
+      place,
+      projectId,
+      uuid,
+      ...key,
+    })),
+  )
+  const rows = await query<{ place: number; count: number }>(
+    db,
+    `WITH requested AS (
+       SELECT * FROM jsonb_to_recordset(?::jsonb) AS t(place int, "projectId" bigint, uuid uuid, name text, value text)),
+     named AS (
+       SELECT c.project_id, c.uuid, parent.key AS name, parent.value
+       FROM checks c JOIN check_rules r ON r.check_id = c.id
+         CROSS JOIN LATERAL jsonb_array_elements(r.parents) AS one
+         CROSS JOIN LATERAL jsonb_each_text(one) AS parent
+       WHERE c.project_id = ANY(?::bigint[]))
+     SELECT a.place, count(DISTINCT n.uuid) AS count
+     FROM requested a JOIN named n ON n.project_id = a."projectId" AND n.name = a.name AND n.value = a.value AND n.uuid <> a.uuid
+     GROUP BY a.place`,
+    [JSON.stringify(requested), [...new Set(checks.map(({ projectId }) => projectId))]],
+  )
+  const counts = new Map(rows.map(({ place, count }) => [place, count]))
+  return checks.map((_, place) => counts.get(place) ?? 0)
+}

@@ -1,0 +1,85 @@
+import { type Micros, microsOfSeconds } from '../../time.ts'
+import type { Incident, Suppression } from '../alerting/incident.ts'
+import type { CheckSchedule } from '../checks/check.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
+import { type Graph, graphOf, holdOf, type Node, parentsOf } from './parents.ts'
+
+/** A late parent is waited for at most so long; whether it came is looked at again and again. */
+const MAX_PARENT_WAIT: Micros = microsOfSeconds(300)
+const RECHECK_AFTER: Micros = microsOfSeconds(10)
+/** What a child gets at most to be heard after its parent came back. */
+const MAX_RECOVERY_WAIT: Micros = microsOfSeconds(3600)
+
+/** A node with since when it is what it is. */
+export interface TimedNode extends Node {
+  isUp: boolean
+  /** when its open incident began */
+  downAt: Micros | null
+  /** its newest flip to up */
+  upAt: Micros | null
+}
+
+/** What the checks above one hold of it. */
+export interface Held {
+  gate: Suppression | null
+  isInCycle: boolean
+}
+
+const FREE: Held = { gate: null, isInCycle: false }
+
+/** The checks of a project at an instant, as far as they depend on each other. */
+export interface Relatives {
+  graph: Graph
+  byUuid: ReadonlyMap<string, TimedNode>
+}
+
+export function relativesOf(nodes: readonly TimedNode[]): Relatives {
+  return { graph: graphOf(nodes), byUuid: new Map(nodes.map((node) => [node.uuid, node])) }
+}
+
+/**
+ * What a check's parents hold of its messages (alerting 4).
+ * @param downAt when its outage began
+ */
+export function suppressedByParents(
+  check: CheckSchedule & { uuid: string },
+  incident: Incident | null,
+  { graph, byUuid }: Relatives,
+  { downAt, now }: { downAt: Micros; now: Micros },
+): Held {
+  const node = byUuid.get(check.uuid)
+  if (!node || node.parents.length === 0) return FREE
+  const hold = holdOf(node, graph)
+  if (hold.kind === 'cycle') return { gate: null, isInCycle: true }
+  if (hold.kind === 'down') {
+    const detail = { check: hold.root.uuid, name: hold.root.name || hold.root.uuid }
+    const since = byUuid.get(hold.root.uuid)?.downAt ?? downAt
+    return { gate: { reason: 'PARENT_DOWN', since, until: null, detail }, isInCycle: false }
+  }
+  if (hold.kind === 'late') {
+    const until = Math.min(downAt + MAX_PARENT_WAIT, now + RECHECK_AFTER)
+    const detail = { check: hold.parent.uuid, name: hold.parent.name || hold.parent.uuid }
+    return { gate: { reason: 'PARENT_LATE', since: downAt, until, detail }, isInCycle: false }
+  }
+  const parents = parentsOf(node, graph).flatMap(({ uuid }) => byUuid.get(uuid) ?? [])
+  return { gate: chanceOf(check, incident, cameUp(parents, downAt)), isInCycle: false }
+}
+
+/** The parent that came up last of those that were down since an instant. */
+function cameUp(parents: readonly TimedNode[], since: Micros): TimedNode | null {
+  const up = parents.filter(({ isUp, upAt }) => isUp && upAt !== null && upAt > since)
+  return up.sort((a, b) => (b.upAt ?? 0) - (a.upAt ?? 0))[0] ?? null
+}
+
+/** A child that was held and told nobody yet gets one expected signal after its parent came back. */
+function chanceOf(check: CheckSchedule, incident: Incident | null, parent: TimedNode | null): Suppression | null {
+  const upAt = parent?.upAt ?? null
+  if (incident?.suppression !== 'PARENT_DOWN' || incident.firstStep !== null || !parent || upAt === null) return null
+  const due =
+    check.kind === 'simple'
+      ? upAt + microsOfSeconds(check.timeoutSeconds)
+      : (nextOccurrence(check.kind, check.schedule, check.tz, upAt) ?? upAt)
+  const until = Math.min(due + microsOfSeconds(check.graceSeconds), upAt + MAX_RECOVERY_WAIT)
+  const detail = { check: parent.uuid, name: parent.name || parent.uuid }
+  return { reason: 'PARENT_DOWN', since: Math.min(upAt, incident.downAt), until, detail }
+}

@@ -1,0 +1,56 @@
+import type { Micros } from '../../time.ts'
+import { applySignal, type CheckMachine, type SignalOutcome } from '../checks/state-machine.ts'
+import { type CheckTimes, goingDownAtWithoutRules, type NextOccurrence } from '../checks/status.ts'
+import { applyWatched, type RunSignal } from './apply-watched.ts'
+import { watchedDeadline } from './deadline.ts'
+import { hasQuorum, isCounted, noteSource, type Quorum, quorumDeadline } from './quorum.ts'
+import type { RunBook } from './run.ts'
+
+/** What the rules of a check need beside its own row, to say when it goes down. */
+export interface RuleState {
+  checkId: number
+  runs: RunBook | null
+  sources: Quorum | null
+}
+
+/** When a ruled check goes down if nothing else arrives; null when it cannot by itself. */
+export function ruleDeadline(check: CheckTimes, facts: RuleState, next: NextOccurrence): Micros | null {
+  const own = facts.runs ? watchedDeadline(check, facts.runs, next) : goingDownAtWithoutRules(check, next)
+  if (!facts.sources || check.status !== 'up') return own
+  const quorum = quorumDeadline(check, facts.sources, next)
+  if (quorum === null || quorum === Number.POSITIVE_INFINITY) return own
+  return own === null ? quorum : Math.min(own, quorum)
+}
+
+/**
+ * Applies one signal to a ruled check, as applySignal does to others: changes check and facts in place. A success brings
+ * it up only when enough sources report. A signal of a source that does not count changes the number of pings only.
+ */
+export function applyRules(
+  check: CheckMachine,
+  facts: RuleState,
+  signal: RunSignal,
+  next: NextOccurrence,
+): SignalOutcome {
+  if (facts.sources && !isCounted(facts.sources, signal.source)) {
+    facts.sources.expectedFrom ??= signal.at
+    return { ...applySignal(check, { ...signal, kind: 'ign' }, next), type: signal.kind, uncounted: true }
+  }
+  const before = check.status
+  const outcome = facts.runs ? applyWatched(check, facts.runs, signal, next) : applySignal(check, signal, next)
+  const settled = facts.sources ? withQuorum(check, facts.sources, { signal, before, outcome }, next) : outcome
+  check.alertAfter = ruleDeadline(check, facts, next)
+  return settled
+}
+
+function withQuorum(
+  check: CheckMachine,
+  quorum: Quorum,
+  { signal, before, outcome }: { signal: RunSignal; before: CheckMachine['status']; outcome: SignalOutcome },
+  next: NextOccurrence,
+): SignalOutcome {
+  noteSource(quorum, { name: signal.source, kind: outcome.type, at: signal.at })
+  if (outcome.flip?.to !== 'up' || hasQuorum(check, quorum, signal.at, next)) return outcome
+  check.status = before
+  return { ...outcome, flip: null }
+}

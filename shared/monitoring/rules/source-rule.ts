@@ -1,0 +1,67 @@
+import {
+  invalid,
+  isPresent,
+  readChoice,
+  readList,
+  readNumber,
+  readObject,
+  readText,
+  refuseUnknown,
+} from '../alerting/fields.ts'
+import type { JsonValue } from '../checks/json-body.ts'
+
+/** How many machines report for a check, as the API shows it (alerting 8). */
+export interface SourceRule {
+  /** where a ping names its source */
+  by: 'query' | 'header' | 'address'
+  /** names, or how many */
+  expect: readonly string[] | number
+  need: number | 'all'
+}
+
+/** Most sources of a check. */
+const MAX_SOURCES = 100
+const NAME = /^[A-Za-z0-9._:-]{1,64}$/
+
+/** The name of a source as a ping gives it; `''` for what is no name: no ping is refused for it. */
+export function sourceName(given: string | null | undefined): string {
+  return given !== null && given !== undefined && NAME.test(given) ? given : ''
+}
+
+/** How many are expected. */
+export function expectedCount({ expect }: SourceRule): number {
+  return typeof expect === 'number' ? expect : expect.length
+}
+
+/** How many must report. */
+export function neededCount(rule: SourceRule): number {
+  return rule.need === 'all' ? expectedCount(rule) : rule.need
+}
+
+/** @throws ValidationError with the first thing that is wrong, in the order of the specification */
+export function readSourceRule(value: JsonValue, path: string): SourceRule {
+  const rule = readObject(value, path)
+  const by = readChoice(rule.by, `${path}.by`, ['query', 'header', 'address'])
+  const expect = readExpected(rule.expect, `${path}.expect`)
+  const read = { by, expect, need: readNeed(rule.need, `${path}.need`) }
+  if (neededCount(read) > expectedCount(read)) throw invalid(`${path}.need`, 'is too large')
+  refuseUnknown(rule, path, Object.keys(read))
+  return read
+}
+
+function readExpected(value: JsonValue | undefined, path: string): string[] | number {
+  if (typeof value === 'number') return readNumber(value, path, { min: 1, max: MAX_SOURCES })
+  const names = readList(value, path, { min: 1, max: MAX_SOURCES }).map((it, index) => {
+    const name = readText(it, `${path}[${index}]`, { max: 64 })
+    if (sourceName(name) === '') throw invalid(`${path}[${index}]`, 'has unexpected value')
+    return name
+  })
+  if (new Set(names).size < names.length) throw invalid(path, 'has unexpected value')
+  return names
+}
+
+function readNeed(value: JsonValue | undefined, path: string): number | 'all' {
+  if (value === 'all' || !isPresent(value)) return 'all'
+  if (typeof value === 'string') throw invalid(path, 'has unexpected value')
+  return readNumber(value, path, { min: 1, max: MAX_SOURCES })
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { ConfirmChannel, GetMessage } from 'amqplib'
+import { deadLetterQueueOf } from '../../contracts/define-message.ts'
+import { connectOnce } from './addresses.ts'
+import { type DeadLetteredMessage, revived } from './dead-letter.ts'
+import { inspectQueues, type QueueState } from './inspect-queues.ts'
+
+/** What to do with one message. `kept` leaves it where it is. */
+export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'
+
+/** The operator's hand on the dead-letter queues: a connection of its own, for the length of one command. */
+export interface DeadLetterQueue extends AsyncDisposable {
+  /**
+   * Looks up to three times at a queue that seems to have neither messages nor consumers: RabbitMQ says so as well when
+   * the queue's leader does not answer it within a quarter of a second.
+   * @returns null when there is no such queue
+   */
+  look(queue: string): Promise<QueueState | null>
+  /** Messages that a queue gave up, looked at in the same way. @returns null when it has no dead-letter queue */
+  depth(queue: string): Promise<number | null>
+  /**
+   * Shows messages in their order, at most `limit`, and does with each what `decide` says; what it keeps goes back.
+   * A replayed one is confirmed by the broker, and `done` has run, before it leaves its queue: it may come twice, and
+   * is never lost.
+   */
+  each(
+    queue: string,
+    limit: number,
+    decide: (letter: DeadLetteredMessage) => 'keep' | 'replay' | 'discard',
+    done: (letter: DeadLetteredMessage, action: 'replay' | 'discard') => Promise<void>,
+  ): Promise<{ letter: DeadLetteredMessage; handling: Handling }[]>
+}
+
+const LOOKS = 3
+
+/** @throws the driver's error when the broker cannot be reached */
+export async function openDeadLetterQueue(url: string): Promise<DeadLetterQueue> {
+  const connection = await connectOnce(url, 'signalbox-admin')
+
+  const look = async (queue: string) => {
+    let state: QueueState | undefined
+    for (let looks = 0; looks < LOOKS; looks++) {
+      state = (await inspectQueues(connection, [queue])).get(queue)
+      if (!state || state.messages > 0 || state.consumers > 0) break
+    }
+    return state ?? null
+  }
+
+  return {
+    look,
+    depth: async (queue) => (await look(deadLetterQueueOf(queue)))?.messages ?? null,
+    async each(queue, limit, decide, done) {
+      const channel = await connection.createConfirmChannel()
+      channel.on('error', () => {})
+      const seen: { letter: DeadLetteredMessage; handling: Handling }[] = []
+      const kept: GetMessage[] = []
+      while (seen.length < limit) {
+        const message = await channel.get(deadLetterQueueOf(queue))
+        if (!message) break
+        const letter = toDeadLettered(queue, message)
+        const decision = decide(letter)
+        const action = decision === 'replay' ? await replay(channel, letter) : decision
+        if (action === 'replay' || action === 'discard') {
+          await done(letter, action)
+          channel.ack(message)
+          seen.push({ letter, handling: action === 'replay' ? 'replayed' : 'discarded' })
+        } else {
+          kept.push(message)
+          seen.push({ letter, handling: action === 'keep' ? 'kept' : 'unreadable' })
+        }
+      }
+      for (const message of kept) channel.nack(message, false, true)
+      await channel.close()
+      return seen
+    },
+    async [Symbol.asyncDispose]() {
+      await connection.close()
+    },
+  }
+}
+
+/** Straight into the queue it came from: other consumers of the same event have had their copy. */
+async function replay(channel: ConfirmChannel, letter: DeadLetteredMessage): Promise<'replay' | 'unreadable'> {
+  const again = revived(letter, randomUUID())
+  if (!again) return 'unreadable'
+  let isReturned = false
+  const onReturn = () => {
+    isReturned = true
+  }
+  channel.once('return', onReturn)
+  channel.publish('', letter.queue, again.body, {
+    persistent: true,
+    mandatory: true,
+    contentType: 'application/json',
+    messageId: letter.messageId,
+    type: letter.type,
+    headers: again.headers,
+  })
+  await channel.waitForConfirms()
+  channel.off('return', onReturn)
+  if (isReturned) throw new Error(`the queue ${letter.queue} does not exist`)
+  return 'replay'
+}
+
+function toDeadLettered(queue: string, { content, properties }: GetMessage): DeadLetteredMessage {
+  return {
+    queue,
+    messageId: String(properties.messageId ?? ''),
+    type: String(properties.type ?? ''),
+    headers: properties.headers ?? {},
+    body: content,
+  }
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { sha256Hex } from '../evidence/values.ts'
+import type { ReceivableFields } from './receivable.ts'
+
+/** Epochs that a request may carry at most: two are live while callers move from one to the next. */
+const MAX_EPOCHS = 4
+
+/** The fingerprints of one receivable under the keys of the live epochs: 32 bytes of the function's output, in hex. */
+export const requestFingerprints = z
+  .array(z.strictObject({ epoch: z.int().min(2), rf1: sha256Hex, rf2: sha256Hex, rf3: sha256Hex }))
+  .min(1)
+  .max(MAX_EPOCHS)
+  .refine((given) => new Set(given.map(({ epoch }) => epoch)).size === given.length, {
+    params: { reason: 'DUPLICATE' },
+    message: 'names an epoch twice',
+  })
+  .meta({ id: 'ReceivableFingerprints' })
+
+export type RequestFingerprints = z.output<typeof requestFingerprints>
+
+/** A receivable as a caller names it: by its fields, or by fingerprints that hide them. */
+export type ReceivableInput = ReceivableFields | { fingerprints: RequestFingerprints }
+
+/** Whether its fields are hidden from us. */
+export function isBlind(given: ReceivableInput): given is { fingerprints: RequestFingerprints } {
+  return 'fingerprints' in given
+}

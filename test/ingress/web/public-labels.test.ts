@@ -1,0 +1,37 @@
+import test from 'ava'
+import {
+  overall,
+  type PublicState,
+  publicLabel,
+  publicOrder,
+} from '../../../ingress/web/monitoring/projects/public-labels.ts'
+
+const of = (name: string, status: PublicState['status'], maintenanceUntil: number | null = null): PublicState => ({
+  check: { name },
+  status,
+  maintenanceUntil,
+})
+
+test('a status page shows what is down first, then what is late, the rest by name, and nothing that is paused', (t) => {
+  const all = [of('b 10', 'up'), of('z', 'new'), of('p', 'paused'), of('c', 'grace'), of('d', 'down'), of('b 9', 'up')]
+  t.deepEqual(
+    publicOrder(all).map(({ check }) => check.name),
+    ['d', 'c', 'b 9', 'b 10', 'z'],
+  )
+})
+
+test('strangers are told plain words, and planned work is no outage', (t) => {
+  t.is(publicLabel(of('a', 'up')), 'Operational')
+  t.is(publicLabel(of('a', 'grace')), 'Delayed')
+  t.is(publicLabel(of('a', 'down')), 'Down')
+  t.is(publicLabel(of('a', 'down', 1)), 'Maintenance')
+})
+
+for (const [states, look, text] of [
+  [[of('a', 'up'), of('b', 'down'), of('c', 'grace')], 'down', '1 of 3 is down'],
+  [[of('a', 'up'), of('b', 'grace')], 'grace', 'All operational, 1 is delayed'],
+  [[of('a', 'up'), of('b', 'down', 1)], 'up', 'All operational'],
+  [[of('a', 'new')], 'new', 'Nothing is known yet'],
+  [[], 'new', 'Nothing is known yet'],
+] as const)
+  test(`the sentence above says: ${text} (${states.length})`, (t) => t.deepEqual(overall(states), { look, text }))

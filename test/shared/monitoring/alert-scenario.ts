@@ -1,0 +1,206 @@
+import { decide } from '#shared/monitoring/alerting/decide.ts'
+import type {
+  AlertNotification,
+  Decision,
+  FactIntegration,
+  Facts,
+  Incident,
+  Suppression,
+} from '#shared/monitoring/alerting/incident.ts'
+import { IMPLICIT_PLAN, type Plan, type Severity } from '#shared/monitoring/alerting/policy.ts'
+
+export const SECOND = 1_000_000
+/** 2026-11-22T10:00:00Z, microseconds. */
+export const START = Date.UTC(2026, 10, 22, 10) * 1000
+
+export interface ScenarioOptions {
+  /** null: told directly */
+  plan?: Partial<Plan> | null
+  severity?: Severity
+  channels?: readonly Partial<FactIntegration>[]
+  /** what becomes of a message; delivered unless it says otherwise */
+  outcome?: (integrationId: number, at: number) => AlertNotification['state']
+  gates?: (now: number) => readonly Suppression[]
+  /** how late an evaluation comes, microseconds */
+  late?: () => number
+  /** how often whoever looks dies before its commit, and whether once more after it */
+  crashes?: () => { before: number; after: boolean }
+}
+
+export interface Message {
+  /** seconds since the start */
+  at: number
+  channel: number
+  what: string
+  step: number | null
+  reason: string | null
+}
+
+/** One check in virtual time: its changes, its incidents, and every message that `decide` makes of them. */
+export class Scenario {
+  readonly messages: Message[] = []
+  readonly decisions: (Decision & { at: number })[] = []
+  /** every incident that there was, as it is last known */
+  readonly incidents: Incident[] = []
+  readonly notifications: (AlertNotification & { incidentId: string | null; entry: number })[] = []
+  incident: Incident | null = null
+  now = START
+  status: 'new' | 'up' | 'down' | 'paused' = 'up'
+  policy: Facts['policy']
+  readonly finishes: { at: number; ok: boolean }[] = []
+  readonly #options: ScenarioOptions
+  readonly #channels: FactIntegration[]
+  readonly #flips: number[] = []
+
+  constructor(options: ScenarioOptions = {}) {
+    this.#options = options
+    this.#channels = (options.channels ?? [{}]).map((channel, index) => ({
+      id: index + 1,
+      uuid: uuidOf(index + 1),
+      isOwn: true,
+      isDisabled: false,
+      ignores: { up: false, down: false },
+      keepsRecord: false,
+      isOverReserve: false,
+      ...channel,
+    }))
+    this.policy = options.plan === null ? null : { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...options.plan } }
+  }
+
+  /** The check changes after so many seconds since the start. */
+  flip(to: 'up' | 'down', seconds: number): this {
+    this.until(seconds)
+    this.status = to
+    this.finishes.push({ at: this.now, ok: to === 'up' })
+    this.#flips.push(this.now)
+    this.look({ id: this.#flips.length, at: this.now, to, reason: to === 'down' ? 'fail' : '' })
+    return this
+  }
+
+  /** Time passes; the incident is looked at when it asks to be. */
+  until(seconds: number): this {
+    const end = START + seconds * SECOND
+    for (;;) {
+      const due = this.incident?.nextAt ?? null
+      const at = due === null ? null : Math.max(due + (this.#options.late?.() ?? 0), this.now)
+      if (at === null || at > end) break
+      if (at === this.now && this.incident?.evaluatedAt === at) throw new Error('it looks again at once, for ever')
+      this.now = at
+      this.look(null)
+    }
+    this.now = Math.max(this.now, end)
+    return this
+  }
+
+  /** Somebody acknowledges the incident. */
+  ack(until: number | null = null): this {
+    if (!this.incident) throw new Error('there is no incident')
+    this.incident = {
+      ...this.incident,
+      state: 'acknowledged',
+      ack: { at: this.now, by: 'anna', via: 'api', until: until === null ? null : START + until * SECOND },
+    }
+    this.look(null)
+    return this
+  }
+
+  unack(): this {
+    if (!this.incident) throw new Error('there is no incident')
+    const state = this.incident.alertAt === null ? 'waiting' : 'alerting'
+    this.incident = { ...this.incident, state, ack: null }
+    this.look(null)
+    return this
+  }
+
+  /** Looks at the check now, as the alerter does, which may die at any commit. */
+  look(flip: Facts['flip']): void {
+    const { before = 0, after = false } = this.#options.crashes?.() ?? {}
+    for (let deaths = before; deaths > 0; deaths--) {
+      // What it decided was not stored: the flip stays unprocessed, and another one looks some seconds later.
+      this.#decide(flip)
+      this.now += (1 + deaths) * SECOND
+    }
+    this.#store(this.#decide(flip))
+    // What it decided is stored; whoever comes next finds an incident that was just looked at.
+    if (after && this.incident) this.#store(this.#decide(null))
+  }
+
+  #decide(flip: Facts['flip']): ReturnType<typeof decide> {
+    const { incident } = this
+    const facts: Facts = {
+      check: { id: 1, projectId: 1, status: this.status, ...SCHEDULE },
+      flip,
+      recentFlips: [...this.#flips],
+      policy: this.policy,
+      severity: this.#options.severity ?? 'critical',
+      finishes: this.finishes.slice(-64),
+      channels: this.#channels,
+      notifications: this.notifications.filter((notification) => notification.incidentId === incident?.id),
+      gates: this.#options.gates?.(this.now) ?? [],
+      isInCycle: false,
+      groupOpensAt: null,
+      newId: uuidOf(1000 + this.incidents.length),
+      previous: this.incidents.at(-1)?.id ?? null,
+    }
+    return decide(incident, facts, this.now)
+  }
+
+  #store(decided: ReturnType<typeof decide>): void {
+    this.#keep(decided.incident)
+    for (const notification of this.notifications) {
+      if (decided.withdrawn.includes(notification.id))
+        Object.assign(notification, { state: 'suppressed', isReplaced: true })
+    }
+    for (const notification of decided.notifications) {
+      const state = this.#options.outcome?.(notification.integrationId, this.now) ?? 'delivered'
+      this.messages.push({
+        at: (this.now - START) / SECOND,
+        channel: notification.integrationId,
+        what: notification.what === 'flip' ? notification.status : notification.what,
+        step: notification.detail?.step ?? null,
+        reason: notification.detail?.reason ?? null,
+      })
+      this.notifications.push({
+        id: uuidOf(10_000 + this.notifications.length),
+        incidentId: decided.incident?.id ?? null,
+        integrationId: notification.integrationId,
+        what: notification.what,
+        status: notification.status,
+        entry: notification.entry,
+        step: notification.detail?.step ?? null,
+        state,
+        attempts: state === 'delivered' || state === 'failed' ? 1 : 0,
+        isReplaced: false,
+      })
+    }
+    if (decided.decision) this.decisions.push({ ...decided.decision, at: (this.now - START) / SECOND })
+    // A message that ends otherwise than delivered makes its incident due.
+    const isLost = decided.notifications.some(({ integrationId }) => {
+      const state = this.#options.outcome?.(integrationId, this.now)
+      return state === 'failed' || state === 'suppressed'
+    })
+    if (isLost && this.incident) {
+      this.now += SECOND
+      this.look(null)
+    }
+  }
+
+  #keep(incident: Incident | null): void {
+    if (!incident) return
+    const index = this.incidents.findIndex(({ id }) => id === incident.id)
+    if (index === -1) this.incidents.push(incident)
+    else this.incidents[index] = incident
+    this.incident = incident.resolvedAt === null ? incident : null
+  }
+
+  /** `10:1:first` for each message: seconds, integration, what. */
+  get said(): string[] {
+    return this.messages.map(({ at, channel, what }) => `${at}:${channel}:${what}`)
+  }
+}
+
+const SCHEDULE = { kind: 'simple', timeoutSeconds: 60, graceSeconds: 60, schedule: '', tz: 'UTC' } as const
+
+export function uuidOf(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+}

@@ -1,0 +1,60 @@
+import test from 'ava'
+import { nextNotification } from '#shared/monitoring/alerting/next-notification.ts'
+import { IMPLICIT_PLAN, type Plan, type Step } from '#shared/monitoring/alerting/policy.ts'
+import { microsOfSeconds } from '#shared/time.ts'
+
+const NOON = microsOfSeconds(1_763_899_200)
+const [STEP] = IMPLICIT_PLAN.steps as [Step]
+
+const planOf = (...steps: Partial<Step>[]): Plan => ({
+  ...IMPLICIT_PLAN,
+  steps: steps.map((step) => ({ ...STEP, ...step })),
+})
+
+const open = {
+  state: 'alerting',
+  alertAt: NOON,
+  notified: [1, 0],
+  skipped: 0,
+  firstStep: 0,
+  suppression: null,
+  severity: 'critical',
+} as const
+
+/** Seconds after noon, and to whom. */
+function nextOf(plan: Plan, incident: Partial<Parameters<typeof nextNotification>[0]> = {}) {
+  const next = nextNotification({ ...open, ...incident }, plan)
+  return next && [(next.at - NOON) / microsOfSeconds(1), next.channels, next.isRepeat]
+}
+
+test('what a plan says next: the earliest entry that is not spoken yet, and to whom', (t) => {
+  const plan = planOf({ wait: 0, repeat: { every: 3600, times: 2 } }, { wait: 900, channels: ['phone'] })
+  t.deepEqual(nextOf(plan), [900, ['phone'], false])
+  t.deepEqual(nextOf(plan, { notified: [1, 1] }), [3600, [null], true])
+  t.deepEqual(nextOf(plan, { notified: [3, 1] }), null, 'everything was said')
+  t.deepEqual(nextOf(plan, { skipped: microsOfSeconds(300) }), [600, ['phone'], false], 'a wait was skipped in part')
+  t.deepEqual(
+    nextOf(plan, { notified: [1, 1], skipped: microsOfSeconds(300) }),
+    [3600, [null], true],
+    'no repeat before it',
+  )
+  const both = planOf({ repeat: { every: 900, times: null } }, { wait: 900, channels: ['phone'] })
+  t.deepEqual(nextOf(both), [900, [null, 'phone'], false])
+})
+
+test('nothing comes of a step that is for worse checks, while a gate holds, or before the plan has begun', (t) => {
+  const plan = planOf({}, { wait: 900, severity: 'critical' })
+  t.deepEqual(nextOf(plan, { severity: 'warning' }), null)
+  t.deepEqual(nextOf(plan, { suppression: 'MAINTENANCE' }), null)
+  t.deepEqual(nextOf(plan, { suppression: 'GROUPING', notified: [0, 0] }), [0, [null], false])
+  t.deepEqual(nextOf(plan, { state: 'acknowledged' }), null)
+  t.deepEqual(nextOf(plan, { state: 'waiting', alertAt: null }), null)
+})
+
+test('outside of its hours a step is said when they begin, or at its first entry inside', (t) => {
+  const hours = [{ every: '0 14 * * *', for: 3600, tz: 'UTC' }]
+  const repeat = { every: 5400, times: null }
+  t.deepEqual(nextOf(planOf({}, { wait: 900, hours, outside: 'wait' })), [7200, [null], false])
+  t.deepEqual(nextOf(planOf({}, { wait: 900, hours, outside: 'skip' })), null)
+  t.deepEqual(nextOf(planOf({}, { wait: 3600, hours, repeat, outside: 'skip' })), [9000, [null], true])
+})

@@ -1,0 +1,44 @@
+import test from 'ava'
+import { type Arrival, createCover } from '#shared/monitoring/availability/heartbeat-cover.ts'
+
+const at = (monotonic: number, wall = monotonic): Arrival => ({ monotonic, wall })
+
+test('before the first beat only what is confirmed at once is answered', (t) => {
+  const cover = createCover(5_000)
+  t.true(cover.mayAnswer(at(0), at(400)))
+  t.false(cover.mayAnswer(at(0), at(700)))
+  cover.extend(650, at(700))
+  t.false(cover.mayAnswer(at(0), at(800)), 'a sweep may have missed it when it arrived')
+  t.true(cover.mayAnswer(at(700), at(5_600)))
+})
+
+test('under a beat a ping may take as long as the beat promises, and no longer', (t) => {
+  const cover = createCover(5_000)
+  cover.extend(0, at(1))
+  t.true(cover.mayAnswer(at(10), at(5_010)))
+  t.false(cover.mayAnswer(at(10), at(5_011)))
+})
+
+test('time in which the machine slept counts', (t) => {
+  const cover = createCover(5_000)
+  cover.extend(0, at(1))
+  t.false(cover.mayAnswer(at(10), at(20, 60_000)))
+})
+
+test('a listener whose beats are not stored any more falls back to answering at once, until they are', (t) => {
+  const cover = createCover(5_000)
+  cover.extend(0, at(1))
+  t.true(cover.mayAnswer(at(97_000), at(99_000)), 'an outage of the database changes nothing for a while')
+  t.false(cover.mayAnswer(at(99_000), at(101_000)))
+  t.true(cover.mayAnswer(at(101_000), at(101_300)))
+  cover.extend(101_500, at(102_000))
+  t.false(cover.mayAnswer(at(101_000), at(103_000)), 'it arrived while nobody knew of the listener')
+  t.true(cover.mayAnswer(at(102_000), at(104_000)))
+})
+
+test('a beat that was long on its way lapses from when it was sent', (t) => {
+  const cover = createCover(5_000)
+  cover.extend(0, at(90_000))
+  t.true(cover.mayAnswer(at(95_000), at(99_000)))
+  t.false(cover.mayAnswer(at(99_000), at(100_001)))
+})

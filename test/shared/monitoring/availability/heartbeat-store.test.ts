@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import knex, { type Knex } from 'knex'
+import { settledUntil, signOff, storeHeartbeat } from '#shared/monitoring/availability/heartbeat-store.ts'
+import { type Micros, microsOfSeconds, nowMicros } from '#shared/time.ts'
+import { createDatabase } from '../../../support/services.ts'
+
+const SECOND = microsOfSeconds(1)
+
+async function openDatabase(): Promise<{ db: Knex } & AsyncDisposable> {
+  const database = await createDatabase()
+  const db = knex({ client: 'pg', connection: database.url })
+  return {
+    db,
+    async [Symbol.asyncDispose]() {
+      await db.destroy()
+      await database.drop()
+    },
+  }
+}
+
+/** A listener that has settled what arrived until then. */
+async function heartbeat(db: Knex, settledUntil: Micros, settlesWithinMs = 60_000): Promise<string> {
+  const instance = randomUUID()
+  const settledAge = Math.max(0, nowMicros() - settledUntil)
+  const from = nowMicros()
+  await storeHeartbeat(db, { instance, kind: 'http', from, settledUntil, settledAge, settlesWithinMs })
+  return instance
+}
+
+/** Seconds by which the sweep stays behind the clock; exact but for the time that a busy machine takes. */
+async function behind(db: Knex): Promise<number> {
+  const { until } = await settledUntil(db)
+  return (nowMicros() - until) / SECOND
+}
+
+const isAbout = (seconds: number, expected: number) => seconds >= expected && seconds < expected + 9
+
+test('a sweep goes up to what every listener has settled, and never closer than a second', async (t) => {
+  await using database = await openDatabase()
+  const { db } = database
+  t.true(isAbout(await behind(db), 1), 'without any listener')
+  await heartbeat(db, nowMicros())
+  t.true(isAbout(await behind(db), 1))
+  const slow = await heartbeat(db, nowMicros() - 30 * SECOND)
+  await heartbeat(db, nowMicros() - 15 * SECOND)
+  t.true(isAbout(await behind(db), 30), 'the oldest ping of any')
+  await signOff(db, slow)
+  t.true(isAbout(await behind(db), 15), 'one that signed off holds nobody back')
+})
+
+test('a listener that falls silent holds the sweep back by what its pings may take, until it is taken to be gone', async (t) => {
+  await using database = await openDatabase()
+  const { db } = database
+  const instance = await heartbeat(db, nowMicros(), 30_000)
+  const silentFor = (seconds: number) =>
+    db('listener_heartbeats')
+      .where({ instance })
+      .update({
+        until_at: db.raw('now() - make_interval(secs => ?)', [seconds]),
+        settled_until: db.raw('now() - make_interval(secs => ?)', [seconds]),
+      })
+  await silentFor(15)
+  t.true(isAbout(await behind(db), 15))
+  await silentFor(60)
+  t.true(isAbout(await behind(db), 31))
+  await silentFor(105)
+  t.true(isAbout(await behind(db), 31))
+  await silentFor(121)
+  t.true(isAbout(await behind(db), 1))
+})
+
+test('a beat that comes after the sign-off changes nothing, and one from the future counts as now', async (t) => {
+  await using database = await openDatabase()
+  const { db } = database
+  const late = { instance: randomUUID(), kind: 'smtp' as const, from: nowMicros(), settlesWithinMs: 60_000 }
+  const settled = { settledUntil: nowMicros() - 20 * SECOND, settledAge: 20 * SECOND }
+  await storeHeartbeat(db, { ...late, ...settled })
+  await signOff(db, late.instance)
+  await storeHeartbeat(db, { ...late, ...settled })
+  t.true(isAbout(await behind(db), 1))
+  t.is((await db('listener_heartbeats').first('ended')).ended, 'clean')
+
+  const ahead = { instance: randomUUID(), kind: 'http' as const, from: nowMicros(), settlesWithinMs: 60_000 }
+  // Its clock is an hour ahead, and it holds a ping that arrived twenty seconds ago.
+  await storeHeartbeat(db, { ...ahead, settledUntil: nowMicros() + 3580 * SECOND, settledAge: 20 * SECOND })
+  t.true(isAbout(await behind(db), 20))
+})

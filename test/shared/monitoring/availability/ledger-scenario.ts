@@ -1,0 +1,93 @@
+import { evaluateAbsence } from '#shared/monitoring/availability/evaluate-absence.ts'
+import { ALL_SHARDS, type Gap, gapsOf, type Listener, type Proof } from '#shared/monitoring/availability/unavailable.ts'
+import type { CheckTimes } from '#shared/monitoring/checks/status.ts'
+import { goingDownAt } from '#shared/monitoring/checks/status.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import { aCheck } from '../checks/factory.ts'
+
+export const S = microsOfSeconds(1)
+export const MIN = microsOfSeconds(60)
+export const HOUR = 60 * MIN
+/** Sunday, 2026-11-22 00:00:00 UTC. */
+export const DAY0: Micros = Date.UTC(2026, 10, 22) * 1000
+
+/** An instant of the day, `03:20` or `03:20:11`. */
+export function at(time: string): Micros {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number)
+  return DAY0 + hours * HOUR + minutes * MIN + seconds * S
+}
+
+/** Proven ability of one process from one time to another. */
+export function proof(from: Micros, until: Micros, more: Partial<Proof> = {}): Proof {
+  return { kind: 'http', instance: 'a', from, until, shards: 1n, isClean: false, ...more }
+}
+
+export function gap(from: Micros, until: Micros | null, more: Partial<Gap> = {}): Gap {
+  return { listener: 'http', shards: ALL_SHARDS, from, until, kind: 'full', cause: 'process lost', ...more }
+}
+
+/** m of the table of scenarios: period and grace of a minute. */
+export function m(lastPing: Micros, more: Partial<CheckTimes> = {}): CheckTimes {
+  return aCheck({ status: 'up', timeoutSeconds: 60, graceSeconds: 60, lastPing, ...more })
+}
+
+/** d: every day at 03:00, grace of an hour. */
+export function d(lastPing: Micros, more: Partial<CheckTimes> = {}): CheckTimes {
+  return aCheck({ status: 'up', kind: 'cron', schedule: '0 3 * * *', graceSeconds: 3600, lastPing, ...more })
+}
+
+export interface Told {
+  flip: Micros | null
+  extensions: Micros[]
+  check: CheckTimes
+}
+
+/**
+ * What becomes of a check that is not heard any more: judged at each of its deadlines, once gaps are closed.
+ * @param pings that are heard, ascending: one that comes before a deadline is judged wins
+ */
+export function sweepOn(
+  start: CheckTimes,
+  world: {
+    gaps: readonly Gap[]
+    refusals?: readonly Micros[]
+    pings?: readonly Micros[]
+    listener?: Listener
+    until: Micros
+  },
+): Told {
+  let check = start
+  const extensions: Micros[] = []
+  const pings = [...(world.pings ?? [])]
+  for (let round = 0; round < 100_000; round++) {
+    const deadline = goingDownAt(check, nextOccurrence)
+    if (deadline === null || deadline > world.until) break
+    // An open gap that touches what was expected holds the judgement until its end.
+    const covering = world.gaps.filter(
+      ({ from, until, listener }) =>
+        from <= deadline && until !== null && until > deadline && listener === (world.listener ?? 'http'),
+    )
+    const evaluatedAtTime = Math.max(deadline, ...covering.map(({ until }) => until ?? 0))
+    const heard = pings.findIndex((ping) => ping > (check.lastPing ?? 0))
+    const ping = heard === -1 ? undefined : pings[heard]
+    if (ping !== undefined && ping <= evaluatedAtTime) {
+      check = { ...check, lastPing: ping, lastStart: null }
+      continue
+    }
+    const evidence = {
+      listener: world.listener ?? 'http',
+      shard: 1n,
+      gaps: world.gaps,
+      refusals: world.refusals ?? [],
+    } as const
+    const evaluation = evaluateAbsence(check, deadline, evidence, nextOccurrence)
+    if (evaluation.kind === 'leave') break
+    if (evaluation.kind === 'down') return { flip: deadline, extensions, check }
+    extensions.push(evaluation.at)
+    check = { ...check, deadlineExtendedAt: evaluation.at, ...(evaluation.isRun && { lastStart: null }) }
+  }
+  return { flip: null, extensions, check }
+}
+
+export { gapsOf }

@@ -1,9 +1,0 @@
-import { readFile } from 'node:fs/promises'
-import test from 'ava'
-import { channelKinds } from '#shared/monitoring/channels/kinds.ts'
-
-for (const [kind, { label, help }] of channelKinds)
-  test(`the manual describes ${kind} in the words of its help`, async (t) => {
-    const manual = await readFile('docs/integrations.md', 'utf8')
-    t.true(manual.includes(`### ${label} (\`${kind}\`)\n\n\`\`\`\n${help.join('\n')}\n\`\`\``))
-  })

@@ -1,0 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import test from 'ava'
+import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
+
+for (const [kind, { label, help }] of integrationKinds)
+  test(`the manual describes ${kind} in the words of its help`, async (t) => {
+    const manual = await readFile('docs/integrations.md', 'utf8')
+    t.true(manual.includes(`### ${label} (\`${kind}\`)\n\n\`\`\`\n${help.join('\n')}\n\`\`\``))
+  })

@@ -1,0 +1,148 @@
+import test from 'ava'
+import { readWindow } from '#shared/monitoring/maintenance/read-window.ts'
+import { nextTime } from '#shared/monitoring/maintenance/spans.ts'
+import { endedAt, isAbout, timesOf, type Window } from '#shared/monitoring/maintenance/window.ts'
+import { microsOfSeconds } from '#shared/time.ts'
+
+const HOUR = microsOfSeconds(3600)
+const utc = (text: string) => Date.parse(text) * 1000
+const NOW = utc('2026-11-22T00:00:00Z')
+const weekly: Window['time'] = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
+
+test('property 5: a recurring window begins by the wall clock over both changes of clocks, and lasts as long as ever', (t) => {
+  const daily: Window['time'] = { every: '30 2 * * *', for: 5400, tz: 'Europe/Riga' }
+  // On 2026-10-25 at 04:00 clocks went back, on 2027-03-28 at 03:00 they go forward.
+  const begins = (from: string, until: string) =>
+    timesOf({ time: daily }, utc(from), utc(until)).map(({ from: begin }) => new Date(begin / 1000).toISOString())
+  t.deepEqual(begins('2026-10-24T00:00:00Z', '2026-10-27T00:00:00Z'), [
+    '2026-10-23T23:30:00.000Z',
+    '2026-10-24T23:30:00.000Z',
+    '2026-10-26T00:30:00.000Z',
+  ])
+  t.deepEqual(begins('2027-03-27T02:00:00Z', '2027-03-30T02:00:00Z'), [
+    '2027-03-28T00:30:00.000Z',
+    '2027-03-28T23:30:00.000Z',
+    '2027-03-29T23:30:00.000Z',
+  ])
+  for (let day = 0; day < 400; day++) {
+    const from = utc('2026-03-01T00:00:00Z') + day * 24 * HOUR
+    for (const time of timesOf({ time: daily }, from, from + 24 * HOUR)) {
+      t.is(time.until - time.from, microsOfSeconds(5400))
+      t.true(time.until > from && time.from < from + 24 * HOUR)
+    }
+  }
+})
+
+test('a window touches what it overlaps, and nothing that only borders on it', (t) => {
+  const once = { time: { starts: NOW, ends: NOW + HOUR } }
+  t.deepEqual(timesOf(once, NOW + HOUR, NOW + 2 * HOUR), [])
+  t.deepEqual(timesOf(once, NOW - HOUR, NOW), [])
+  t.is(timesOf(once, NOW + HOUR - 1, NOW + 2 * HOUR).length, 1)
+  t.deepEqual(timesOf({ time: weekly }, utc('2026-11-21T00:30:00Z'), utc('2026-11-21T00:31:00Z')), [
+    { from: utc('2026-11-21T00:00:00Z'), until: utc('2026-11-21T02:00:00Z') },
+  ])
+})
+
+test('one occurrence of a recurring window is ended early, and the others are as they were', (t) => {
+  const begin = utc('2026-11-21T00:00:00Z')
+  const window = { time: weekly }
+  const week = 7 * 24 * HOUR
+  t.is(endedAt(window, begin - 1), null, 'it does not go on')
+  t.is(endedAt(window, begin + 2 * HOUR), null, 'it is over')
+  const time = endedAt(window, begin + HOUR + 400_000)
+  if (!time) return t.fail()
+  const ended = { time }
+  t.deepEqual(timesOf(ended, begin - week, begin + 2 * week), [
+    { from: begin - week, until: begin - week + 2 * HOUR },
+    { from: begin, until: begin + HOUR },
+    { from: begin + week, until: begin + week + 2 * HOUR },
+  ])
+  t.deepEqual(timesOf(ended, begin + HOUR, begin + HOUR + 1), [], 'over at the second in which it was ended')
+  t.deepEqual(nextTime(ended, begin + HOUR), { from: begin + week, until: begin + week + 2 * HOUR })
+  t.deepEqual(nextTime(ended, begin + HOUR - 1), { from: begin, until: begin + HOUR })
+  t.is(endedAt(ended, begin + HOUR + 1), null, 'it does not end twice')
+  const again = endedAt(ended, begin + week + 60_000_000)
+  t.is(again && 'every' in again && again.cuts?.length, 2, 'the one before stays ended')
+  t.deepEqual(endedAt(window, begin), { ...weekly, cuts: [{ from: begin, until: begin }] })
+
+  const fields = { name: '', match: '*', checks: [], uptime: 'count', shown: false } as const
+  const requested = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
+  t.is(
+    readWindow(requested, { ...fields, time }, NOW).time,
+    time,
+    'a form that sends the same times changes nothing of it',
+  )
+  t.deepEqual(readWindow({ ...requested, for: 3600 }, { ...fields, time }, NOW).time, { ...requested, for: 3600 })
+})
+
+test('windows that overlap themselves end together', (t) => {
+  const time = endedAt({ time: { every: '0 * * * *', for: 7200, tz: 'UTC' } }, NOW + HOUR / 2)
+  if (!time) return t.fail()
+  t.deepEqual(timesOf({ time }, NOW, NOW + HOUR + 1), [
+    { from: NOW - HOUR, until: NOW + HOUR / 2 },
+    { from: NOW, until: NOW + HOUR / 2 },
+    { from: NOW + HOUR, until: NOW + 3 * HOUR },
+  ])
+})
+
+test('match and checks select together', (t) => {
+  const window = { ...readWindow({ match: 'db prod', checks: ['a'], for: 60 }, null, NOW), uuid: 'w' }
+  t.true(isAbout(window, { uuid: 'a', tags: [] }))
+  t.true(isAbout(window, { uuid: 'b', tags: ['prod', 'db', 'x'] }))
+  t.false(isAbout(window, { uuid: 'b', tags: ['db'] }))
+  t.true(isAbout({ ...window, match: '*' }, { uuid: 'b', tags: [] }))
+})
+
+test('a snooze begins now; what is not named stays, null resets', (t) => {
+  const snooze = readWindow({ checks: ['a'], for: 3600 }, null, NOW + 7)
+  t.deepEqual(snooze.time, { starts: NOW, ends: NOW + HOUR })
+  t.deepEqual(readWindow({ name: 'n' }, snooze, NOW).time, snooze.time)
+  t.is(readWindow({ uptime: null }, { ...snooze, uptime: 'exclude' }, NOW).uptime, 'count')
+})
+
+test('a change names one end of a window or its rhythm, and the rest stays', (t) => {
+  const fields = { name: '', match: '*', checks: [], uptime: 'count', shown: false } as const
+  const changed = (time: Window['time'], body: Record<string, string | number | null>) =>
+    readWindow(body, { ...fields, time }, NOW + HOUR).time
+  const once = { starts: NOW, ends: NOW + 2 * HOUR }
+  const soon = NOW + HOUR + microsOfSeconds(20)
+  t.deepEqual(changed(once, { ends: '2026-11-22T01:00:20Z' }), { starts: NOW, ends: soon })
+  t.deepEqual(changed(once, { for: 3620 }), { starts: NOW, ends: soon })
+  t.deepEqual(changed(once, { starts: '2026-11-22T01:00:20Z' }), { starts: soon, ends: once.ends })
+  t.deepEqual(changed(once, { starts: null }), { starts: NOW + HOUR, ends: once.ends }, 'null is now')
+  t.deepEqual(changed(weekly, { for: 60 }), { ...weekly, for: 60 })
+  t.deepEqual(changed(weekly, { every: 'Sun 02:00' }), { ...weekly, every: 'Sun 02:00' })
+  t.deepEqual(changed(weekly, { tz: null }), { ...weekly, tz: 'UTC' })
+  t.deepEqual(changed(weekly, { starts: null, for: 3600 }), { starts: NOW + HOUR, ends: NOW + 2 * HOUR })
+})
+
+const wrong: [Record<string, unknown>, string][] = [
+  [{ match: '*', name: 1 }, 'name is not a string'],
+  [{ match: '*', name: 'x'.repeat(101) }, 'name is too long'],
+  [{ for: 60 }, 'match is missing'],
+  [{ match: '*' }, 'ends is missing'],
+  [{ match: '*', checks: 'a', for: 60 }, 'checks is not an array'],
+  [{ match: '*', checks: Array.from({ length: 501 }, () => 'a'), for: 60 }, 'checks is too long'],
+  [{ match: '*', starts: 'tomorrow', for: 60 }, 'starts has unexpected value'],
+  [{ match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-11-22T01:00:59+00:00' }, 'ends is too small'],
+  [{ match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-12-23T01:00:00+00:00' }, 'ends is too large'],
+  [{ match: '*', for: 59 }, 'for is too small'],
+  [{ match: '*', for: 2_592_001 }, 'for is too large'],
+  [{ match: '*', for: 60, ends: '2026-11-22T01:00:00+00:00' }, 'for has unexpected value'],
+  [{ match: '*', every: '0 2 * * *', for: 60, starts: '2026-11-22T01:00:00+00:00' }, 'every has unexpected value'],
+  [{ match: '*', every: 'never', for: 60 }, 'every is not a valid cron or OnCalendar expression'],
+  [
+    { match: '*', every: 'Sun *-3-25..31 02:15', for: 60, tz: 'Europe/Paris' },
+    'every is not a valid cron or OnCalendar expression',
+  ],
+  [{ match: '*', every: '0 2 * * *' }, 'for is missing'],
+  [{ match: '*', every: '0 2 * * *', for: 60, tz: 'Mars' }, 'tz is not a valid timezone'],
+  [{ match: '*', for: 60, uptime: 'maybe' }, 'uptime has unexpected value'],
+  [{ match: '*', for: 60, shown: 1 }, 'shown is not a boolean'],
+  [{ match: '*', for: 60, evry: 1 }, 'evry is not known'],
+]
+for (const [body, message] of wrong) {
+  test(`refused: ${message} (${JSON.stringify(body).slice(0, 60)})`, (t) => {
+    t.throws(() => readWindow(body as never, null, NOW), { message: `json validation error: ${message}` })
+  })
+}

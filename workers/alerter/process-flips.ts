@@ -1,0 +1,168 @@
+import type { Knex } from 'knex'
+import { decide } from '#shared/monitoring/alerting/decide.ts'
+import { insertDecisions } from '#shared/monitoring/alerting/decision-store.ts'
+import { claimFlips, markProcessed } from '#shared/monitoring/alerting/flip-store.ts'
+import type { Decided, Facts } from '#shared/monitoring/alerting/incident.ts'
+import { claimDueIncidents, lockOpenIncidents, saveIncidents } from '#shared/monitoring/alerting/incident-store.ts'
+import { insertNotifications, withdrawNotifications } from '#shared/monitoring/alerting/notification-store.ts'
+import { notifyDirectly } from '#shared/monitoring/alerting/recovery.ts'
+import { reevaluateChildren } from '#shared/monitoring/rules/parent-store.ts'
+import { transaction } from '#shared/platform/database/db.ts'
+import { inIndexOrder } from '#shared/platform/database/in-index-order.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { type Micros, microsOfSeconds } from '#shared/time.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
+import { type Case, loadFacts } from './load-facts.ts'
+import { createLoadReserve } from './load-reserve.ts'
+import { createReadIntegration } from './read-integration.ts'
+
+/** Flips, and due incidents, of one transaction. */
+const PAGE = 2_000
+
+/**
+ * Seconds for which incidents that are due, and first messages that may go together, let a flood of changes pass: what
+ * is known of all is stored sooner, and those of one wave become one digest.
+ */
+const MAX_WAIT_SECONDS = 10
+
+type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
+
+/** What a turn takes on: beside one that does everything, another may take changes. */
+export type Share = 'all' | 'changes'
+
+/** Whether more changes may wait than a turn took on. @param claimed what it returned */
+export const isFull = (claimed: number) => claimed >= PAGE
+
+/**
+ * Hands on one page of flips and of incidents whose time has come: claims them, reads what may be known of them with one
+ * statement for each kind of row, decides, and stores incidents, decisions, notifications, their messages and that the
+ * flips are done, all in one transaction. Locks are taken in this order: checks, flips, incidents, notifications.
+ * @returns how many were handed on; 0 when none is left that others do not hold
+ */
+export async function handOn(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
+  const { claimed, messages } = await transaction(deps.db, async (tx) => {
+    const { flips, due, isFlood } = await inIndexOrder(tx, () => claim(tx, share))
+    const digests = async () => (share === 'all' ? await sendDigests(tx, deps) : [])
+    if (flips.length + due.length === 0) return { claimed: 0, messages: await digests() }
+    deps.crashPoint('after-claim')
+    const changed = flips.map(({ checkId }) => checkId)
+    const open = await lockOpenIncidents(tx, changed)
+    const openOf = new Map(open.map((incident) => [incident.checkId, incident]))
+    const work = [
+      ...flips.map((flip) => ({ checkId: flip.checkId, flip, incident: openOf.get(flip.checkId) ?? null })),
+      ...due
+        .filter(({ checkId }) => !openOf.has(checkId))
+        .map((incident) => ({ checkId: incident.checkId, flip: null, incident })),
+    ]
+    const cases = await loadFacts(tx, work, {
+      readIntegration: createReadIntegration(deps),
+      loadReserve: createLoadReserve(deps),
+    })
+    const now = deps.now()
+    const { outcomes: decided, join } = await gatherDigests(
+      tx,
+      deps,
+      openTogether(
+        cases.map((one) => {
+          const facts = isFlood || share === 'changes' ? withoutOpening(one.facts, now) : one.facts
+          return { one, result: decideSafely(deps, { ...one, facts }, now) }
+        }),
+      ),
+    )
+
+    await saveIncidents(
+      tx,
+      decided.flatMap(({ result }) => result.incident ?? []),
+    )
+    await join()
+    await withdrawNotifications(
+      tx,
+      decided.flatMap(({ result }) => result.withdrawn),
+    )
+    const messages = await insertNotifications(
+      tx,
+      decided.flatMap(({ one, result }) =>
+        result.notifications.map((notification) => ({
+          ...notification,
+          checkId: one.checkId,
+          incidentId: result.incident?.id ?? null,
+        })),
+      ),
+    )
+    await insertDecisions(
+      tx,
+      decided.flatMap(({ one, result: { decision, incident } }) =>
+        decision
+          ? [
+              {
+                ...decision,
+                checkId: one.checkId,
+                flipId: one.flip?.id ?? null,
+                incidentId: incident?.id ?? null,
+                at: now,
+              },
+            ]
+          : [],
+      ),
+    )
+    if (flips.length > 0) await reevaluateChildren(tx, [...new Set(cases.map(({ facts }) => facts.check.projectId))])
+    await markProcessed(
+      tx,
+      flips.map(({ id }) => id),
+    )
+    deps.crashPoint('before-commit')
+    for (const { result } of decided) if (result.decision) countDecision(deps, result.decision)
+    return { claimed: flips.length + due.length, messages: [...messages, ...(await digests())] }
+  })
+  if (claimed > 0) deps.crashPoint('after-commit')
+  deps.outbox.publishLater(messages)
+  return claimed
+}
+
+async function claim(tx: Knex, share: Share) {
+  const flips = await claimFlips(tx, PAGE)
+  const isFlood = flips.length === PAGE
+  const due = share === 'all' ? await claimDueIncidents(tx, PAGE, isFlood ? MAX_WAIT_SECONDS : 0) : []
+  return { flips, due, isFlood }
+}
+
+/** First messages of one policy that wait for others wait for the same moment: that of the oldest. */
+function openTogether(outcomes: readonly Outcome[]): Outcome[] {
+  const waiting = outcomes.filter(({ result }) => result.incident?.suppression === 'GROUPING')
+  const byPolicy = Map.groupBy(waiting, ({ result }) => result.incident?.policyId ?? 0)
+  for (const of of byPolicy.values()) {
+    const at = Math.min(...of.flatMap(({ result }) => result.incident?.nextAt ?? []))
+    for (const { result } of of) if (result.incident) result.incident.nextAt = at
+  }
+  return [...outcomes]
+}
+
+/** First messages that may go together still wait while changes flood in, and are due for the next turn that sees them all. */
+function withoutOpening(facts: Facts, now: Micros): Facts {
+  const at = facts.groupOpensAt
+  const waits = at !== null && at <= now && now < at + microsOfSeconds(MAX_WAIT_SECONDS)
+  return waits ? { ...facts, groupOpensAt: now + 1 } : facts
+}
+
+function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullable<Decided['decision']>): void {
+  metrics.alertDecisions.inc({ outcome, reason })
+}
+
+/** A check that cannot be decided about holds up no other: its change is told as it would be without policies. */
+function decideSafely({ log }: AlerterDeps, { incident, facts, checkId }: Case, now: Micros): Decided {
+  try {
+    return decide(incident, facts, now)
+  } catch (error) {
+    log.error({ checkId, ...describeError(error) }, 'alert.not-decided')
+    if (facts.flip) return notifyDirectly(incident, facts, facts.flip)
+    return {
+      incident: incident && { ...incident, nextAt: now + RETRY_AFTER },
+      notifications: [],
+      withdrawn: [],
+      decision: null,
+    }
+  }
+}
+
+const RETRY_AFTER: Micros = 60_000_000
