@@ -117,7 +117,7 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
 
 test('routes are declared by read and write; only protocols of others are declared below them', (t) => {
   const foreign =
-    /^ingress\/(oauth\/|oid4vp\/|mcp\/|monitoring\/(badge-images|callbacks|metrics|status)\.ts|risk\/colending\/lms-events\.ts)/
+    /^ingress\/(oauth\/|oid4vp\/|mcp\/|api-monitoring\/(badge-images|callbacks|metrics|status)\.ts|api-risk\/colending\/lms-events\.ts)/
   const wrong = sourcesBelow('ingress')
     .filter((file) => file !== 'ingress/route.ts' && !/-route\.ts$/.test(file) && !foreign.test(file))
     .filter((file) => readFileSync(join(root, file), 'utf8').includes('defineRoute('))
@@ -187,7 +187,7 @@ function levelOf(wing: string | undefined): number {
 
 /** Which of the two products a file belongs to, where its folder says so. */
 function productOf(file: string): string | undefined {
-  return /^(?:shared|ingress)\/(monitoring|risk)\//.exec(file)?.[1]
+  return /^(?:shared|ingress|ingress\/web)\/(?:api-)?(monitoring|risk)\//.exec(file)?.[1]
 }
 
 /** The files of one circle of imports; empty when there is none. */

@@ -177,18 +177,18 @@ function uuidOf(given: Given, name: string): string | null {
   return isUuid(uuid) ? uuid : null
 }
 
-/** `telling  chat: first, delivered` */
+/** Formats a row of the timeline, for example `notified  chat: first, delivered`. */
 function lineOf({ kind, what, detail }: TimelineRow): string {
   const text = (name: string) => (typeof detail[name] === 'string' ? detail[name] : '')
   if (kind === 'notification') {
     const error = text('error') && ` (${text('error')})`
-    return `telling   ${text('name')}: ${what}, ${text('state')}${error}`
+    return `notified  ${text('name')}: ${what}, ${text('state')}${error}`
   }
   if (kind === 'decision') {
     const inner = typeof detail.detail === 'object' && detail.detail !== null ? { ...detail.detail } : {}
     return `decision  ${decisionText({ outcome: what, reason: text('reason'), detail: inner })}`
   }
-  if (kind === 'action') return `act       ${[what, text('by'), text('text')].filter((part) => part !== '').join(' ')}`
+  if (kind === 'action') return `action    ${[what, text('by'), text('text')].filter((part) => part !== '').join(' ')}`
   if (kind === 'gap') return `gap       ${what}: ${text('cause')}, until ${text('until') || 'now'}`
   return `flip      ${what} ${text('reason')}`.trimEnd()
 }

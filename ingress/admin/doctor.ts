@@ -134,7 +134,7 @@ async function listeners(db: Knex): Promise<Finding> {
   const ill = open.map(
     ({ listener, from, cause }) =>
       `${listener} takes no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
-      `start its listener, or give it up with admin gaps close --door ${listener}`,
+      `start its listener, or give it up with admin gaps close --listener ${listener}`,
   )
   return handling('doors', open.length === 0, 'take pings', ill.join('; '))
 }

@@ -50,7 +50,7 @@ const close: Command = {
   options: { listener: { description: 'http or smtp', value: 'DOOR', required: true } },
   async run(given, { db }) {
     const listener = textOf(given, 'listener')
-    if (listener !== 'http' && listener !== 'smtp') throw new UsageError('--door is neither http nor smtp')
+    if (listener !== 'http' && listener !== 'smtp') throw new UsageError('--listener is neither http nor smtp')
     const from = toIsoSeconds(await closeGap(db, listener))
     const left = await openGaps(db)
     return {

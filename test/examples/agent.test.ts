@@ -38,7 +38,7 @@ test('the example agent lists, explains, composes, verifies and is refused, and 
   t.is(code, 0, out)
   t.regex(
     out,
-    /check: nightly is down\n {2}went down at .+\n {2}webhook: Told: the receiver took the message\.\n {2}decided: Told: the check changed/,
+    /check: nightly is down\n {2}went down at .+\n {2}webhook: Notified: the receiver took the message\.\n {2}decided: Notified: the check changed/,
   )
   t.regex(out, /anchor: verified, INCLUDED/)
   t.regex(out, /refused: .*check_create needs the scope monitoring:write/)

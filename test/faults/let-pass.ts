@@ -3,14 +3,14 @@ import type { Knex } from 'knex'
 /** So much time passes for all that the database holds. */
 export async function letPass(db: Knex, seconds: number): Promise<void> {
   const columns: Record<string, string[]> = {
-    heartbeats: ['from_at', 'until_at', 'settled_until'],
+    listener_heartbeats: ['from_at', 'until_at', 'settled_until'],
     checks: ['last_ping', 'last_start', 'alert_after', 'deadline_extended_at'],
     check_deadlines: ['next_check_at'],
     pings: ['at'],
     flips: ['at'],
-    gaps: ['from_at', 'until_at'],
-    refusals: ['minute', 'last_at'],
-    unknowns: ['gap_from', 'gap_until', 'from_at', 'until_at', 'expected_at', 'next_at', 'deadline_extended_at'],
+    coverage_gaps: ['from_at', 'until_at'],
+    refused_pings: ['minute', 'last_at'],
+    unknown_periods: ['gap_from', 'gap_until', 'from_at', 'until_at', 'expected_at', 'next_at', 'deadline_extended_at'],
     incidents: ['down_at', 'alert_at', 'evaluated_at', 'next_at'],
   }
   for (const [table, names] of Object.entries(columns)) {
@@ -27,8 +27,8 @@ async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> 
   const by = `make_interval(secs => ${PERIOD_AND_GRACE})`
   const isLive = `span IS NOT NULL AND until_at > now() - interval '1 minute'`
   await db.transaction(async (tx) => {
-    await tx.raw(`UPDATE gaps SET from_at = from_at - ${by}, until_at = until_at - ${by}`)
-    await tx.raw(`UPDATE unknowns SET gap_from = gap_from - ${by}, gap_until = gap_until - ${by}`)
+    await tx.raw(`UPDATE coverage_gaps SET from_at = from_at - ${by}, until_at = until_at - ${by}`)
+    await tx.raw(`UPDATE unknown_periods SET gap_from = gap_from - ${by}, gap_until = gap_until - ${by}`)
     await tx.raw(
       `UPDATE listener_heartbeats SET from_at = from_at - ${by}, until_at = CASE WHEN ${isLive} THEN until_at ELSE until_at - ${by} END
        WHERE span IS NOT NULL`,

@@ -113,11 +113,11 @@ function reasonFor(
 ): string {
   switch (state) {
     case 'delivered':
-      return 'Told: the receiver took the message.'
+      return 'Notified: the receiver took the message.'
     case 'failed':
-      return 'Not told: every attempt failed.'
+      return 'Not notified: every attempt failed.'
     case 'suppressed':
-      return 'Not told: the message was held back.'
+      return 'Not notified: the message was held back.'
     case 'pending':
       return 'To be told: an attempt is under way or waits for its time.'
     case null:
@@ -129,10 +129,10 @@ function reasonFor(
   // It was decided for all of them at once.
   if (decided && decided.outcome !== 'notified') return explained(decided).why
   if (!flip.isProcessed) return 'Not decided yet.'
-  if (flip.from === 'new' && flip.to === 'up') return 'Not told: a first success is no alert.'
-  if (flip.from === 'paused' || flip.to === 'paused') return 'Not told: pausing and resuming are no alerts.'
-  if (isDisabled) return 'Not told: the integration is disabled.'
+  if (flip.from === 'new' && flip.to === 'up') return 'Not notified: a first success is no alert.'
+  if (flip.from === 'paused' || flip.to === 'paused') return 'Not notified: pausing and resuming are no alerts.'
+  if (isDisabled) return 'Not notified: the integration is disabled.'
   return isAssigned
-    ? 'Not told: the integration ignores changes of this direction, or was assigned later.'
-    : 'Not told: the integration is not assigned to the check.'
+    ? 'Not notified: the integration ignores changes of this direction, or was assigned later.'
+    : 'Not notified: the integration is not assigned to the check.'
 }

@@ -123,10 +123,9 @@ export function createPages(deps: IngressDeps): {
           const form = await readForm(context)
           if (isOfAnotherSession(context, form)) return sendPreservedForm({ ...context, form })
           refuseForged(context, form, PASSWORD_NOT_PRESERVED)
-          const requested = { ...context, form }
-          if (form.has('_question') && !form.has('_confirmed'))
-            return sendConfirmation(requested, field(form, '_question'))
-          await handler(requested)
+          const sent = { ...context, form }
+          if (form.has('_question') && !form.has('_confirmed')) return sendConfirmation(sent, field(form, '_question'))
+          await handler(sent)
         }),
       upload: (path: string, handler: UploadHandler) =>
         mount('post', path, async (context) => {

@@ -23,8 +23,8 @@ export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { 
 }
 
 /**
- * One sentence for what became of one integration: `Chat: Told: it is still down.` Of what could not be sent first that, then
- * why it should have been: `Phone: Not told (failed: Time-out), although it is still down.`
+ * One sentence for what became of one integration: `Chat: Notified: it is still down.` Of what could not be sent first that, then
+ * why it should have been: `Phone: Not notified (failed: Time-out), although it is still down.`
  */
 export function integrationText(channel: IntegrationOutcome, name: string): string {
   const { outcome, reason } = outcomeOf(channel)
@@ -32,15 +32,15 @@ export function integrationText(channel: IntegrationOutcome, name: string): stri
   const isLost = outcome === 'notified' && (delivery?.state === 'failed' || delivery?.state === 'suppressed')
   if (!isLost) return `${name}: ${decisionText({ outcome, reason, detail: {} })}`
   const why = decisionText({ outcome: '', reason, detail: {} })
-  return `${name}: Not told (${delivery.state}${delivery.error && `: ${delivery.error}`}), although ${why}`
+  return `${name}: Not notified (${delivery.state}${delivery.error && `: ${delivery.error}`}), although ${why}`
 }
 
 const OPENINGS: Readonly<Record<string, string>> = {
-  notified: 'Told: ',
-  suppression: 'Not told: ',
-  skipped: 'Not told: ',
-  none: 'Not told: ',
-  extended: 'Not down: ',
+  notified: 'Notified: ',
+  suppressed: 'Not notified: ',
+  skipped: 'Not notified: ',
+  none: 'Not notified: ',
+  deadline_extended: 'Not down: ',
 }
 
 const named = (detail: Detail, fallback: string) => (detail.name === undefined ? fallback : `"${detail.name}"`)

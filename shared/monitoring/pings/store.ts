@@ -30,7 +30,7 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
        SELECT pings.n, pings.type, ${AT} AS at FROM pings
        WHERE check_id = ? AND pings.n < requested.before_n AND rid IS NOT DISTINCT FROM requested.rid
          AND type IN ('success', 'fail', 'start')
-         AND pings.at > ${timestampOf('asked.after')}
+         AND pings.at > ${timestampOf('requested.after')}
        ORDER BY pings.n DESC LIMIT 1
      ) AS found ON true`,
     [

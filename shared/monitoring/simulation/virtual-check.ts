@@ -59,7 +59,7 @@ export class VirtualCheck {
   readonly finishes: Finish[] = []
   readonly #truth: Truth
   readonly #lengths: Micros[] = []
-  #door: Listener = 'http'
+  #listener: Listener = 'http'
   #place = 0
   /** a gap that touches what was expected is still open until then */
   #leftUntil: Micros = 0
@@ -81,7 +81,7 @@ export class VirtualCheck {
 
   /** The listener that it pings. */
   get listener(): Listener {
-    return this.#door
+    return this.#listener
   }
 
   /** Lets happen what is next, at the instant that `nextAt` said. */
@@ -109,7 +109,7 @@ export class VirtualCheck {
       ? applyRules(this.check, ruleState, signal, nextOccurrence)
       : applySignal(this.check, signal, nextOccurrence)
     if (ruleState) this.#noteLengths(ruleState)
-    this.#door = signal.listener
+    this.#listener = signal.listener
     if (uncounted) return NOTHING
     if (type === 'success' || type === 'fail') this.finishes.push({ at: signal.at, ok: type === 'success' })
     if (flip) return { ...NOTHING, flip: { at: signal.at, change: flip } }
@@ -150,7 +150,7 @@ export class VirtualCheck {
     const open = gaps.filter(
       ({ listener, shards, from, until, kind }) =>
         kind !== 'detection' &&
-        listener === this.#door &&
+        listener === this.#listener &&
         (shards & shard) !== 0n &&
         from <= deadline &&
         (until === null || until > now),
@@ -160,7 +160,7 @@ export class VirtualCheck {
 
   #judge(deadline: Micros): Evaluation {
     const { gaps, refusals, shard, ruleState } = this.#truth
-    const evidence = { listener: this.#door, shard, gaps, refusals, ...(ruleState && { ruleState }) }
+    const evidence = { listener: this.#listener, shard, gaps, refusals, ...(ruleState && { ruleState }) }
     return evaluateAbsence(this.check, deadline, evidence, nextOccurrence)
   }
 

@@ -5,7 +5,7 @@ import { execute, query } from './sql.ts'
 /** Where sealed values are kept, and what for. Answers kept for idempotency keys end by themselves within a day. */
 export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
   { table: 'project_keys', column: 'sealed', purpose: 'ping-key' },
-  { table: 'channels', column: 'sealed_config', purpose: 'integration' },
+  { table: 'integrations', column: 'sealed_config', purpose: 'integration' },
   { table: 'lms_integrations', column: 'sealed_secret', purpose: 'lms-secret' },
   { table: 'token_keys', column: 'sealed_private_jwk', purpose: 'token-key' },
   { table: 'packs', column: 'sealed_request', purpose: 'pack-request' },

@@ -77,7 +77,7 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   await page.goto(app.url + check)
   await page.getByText('Next message: none, it is acknowledged.').waitFor()
   await page.getByText('On call (tag prod): at once: Chat').waitFor()
-  await page.getByText('Told: the conditions of the policy were met.').first().waitFor()
+  await page.getByText('Notified: the conditions of the policy were met.').first().waitFor()
   await page.getByText('Chat: delivered', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Incidents' }).click()
   await page.getByRole('link', { name: 'db-backup' }).click()

@@ -192,10 +192,10 @@ test('why: each decision is a sentence, with what became of each message', async
   t.deepEqual(
     decisions.map(({ outcome, reason, text }) => `${outcome} ${reason}: ${text}`),
     [
-      'notified RECOVERY: Told: it is up again.',
-      'notified FIRST: Told: the conditions of the policy were met.',
-      'suppressed FAILURES: Not told: 1 of 2 failures so far.',
-      'none FIRST_SUCCESS: Not told: its first success is no news.',
+      'notified RECOVERY: Notified: it is up again.',
+      'notified FIRST: Notified: the conditions of the policy were met.',
+      'suppressed FAILURES: Not notified: 1 of 2 failures so far.',
+      'none FIRST_SUCCESS: Not notified: its first success is no news.',
     ],
   )
   const second = z.object({ next: z.string(), decisions: z.array(z.unknown()) })
@@ -225,11 +225,11 @@ test('why: a change that is history only, and tells nobody, has its decision too
   t.deepEqual(
     decisions.map(({ outcome, reason, text }) => `${outcome} ${reason}: ${text}`),
     [
-      'none WAS_PAUSED: Not told: it was paused before.',
-      'none PAUSED: Not told: it was paused.',
-      'none RESUMED: Not told: it was resumed.',
-      'none PAUSED: Not told: it was paused.',
-      'none FIRST_SUCCESS: Not told: its first success is no news.',
+      'none WAS_PAUSED: Not notified: it was paused before.',
+      'none PAUSED: Not notified: it was paused.',
+      'none RESUMED: Not notified: it was resumed.',
+      'none PAUSED: Not notified: it was paused.',
+      'none FIRST_SUCCESS: Not notified: its first success is no news.',
     ],
   )
   // One for each change, about that change.

@@ -56,7 +56,7 @@ test.serial(
     const done = await reseal()
     t.is(done.status, 1, 'one is unreadable')
     t.like(
-      JSON.parse(done.stdout).find(({ table }: { table: string }) => table === 'channels'),
+      JSON.parse(done.stdout).find(({ table }: { table: string }) => table === 'integrations'),
       { resealed: 1, unreadable: 1 },
     )
     const after = await configs()

@@ -92,7 +92,7 @@ test('a whole project moves with who is told, identities kept', async (t) => {
   const from = await alertingProject()
   const document = await from.exported()
   // Gone without being deleted, which would retire their uuids: they were never here.
-  for (const table of ['checks', 'channels', 'policies', 'windows']) {
+  for (const table of ['checks', 'integrations', 'alert_policies', 'maintenance_windows']) {
     await app.deps.db(table).where({ project_id: from.project.id }).del()
   }
   const to = await aProject()

@@ -86,7 +86,7 @@ test('a listener that was killed is missed until an operator gives it up; then i
     (await problems()).some((problem) => problem.startsWith('gaps: smtp takes no pings since')),
   )
   const metricOf = async (name: string) => await metrics.registry.getSingleMetricAsString(`signalbox_${name}`)
-  await eventually('the metric', async () => /\{door="smtp"\} 1/.test(await metricOf('gap_open')))
+  await eventually('the metric', async () => /\{listener="smtp"\} 1/.test(await metricOf('gap_open')))
   // A process that stood still for a moment did not prove in time that its own door takes pings.
   const refusal = () => closeGap(db, 'http').catch((error: Error) => error.message)
   await eventually('http to take pings', async () => (await refusal()) === 'http takes pings: there is no gap to close')
@@ -101,8 +101,8 @@ test('a listener that was killed is missed until an operator gives it up; then i
     'the gap to be closed',
     async () => (await db('coverage_gaps').where({ listener: 'smtp' }).whereNotNull('until_at')).length === 1,
   )
-  await eventually('the metrics to follow', async () => (await metricOf('gap_open')).includes('{door="smtp"} 0'))
-  t.regex(await metricOf('gap_seconds_total'), /\{door="smtp",cause="[^"]+"\} \d/)
-  t.regex(await metricOf('beat_age_seconds'), /\{kind="sweeper"\} \d/)
+  await eventually('the metrics to follow', async () => (await metricOf('gap_open')).includes('{listener="smtp"} 0'))
+  t.regex(await metricOf('gap_seconds_total'), /\{listener="smtp",cause="[^"]+"\} \d/)
+  t.regex(await metricOf('heartbeat_age_seconds'), /\{kind="sweeper"\} \d/)
   await eventually('readiness to follow', async () => (await problems()).every((it) => !it.startsWith('gaps')))
 })

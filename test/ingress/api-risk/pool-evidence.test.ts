@@ -190,7 +190,7 @@ test.serial(
     }
     const whole = await check(bytes, '--key', key)
     t.is(whole.status, 0, whole.stdout + whole.stderr)
-    t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}bag[\s\S]*ok {3}member {5}all 5 receivables/)
+    t.regex(whole.stdout, /^VERIFIED[\s\S]*ok {3}bundle[\s\S]*ok {3}member {5}all 5 receivables/)
     t.regex((await check(bytes)).stdout, /^PARTIAL/)
 
     const files = await readZip(bytes)

@@ -76,7 +76,7 @@ test.serial(
     t.notThrows(() => execFileSync('cmp', [bag, again]))
     const verified = await verifyOffline(bag, ...trust)
     t.is(verified.status, 0, verified.stdout + verified.stderr)
-    t.regex(verified.stdout, /^VERIFIED[\s\S]*ok {3}bag[\s\S]*ok {3}findings/)
+    t.regex(verified.stdout, /^VERIFIED[\s\S]*ok {3}bundle[\s\S]*ok {3}findings/)
 
     const files = await readZip(exported.bytes)
     t.deepEqual(

@@ -43,7 +43,8 @@ const plain = (html: string) => html.replaceAll('&#39;', "'").replaceAll('&quot;
 test.serial('a policy is made in the browser, shown in words with its checks, changed and deleted', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'prod' })
-  const onCheck = async () => /<h2 id="told">.*?<\/section>/.exec((await owner.get(`/checks/${check}`)).text)?.[0] ?? ''
+  const onCheck = async () =>
+    /<h2 id="notified">.*?<\/section>/.exec((await owner.get(`/checks/${check}`)).text)?.[0] ?? ''
   t.regex(await onCheck(), /Who is told.*Nobody\./)
   t.is((await owner.post(`${base}/policies/new`, form)).status, 303)
   t.regex(await onCheck(), /Its own integrations.*None, though its policy tells them\./)

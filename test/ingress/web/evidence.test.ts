@@ -172,23 +172,22 @@ test('a receivable is checked, registered, financed, offered and released by but
 test('a duplicate of another organisation is said, and nothing more; a transfer is taken over', async (t) => {
   const other = await openClient(app, app.url)
   const invoice = receivable()
-  const suppression = await register(other, invoice)
+  const held = await register(other, invoice)
   const refused = await answered(await submit(member, '/financing/register', fieldsOf(invoice)))
   t.is(refused.status, 409)
   t.true(refused.text.includes(invoice.documentNumber), 'what was typed stays')
   const check = await submit(member, '/financing/check', fieldsOf(invoice))
   const page = await pageWith(check.next, 'another organisation’s')
-  for (const secret of [suppression.json.registrationId, other.credentials.organisationId])
-    t.false(page.includes(secret))
-  await other.post(`/v1/first-financing/registrations/${suppression.json.registrationId}/finance`, {})
-  const offer = await other.post(`/v1/first-financing/registrations/${suppression.json.registrationId}/transfer`, {})
+  for (const secret of [held.json.registrationId, other.credentials.organisationId]) t.false(page.includes(secret))
+  await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/finance`, {})
+  const offer = await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/transfer`, {})
   const taken = await submit(member, '/financing/accept', {
     transferToken: offer.json.transferToken,
     ...fieldsOf(invoice, 'receivable.'),
   })
   t.is(taken.status, 303, taken.text)
   await pageWith(taken.next, 'financed')
-  const foreign = await member.get(`${base}/financing/${suppression.json.registrationId}`)
+  const foreign = await member.get(`${base}/financing/${held.json.registrationId}`)
   t.is(foreign.status, 404)
 })
 
@@ -214,12 +213,8 @@ test('records, adjustments and a request make the timeline of a receivable', asy
   const adjustment = { receivableRef, kind: 'CREDIT_NOTE', amountInr: '5,900', at: '2026-07-01T00:00:00Z' }
   t.is((await submit(member, '/acceptance/adjust', adjustment)).next, next)
   const invoice = fieldsOf(receivable({ totalInr: 118_000 }), 'receivable.')
-  const requested = await submit(member, '/acceptance/ask', {
-    receivableRef,
-    buyerEmail: 'buyer@example.com',
-    ...invoice,
-  })
-  t.is(requested.next, next, requested.text)
+  const sent = await submit(member, '/acceptance/ask', { receivableRef, buyerEmail: 'buyer@example.com', ...invoice })
+  t.is(sent.next, next, sent.text)
   const page = (await member.get(base + next)).text
   for (const part of ['₹5,900.00', '5.00 %', 'deemed accepted', '&lt;b>', 'SHA-256 of the record'])
     t.true(page.includes(part), part)

@@ -141,10 +141,10 @@ test('each change in the log of a check links to why somebody was told of it, or
   const page = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
   const link = new RegExp(`href="/checks/${uuid}\\?why=${down.id}#why"`)
   t.regex(await page(), link)
-  t.regex(await page(), /Not told: it was resumed\./)
+  t.regex(await page(), /Not notified: it was resumed\./)
   const requested = await page(`?why=${down.id}`)
   t.regex(requested, /id="why"/)
-  t.regex(requested, /Told: the conditions of the policy were met\..*Not told: too few failures\./s)
+  t.regex(requested, /Notified: the conditions of the policy were met\..*Not notified: too few failures\./s)
   t.notRegex(requested, /it was resumed/)
   t.regex(await page('?why=999999'), /Nothing is known of it/)
 })

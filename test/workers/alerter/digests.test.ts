@@ -204,7 +204,7 @@ test.serial(
       async () =>
         (
           await db('notification_bundle_members')
-            .join('notification_bundles', 'bundles.id', 'bundle_id')
+            .join('notification_bundles', 'notification_bundles.id', 'bundle_id')
             .where({ direction: 'up' })
         ).length === 14,
     )

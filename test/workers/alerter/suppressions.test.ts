@@ -241,7 +241,7 @@ test.serial(
     await sink.waitFor(9)
     for (const place of [2, 4]) await post(`/checks/${children[place]?.uuid}/rules`, { parents: null })
     await sink.waitFor(10)
-    await eventually('nothing to be held', async () => (await db('incidents').whereNotNull('suppressed')).length === 0)
+    await eventually('nothing to be held', async () => (await db('incidents').whereNotNull('suppression')).length === 0)
     const once = children.map(({ uuid }) => notifiedOf(sink).filter((notified) => notified === `down ${uuid}`).length)
     t.deepEqual(once, [1, 1, 1, 1, 1], 'who was told before is not told again')
   },

@@ -107,7 +107,7 @@ test('a digest that was gathered for long enough goes, whatever still comes', as
   await using _ = product
   const other = await suppressChanges(db)
   while ((await handOn(deps)) > 0);
-  await execute(db, 'UPDATE bundles SET send_at = now()')
+  await execute(db, 'UPDATE notification_bundles SET send_at = now()')
   await handOn(deps)
   t.deepEqual(await digestsOf(db), [{ size: 100, sent: true }])
   await other.rollback()

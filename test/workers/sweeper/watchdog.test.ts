@@ -159,7 +159,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
     ['check_deadlines', 'next_check_at', 'checks are overdue and were not looked at'],
     ['flips', 'at', 'changes of checks wait to be handed on'],
     ['incidents', 'next_at', 'incidents wait to be decided on'],
-    ['bundles', 'send_at', 'digests wait to be sent'],
+    ['notification_bundles', 'send_at', 'digests wait to be sent'],
     ['notifications', 'next_attempt_at', 'notifications wait for a notifier'],
     ['outgoing_mails', 'next_attempt_at', 'mails wait for a mailer'],
     ['outbox', 'created_at', 'messages wait for the broker'],
@@ -176,7 +176,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
   t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: held back, since checks are overdue/)
   t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is handed on within seconds')
   await db('check_deadlines').del()
-  for (const table of ['flips', 'notifications', 'bundles', 'incidents', 'outgoing_mails', 'outbox'])
+  for (const table of ['flips', 'notifications', 'notification_bundles', 'incidents', 'outgoing_mails', 'outbox'])
     await db(table).del()
   await claimWatchdog(db)
   await sweep.run({ deps: workers, barriers, now: workers.now() })

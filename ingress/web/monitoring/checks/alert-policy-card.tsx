@@ -127,7 +127,7 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
   )
 }
 
-/** `Chat: delivered`; with why, where that is another than the decision's: `Chat: Told: it is still down. Delivered` */
+/** `Chat: delivered`; with why, where that is another than the decision's: `Chat: Notified: it is still down. Delivered` */
 function deliveredText(decision: ShownDecision, channel: ShownDecision['channels'][number], name: string): string {
   const { delivery } = channel
   const isTheSame = channel.outcome === decision.outcome && channel.reason === decision.reason

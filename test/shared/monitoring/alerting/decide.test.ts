@@ -14,10 +14,8 @@ const step = (wait: number, rest: Partial<Step> = {}): Step => ({
 const when = { failures: 1, of: null, down_for: 0, successes: 1 }
 
 test('without a policy every change is told to every integration, and the incident is only a record', (t) => {
-  const story = new Scenario({
-    plan: null,
-    channels: [{}, { ignores: { up: true, down: false } }, { isDisabled: true }],
-  })
+  const channels = [{}, { ignores: { up: true, down: false } }, { isDisabled: true }]
+  const story = new Scenario({ plan: null, channels })
   story.flip('down', 0).flip('up', 600)
   t.deepEqual(story.said, ['0:1:down', '0:2:down', '600:1:up'])
   t.like(story.incidents[0], { state: 'resolved', resolution: 'recovered', isDirect: true, nextAt: null, flips: 2 })
@@ -179,10 +177,8 @@ test('severity, disabled integrations and those that ignore the change are skipp
     ['notified STEP', 'skipped INTEGRATION_DISABLED', 'skipped INTEGRATION_IGNORES'],
   )
   const gone = new Scenario({ plan: { steps: [step(0, { channels: [uuidOf(9), uuidOf(1)] })] } }).flip('down', 0)
-  t.deepEqual(gone.decisions[0]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`).toSorted(), [
-    'skipped INTEGRATION_GONE',
-    'notified FIRST',
-  ])
+  const texts = gone.decisions[0]?.channels.map(({ outcome, reason }) => `${outcome} ${reason}`)
+  t.deepEqual(texts?.toSorted(), ['notified FIRST', 'skipped INTEGRATION_GONE'])
 })
 
 test('an acknowledged incident that flaps ends with one recovery when the check has settled', (t) => {
@@ -297,10 +293,7 @@ test('gates hold the whole incident, the first in the published order, and never
   t.true((story.incident?.nextAt ?? 0) <= story.now + 600 * SECOND)
   gates = [] as unknown as typeof gates
   story.until(1300)
-  t.deepEqual(
-    story.messages.map(({ reason }) => reason),
-    ['PARENT_UP'],
-  )
+  t.is(story.messages.map(({ reason }) => reason).join(), 'PARENT_UP')
   const blind = new Scenario({ gates: () => [{ reason: 'COVERAGE_GAP', since: START, until: null }] })
   t.deepEqual(blind.flip('down', 5).said, ['5:1:first'], 'blindness never holds the first message')
 })

@@ -6,12 +6,15 @@ const notified = { outcome: 'notified', reason: 'REPEAT' }
 
 test('what could not be sent is not called told: first that, then why it should have been', (t) => {
   const delivered = { ...notified, delivery: { state: 'delivered', error: '', attempts: 1 } }
-  t.is(integrationText(delivered, 'Phone'), 'Phone: Told: it is still down.')
+  t.is(integrationText(delivered, 'Phone'), 'Phone: Notified: it is still down.')
   const failed = { ...notified, delivery: { state: 'failed', error: 'Connection timed out', attempts: 5 } }
-  t.is(integrationText(failed, 'Phone'), 'Phone: Not told (failed: Connection timed out), although it is still down.')
+  t.is(
+    integrationText(failed, 'Phone'),
+    'Phone: Not notified (failed: Connection timed out), although it is still down.',
+  )
   t.deepEqual(outcomeOf(failed), notified, 'it was decided all the same')
   const limited = { ...notified, delivery: { state: 'suppressed', error: 'Monthly limit', attempts: 1 } }
-  t.is(integrationText(limited, 'Phone'), 'Phone: Not told (suppressed: Monthly limit), although it is still down.')
+  t.is(integrationText(limited, 'Phone'), 'Phone: Not notified (suppressed: Monthly limit), although it is still down.')
 })
 
 test('what was taken back before anybody began to send it was superseded; what was tried before was not', (t) => {
@@ -22,17 +25,17 @@ test('what was taken back before anybody began to send it was superseded; what w
   t.deepEqual(outcomeOf(overtaken(0)), { outcome: 'skipped', reason: 'SUPERSEDED' })
   t.is(
     integrationText(overtaken(0), 'Chat'),
-    'Chat: Not told: a newer message took its place, or nobody needed it any more.',
+    'Chat: Not notified: a newer message took its place, or nobody needed it any more.',
   )
   t.deepEqual(outcomeOf(overtaken(1)), notified)
   const skipped = { outcome: 'skipped', reason: 'INTEGRATION_IGNORES', delivery: null }
-  t.is(integrationText(skipped, 'Chat'), 'Chat: Not told: the integration ignores this change.')
+  t.is(integrationText(skipped, 'Chat'), 'Chat: Not notified: the integration ignores this change.')
 })
 
 test('the sentence of an integration names no other step than the decision', (t) => {
   const step = { outcome: 'notified', reason: 'STEP' }
-  t.is(decisionText({ ...step, detail: { step: 1, repeat: 0 } }), 'Told: step 2 of the policy was due.')
-  t.is(integrationText(step, 'Phone'), 'Phone: Told: a later step of the policy was due.')
+  t.is(decisionText({ ...step, detail: { step: 1, repeat: 0 } }), 'Notified: step 2 of the policy was due.')
+  t.is(integrationText(step, 'Phone'), 'Phone: Notified: a later step of the policy was due.')
 })
 
 test('a flip after a move to another project has a decision', (t) => {

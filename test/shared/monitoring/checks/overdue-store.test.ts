@@ -2,7 +2,6 @@ import test from 'ava'
 import type { Knex } from 'knex'
 import { DUE, FIX_PLAN, hasOverdue, sweepOverdue, TAKE_DOWN } from '#shared/monitoring/checks/overdue-store.ts'
 import { nowMicros } from '#shared/time.ts'
-import { up as fillMarks } from '../../../../migrations/20261122120100_fill_check_marks.ts'
 import { openProduct } from '../../../support/product.ts'
 
 const ALL = { answered: [0], total: 1 }
@@ -204,25 +203,6 @@ test('the statements walk the indexes, whatever the planner thinks of the size',
   t.regex(down, /Index Scan using checks_pkey/)
   t.regex(down, /Index Scan using check_deadlines_pkey/)
   t.notRegex(down, /Seq Scan|Bitmap|Hash Join|Merge Join/)
-})
-
-test('a table that is filled gets its marks, and those that are there stay', async (t) => {
-  await using product = await openProduct()
-  const { db } = product
-  const [near = 0, far = 0, none = 0] = await addUp(db, [5, 50, null])
-  await db('check_deadlines').where({ check_id: far }).delete()
-  await db.raw(`UPDATE check_deadlines SET next_check_at = now() + interval '2 minutes' WHERE check_id = ?`, [near])
-  await fillMarks(db)
-  t.deepEqual(
-    [...(await marks(db))].sort(([a], [b]) => a - b),
-    [
-      [near, 2],
-      [far, 50],
-    ],
-  )
-  t.false((await marks(db)).has(none))
-  await db('checks').where({ id: far }).delete()
-  t.is((await marks(db)).size, 1, 'a mark goes with its check')
 })
 
 test('what goes down, what is pinged meanwhile and what is paused in one page each keep to their own', async (t) => {

@@ -1,0 +1,95 @@
+import type { Knex } from 'knex'
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE notifications (
+      id uuid CONSTRAINT notifications_pkey PRIMARY KEY,
+      integration_id bigint NOT NULL CONSTRAINT notifications_integration_fkey REFERENCES integrations ON DELETE CASCADE,
+      check_id bigint CONSTRAINT notifications_check_fkey REFERENCES checks ON DELETE CASCADE,
+      flip_id bigint CONSTRAINT notifications_flip_fkey REFERENCES flips ON DELETE CASCADE,
+      check_status text NOT NULL,
+      state text NOT NULL DEFAULT 'pending',
+      error text NOT NULL DEFAULT '',
+      attempts integer NOT NULL DEFAULT 0,
+      next_attempt_at timestamptz,
+      queued_until timestamptz,
+      lease_until timestamptz,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      finished_at timestamptz,
+      incident_id uuid CONSTRAINT notifications_incident_fkey REFERENCES incidents ON DELETE SET NULL,
+      bundle_id uuid CONSTRAINT notifications_bundle_fkey REFERENCES notification_bundles ON DELETE CASCADE,
+      what text NOT NULL DEFAULT 'flip',
+      entry integer NOT NULL DEFAULT 0,
+      detail jsonb,
+      CONSTRAINT notifications_check_status_check CHECK (check_status IN ('up', 'down')),
+      CONSTRAINT notifications_state_check CHECK (state IN ('pending', 'delivered', 'failed', 'suppressed')),
+      CONSTRAINT notifications_what_check CHECK (what IN ('flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown'))
+    );
+    COMMENT ON COLUMN notifications.entry IS 'offset in the plan in seconds; flip count of the incident for direct notifications';
+    COMMENT ON COLUMN notifications.detail IS 'incident details for the message: step, repeat, reason of a delay';
+    CREATE UNIQUE INDEX notifications_bundle_key ON notifications (bundle_id, integration_id) WHERE bundle_id IS NOT NULL;
+    COMMENT ON INDEX notifications_bundle_key IS 'sends each bundle at most once per integration';
+    CREATE INDEX notifications_check_idx ON notifications (check_id, created_at DESC);
+    COMMENT ON INDEX notifications_check_idx IS 'lists the notifications of a check, newest first; supports its deletion';
+    CREATE INDEX notifications_due_idx ON notifications (next_attempt_at) WHERE state = 'pending';
+    COMMENT ON INDEX notifications_due_idx IS 'sweep: finds notifications whose next attempt is due';
+    CREATE UNIQUE INDEX notifications_flip_integration_key ON notifications (flip_id, integration_id)
+      WHERE flip_id IS NOT NULL;
+    COMMENT ON INDEX notifications_flip_integration_key IS 'allows one notification per flip and integration';
+    CREATE UNIQUE INDEX notifications_incident_key ON notifications (incident_id, integration_id, what, entry)
+      WHERE incident_id IS NOT NULL;
+    COMMENT ON INDEX notifications_incident_key IS 'sends each plan entry once per integration; lists the notifications of an incident';
+    CREATE INDEX notifications_integration_idx ON notifications (integration_id, created_at DESC);
+    COMMENT ON INDEX notifications_integration_idx IS 'lists the notifications of an integration, newest first; supports its deletion';
+    CREATE INDEX notifications_pending_idx ON notifications (check_id, integration_id, created_at)
+      WHERE state = 'pending';
+    COMMENT ON INDEX notifications_pending_idx IS 'keeps notifications in order: finds older pending ones of the same check and integration';
+
+    CREATE TABLE notification_attempts (
+      notification_id uuid NOT NULL CONSTRAINT notification_attempts_notification_fkey REFERENCES notifications ON DELETE CASCADE,
+      n integer NOT NULL,
+      started_at timestamptz NOT NULL,
+      duration_ms integer NOT NULL,
+      outcome text NOT NULL,
+      status_code integer,
+      error text NOT NULL DEFAULT '',
+      CONSTRAINT notification_attempts_outcome_check CHECK (outcome IN ('delivered', 'temporary', 'permanent')),
+      CONSTRAINT notification_attempts_pkey PRIMARY KEY (notification_id, n)
+    );
+
+    CREATE TABLE pending_notifications (
+      id uuid CONSTRAINT pending_notifications_pkey PRIMARY KEY,
+      n bigint GENERATED ALWAYS AS IDENTITY,
+      integration_id bigint NOT NULL CONSTRAINT pending_notifications_integration_fkey REFERENCES integrations ON DELETE CASCADE,
+      incident_id uuid NOT NULL CONSTRAINT pending_notifications_incident_fkey REFERENCES incidents ON DELETE CASCADE,
+      what text NOT NULL,
+      entry integer NOT NULL,
+      detail jsonb,
+      is_made boolean NOT NULL DEFAULT false
+    );
+    COMMENT ON TABLE pending_notifications IS 'notifications sent individually beside a bundle, throttled per integration; deleted once finished';
+    COMMENT ON COLUMN pending_notifications.id IS 'id of the notification to create';
+    COMMENT ON COLUMN pending_notifications.is_made IS 'true once the notification exists';
+    CREATE UNIQUE INDEX pending_notifications_incident_key ON pending_notifications (incident_id, integration_id, what, entry);
+    COMMENT ON INDEX pending_notifications_incident_key IS 'queues each plan entry once per integration; finds the pending notifications of an incident';
+    CREATE INDEX pending_notifications_integration_idx ON pending_notifications (integration_id, n);
+    COMMENT ON INDEX pending_notifications_integration_idx IS 'finds the next notifications of an integration; supports its deletion';
+
+    CREATE TABLE monthly_sends (
+      project_id bigint,
+      meter text NOT NULL,
+      month timestamptz NOT NULL,
+      notification_id uuid NOT NULL,
+      organisation_id bigint CONSTRAINT monthly_sends_organisation_fkey REFERENCES organisations ON DELETE CASCADE,
+      CONSTRAINT monthly_sends_meter_check CHECK (meter IN ('sms', 'call')),
+      CONSTRAINT monthly_sends_pkey PRIMARY KEY (notification_id, meter, month)
+    );
+    COMMENT ON TABLE monthly_sends IS 'messages counted against the monthly limit of an account; rows of past months are deleted';
+    CREATE INDEX monthly_sends_account_idx ON monthly_sends (organisation_id, meter, month);
+    COMMENT ON INDEX monthly_sends_account_idx IS 'counts the messages of an account in a month; supports its deletion';
+  `)
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw('DROP TABLE monthly_sends, pending_notifications, notification_attempts, notifications')
+}
