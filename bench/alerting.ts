@@ -13,7 +13,7 @@ const WITHIN = 5
 /** Milliseconds in which a message too many would come. */
 const SETTLED_MS = 2_000
 
-/** Very many checks that go down at once under one policy (alerting 12): when their incidents are there, and who is told. */
+/** Very many checks that go down at once under one policy (docs/spec/alerting.md#alerting-bounds): when their incidents are there, and who is told. */
 export async function benchOnePolicy({ checks, overdue }: { checks: number; overdue: number }): Promise<Row> {
   await using receiver = await openReceiver(5, INTEGRATIONS)
   await using stack = await openBenchStack()

@@ -47,7 +47,7 @@ const CHANNELS: FactIntegration[] = ['chat', 'mail', 'phone'].map((uuid, id) => 
   isOverReserve: false,
 }))
 
-/** The pure rules alone (alerting 12): one decision, and a simulation of a thousand pings with outages among them. */
+/** The pure rules alone (docs/spec/alerting.md#alerting-bounds): one decision, and a simulation of a thousand pings with outages among them. */
 export function benchDecisions({ rounds }: { rounds: number }): Row[] {
   const decisions: number[] = []
   const simulations: number[] = []

@@ -19,7 +19,7 @@ interface Length {
   rounds: number
 }
 
-/** Pings of plain checks by the build before and by this one (alerting 12). @param before a tree of the build before */
+/** Pings of plain checks by the build before and by this one (docs/spec/alerting.md#alerting-bounds). @param before a tree of the build before */
 export async function benchFastPath(before: string, length: Length): Promise<Row> {
   return { name: 'plain pings beside the build before', ...(await compare({ tree: before }, {}, length)) }
 }

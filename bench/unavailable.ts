@@ -12,7 +12,7 @@ const ELEMENTS = 64
 
 /**
  * Pings alone, and while blinded elements are evaluated 64 at a time, through one listener: the arithmetic is a worker's,
- * so the 99th percentile of pings is not moved by it (families 3.4). Where worker and listener share processors, what
+ * so the 99th percentile of pings is not moved by it (docs/spec/evidence-families.md#blind-mode-and-epochs). Where worker and listener share processors, what
  * moves it is the processors.
  */
 export async function benchUnavailable({ seconds, rounds }: { seconds: number; rounds: number }): Promise<Row[]> {

@@ -81,7 +81,7 @@ function unstorable(thrown: unknown, response: Response, deps: IngressDeps): Val
 
 /**
  * The monitoring API's answer to an error: `{"error": text}` for what the caller can mend and for limits, an empty
- * body for missing and forbidden things, plain text for conflicts (monitoring behaviour 5.2-5.10). A validation error
+ * body for missing and forbidden things, plain text for conflicts (docs/spec/monitoring.md#authentication.10). A validation error
  * without a text has an empty body too.
  */
 export function failMonitoring(thrown: unknown, _request: Request, response: Response, deps: IngressDeps): void {

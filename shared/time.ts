@@ -63,7 +63,7 @@ export function toDate(at: Micros): Date {
   return new Date(at / PER_MILLI)
 }
 
-/** `YYYY-MM-DDTHH:MM:SS+00:00`, the fraction cut, never rounded (monitoring behaviour 5.6). */
+/** `YYYY-MM-DDTHH:MM:SS+00:00`, the fraction cut, never rounded (docs/spec/monitoring.md#check-object). */
 export function toIsoSeconds(at: Micros): string {
   return `${isoPrefix(at)}+00:00`
 }
@@ -73,7 +73,7 @@ export function toIsoMillis(at: Micros): string {
   return toDate(at).toISOString()
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffff+00:00`, always six digits (monitoring behaviour section 0, row 4). */
+/** `YYYY-MM-DDTHH:MM:SS.ffffff+00:00`, always six digits (docs/spec/monitoring.md#pings-list). */
 export function toIsoMicros(at: Micros): string {
   const fraction = ((at % PER_SECOND) + PER_SECOND) % PER_SECOND
   return `${isoPrefix(at)}.${String(fraction).padStart(6, '0')}+00:00`

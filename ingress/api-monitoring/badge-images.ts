@@ -37,7 +37,7 @@ const common = {
   },
 } as const
 
-/** What badge URLs lead to (monitoring behaviour section 6). They show what was stored in the last seconds, without waiting for pings under way. */
+/** What badge URLs lead to (docs/spec/monitoring.md#badges). They show what was stored in the last seconds, without waiting for pings under way. */
 export const badgeImageRoutes: readonly Route[] = [
   defineRoute({
     ...common,

@@ -25,7 +25,7 @@ const CALLBACK_HOURS = 1
 const BOUNCE_HOURS = 48
 
 /**
- * Receives late delivery reports from providers (monitoring behaviour 5.11). Neither route needs a key, because the
+ * Receives late delivery reports from providers (docs/spec/monitoring.md#other-endpoints). Neither route needs a key, because the
  * caller has our signature. Both always answer 200, so that the response does not reveal if a message exists.
  */
 export const callbackRoutes: readonly Route[] = [

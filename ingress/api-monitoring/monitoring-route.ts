@@ -11,7 +11,7 @@ import { parseInTurns } from '../middleware/parse-json.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { type Access, defineRoute, type ParamNames, type Route, type RouteDocument } from '../route.ts'
 
-/** Any key of a project (monitoring behaviour 5.2): 401, then 429. */
+/** Any key of a project (docs/spec/monitoring.md#authentication): 401, then 429. */
 export const anyKey: Access<{ key: ProjectKey }> = {
   security: ['projectKey', 'projectKeyReadOnly'],
   admit: (request, response, deps) => admit(request, response, deps, 'any'),

@@ -8,7 +8,7 @@ import type { IngressDeps } from '../deps.ts'
 export type ApiVersion = 1 | 2 | 3
 
 /**
- * The internal id of a check that a path names by uuid (monitoring behaviour 5.3).
+ * The internal id of a check that a path names by uuid (docs/spec/monitoring.md#finding-the-check).
  * @throws NotFoundError when there is none anywhere, ForbiddenError when it is another project's
  */
 export async function requireCheckId(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<number> {

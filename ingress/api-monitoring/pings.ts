@@ -10,7 +10,7 @@ import { read, readWriteKey } from './monitoring-route.ts'
 import { type ApiVersion, requireCheckId } from './operation.ts'
 import { answers, pingSchema, uuidParam } from './schemas.ts'
 
-/** However many are kept, no more are listed (monitoring behaviour 5.8). */
+/** However many are kept, no more are listed (docs/spec/monitoring.md#pings-list). */
 const MAX_LISTED = 1000
 
 /** Recorded pings and their bodies, for one version of the API. */

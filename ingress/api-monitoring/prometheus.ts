@@ -9,7 +9,7 @@ export interface MeasuredCheck {
   status: ShownStatus
 }
 
-/** The state of a project's checks in Prometheus' text format (monitoring behaviour 5.11), line by line, checks in the given order. */
+/** The state of a project's checks in Prometheus' text format (docs/spec/monitoring.md#other-endpoints), line by line, checks in the given order. */
 export function* prometheusLines(checks: readonly MeasuredCheck[]): Generator<string> {
   const down = checks.filter(({ status }) => status === 'down')
   const downTags = new Set(distinctTags(down.map(({ check }) => check)))

@@ -61,7 +61,7 @@ function version(version: ApiVersion): Route[] {
   ])
 }
 
-/** The older versions are the same operations under other names; their differences are few (monitoring behaviour 5.13). */
+/** The older versions are the same operations under other names; their differences are few (docs/spec/monitoring.md#api-versions). */
 function named(version: ApiVersion, routes: readonly Route[]): Route[] {
   if (version === 3) return [...routes]
   const suffix = `V${version}`

@@ -132,7 +132,7 @@ interface LongEffect<P extends string, Body, By extends Owner> extends WriteDesc
 type Write<P extends string, Body, By extends Owner> = Effect<P, Body, By> | LongEffect<P, Body, By>
 
 /**
- * An operation under `/v1` with an effect (domain 2.9 and 5.2): access, idempotency key, body, in this order; then the
+ * An operation under `/v1` with an effect (docs/spec/risk-signals.md#order-of-checks): access, idempotency key, body, in this order; then the
  * effect, in one transaction with its messages and its answer.
  */
 export function write<const P extends string, Body, By extends Owner = Caller>(spec: Write<P, Body, By>): Route {

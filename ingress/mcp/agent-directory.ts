@@ -3,7 +3,7 @@ import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/
 import type { AgentLogin } from '#shared/tenancy/agents/key-store.ts'
 import type { CancellableCalls } from './cancellation.ts'
 
-/** A key that was revoked, or a family that was taken away, is noticed within this time (families 8.2). */
+/** A key that was revoked, or a family that was taken away, is noticed within this time (docs/spec/evidence-families.md#agent-keys). */
 const MAX_AGE_MS = 5_000
 
 /** What the tool endpoint of one process keeps of its callers. */

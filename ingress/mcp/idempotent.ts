@@ -10,7 +10,7 @@ import type { ToolCall } from './tool.ts'
 
 /**
  * Does what a tool does once per key, as a POST with the same `x-idempotency-key` would: keys of tools and of the API
- * are one space (families 8.3).
+ * are one space (docs/spec/evidence-families.md#agent-tools).
  * @throws ValidationError for what is no key; IdempotencyInProgressError, IdempotencyKeyReusedError
  */
 export async function once<T extends object>(

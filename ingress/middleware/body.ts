@@ -9,7 +9,7 @@ import {
   UnsupportedMediaTypeError,
 } from './request-errors.ts'
 
-/** The longest body of the management API and of `/v1`, in bytes (monitoring behaviour 5.4). */
+/** The longest body of the management API and of `/v1`, in bytes (docs/spec/monitoring.md#validation). */
 const MAX_BODY_BYTES = 2_621_440
 /** Bytes of bodies, and of the values parsed from them, that this process holds; above it 503. */
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024

@@ -4,7 +4,7 @@ import { type TokenRequest, takeTokens } from '#shared/tenancy/rate-limits/store
 
 /**
  * A bucket holds a minute's worth and regains a fiftieth each second, which is a fifth more than the limit: a hundred
- * requests spread over a minute never fail, however unevenly (monitoring behaviour 5.12).
+ * requests spread over a minute never fail, however unevenly (docs/spec/monitoring.md#api-rate-limit).
  */
 export const SHARE_PER_SECOND = 1 / 50
 

@@ -22,7 +22,7 @@ function httpDate(): string {
   return expires
 }
 
-/** `OK` or `Created`, with the headers of monitoring behaviour 1.3. @param bodyLimit 0 when the limit is off */
+/** `OK` or `Created`, with the headers of docs/spec/monitoring.md#ping-response-headers. @param bodyLimit 0 when the limit is off */
 export function answerLogged(reply: Reply, status: 200 | 201, text: string, bodyLimit: number): void {
   reply.writeHead(status, loggedHeaders(text, bodyLimit))
   reply.end(text)
@@ -65,7 +65,7 @@ export function answerRefused(
   reply.end(text)
 }
 
-/** A browser asks whether it may ping; this logs nothing (monitoring behaviour 1.4). */
+/** A browser asks whether it may ping; this logs nothing (docs/spec/monitoring.md#ping-methods). */
 export function answerPreflight(reply: Reply): void {
   reply.writeHead(204, [
     'Access-Control-Allow-Origin',

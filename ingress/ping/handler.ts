@@ -61,7 +61,7 @@ const PREFIX = '/ping/'
 const USER_AGENT_LENGTH = 200
 
 /**
- * Answers everything under /ping/ (monitoring behaviour section 1). It runs on the raw server, before Express sees the
+ * Answers everything under /ping/ (docs/spec/monitoring.md#ping-urls). It runs on the raw server, before Express sees the
  * request, because it is what the product is for. `OK` is said only after the broker has the ping for good.
  */
 export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies = createLongBodies()): PingHandler {

@@ -10,7 +10,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 import { createShardProof } from './shard-proof.ts'
 
-/** Proves again and again that this listener takes pings, and stores for how long it did (alerting 5.1). */
+/** Proves again and again that this listener takes pings, and stores for how long it did (docs/spec/alerting.md#listener-heartbeats). */
 export interface Listener extends AsyncDisposable {
   refusals: Pick<Refusals, 'known' | 'unresolved'>
   /** The listener is open: from now on it is asked. @param answers whether it does, as a client would find */

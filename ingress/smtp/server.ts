@@ -15,7 +15,7 @@ import type { MailListener } from './accept.ts'
 import { PingConnection } from './connection.ts'
 import { createMailReceiver } from './receive.ts'
 
-/** Monitoring behaviour 4.2; announced as SIZE, above it 552. */
+/** docs/spec/monitoring.md#mail-ping-record; announced as SIZE, above it 552. */
 const MAX_MAIL_BYTES = 33_554_432
 /** Mails that one process holds in memory at a time; beyond it senders are told to try again. */
 const BUFFER_BYTES = 256 * 1024 * 1024
@@ -65,7 +65,7 @@ interface MailServerOptions {
 }
 
 /**
- * The SMTP server of e-mail pings (monitoring behaviour section 4). It takes mail for one domain from anybody and
+ * The SMTP server of e-mail pings (docs/spec/monitoring.md#email-pings). It takes mail for one domain from anybody and
  * relays nothing; a mail is answered 250 when its pings are with the broker for good, 451 when they are not.
  */
 export async function openMailServer(options: MailServerOptions, accept: MailListener): Promise<MailServer> {

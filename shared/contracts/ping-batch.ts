@@ -38,7 +38,7 @@ export interface AcceptedPing {
   body: Buffer | null
   /** e-mail pings only */
   mail?: AcceptedMail
-  /** which of several machines reports (alerting 8); absent without a name */
+  /** which of several machines reports (docs/spec/alerting.md#sources); absent without a name */
   source?: string
 }
 

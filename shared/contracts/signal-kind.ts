@@ -1,2 +1,2 @@
-/** What a ping says by its address or method (monitoring behaviour 3). */
+/** What a ping says by its address or method (docs/spec/monitoring.md#keyword-filters). */
 export type SignalKind = 'success' | 'start' | 'fail' | 'log'

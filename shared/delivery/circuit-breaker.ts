@@ -1,6 +1,6 @@
 /**
  * A circuit breaker per target as a value: plain data in, plain data out, so that it can live in a row as well as in
- * memory (domain 6.4). It opens after some failures in a row, or when 70 % of at least 10 attempts within 5 minutes
+ * memory (docs/spec/transparency.md#webhook-delivery). It opens after some failures in a row, or when 70 % of at least 10 attempts within 5 minutes
  * failed; it stays open 30 s, twice as long after each failed probe, up to a limit; one probe at a time closes it.
  * An attempt that an open breaker holds back is not an attempt: it uses up no place in the retry schedule.
  */

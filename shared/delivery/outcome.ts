@@ -18,7 +18,7 @@ export type Outcome = { result: 'delivered' } | FailedOutcome
 
 export interface FailedOutcome {
   result: 'temporary' | 'permanent'
-  /** for the owner, at most 200 characters, one line (monitoring behaviour 8.1) */
+  /** for the owner, at most 200 characters, one line (docs/spec/monitoring.md#integrations) */
   error: string
   failure: FailureClass
   /** what the target asked for; null when it said nothing */
@@ -48,7 +48,7 @@ export function permanent(error: string, details: FailureDetails): FailedOutcome
   return failed('permanent', error, { ...details, final: true })
 }
 
-/** Statuses that count as delivered by a notification (monitoring behaviour 8.3). */
+/** Statuses that count as delivered by a notification (docs/spec/monitoring.md#delivery-attempts). */
 const successStatuses = new Set([200, 201, 202, 204])
 
 /** The verdict on a notification's HTTP answer when its kind has no rule of its own. */

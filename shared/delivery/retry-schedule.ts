@@ -17,7 +17,7 @@ export const notificationRetries: RetryPolicy = {
   maxRetryAfterSeconds: hour,
 }
 
-/** The example schedule of Standard Webhooks 1.0.0: ten attempts within about 76 hours (domain 6.4). */
+/** The example schedule of Standard Webhooks 1.0.0: ten attempts within about 76 hours (docs/spec/transparency.md#webhook-delivery). */
 export const webhookRetries: RetryPolicy = {
   delaysSeconds: [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
   jitter: 0.2,

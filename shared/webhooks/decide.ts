@@ -5,7 +5,7 @@ import { webhookRetries } from '../delivery/retry-schedule.ts'
 import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
-/** A failing endpoint is switched off after this long without a success, and at least this many attempts (domain 6.4). */
+/** A failing endpoint is switched off after this long without a success, and at least this many attempts (docs/spec/transparency.md#webhook-delivery). */
 const FAILING_HOURS = 120
 const FAILING_ATTEMPTS = 20
 const MICROS_PER_HOUR = 3_600_000_000

@@ -15,7 +15,7 @@ export interface MessageToSign {
   body: string
 }
 
-/** Lower-case hex HMAC-SHA256 over the exact bytes of the body: the value of `x-signature` (domain 6.3). */
+/** Lower-case hex HMAC-SHA256 over the exact bytes of the body: the value of `x-signature` (docs/spec/transparency.md#webhook-payload). */
 export function bodySignature(key: Buffer, body: string): string {
   return createHmac('sha256', key).update(body, 'utf8').digest('hex')
 }

@@ -2,7 +2,7 @@ import { admit } from '../delivery/circuit-breaker.ts'
 import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
-/** Attempts under way at one endpoint, over all processes (domain 6.4). */
+/** Attempts under way at one endpoint, over all processes (docs/spec/transparency.md#webhook-delivery). */
 export const SLOTS = 4
 /** An endpoint that failed this often in a row has one slot: it may be hanging, and every slot is then held to its deadline. */
 const DOUBTFUL_AFTER = 3

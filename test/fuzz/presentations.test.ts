@@ -30,7 +30,7 @@ const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
 const BATCH = 500
 /** Processor time that one presentation may take: of this process, in which ingress, worker and wallet run. */
 const MAX_CPU_MS = 250
-/** Refusals that end a request (families 1.3). */
+/** Refusals that end a request (docs/spec/evidence-families.md#presentation-response). */
 const MAX_REFUSALS = 3
 
 let good: Good

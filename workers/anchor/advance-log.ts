@@ -49,7 +49,7 @@ export interface Advance {
 /**
  * One step of a log: give waiting entries their places, store the tiles, sign, keep the checkpoint outside the database,
  * publish. Each is durable before the next begins, and each gives the same bytes when it is done again: after a crash
- * between any two, the next step first finishes the half-made batch (domain 4.3, fault F24).
+ * between any two, the next step first finishes the half-made batch (docs/spec/transparency.md#sequencer, fault F24).
  *
  * The advisory lock spares double work only. Were two sequencers at work, places are unique rows, so both would sign
  * the same tree.

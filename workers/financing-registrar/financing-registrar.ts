@@ -27,7 +27,7 @@ import { blindHandlers, subscribeSnapshots } from './blind.ts'
 
 /** Checks that share a transaction at most. */
 const CHECK_BATCH = 64
-/** Longer than the ingress waits by default (families 0.7). */
+/** Longer than the ingress waits by default (docs/spec/risk-signals.md#sandbox-digits). */
 const SLOW_MS = 12_000
 
 const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isRegisteredElsewhere: false, isSlow: false }

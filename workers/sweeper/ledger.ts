@@ -20,7 +20,7 @@ interface Sight {
 /** Gaps are stored again after this time even if nothing changed: another sweeper may have stored older ones. */
 const STORE_EVERY: Micros = microsOfSeconds(60)
 
-/** Finds and keeps gaps (alerting 5.2). One per sweeper: it remembers what it stored last. */
+/** Finds and keeps gaps (docs/spec/alerting.md#coverage-gaps). One per sweeper: it remembers what it stored last. */
 export interface Ledger {
   /** @param shards of the newest ping queues */
   look(tick: Tick, shards: number): Promise<Sight>

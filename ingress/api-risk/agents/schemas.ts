@@ -9,7 +9,7 @@ const BudgetSchema = z.strictObject({
   perMonth: Amount.nullable().default(null),
 })
 
-/** One trimmed printable line of 1 to 200 characters (families 0.1). */
+/** One trimmed printable line of 1 to 200 characters (docs/spec/risk-signals.md#request-bodies). */
 const LineSchema = z
   .string()
   .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'must be printable and on one line')

@@ -22,7 +22,7 @@ export interface FailureCount {
 }
 
 /**
- * Counts failures (alerting 1): a fail ping, or an expected success that did not come, each occurrence after the last
+ * Counts failures (docs/spec/alerting.md#policies): a fail ping, or an expected success that did not come, each occurrence after the last
  * finish whose grace is over. A run that overran counts once, unless an occurrence was missed since that finish.
  * @param finishes the newest, oldest first
  * @param downAt when the outage began: one failure at least, whatever is known of the log

@@ -4,7 +4,7 @@ import { isValidSchedule } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { RecurringTime } from './policy.ts'
 
-/** The first thing that is wrong with a request, in the words of the alerting API (alerting 0.5). */
+/** The first thing that is wrong with a request, in the words of the alerting API (docs/spec/alerting.md#alerting-api). */
 export function invalid(path: string, text: string): ValidationError {
   return new ValidationError(`json validation error: ${path} ${text}`)
 }

@@ -5,7 +5,7 @@ import { execute, query } from '../../platform/database/sql.ts'
 import type { AlertNotification, NewNotification } from './incident.ts'
 import { insertNotifications } from './notification-store.ts'
 
-/** Single messages beside a digest that one integration has to send at a time (alerting 1): the next ones wait for their end. */
+/** Single messages beside a digest that one integration has to send at a time (docs/spec/alerting.md#policies): the next ones wait for their end. */
 const MAX_IN_FLIGHT = 500
 
 /** Only one alerter counts what an integration has to send; what another one leaves is made a second later. */

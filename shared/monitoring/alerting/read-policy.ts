@@ -24,7 +24,7 @@ const WEEK = 604_800
 const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flapping', 'ack_timeout']
 
 /**
- * Reads a request to make or change a policy (alerting 1): what it names changes, null resets to the default.
+ * Reads a request to make or change a policy (docs/spec/alerting.md#policies): what it names changes, null resets to the default.
  * @param current the policy to change; null for a new one
  * @throws ValidationError with the first thing that is wrong, in the order of the specification's table
  */
@@ -136,12 +136,12 @@ export interface RuleFields {
   /** uuid; null: the one that matches */
   policy: string | null
   severity: Policy['plan']['steps'][number]['severity']
-  /** what it depends on (alerting 4) */
+  /** what it depends on (docs/spec/alerting.md#dependencies) */
   parents: readonly Parent[]
   parents_mode: ParentsMode
-  /** how its runs are watched (alerting 7) */
+  /** how its runs are watched (docs/spec/alerting.md#watched-runs) */
   run: RunRule | null
-  /** which machines report for it (alerting 8) */
+  /** which machines report for it (docs/spec/alerting.md#sources) */
   sources: SourceRule | null
   /** how pings show a secret */
   ping_auth: { mode: PingAuth['mode'] } | null

@@ -4,7 +4,7 @@ import type { ListedGap } from './listed-gap.ts'
 
 type Told = Pick<ListedGap, 'listener' | 'from' | 'until' | 'checks' | 'heard'>
 
-/** What pages say of a gap while it lasts and for a day (alerting 5.5). */
+/** What pages say of a gap while it lasts and for a day (docs/spec/alerting.md#unknown-time). */
 export function bannerText({ listener, from, until, checks, heard }: Told): string {
   const by = listener === 'smtp' ? ' by e-mail' : ''
   if (until === null) {

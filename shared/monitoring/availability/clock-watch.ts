@@ -10,7 +10,7 @@ export type Reading =
 /** More than this between two ticks is no drift. */
 const MAX_JUMP: Micros = microsOfSeconds(5)
 
-/** Compares the database's clock with the monotonic one of this process (alerting 5.2). */
+/** Compares the database's clock with the monotonic one of this process (docs/spec/alerting.md#coverage-gaps). */
 export class ClockWatch {
   readonly #settle: Micros
   #last: { database: Micros; monotonic: Micros } | null = null

@@ -12,7 +12,7 @@ export interface UnknownCheck {
   nextAt: Micros | null
 }
 
-/** The notice about checks that a gap of ours made unknown (alerting 5.5). @param link the page of gaps */
+/** The notice about checks that a gap of ours made unknown (docs/spec/alerting.md#unknown-time). @param link the page of gaps */
 export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary {
   const from = Math.min(...checks.map(({ gapFrom }) => gapFrom))
   const until = Math.max(...checks.map(({ gapUntil }) => gapUntil))

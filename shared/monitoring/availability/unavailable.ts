@@ -2,7 +2,7 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 
 export type Listener = 'http' | 'smtp'
 
-/** A row of proven ability (alerting 5.1). */
+/** A row of proven ability (docs/spec/alerting.md#listener-heartbeats). */
 export interface Proof {
   kind: Listener | 'sweeper' | 'notifier'
   /** one start of a process */
@@ -42,7 +42,7 @@ export const ALL_SHARDS = (1n << 64n) - 1n
 type Interval = { from: Micros; until: Micros; isFull: boolean }
 
 /**
- * The maximal intervals in which doors were blind (alerting 5.2). A pure function of beats and the present, so any number
+ * The maximal intervals in which doors were blind (docs/spec/alerting.md#coverage-gaps). A pure function of beats and the present, so any number
  * of sweepers find the same.
  */
 export function gapsOf(proofs: readonly Proof[], shards: number, now: Micros): Gap[] {

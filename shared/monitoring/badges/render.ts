@@ -15,7 +15,7 @@ export function parseBadgeFormat(text: string): BadgeFormat | null {
   return text === 'svg' || text === 'json' || text === 'shields' ? text : null
 }
 
-/** The answer to a badge request (monitoring behaviour 6.3). */
+/** The answer to a badge request (docs/spec/monitoring.md#badges). */
 export function renderBadge(format: BadgeFormat, label: string, state: BadgeState): RenderedBadge {
   if (format === 'svg') return { contentType: 'image/svg+xml', body: badgeSvg(label, state.status) }
   return { contentType: 'application/json', body: JSON.stringify(format === 'json' ? state : toShields(label, state)) }

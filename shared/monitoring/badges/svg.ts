@@ -2,7 +2,7 @@ import type { BadgeStatus } from './state.ts'
 
 const COLORS = { up: '#4c1', late: '#fe7d37', down: '#e05d44' } as const satisfies Record<BadgeStatus, string>
 
-/** A flat badge of two parts, 20 pixels high (monitoring behaviour 6.3). Any label is shown as text. */
+/** A flat badge of two parts, 20 pixels high (docs/spec/monitoring.md#badges). Any label is shown as text. */
 export function badgeSvg(label: string, status: BadgeStatus): string {
   const left = textWidth(label) + 10
   const right = textWidth(status) + 10

@@ -12,7 +12,7 @@ export interface BadgeUrls {
 
 /**
  * The badges of a tag, or of the whole project for `*`; names that end in 3 show three states. A tag is
- * percent-encoded twice (monitoring behaviour 6.1).
+ * percent-encoded twice (docs/spec/monitoring.md#badges).
  */
 export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: string, tag: string): BadgeUrls {
   const signed = `${base}/badge/${badgeKey}/${badgeSignature(secret, badgeKey, tag)}`

@@ -3,7 +3,7 @@ import type { Micros } from '../../time.ts'
 /** What is stored. `grace` and `started` are never stored: status.ts derives them at read time. */
 export type StoredStatus = 'new' | 'up' | 'down' | 'paused'
 
-/** What the API, badges and metrics show (monitoring behaviour 2.4). */
+/** What the API, badges and metrics show (docs/spec/monitoring.md#shown-status). */
 export type ShownStatus = StoredStatus | 'grace'
 
 type CheckKind = 'simple' | 'cron' | 'oncalendar'
@@ -15,7 +15,7 @@ export interface CheckSchedule {
   graceSeconds: number
   /** cron or OnCalendar text as sent, untrimmed; empty for a check that never had one */
   schedule: string
-  /** IANA name, as stored after alias replacement (monitoring behaviour 7.4) */
+  /** IANA name, as stored after alias replacement (docs/spec/monitoring.md#time-zones) */
   tz: string
 }
 
@@ -32,7 +32,7 @@ export interface CheckFilters {
   filterDefaultFail: boolean
 }
 
-/** What pings and time change (monitoring behaviour 2.1). */
+/** What pings and time change (docs/spec/monitoring.md#check-state). */
 export interface CheckState {
   status: StoredStatus
   nPings: number

@@ -1,5 +1,5 @@
 /**
- * The text of an HTML mail as keywords are searched in it (monitoring behaviour 3.5): tags, comments and the content
+ * The text of an HTML mail as keywords are searched in it (docs/spec/monitoring.md#keyword-text): tags, comments and the content
  * of script and style dropped, entities decoded, the runs joined without anything between them, white space
  * collapsed and trimmed. So `<p>O</p>K` is `OK`. Reads any input in one pass; nothing in it is executed or fetched.
  */

@@ -13,7 +13,7 @@ export type ChannelsChoice = { ok: true; ids: string[] } | { ok: false; error: s
 
 /**
  * What the `channels` field means: `*` alone is all integrations, the empty text none, else a list separated by
- * commas whose pieces equal an id or a name exactly, white space included (monitoring behaviour 5.5).
+ * commas whose pieces equal an id or a name exactly, white space included (docs/spec/monitoring.md#create-and-update).
  * @returns ids without repeats, or the text of the first error
  */
 export function resolveIntegrations(text: string, channels: readonly NamedIntegration[]): ChannelsChoice {

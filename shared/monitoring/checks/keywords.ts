@@ -2,7 +2,7 @@ import type { SignalKind } from '../../contracts/signal-kind.ts'
 import type { CheckFilters } from './check.ts'
 import type { PingType } from './state-machine.ts'
 
-/** Bytes of a request body that are searched, and at most stored (monitoring behaviour section 0, row 14). */
+/** Bytes of a request body that are searched, and at most stored (docs/spec/monitoring.md#keyword-text). */
 const SCANNED_BODY_BYTES = 10_000
 
 /** The text of a request body: its first 10,000 bytes; what is no UTF-8, a cut character included, is replaced. */
@@ -12,7 +12,7 @@ export function decodeBodyText(body: Uint8Array | null): string {
 
 /**
  * What a request to a ping URL counts as. The method restriction comes first and is final; then keywords replace
- * whatever the URL said (monitoring behaviour 1.4, 3.2). `bodyText` is looked at only when `filterHttpBody` is set:
+ * whatever the URL said (docs/spec/monitoring.md#keyword-filters). `bodyText` is looked at only when `filterHttpBody` is set:
  * a caller in a hurry may pass the empty string otherwise.
  */
 export function classifyHttp(
@@ -25,7 +25,7 @@ export function classifyHttp(
 
 /**
  * What a mail to a check counts as: success unless one of the mail filters is on. The method restriction does not
- * apply. `textPieces` are the first plain part and the text of the first HTML part (monitoring behaviour 3.5).
+ * apply. `textPieces` are the first plain part and the text of the first HTML part (docs/spec/monitoring.md#keyword-text).
  */
 export function classifyEmail(check: CheckFilters, mail: { subject: string; textPieces: readonly string[] }): PingType {
   if (!check.filterSubject && !check.filterBody) return 'success'

@@ -1,4 +1,4 @@
-/** The rules of a check that reach into what is true of it (alerting 0.4); a plain check has none of them. */
+/** The rules of a check that reach into what is true of it (docs/spec/alerting.md#alert-pipeline); a plain check has none of them. */
 export const RULE_BITS = { runs: 1, sources: 2, previews: 4, pingAuth: 8 } as const
 
 /**

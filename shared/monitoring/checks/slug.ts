@@ -8,7 +8,7 @@ export function isSlug(text: string): boolean {
 
 /**
  * The slug that versions 1 and 2 of the API make from a name: accents fall off their letters, what is not ASCII is
- * dropped, runs of white space and hyphens become one hyphen (monitoring behaviour 5.13). May be empty.
+ * dropped, runs of white space and hyphens become one hyphen (docs/spec/monitoring.md#api-versions). May be empty.
  */
 export function slugify(name: string): string {
   return name

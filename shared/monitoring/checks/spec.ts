@@ -46,7 +46,7 @@ export interface SpecRules {
 export type SpecResult = { ok: true; spec: CheckSpec } | { ok: false; error: string }
 
 /**
- * Validates the body of create and update (monitoring behaviour 5.4). Strict: nothing is converted, null is never
+ * Validates the body of create and update (docs/spec/monitoring.md#validation). Strict: nothing is converted, null is never
  * absence; unknown members are ignored. For `3600.0` to be refused the body must come from parseJsonBody.
  * @returns the text of the first error in the published order of fields, complete
  */

@@ -50,7 +50,7 @@ export const BEGIN = {
 } as const satisfies Partial<CheckMachine>
 
 /**
- * Applies one signal to a check that the caller has locked (monitoring behaviour 2.2, and the decision on row 3 of
+ * Applies one signal to a check that the caller has locked (docs/spec/monitoring.md#applying-a-signal, and the decision on row 3 of
  * its section 0: start, success and fail end a pause unless it is to be ended by hand).
  *
  * CHANGES THE GIVEN OBJECT, because it runs for every ping. The number of the ping is `check.nPings` afterwards.
@@ -106,7 +106,7 @@ function applyFinish(check: CheckMachine, signal: Signal, kind: 'success' | 'fai
 }
 
 /**
- * Pauses a check, in place (monitoring behaviour 2.5). Pings that arrived before must have been applied before.
+ * Pauses a check, in place (docs/spec/monitoring.md#pause-and-resume). Pings that arrived before must have been applied before.
  * @returns null when it was paused already
  */
 export function pause(state: CheckState): StatusChange | null {
@@ -137,7 +137,7 @@ export type SweepDecision =
   | { kind: 'down'; at: Micros; flip: StatusChange }
 
 /**
- * What a sweep at `now` does with one check (monitoring behaviour 2.6). Changes nothing: the caller stores the
+ * What a sweep at `now` does with one check (docs/spec/monitoring.md#sweeping-overdue-checks). Changes nothing: the caller stores the
  * decision only where status and alertAfter are still the ones read. The deadline itself is not overdue yet.
  * A flip is dated at the deadline, not at the sweep; `lastStart` stays, so that a late finish is still measured.
  */

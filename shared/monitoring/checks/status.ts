@@ -16,7 +16,7 @@ export type NextOccurrence = (
 export type CheckTimes = CheckSchedule & CheckState
 
 /**
- * When the next success is due, without regard to running jobs (monitoring behaviour 2.3).
+ * When the next success is due, without regard to running jobs (docs/spec/monitoring.md#grace-and-deadline).
  * @returns null unless the stored status is up, and when the schedule has run out
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
@@ -28,7 +28,7 @@ export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | nu
 
 /**
  * `next_ping` of the API: the grace start, or the start of the running job when that is earlier. So while a job
- * runs it lies in the past (monitoring behaviour 2.3).
+ * runs it lies in the past (docs/spec/monitoring.md#grace-and-deadline).
  * @returns null when stored down, and when new or paused without a running job
  */
 export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null {
@@ -52,7 +52,7 @@ export function goingDownAtWithoutRules(check: CheckTimes, next: NextOccurrence)
   return start === null ? null : start + graceMicros(check)
 }
 
-/** The status at an instant (monitoring behaviour 2.4). Both borders belong to the later status. */
+/** The status at an instant (docs/spec/monitoring.md#shown-status). Both borders belong to the later status. */
 export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus {
   if (hasOverrun(check, now)) return 'down'
   if (check.status !== 'up') return check.status

@@ -1,6 +1,6 @@
 /**
  * The tags of a check: split at the space character alone, each piece trimmed, empty ones dropped. Commas do not
- * separate; repeated tags stay (monitoring behaviour 5.7).
+ * separate; repeated tags stay (docs/spec/monitoring.md#check-operations).
  */
 export function splitTags(text: string): string[] {
   return text

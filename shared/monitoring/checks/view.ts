@@ -13,7 +13,7 @@ export interface CheckViewOptions {
   next: NextOccurrence
 }
 
-/** The check object of the API (monitoring behaviour 5.6). `integrationIds` are the assigned integrations, in any order. */
+/** The check object of the API (docs/spec/monitoring.md#check-object). `integrationIds` are the assigned integrations, in any order. */
 export function toCheckView(check: Check & { integrationIds: readonly string[] }, options: CheckViewOptions) {
   const status = options.version === 1 ? shownStatusV1 : shownStatus
   const due = nextPing(check, options.next)

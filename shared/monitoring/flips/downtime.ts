@@ -19,7 +19,7 @@ export interface Downtime {
  * down and ends with the next one away from it, be it by a pause.
  * @param flips all known flips of the check, in any order; what was before the first of them is told by its `from`
  * @param months how many, the current one included
- * @param excluded merged: time that does not count (alerting 3)
+ * @param excluded merged: time that does not count (docs/spec/alerting.md#maintenance-windows)
  */
 export function downtimeByMonth(
   flips: readonly Flip[],

@@ -10,7 +10,7 @@ const MAX_TIMESTAMP = 10_000_000_000
 const MAX_SECONDS = 31_536_000
 
 /**
- * The filters of the flips list, all of which must hold (monitoring behaviour 5.10). Of a repeated parameter the last
+ * The filters of the flips list, all of which must hold (docs/spec/monitoring.md#flips-list). Of a repeated parameter the last
  * counts; unknown ones are ignored.
  * @returns null when a filter is invalid: 400 with an empty body
  */

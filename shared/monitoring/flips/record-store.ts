@@ -14,7 +14,7 @@ export interface NewFlip extends StatusChange {
 /**
  * Stores flips and, where somebody is to be notified of one, the message that wakes the alerter: one, however many flips
  * there are. The caller publishes the row once it has committed. Nobody is told that a new or paused check came up
- * (monitoring behaviour 8.2), which is decided and kept here.
+ * (docs/spec/monitoring.md#notification-dispatch), which is decided and kept here.
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []

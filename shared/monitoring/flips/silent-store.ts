@@ -1,5 +1,5 @@
 /**
- * Why nobody is told of a change that is history only (alerting 6), as SQL over `from_status` and `to_status`: such a
+ * Why nobody is told of a change that is history only (docs/spec/alerting.md#decisions), as SQL over `from_status` and `to_status`: such a
  * change is decided on where it is stored.
  */
 const SILENT_REASON = `

@@ -8,7 +8,7 @@ export interface Flip {
   to: StoredStatus
 }
 
-/** One member of the flips list: `up` is 1 only when the new status is up (monitoring behaviour 5.10). */
+/** One member of the flips list: `up` is 1 only when the new status is up (docs/spec/monitoring.md#flips-list). */
 export function toFlipView(flip: Pick<Flip, 'at' | 'to'>): { timestamp: string; up: 0 | 1 } {
   return { timestamp: toIsoSeconds(flip.at), up: flip.to === 'up' ? 1 : 0 }
 }

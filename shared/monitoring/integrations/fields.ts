@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Status } from './kind.ts'
 
-/** The longest URL, header or template of a configuration (monitoring behaviour 8.5). */
+/** The longest URL, header or template of a configuration (docs/spec/monitoring.md#webhooks). */
 export const maxTemplateLength = 1000
 
 const controlCharacters = /\p{Cc}/u

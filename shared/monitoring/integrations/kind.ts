@@ -11,7 +11,7 @@ type ConfigResult<Config> = { ok: true; config: Config } | { ok: false; errors: 
  * of the same name. Configurations are JSON objects; what `parse` returns is what is stored, and parses again to itself.
  */
 export interface IntegrationKind<Config = unknown> {
-  /** identifier in the API, the command line and the database (monitoring behaviour 8.4) */
+  /** identifier in the API, the command line and the database (docs/spec/monitoring.md#integration-kinds) */
   readonly kind: string
   readonly label: string
   /** members that are written and never shown again */

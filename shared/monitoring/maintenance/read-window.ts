@@ -15,7 +15,7 @@ const MAX_CHECKS = 500
 const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * Reads a request to make or change a maintenance window (alerting 3): what it names changes, null resets to the default.
+ * Reads a request to make or change a maintenance window (docs/spec/alerting.md#maintenance-windows): what it names changes, null resets to the default.
  * @throws ValidationError with the first thing that is wrong
  */
 export function readWindow(body: JsonObject, current: WindowFields | null, now: Micros): WindowFields {

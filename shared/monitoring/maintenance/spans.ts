@@ -82,7 +82,7 @@ export function spansOf(windows: readonly TimedWindow[], check: About): WindowTi
   return merged(windows.filter(({ window }) => isAbout(window, check)).flatMap(({ times }) => times))
 }
 
-/** The time that windows take out of a check's uptime, up and down alike (alerting 3), merged. */
+/** The time that windows take out of a check's uptime, up and down alike (docs/spec/alerting.md#maintenance-windows), merged. */
 export function excludedSpans(windows: readonly TimedWindow[], check: About): WindowTime[] {
   return spansOf(
     windows.filter(({ window }) => window.uptime === 'exclude'),

@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 
-/** Planned time in which down is expected (alerting 3). */
+/** Planned time in which down is expected (docs/spec/alerting.md#maintenance-windows). */
 export interface Window {
   uuid: string
   name: string

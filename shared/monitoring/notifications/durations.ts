@@ -2,7 +2,7 @@ import { type Micros, toSeconds } from '../../time.ts'
 
 /**
  * A length in the two largest units that fit: `2 days, 1 hour`, `1 hour, 30 minutes`, `5 minutes, 0 seconds`,
- * `45 seconds` (monitoring behaviour 8.5). Fractions of a second are cut.
+ * `45 seconds` (docs/spec/monitoring.md#webhooks). Fractions of a second are cut.
  */
 export function formatDuration(length: Micros): string {
   const seconds = Math.max(0, Math.floor(toSeconds(length)))

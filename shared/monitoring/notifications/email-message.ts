@@ -17,10 +17,10 @@ export interface EmailMessage {
   attachments: { filename: string; contentType: string; content: Buffer }[]
 }
 
-/** The longest end of a ping's body that an e-mail quotes, in characters (monitoring behaviour 8.5). */
+/** The longest end of a ping's body that an e-mail quotes, in characters (docs/spec/monitoring.md#webhooks). */
 const maxQuoted = 10_000
 
-/** The e-mail about one change, as plain text and HTML saying the same (monitoring behaviour 8.5). */
+/** The e-mail about one change, as plain text and HTML saying the same (docs/spec/monitoring.md#webhooks). */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
   const { check, urls, lastPing, isTest } = notification
   const content: EmailContent = {

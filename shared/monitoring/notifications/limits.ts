@@ -3,7 +3,7 @@ import { type Micros, microsOfMillis, toDate } from '../../time.ts'
 
 /**
  * What may be sent to one recipient within a minute, by kinds whose recipients are protected from floods: topic, chat,
- * user, number (monitoring behaviour 8.4), and address. Mails are more, since they are how most people hear that many
+ * user, number (docs/spec/monitoring.md#integration-kinds), and address. Mails are more, since they are how most people hear that many
  * checks went down at once, and none of them may be given up.
  */
 const limitsPerMinute: Readonly<Record<string, number>> = { ntfy: 6, telegram: 6, po: 6, signal: 6, email: 30 }
@@ -41,7 +41,7 @@ export function monthlyLimitExceeded(kind: string): FailedOutcome {
   return temporary(meters[kind]?.error ?? 'Monthly limit exceeded', { failure: 'limit', final: true })
 }
 
-/** How much of a monthly limit repeats may use: four fifths, so that first messages find room (alerting 1). */
+/** How much of a monthly limit repeats may use: four fifths, so that first messages find room (docs/spec/alerting.md#policies). */
 export function limitOfRepeats(limit: number): number {
   return Math.floor((limit * 4) / 5)
 }

@@ -116,7 +116,7 @@ export function formatInstant(at: Micros, timeZone: string): string {
   }).format(toMillis(at))
 }
 
-/** The longest part of a ping's body that chat messages quote (monitoring behaviour 8.4). */
+/** The longest part of a ping's body that chat messages quote (docs/spec/monitoring.md#integration-kinds). */
 const maxQuoted = 1000
 
 /** The last ping's body for a chat message; empty when there is none, when it is an e-mail, or is not text. */

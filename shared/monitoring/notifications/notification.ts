@@ -3,7 +3,7 @@ import type { CheckSchedule } from '../checks/check.ts'
 import type { Fact } from './fact.ts'
 import type { NamedList } from './named-list.ts'
 
-/** Why a check changed: empty for a success signal (monitoring behaviour 2.7). */
+/** Why a check changed: empty for a success signal (docs/spec/monitoring.md#state-transitions). */
 export type FlipReason = '' | 'timeout' | 'fail'
 
 /** One message about one change of one check through one integration: all that a transport may know. */
@@ -30,7 +30,7 @@ export interface Notification {
   isTest: boolean
   /** its place in an incident; absent where no policy applies */
   alert?: AlertLinks
-  /** of a check that is down: how many checks depend on it (alerting 4); absent when none does */
+  /** of a check that is down: how many checks depend on it (docs/spec/alerting.md#dependencies); absent when none does */
   dependents?: number
   /** of a check that is down and that several sources report for: the sentence of `quorumText` about them */
   sources?: string

@@ -23,7 +23,7 @@ interface NewCheck {
 }
 
 /**
- * Creates a check, or updates the one that `unique` finds (monitoring behaviour 5.5). Requests that look for a check,
+ * Creates a check, or updates the one that `unique` finds (docs/spec/monitoring.md#create-and-update). Requests that look for a check,
  * or that a limit may refuse, take their turn per project.
  * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it; `changedRules` is null
  *   when the request names none

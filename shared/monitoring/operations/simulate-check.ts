@@ -54,7 +54,7 @@ interface Deps {
 
 /**
  * Plays what happened to a check, or what somebody thinks up, against the policy, rules and windows in force or against
- * drafts (alerting 6). Other checks and gaps of ours are what was recorded of them. Stores and sends nothing.
+ * drafts (docs/spec/alerting.md#decisions). Other checks and gaps of ours are what was recorded of them. Stores and sends nothing.
  * @param input.isCounted false for the second half of a comparison, which is one question
  * @throws ValidationError with the first thing that is wrong, NotFoundError for a check or policy that the project does
  *   not have, RateLimitedError beyond six a minute

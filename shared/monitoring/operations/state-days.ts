@@ -20,7 +20,7 @@ import {
 const DAYS_AT_ONCE = 20
 
 /**
- * States each day of a project that has ended (alerting 9): a record per check, their hashes in one statement, and that
+ * States each day of a project that has ended (docs/spec/alerting.md#daily-statements): a record per check, their hashes in one statement, and that
  * in the transparency log of production. What was stored late of an earlier day makes a correcting statement first;
  * nothing is replaced. Any number of processes may do so at once.
  * @returns how many days

@@ -22,7 +22,7 @@ export interface ChangedRules {
 export type RulesPath = '' | 'rules.'
 
 /**
- * The member `rules` of a request to create or change a check (alerting 0.2), looked at after all others.
+ * The member `rules` of a request to create or change a check (docs/spec/alerting.md#ground-rules), looked at after all others.
  * @returns null when the request has none
  * @throws ValidationError with the first thing that is wrong in it
  */

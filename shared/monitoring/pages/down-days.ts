@@ -28,7 +28,7 @@ const DAY: Micros = microsOfSeconds(86_400)
  * Downtime per day (UTC), oldest day first, from flips alone as in downtime.ts. Days before the first flip are not
  * known: the check may not have been there.
  * @param days how many, today included
- * @param planned merged; `excluded` does not count as downtime, days of `marked` and of `unknown` are marked (alerting 3, 5.5)
+ * @param planned merged; `excluded` does not count as downtime, days of `marked` and of `unknown` are marked (docs/spec/alerting.md#maintenance-windows, 5.5)
  */
 export function downDays(
   flips: readonly Flip[],

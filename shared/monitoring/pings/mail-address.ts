@@ -7,7 +7,7 @@ const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 const KEY_AND_SLUG = /^([A-Za-z0-9_-]{22})\+([a-z0-9_-]+)$/
 
 /**
- * Reads the recipient of an e-mail ping (monitoring behaviour 4.1). Domains are compared without regard to case, and
+ * Reads the recipient of an e-mail ping (docs/spec/monitoring.md#email-pings). Domains are compared without regard to case, and
  * an international one in either of its spellings; the domain is judged before the mailbox.
  * @returns `foreign` for another domain or none, `invalid` for a mailbox that can name no check
  */

@@ -19,7 +19,7 @@ export type Provisioned =
   | { outcome: 'refused' }
 
 /**
- * Makes the check that a ping by slug asks for with `create=1` (monitoring behaviour 1.6): simple, with the defaults
+ * Makes the check that a ping by slug asks for with `create=1` (docs/spec/monitoring.md#creating-a-check-by-ping): simple, with the defaults
  * and every integration of the project, unless the project or the query says otherwise. The project's row is locked, so that concurrent requests make one check.
  * `refused`: no such ping key, or the project has twice as many checks as it may.
  * @param asked query of the ping

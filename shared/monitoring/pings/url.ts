@@ -2,7 +2,7 @@ import type { SignalKind } from '../../contracts/signal-kind.ts'
 
 /**
  * A ping URL taken apart. `exitStatus` is the number as written, possibly above 255: the caller answers
- * `invalid url format` for that after it has found the check (monitoring behaviour 1.2).
+ * `invalid url format` for that after it has found the check (docs/spec/monitoring.md#ping-responses).
  */
 export type PingUrl =
   | { form: 'uuid'; uuid: string; kind: SignalKind; exitStatus: number | null }
@@ -15,7 +15,7 @@ export type PingUrl =
 /** Exit statuses above it are refused. */
 export const MAX_EXIT_STATUS = 255
 
-/** Reads the path after `/ping/`, without its query; percent-encoding is undone first (monitoring behaviour 1.1). */
+/** Reads the path after `/ping/`, without its query; percent-encoding is undone first (docs/spec/monitoring.md#ping-urls). */
 export function parsePingPath(path: string): PingUrl {
   const text = path.includes('%') ? percentDecoded(path) : path
   if (text === null) return NONE
@@ -67,7 +67,7 @@ export interface PingQuery {
   source: string | null
 }
 
-/** Reads what follows `?` in a ping URL; of a repeated parameter the last one counts (monitoring behaviour 1.5, 1.6). */
+/** Reads what follows `?` in a ping URL; of a repeated parameter the last one counts (docs/spec/monitoring.md#ping-urls). */
 export function parsePingQuery(query: string): PingQuery {
   if (query === '') return NO_QUERY
   const parameters = new URLSearchParams(query)

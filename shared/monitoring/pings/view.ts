@@ -26,7 +26,7 @@ export interface PingViewOptions {
   durations: ReadonlyMap<number, Micros>
 }
 
-/** One member of the pings list (monitoring behaviour 5.8). `duration` is left out when unknown, and may be 0. */
+/** One member of the pings list (docs/spec/monitoring.md#pings-list). `duration` is left out when unknown, and may be 0. */
 export function toPingView(ping: RecordedPing, options: PingViewOptions) {
   const duration = options.durations.get(ping.n)
   return {

@@ -4,7 +4,7 @@ export type KeyKind = 'rw' | 'ro' | 'ping'
 /** What people call the kinds. */
 export const keyKindNames: Readonly<Record<KeyKind, string>> = { rw: 'Read and write', ro: 'Read only', ping: 'Ping' }
 
-/** Every key of the management API has this length; anything else is no key at all (monitoring behaviour 5.2). */
+/** Every key of the management API has this length; anything else is no key at all (docs/spec/monitoring.md#authentication). */
 export const API_KEY_LENGTH = 32
 
 const SCHEMES = { rw: 'hcw_', ro: 'hcr_', ping: '' } as const satisfies Record<KeyKind, string>

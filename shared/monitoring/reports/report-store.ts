@@ -148,7 +148,7 @@ export async function projectReports(
   return await query<ProjectReport>(db, REPORTS, [projectIds, from, until, JSON.stringify(excluded)])
 }
 
-/** The times that windows take out of the uptime of checks (alerting 3). */
+/** The times that windows take out of the uptime of checks (docs/spec/alerting.md#maintenance-windows). */
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {
   const windows = (await windowsOf(db, projectIds)).filter(({ uptime }) => uptime === 'exclude')
   if (windows.length === 0) return []

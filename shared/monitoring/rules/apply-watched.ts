@@ -13,7 +13,7 @@ export interface RunSignal extends Signal {
 }
 
 /**
- * Applies one signal to a check whose runs are watched (alerting 7), as applySignal does to others: changes check and
+ * Applies one signal to a check whose runs are watched (docs/spec/alerting.md#watched-runs), as applySignal does to others: changes check and
  * book in place. With `last` status and deadlines are those of applySignal, but for `max` and flags that make a ping
  * fail; with `each` every run has a deadline of its own, and a success brings the check up unless one has passed.
  */

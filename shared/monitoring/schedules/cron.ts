@@ -2,7 +2,7 @@ import { type Bounds, everyNth, parseDigits, parseWithin, sorted, span, splitOnc
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
 /**
- * A parsed cron expression. `walksRealTime` is the interval mode of monitoring behaviour 7.2: the minute or the hour
+ * A parsed cron expression. `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron: the minute or the hour
  * begins with a star, so a clock change neither moves nor merges occurrences.
  */
 export type CronSchedule = { readonly pattern: WallPattern; readonly walksRealTime: boolean }
@@ -25,7 +25,7 @@ type DaysOfMonth = { listed: ReadonlySet<number>; last: boolean; lastWorkday: bo
 type DaysOfWeek = { listed: ReadonlySet<number>; ranked: ReadonlySet<string>; lasts: ReadonlySet<number> }
 
 /**
- * Reads a five-field cron expression (monitoring behaviour 7.2).
+ * Reads a five-field cron expression (docs/spec/monitoring.md#cron).
  * @returns undefined when it is none; one that parses may still never match
  */
 export function parseCron(expression: string): CronSchedule | undefined {

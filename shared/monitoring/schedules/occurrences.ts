@@ -14,7 +14,7 @@ const SAFE_DISTANCE = 2 * 86_400
 
 /**
  * The first instant strictly after `after` whose wall time matches, walking real time: skipped wall times do not occur,
- * repeated ones occur twice (interval mode, monitoring behaviour 7.2).
+ * repeated ones occur twice (interval mode, docs/spec/monitoring.md#cron).
  * @returns undefined when nothing matches in or before `lastYear`
  */
 export function nextInRealTime(
@@ -40,7 +40,7 @@ export function nextInRealTime(
 /**
  * The first instant strictly after `after`, walking wall time and then placing each result in the zone: a repeated wall
  * time counts once, in its first pass. One in a gap is moved to the end of the gap (`moved`: cron at fixed times) or
- * left out (`skipped`: OnCalendar); monitoring behaviour 7.2, 7.3, and 7.5 for starts within a second pass.
+ * left out (`skipped`: OnCalendar); docs/spec/monitoring.md#cron, 7.3, and 7.5 for starts within a second pass.
  * @returns undefined when nothing matches in or before `lastYear`
  */
 export function nextInWallTime(

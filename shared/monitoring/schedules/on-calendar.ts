@@ -40,7 +40,7 @@ const MIDNIGHT: ClockTimes = { hours: [0], minutes: [0], seconds: [0] }
 const EVERY_DAY: CalendarDays = { years: undefined, months: span(1, 12), days: span(1, 31), fromEnd: [] }
 
 /**
- * Reads an OnCalendar expression of one or more lines (monitoring behaviour 7.3), equal lines once.
+ * Reads an OnCalendar expression of one or more lines (docs/spec/monitoring.md#oncalendar), equal lines once.
  * @returns undefined when any line is none; lines that parse may still never match
  */
 export function parseOnCalendar(expression: string): OnCalendarLine[] | undefined {

@@ -34,7 +34,7 @@ const parsedOnCalendars = new LRUCache<string, readonly Line[]>({ max: 2000 })
 const FAR_SECONDS = 2 * 366 * 86_400
 const farResults = new LRUCache<string, FarResult>({ max: 10_000 })
 
-/** Cron is one line of exactly five parts, everything else OnCalendar; neither need be valid (monitoring behaviour 7.1). */
+/** Cron is one line of exactly five parts, everything else OnCalendar; neither need be valid (docs/spec/monitoring.md#schedule-kind). */
 export function guessKind(expression: string): ScheduleKind {
   const text = expression.trim()
   return !text.includes('\n') && text.split(/\s+/, 6).length === 5 ? 'cron' : 'oncalendar'
@@ -42,7 +42,7 @@ export function guessKind(expression: string): ScheduleKind {
 
 /**
  * Returns whether a check or a window may have this schedule: it parses as the kind it looks like, and has an occurrence
- * in its zone after the year 2000 began (monitoring behaviour 7.1). A schedule that lies only in hours which the clock
+ * in its zone after the year 2000 began (docs/spec/monitoring.md#schedule-kind). A schedule that lies only in hours which the clock
  * of its zone skips has none. Safe for texts of any length and content.
  * @param tz a stored zone name; without it only what is invalid in every zone is refused
  */

@@ -13,7 +13,7 @@ const IN_DATABASE: ReadonlySet<string> = new Set([
 const knownToRuntime = new Map<string, boolean>()
 
 /**
- * The zone name to store for a name a client sent (monitoring behaviour 7.4): exact and case-sensitive, old names
+ * The zone name to store for a name a client sent (docs/spec/monitoring.md#time-zones): exact and case-sensitive, old names
  * replaced by their present ones. Intl alone would not do: it takes `utc`, `PST` and offsets.
  * @returns null when it is no valid zone, or one whose rules this runtime does not have
  */

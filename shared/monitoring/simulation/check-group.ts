@@ -7,7 +7,7 @@ export interface Outage {
   until: Micros | null
 }
 
-/** Outages of one policy that wait for each other (alerting 1, groups). */
+/** Outages of one policy that wait for each other (docs/spec/alerting.md#policies, groups). */
 interface Gathering {
   opensAt: Micros
   /** those of the other checks */

@@ -23,7 +23,7 @@ export function spanOfDate(date: string): WindowTime {
 }
 
 /**
- * The record of one day of a check (alerting 9): what was stored of it, cut to the day and to whole seconds.
+ * The record of one day of a check (docs/spec/alerting.md#daily-statements): what was stored of it, cut to the day and to whole seconds.
  * @param nonce 128 random bits in hex
  */
 export function recordOfDay(facts: DayFacts, date: string, nonce: string): DayRecord {

@@ -40,7 +40,7 @@ export interface Broker extends AsyncDisposable {
   consume(options: ConsumerOptions): Consumer
   /**
    * Questions to queues, unconfirmed, and the answers to them. No queue is declared for the answers, so that it works
-   * while a node of a cluster is frozen and nothing can be declared (scale 3.1).
+   * while a node of a cluster is frozen and nothing can be declared (docs/spec/reliability.md#broker-faults).
    */
   ask(onAnswer: (correlationId: string) => void): Answers
   /** Declares the topology again on a live connection: something that should be there is not. */

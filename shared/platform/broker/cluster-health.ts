@@ -39,7 +39,7 @@ const WANTED_MEMBERS = 3
 /** Of fewer queues, half is chance. */
 const LEADERS_MATTER_FROM = 4
 
-/** A queue that was declared while one node stood keeps one member when others join (scale 3.2). */
+/** A queue that was declared while one node stood keeps one member when others join (docs/spec/reliability.md#broker-faults). */
 export function evaluateCluster({ nodes, queues }: ClusterState): ClusterIlls {
   const wanted = Math.min(WANTED_MEMBERS, nodes.length)
   const running = nodes.filter((node) => node.running).map(({ name }) => name)

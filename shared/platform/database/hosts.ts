@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Longest wait for one server of several to say whether it may be written to, in milliseconds. */
 const ASK_MS = 2_000
 
-/** The servers that DATABASE_URL names, of which one may be written to at a time (scale 3.6). */
+/** The servers that DATABASE_URL names, of which one may be written to at a time (docs/spec/reliability.md#database-faults). */
 export interface DatabaseHosts {
   /** The address for a new connection: the primary's; of several without one, any that answers; else any. */
   address(): Promise<string>

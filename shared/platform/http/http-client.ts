@@ -58,7 +58,7 @@ const maxInformational = 20
 
 /**
  * The one client for targets that strangers chose: checked and pinned addresses, no proxies from the environment, no
- * decompression, deadlines for every phase, a bounded answer (domain 6.5, faults B29-B31, F22). got's streams with
+ * decompression, deadlines for every phase, a bounded answer (docs/spec/transparency.md#webhook-endpoints, faults B29-B31, F22). got's streams with
  * options merged once are its fastest form; its retries are off, since retrying is decided by rows.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {

@@ -14,7 +14,7 @@ export type HttpFailure =
   | 'aborted'
 
 /**
- * The texts that owners of checks read (monitoring behaviour 8.3). They are fixed sentences on purpose: the text of
+ * The texts that owners of checks read (docs/spec/monitoring.md#delivery-attempts). They are fixed sentences on purpose: the text of
  * a socket error holds addresses and ports of the inner network. The codes are the ones curl users know: 3 malformed
  * URL, 8 strange answer, 42 aborted, 56 connection lost.
  */

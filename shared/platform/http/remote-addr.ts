@@ -76,7 +76,7 @@ function forwardedHops(header: string | undefined): string[] | null {
 
 /**
  * The short form of an address as a proxy writes it: spaces, the brackets and port of `[v6]:port`, the port of
- * `v4:port` and an IPv6 zone are dropped, a mapped address keeps its `::ffff:` (monitoring behaviour 1.7).
+ * `v4:port` and an IPv6 zone are dropped, a mapped address keeps its `::ffff:` (docs/spec/monitoring.md#ping-record).
  * @returns null for anything that is no address then
  */
 export function normalizeAddress(text: string): string | null {

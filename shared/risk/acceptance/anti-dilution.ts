@@ -65,7 +65,7 @@ interface SupplierHistory {
 
 /**
  * How much of what a supplier invoiced to a buyer was taken back, from its return; and what was accepted and disputed,
- * from the organisation's own records. Observations name a figure and its threshold, and advise nothing (families 4).
+ * from the organisation's own records. Observations name a figure and its threshold, and advise nothing (docs/spec/evidence-families.md#acceptance-records).
  */
 export function antiDilution(
   pair: { supplierGstin: string; buyerGstin: string },

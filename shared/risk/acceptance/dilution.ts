@@ -27,7 +27,7 @@ export interface ReceivableDilution {
 
 /**
  * What became of a receivable: A = its amount and debit notes, R = reductions. Payments are never dilution
- * (families 4).
+ * (docs/spec/evidence-families.md#acceptance-records).
  */
 export function receivableDilution(
   amountPaise: bigint,

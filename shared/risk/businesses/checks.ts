@@ -43,7 +43,7 @@ export function answerHashes(
   )
 }
 
-/** From here on two names count as one (families 2). */
+/** From here on two names count as one (docs/spec/evidence-families.md#business-checks). */
 const MATCH_PERMILLE = 850
 
 /**

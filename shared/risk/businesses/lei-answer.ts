@@ -27,7 +27,7 @@ export const LeiAnswerSchema = z
 
 /**
  * The record that answers best. The register's filter of names matches prefixes, so its candidates are ordered by our
- * similarity, ties by identifier (families 2). None found is null with a reason.
+ * similarity, ties by identifier (docs/spec/evidence-families.md#business-checks). None found is null with a reason.
  */
 export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord[]>): z.output<typeof LeiAnswerSchema> {
   const { lei, cin, legalName } = question

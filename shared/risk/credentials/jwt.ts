@@ -2,7 +2,7 @@ import { compactVerify, importJWK, type JWK } from 'jose'
 import { isBase64url } from '../../canonical/base64url.ts'
 import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
 
-/** Algorithms in which credentials, key bindings and status lists may be signed (families 1.3). */
+/** Algorithms in which credentials, key bindings and status lists may be signed (docs/spec/evidence-families.md#presentation-response). */
 export const CREDENTIAL_ALGS: readonly string[] = ['ES256', 'ES384', 'EdDSA']
 
 /** A compact JWS whose parts were read and nothing of which is believed. */

@@ -61,7 +61,7 @@ const CredentialSet = z.strictObject({
   required: z.boolean().optional(),
 })
 
-/** A DCQL query (OpenID4VP 1.0 section 6), as far as we verify what it asks for (families 1.2). */
+/** A DCQL query (OpenID4VP 1.0 section 6), as far as we verify what it asks for (docs/spec/evidence-families.md#presentation-request). */
 export const PresentationQuery = z
   .strictObject({
     credentials: z.array(CredentialQuery).min(1).max(5),

@@ -1,6 +1,6 @@
 import { CodedError } from '../../errors.ts'
 
-/** Why a presentation is refused, in the order in which it is looked for: the first one is the reason (families 1.3). */
+/** Why a presentation is refused, in the order in which it is looked for: the first one is the reason (docs/spec/evidence-families.md#presentation-response). */
 export type RefusalReason =
   | 'TOO_LARGE'
   | 'STATE_MISMATCH'

@@ -51,7 +51,7 @@ const refuse = (reason: RefusalReason): never => {
 
 /**
  * Verifies one presented credential: its issuer, its time, its disclosures, its holder, its status; in the order of
- * the refusals (families 1.3). Whether it has the claims asked for is another question.
+ * the refusals (docs/spec/evidence-families.md#presentation-response). Whether it has the claims asked for is another question.
  * @throws RefusedPresentationError
  */
 export async function verifyCredential(

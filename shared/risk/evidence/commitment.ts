@@ -12,7 +12,7 @@ export interface Committed<Value extends JsonValue = string> {
 
 /**
  * SHA-256(salt || JCS([name, value])), hex: what is logged of a value. Once value and salt are deleted it says nothing
- * any more, so erasure and an append-only log live together (families 0.2).
+ * any more, so erasure and an append-only log live together (docs/spec/risk-signals.md#anchored-objects).
  */
 export function commitmentOf({ name, value, salt }: Committed<JsonValue>): string {
   const preimage = Buffer.concat([Buffer.from(salt, 'hex'), Buffer.from(canonicalize([name, value]))])

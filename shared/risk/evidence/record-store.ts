@@ -4,7 +4,7 @@ import { anchorObject, anchorObjects } from '../../transparency/anchoring/store.
 
 /**
  * Anchors an object in the transaction of its effect and gives it as it is shown: with its type, its time and its
- * anchor. It holds a random id, and never names, addresses, personal numbers or amounts (families 0.2).
+ * anchor. It holds a random id, and never names, addresses, personal numbers or amounts (docs/spec/risk-signals.md#anchored-objects).
  * @param timestamp ISO 8601 UTC with milliseconds
  */
 export async function anchorRecord<Facts extends object>(

@@ -1,6 +1,6 @@
 import type { RegistryMatch } from '../packs/signals/double-financing.ts'
 
-/** A match as it is disclosed: that something exists, never who, how much, on which day, or how many (families 3.2). */
+/** A match as it is disclosed: that something exists, never who, how much, on which day, or how many (docs/spec/evidence-families.md#first-financing). */
 export interface DisclosedMatch extends RegistryMatch {
   /** its holder left a dispute unanswered */
   contested: boolean

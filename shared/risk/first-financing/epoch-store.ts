@@ -5,7 +5,7 @@ import { execute, query } from '../../platform/database/sql.ts'
 import type { Registration } from './registration.ts'
 import type { RequestFingerprints } from './request-fingerprints.ts'
 
-/** Days in which requests carry the fingerprints of the epoch before too (families 3.4). */
+/** Days in which requests carry the fingerprints of the epoch before too (docs/spec/evidence-families.md#blind-mode-and-epochs). */
 const OVERLAP_DAYS = 30
 
 /** An epoch whose key may be asked blindly. */

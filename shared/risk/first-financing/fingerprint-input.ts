@@ -24,7 +24,7 @@ export interface OrderIdentity {
 // Cannot occur in any field: identifiers and dates are plain ASCII, and numbers lose their control characters.
 const SEPARATOR = '\u001f'
 
-/** Exact identity: the material of the IRN, so invoices with and without one meet (domain 10.3). */
+/** Exact identity: the material of the IRN, so invoices with and without one meet (docs/spec/evidence-families.md#receivables-and-fingerprints). */
 export function rf1Input({ supplierGstin, documentType, documentNumber, documentDate }: ReceivableIdentity): string {
   const number = normalisedNumber(documentNumber)
   return ['RSP-RF1', supplierGstin, financialYear(documentDate), documentType, number].join(SEPARATOR)

@@ -42,7 +42,7 @@ export function fingerprint(secretKey: Uint8Array, input: string): string {
   return createHmac('sha256', secretKey).update(input, 'utf8').digest('hex')
 }
 
-/** The fingerprint of an input under an epoch's key (families 3.1). */
+/** The fingerprint of an input under an epoch's key (docs/spec/evidence-families.md#receivables-and-fingerprints). */
 function fingerprintOf({ epoch, key }: Pick<DomainKey, 'epoch' | 'key'>, input: string): string {
   if (epoch === HMAC_EPOCH) return fingerprint(key, input)
   return evaluateOprf(key, Buffer.from(input, 'utf8')).subarray(0, 32).toString('hex')

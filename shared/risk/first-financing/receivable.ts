@@ -4,7 +4,7 @@ import { financialYear } from '../identifiers/financial-year.ts'
 import { parsePaise } from '../packs/money.ts'
 import type { ReceivableIdentity } from './fingerprint-input.ts'
 
-/** The members by which a receivable is described (families 3.2). Leading zeros are legal outside e-invoicing. */
+/** The members by which a receivable is described (docs/spec/evidence-families.md#first-financing). Leading zeros are legal outside e-invoicing. */
 export const receivableShape = {
   supplierGstin: gstin,
   buyerGstin: gstin,

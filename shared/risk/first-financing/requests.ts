@@ -3,7 +3,7 @@ import { amountInr, checkDueDate, dueDay, line, pastDay, sha256Hex } from '../ev
 import { checkReceivable, ReceivableFields, receivableShape } from './receivable.ts'
 import { type ReceivableInput, requestFingerprints } from './request-fingerprints.ts'
 
-/** Elements of one request at most (families 3.2). */
+/** Elements of one request at most (docs/spec/evidence-families.md#first-financing). */
 const MAX_ELEMENTS = 64
 
 const commonOptions = { statement: z.boolean().default(false) }

@@ -17,7 +17,7 @@ export type CinReason = 'LENGTH' | 'LISTING_STATUS' | 'FORMAT' | 'STATE_CODE' | 
 const FIRST_YEAR = 1850
 
 /**
- * A company number (domain 1.3). It has no checksum, and changes with a listing or a move of the registered office,
+ * A company number (docs/spec/risk-signals.md#identifiers). It has no checksum, and changes with a listing or a move of the registered office,
  * so it identifies a company only at an instant.
  */
 export function validateCin(

@@ -1,4 +1,4 @@
-/** State codes that open a GSTIN (positions 1-2). 99 occurs only in special registration classes (domain 1.1). */
+/** State codes that open a GSTIN (positions 1-2). 99 occurs only in special registration classes (docs/spec/risk-signals.md#gstin). */
 export const gstinStates: Readonly<Record<string, string>> = {
   '01': 'Jammu and Kashmir',
   '02': 'Himachal Pradesh',

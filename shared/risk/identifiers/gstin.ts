@@ -10,7 +10,7 @@ export interface GstinParts {
   checkDigit: string
 }
 
-/** First failure wins, in this order (domain 1.1). */
+/** First failure wins, in this order (docs/spec/risk-signals.md#gstin). */
 export type GstinReason =
   | 'LENGTH'
   | 'FORMAT'
@@ -31,7 +31,7 @@ export interface GstinOptions {
 
 const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-// Test registrations of the e-invoice sandbox found in published documents (domain 1.1).
+// Test registrations of the e-invoice sandbox found in published documents (docs/spec/risk-signals.md#gstin).
 const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002'])
 
 /**

@@ -5,7 +5,7 @@ export type IdentifierResult<Parts, Reason extends string> =
 
 /**
  * Outer ASCII white space removed and ASCII letters upper-cased; nothing else is touched, so look-alike letters and
- * full-width or non-Latin digits stay what they are and fail the format (domain 1.1).
+ * full-width or non-Latin digits stay what they are and fail the format (docs/spec/risk-signals.md#gstin).
  */
 export function normaliseUpper(input: string): string {
   return trimAscii(input).replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 32))

@@ -3,7 +3,7 @@ import { isPanShaped } from './pan.ts'
 
 type NoParts = Record<never, never>
 
-/** An importer-exporter code: since 2018 the PAN, before that ten digits (domain 1.7). */
+/** An importer-exporter code: since 2018 the PAN, before that ten digits (docs/spec/risk-signals.md#identifiers). */
 export function validateIec(input: string): IdentifierResult<NoParts, 'LENGTH' | 'FORMAT'> {
   const value = normaliseUpper(input)
   if (value.length !== 10) return { valid: false, value, reason: 'LENGTH' }

@@ -6,7 +6,7 @@ export interface UdyamParts {
   serial: string
 }
 
-/** The registration of a small enterprise, 19 characters with hyphens, no checksum (domain 1.4). */
+/** The registration of a small enterprise, 19 characters with hyphens, no checksum (docs/spec/risk-signals.md#identifiers). */
 export function validateUdyam(input: string): IdentifierResult<UdyamParts, 'FORMAT'> {
   const value = normaliseUpper(input)
   const match = /^UDYAM-([A-Z]{2})-([0-9]{2})-([0-9]{7})$/.exec(value)

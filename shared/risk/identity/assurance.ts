@@ -24,7 +24,7 @@ export interface Assurance {
 export const FACTOR_DAYS = 365
 
 /**
- * The first level that holds (families 1.4): of each kind of factor the one that lasts longest counts, and the level
+ * The first level that holds (docs/spec/evidence-families.md#subject-states): of each kind of factor the one that lasts longest counts, and the level
  * ends with the earliest of those that it needs.
  * @param factors verified and not revoked; those that are over do not count
  */

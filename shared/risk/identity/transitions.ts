@@ -5,7 +5,7 @@ export type Mover = 'CALLER' | 'VERIFICATION' | 'SWEEPER' | 'STATUS_LIST' | 'ERA
 
 type Row = readonly [from: IdentityState, to: IdentityState, by: readonly Mover[]]
 
-/** Every transition there is (families 1.4); beside them everything but REVOKED becomes REVOKED. */
+/** Every transition there is (docs/spec/evidence-families.md#subject-states); beside them everything but REVOKED becomes REVOKED. */
 const TRANSITIONS: readonly Row[] = [
   ['UNVERIFIED', 'PENDING', ['CALLER', 'VERIFICATION']],
   ['PENDING', 'VERIFIED', ['VERIFICATION']],

@@ -13,7 +13,7 @@ const DAYS_AT_ONCE = 20
 const PAGE = 2_000
 
 /**
- * Anchors the Merkle root (RFC 6962) over an organisation's calls of each UTC day that has ended (families 8.4), in the
+ * Anchors the Merkle root (RFC 6962) over an organisation's calls of each UTC day that has ended (docs/spec/evidence-families.md#agent-audit), in the
  * order of their callId, so that no call can be left out or changed afterwards unseen.
  * @returns how many days
  */

@@ -27,7 +27,7 @@ export async function replaceFingerprints(
 
 /**
  * Names anew, under an epoch that has begun, what was registered by its fields before: those we may read. Who registered
- * blind does it itself, by registering again (families 3.4).
+ * blind does it itself, by registering again (docs/spec/evidence-families.md#blind-mode-and-epochs).
  * @param after the last of the page before; each is tried once, also where another holds its name
  * @returns the last of this page; null when there are no more
  */

@@ -18,7 +18,7 @@ import { instant, type OperationDeps } from './deps.ts'
 const EVENT_TYPE = 'first_financing.snapshot'
 
 /**
- * Anchors the root over what is registered in an epoch, once an hour and only when something changed (families 3.5), so
+ * Anchors the root over what is registered in an epoch, once an hour and only when something changed (docs/spec/evidence-families.md#absence-proofs), so
  * that absence at that time can be proven without showing anything else.
  * @returns the newest snapshot; undefined when another process has just seen to it and there is none yet
  */

@@ -31,7 +31,7 @@ export class BudgetExhaustedError extends RateLimitedError {
 const DAY_SECONDS = 86_400
 
 /**
- * Reserves what a metered call costs, in the transaction of its effect (families 8.2). Keys without a budget for the
+ * Reserves what a metered call costs, in the transaction of its effect (docs/spec/evidence-families.md#agent-keys). Keys without a budget for the
  * family, and clients with tokens, are not limited.
  * @param now POSIX seconds
  * @throws BudgetExhaustedError

@@ -30,7 +30,7 @@ const LABELS: Record<GradedKey, string> = {
 
 /**
  * One entry per question: `status` is the lowest tier among the inputs that `detail` relies on, `grade` the question's
- * class from the policy. The wording states facts and never a judgement (domain 2.7).
+ * class from the policy. The wording states facts and never a judgement (docs/spec/risk-signals.md#graded-signals).
  */
 export function gradedSignals(input: GradingInput, policy: PackPolicy): GradedSignal[] {
   const findings: Record<GradedKey, Finding> = {

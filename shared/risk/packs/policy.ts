@@ -19,7 +19,7 @@ export type GradedKey = (typeof GRADED_KEYS)[number]
  */
 export const PackPolicy = z.object({
   policyVersion: z.string().min(1),
-  /** The question class shown as `grade`, fixed per key; the finding itself is in `detail` (domain 2.7). */
+  /** The question class shown as `grade`, fixed per key; the finding itself is in `detail` (docs/spec/risk-signals.md#graded-signals). */
   grades: z.record(z.enum(GRADED_KEYS), z.string().min(1)),
 })
 

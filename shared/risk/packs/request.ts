@@ -122,7 +122,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
 }
 
 /**
- * Reads a body by the rules of domain 2.9; every fault is reported, each with the member's path and a stable reason.
+ * Reads a body by the rules of docs/spec/risk-signals.md#pack-request; every fault is reported, each with the member's path and a stable reason.
  * @param options `sandboxRegistrations` only when the token's env is SANDBOX
  */
 export function parsePackRequest(
@@ -137,7 +137,7 @@ export function parsePackRequest(
   return errors.length > 0 ? { ok: false, errors } : { ok: true, request }
 }
 
-/** The one mode of each environment (domain 2.9); a mismatch is FORBIDDEN, not a fault of the body. */
+/** The one mode of each environment (docs/spec/risk-signals.md#pack-request); a mismatch is FORBIDDEN, not a fault of the body. */
 export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODUCTION'): boolean {
   return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
 }

@@ -10,7 +10,7 @@ export interface LevelInput {
   hasInactiveRegistration: boolean
 }
 
-/** A routing label, derived mechanically; the first rule that applies wins (domain 2.8). It recommends nothing. */
+/** A routing label, derived mechanically; the first rule that applies wins (docs/spec/risk-signals.md#signal-level). It recommends nothing. */
 export function signalLevel(input: LevelInput): SignalLevel {
   if (isConflicted(input)) return 'CONFLICTED'
   if (needsAttention(input)) return 'ATTENTION'

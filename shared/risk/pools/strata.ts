@@ -1,7 +1,7 @@
 import { divideHalfEven } from '../packs/money.ts'
 import type { PoolFact } from './facts.ts'
 
-/** Upper bounds of bands, each included in its band (families 7): one lakh, ten lakh, one crore; days to the due date. */
+/** Upper bounds of bands, each included in its band (docs/spec/evidence-families.md#pool-cuts-and-files): one lakh, ten lakh, one crore; days to the due date. */
 const AMOUNT_BANDS = [
   { band: 'UP_TO_1_LAKH', upTo: 10_000_000n },
   { band: 'UP_TO_10_LAKH', upTo: 100_000_000n },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const anchor = z.object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
 
-/** The receivable evidence object of the securitisation API (domain 10.6). What is not known is null. */
+/** The receivable evidence object of the securitisation API (docs/spec/evidence-families.md#securitisation). What is not known is null. */
 export const ReceivableSchema = z
   .object({
     receivableId: z.uuid(),

@@ -1,6 +1,6 @@
 /**
  * What a registry connector is: one capability, one `fetch`, and an answer that is a value or a reason, never an
- * exception (domain 9). Time, chance and the network are arguments.
+ * exception (docs/spec/risk-signals.md#registry-results). Time, chance and the network are arguments.
  */
 export type RegistryEnv = 'SANDBOX' | 'PRODUCTION'
 

@@ -1,6 +1,6 @@
 import type { Paise } from '../packs/money.ts'
 
-/** Whose statement the rows of a leg were read from: the supplier's return or the recipient's (domain 2.3). */
+/** Whose statement the rows of a leg were read from: the supplier's return or the recipient's (docs/spec/risk-signals.md#trade-relationship). */
 type TradeSource = 'GSTR1_TABLE4' | 'GSTR2B_B2B'
 
 export interface ReturnPeriod {

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { ApiEnv } from '../../environment.ts'
 import { FAMILIES, type Family } from '../oauth/families.ts'
 
-/** Scopes over the monitoring side, for projects that the key names; they exist on agent keys alone (families 8.2). */
+/** Scopes over the monitoring side, for projects that the key names; they exist on agent keys alone (docs/spec/evidence-families.md#agent-keys). */
 export const MONITORING_SCOPES = ['monitoring:read', 'monitoring:write'] as const
 
 /** Scopes that no agent key holds, whoever makes it: a key must not make keys, nor send evidence elsewhere. */

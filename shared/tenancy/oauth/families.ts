@@ -1,5 +1,5 @@
 /**
- * API families and the scopes each brings (domain 5.1). Access needs all three: the organisation's entitlement to a
+ * API families and the scopes each brings (docs/spec/risk-signals.md#oauth-tokens). Access needs all three: the organisation's entitlement to a
  * family, the scope on the client, the scope in the token. Acceptance signals belong to the risk-signals family of the
  * contract and may also be granted alone; only the acceptance family records them. Securitisation evidence is read with
  * a key of its own, so its family has no scopes: it entitles, and is metered.

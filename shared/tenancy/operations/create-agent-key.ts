@@ -36,7 +36,7 @@ interface Maker {
 
 /**
  * Makes an agent key. Its scopes are some of the maker's and hold agents:invoke; they never hold agents:manage or
- * webhooks:manage; monitoring:* needs projects (families 8.2).
+ * webhooks:manage; monitoring:* needs projects (docs/spec/evidence-families.md#agent-keys).
  * @param now POSIX milliseconds
  * @returns the stored key, and the key itself, which is shown this once
  * @throws ValidationError naming the member; ConflictError when there are too many keys

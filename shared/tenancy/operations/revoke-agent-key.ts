@@ -6,7 +6,7 @@ import { type Actor, auditedActor } from '../actor.ts'
 import { revokeAgentKey as endAgentKey } from '../agents/key-store.ts'
 
 /**
- * Ends an agent key; every listener refuses it within five seconds (families 8.2). Doing it again changes nothing.
+ * Ends an agent key; every listener refuses it within five seconds (docs/spec/evidence-families.md#agent-keys). Doing it again changes nothing.
  * @throws NotFoundError alike for a key that is not there and for another organisation's
  */
 export async function revokeAgentKey(

@@ -10,7 +10,7 @@ export interface NewSecret {
   digest: Buffer
 }
 
-/** An OAuth client secret: 256 random bits, stored as SHA-256 (domain 5.1). */
+/** An OAuth client secret: 256 random bits, stored as SHA-256 (docs/spec/risk-signals.md#oauth-tokens). */
 export function newClientSecret(random: RandomBytes): NewSecret {
   const text = `sk_${random(32).toString('base64url')}`
   return { text, prefix: text.slice(0, 7), digest: hash('sha256', text, 'buffer') }

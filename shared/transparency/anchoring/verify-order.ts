@@ -11,7 +11,7 @@ interface Logged {
 
 /**
  * Verifies two anchored objects, and that the first stands before the second in one log: whoever has the lower index was
- * first (families 3.5). Everything but `policy` may come from an attacker.
+ * first (docs/spec/evidence-families.md#absence-proofs). Everything but `policy` may come from an attacker.
  */
 export function verifyBefore(first: Logged, second: Logged, policy?: TrustPolicy): Verification {
   const one = verifyAnchored(first.object, first.proof, policy)

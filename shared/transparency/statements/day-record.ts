@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 
-/** The event type under which the days of projects are logged (alerting 9). */
+/** The event type under which the days of projects are logged (docs/spec/alerting.md#daily-statements). */
 export const DAY_EVENT_TYPE = 'monitoring.day'
 
 /** One day of a check, as its record states it. Instants are `YYYY-MM-DDTHH:MM:SS+00:00`, sums whole seconds. */
@@ -38,7 +38,7 @@ const DAY = 86_400
 
 /**
  * What a day comes to, from its flips: each second counts once, as off where nothing was expected, else as excluded, else
- * as down, which blindness does not make better, else as unknown, else as up (alerting 5.4 B7).
+ * as down, which blindness does not make better, else as unknown, else as up (docs/spec/alerting.md#coverage-invariants).
  */
 export function sumsOfDay({
   date,

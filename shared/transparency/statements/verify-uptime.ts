@@ -15,7 +15,7 @@ import {
 import { type DayRecord, datesBetween, isDate, readRecord, recordHash, sumsOfDay } from './day-record.ts'
 import { uptimeSentence } from './uptime-sentence.ts'
 
-/** Days that one proof may speak of (alerting 9). */
+/** Days that one proof may speak of (docs/spec/alerting.md#daily-statements). */
 export const MAX_DAYS = 92
 
 /** Whether a JSON object claims to prove what was stated of a check. */
@@ -24,7 +24,7 @@ export function isUptimeProof(value: JsonObject): boolean {
 }
 
 /**
- * Verifies offline what was stated of a check day by day (alerting 9): each record hashes into the statement of its day,
+ * Verifies offline what was stated of a check day by day (docs/spec/alerting.md#daily-statements): each record hashes into the statement of its day,
  * each statement is anchored, they form a chain without holes, and the sums follow from the flips. What fails names its
  * day. It shows that what was stated is unchanged, not that it was true. Everything but `policy` may come from an
  * attacker.

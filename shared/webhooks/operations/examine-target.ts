@@ -3,7 +3,7 @@ import { ValidationError } from '../../errors.ts'
 import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
 
 /**
- * Why deliveries would not be sent to an address (domain 6.5); every connect checks again. The sandbox connects to
+ * Why deliveries would not be sent to an address (docs/spec/transparency.md#webhook-endpoints); every connect checks again. The sandbox connects to
  * nothing, so there a name need not resolve yet.
  * @returns null when they would; the error never tells what a name resolved to
  */

@@ -3,7 +3,7 @@ import { insertProject } from '#shared/monitoring/projects/store.ts'
 import type { ApiClient } from '../../support/platform-client.ts'
 import type { Product } from '../../support/product.ts'
 
-/** Both eras that clients speak (families 8.1). */
+/** Both eras that clients speak (docs/spec/evidence-families.md#agent-endpoint). */
 export const ERAS = ['2026-07-28', '2025-11-25'] as const
 export type Era = (typeof ERAS)[number]
 

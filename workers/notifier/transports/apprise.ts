@@ -6,7 +6,7 @@ import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
-/** By the Apprise library behind its own HTTP API, which the operator runs: title and body (monitoring behaviour 8.4). */
+/** By the Apprise library behind its own HTTP API, which the operator runs: title and body (docs/spec/monitoring.md#integration-kinds). */
 export const appriseTransport = defineTransport(
   apprise,
   async ({ gatewayHttp, now, settings }, config, notification) => {

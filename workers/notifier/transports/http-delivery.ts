@@ -6,7 +6,7 @@ import type { HttpAnswer, HttpClient, OutgoingRequest } from '#shared/platform/h
 export type Decide = (answer: HttpAnswer) => Outcome | null
 
 /**
- * One HTTP request and its refusal (monitoring behaviour 8.3): at most 3 redirects, and 200, 201, 202 and 204 are
+ * One HTTP request and its refusal (docs/spec/monitoring.md#delivery-attempts): at most 3 redirects, and 200, 201, 202 and 204 are
  * success. 410 says that the address is gone for good; everything else may be better next time.
  */
 export async function deliver(

@@ -8,7 +8,7 @@ import {
 import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** Hours after its deadline in which the end of a run is still waited for (alerting 7). */
+/** Hours after its deadline in which the end of a run is still waited for (docs/spec/alerting.md#watched-runs). */
 const ABANDONED_AFTER_HOURS = 72
 
 /** Gives up runs that nobody waits for any more, and tells owners of those that were given up for being too many. */

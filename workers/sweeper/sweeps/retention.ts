@@ -21,9 +21,9 @@ import type { Sweep } from '../sweep.ts'
 const PAGE = 5_000
 /** Days for which a message is recognised as a copy; longer than any message can be under way. */
 const DEDUPLICATION_DAYS = 7
-/** Days for which incidents that are over are kept (alerting 2). */
+/** Days for which incidents that are over are kept (docs/spec/alerting.md#incidents). */
 const INCIDENT_DAYS = 400
-/** Days for which statements and their records are kept (alerting 9). */
+/** Days for which statements and their records are kept (docs/spec/alerting.md#daily-statements). */
 const STATEMENT_DAYS = 400
 /** Days for which a maintenance window is kept after its end. */
 const PAST_WINDOW_DAYS = 90

@@ -9,7 +9,7 @@ import type { Sweep } from '../sweep.ts'
 const BARRIER_TIMEOUT_MS = 2_000
 
 /**
- * States the days of projects that want it (alerting 9), once every listener has settled what it took on that day and
+ * States the days of projects that want it (docs/spec/alerting.md#daily-statements), once every listener has settled what it took on that day and
  * every shard has applied it: a ping in time is never missing from what is stated.
  */
 export const statements: Sweep = {

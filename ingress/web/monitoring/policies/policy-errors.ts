@@ -52,7 +52,7 @@ interface Field {
   fine: JsonValue
 }
 
-/** The bounds of the specification's table (alerting 1), in words. */
+/** The bounds of the specification's table (docs/spec/alerting.md#policies), in words. */
 const FIELDS: readonly Field[] = [
   { name: /^name$/, rule: 'Give it a name of at most 100 characters.', fine: 'name' },
   { name: /^match$/, rule: 'At most 500 characters.', fine: '' },

@@ -19,7 +19,7 @@ export interface PolicyFormState {
   steps: readonly StepState[]
 }
 
-/** Steps and hours that a policy may have (alerting 1). */
+/** Steps and hours that a policy may have (docs/spec/alerting.md#policies). */
 export const MAX_STEPS = 10
 export const MAX_HOURS = 7
 

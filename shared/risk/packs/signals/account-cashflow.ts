@@ -20,7 +20,7 @@ export interface CashflowNotes {
 const WINDOW_MONTHS = 6
 const MIN_COMPLETE_MONTHS = 3
 
-/** The average balance of the subject's savings and current accounts over complete months (domain 2.5). */
+/** The average balance of the subject's savings and current accounts over complete months (docs/spec/risk-signals.md#cash-flow). */
 export function accountCashflow(
   data: AccountData | null,
   source: string | null,

@@ -45,7 +45,7 @@ const SENTENCES = {
 
 type ExplanationCode = keyof typeof SENTENCES
 
-/** Rates an order against turnover and headcount; the heavier load wins (domain 2.4). */
+/** Rates an order against turnover and headcount; the heavier load wins (docs/spec/risk-signals.md#capacity). */
 export function capacity(input: CapacityInput): Capacity {
   const { subject, orderPaise, turnoverPaise, activeEmployeeCount } = input
   const codes = turnoverPaise ? ratedCodes(input, turnoverPaise) : unratedCodes(input)

@@ -8,7 +8,7 @@ export interface Establishment {
   monthsActive: number | null
 }
 
-/** A counterparty counts as established from six invoices in three months on (domain 2.3). */
+/** A counterparty counts as established from six invoices in three months on (docs/spec/risk-signals.md#trade-relationship). */
 export function counterpartyEstablishment(leg: TradeLeg): Establishment {
   const { counterpartyGstin: gstin, invoiceCount, monthsActive } = leg
   const established = invoiceCount === null || monthsActive === null ? null : invoiceCount >= 6 && monthsActive >= 3

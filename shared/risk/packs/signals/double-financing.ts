@@ -11,7 +11,7 @@ export type DoubleFinancingStatus =
 
 /** One match of a fingerprint in the first-financing registry; the other party is never named. */
 export interface RegistryMatch {
-  /** EXACT is a legal identity; NEAR and ECONOMIC are possible matches only (domain 10.3). */
+  /** EXACT is a legal identity; NEAR and ECONOMIC are possible matches only (docs/spec/evidence-families.md#receivables-and-fingerprints). */
   class: 'EXACT' | 'NEAR' | 'ECONOMIC'
   state: 'REGISTERED' | 'FINANCED'
   /** Registered by the asking organisation itself. */
@@ -43,7 +43,7 @@ export interface DoubleFinancing {
   }
 }
 
-/** Joins both searches; the precedence is domain 2.6's, and what did not answer is never shown as CLEAN. */
+/** Joins both searches; the precedence is docs/spec/risk-signals.md#double-financing's, and what did not answer is never shown as CLEAN. */
 export function doubleFinancing(
   own: RegistryFindings,
   search: SecuritySearch | null,

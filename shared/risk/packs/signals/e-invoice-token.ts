@@ -10,7 +10,7 @@ export const TOKENS_MAX_COUNT = 50
 
 export type Leg = 'A_TO_B' | 'B_TO_C'
 
-/** The first check that a token failed, in the order in which they are made (domain 2.2). */
+/** The first check that a token failed, in the order in which they are made (docs/spec/risk-signals.md#e-invoice-tokens). */
 export type TokenReason =
   | 'TOO_LARGE'
   | 'UNPARSEABLE'
@@ -123,7 +123,7 @@ function documentReason(document: InvoiceDocument, leg: Leg | null): TokenReason
   return document.totalPaise === null || document.totalPaise <= 0 ? 'BAD_TOTAL' : null
 }
 
-// The order flows from A to B to C, the invoices flow back: on A_TO_B the seller is B, on B_TO_C it is C (domain 2.1).
+// The order flows from A to B to C, the invoices flow back: on A_TO_B the seller is B, on B_TO_C it is C (docs/spec/risk-signals.md#legs).
 function legOf(document: InvoiceDocument, context: TokenContext): Leg | null {
   const { sellerGstin, buyerGstin } = document
   if (sellerGstin === context.borrowerGstin && buyerGstin === context.buyerGstin) return 'A_TO_B'

@@ -30,7 +30,7 @@ export interface AssessedToken {
   returnMatch: ReturnMatch | null
 }
 
-/** Failures that contradict the request itself, not merely leave it open (domain 2.8, row 1). */
+/** Failures that contradict the request itself, not merely leave it open (docs/spec/risk-signals.md#signal-level). */
 const CONTRADICTIONS: ReadonlySet<TokenReason> = new Set([
   'ALG_NOT_ALLOWED',
   'BAD_SIGNATURE',

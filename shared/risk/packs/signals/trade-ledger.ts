@@ -27,7 +27,7 @@ interface MonthMovement {
   credit: bigint
 }
 
-/** Applies domain 2.3, rows 1 to 4, to what a registry answered. */
+/** Applies docs/spec/risk-signals.md#trade-relationship to 4, to what a registry answered. */
 export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerWindow {
   const filing = filingOf(ledger.periods)
   const months = returnWindow(observedAtMs, filing)

@@ -26,7 +26,7 @@ export interface TradeLegInput {
   isConsentLive: boolean
 }
 
-/** `verified` needs a live consent, two active registrations and nine filed periods of twelve (domain 2.3, row 6). */
+/** `verified` needs a live consent, two active registrations and nine filed periods of twelve (docs/spec/risk-signals.md#trade-relationship). */
 const VERIFIED_FILED_MONTHS = 9
 
 /** The trade of one leg, and the window it was read from (null with the ledger). */

@@ -31,7 +31,7 @@ const observed = (of: readonly ReturnType<typeof month>[]) => {
   return [result.ratioBps, result.worst && `${result.worst.month}: ${result.worst.ratioBps}`, ...codes]
 }
 
-/** The table of families 9.7, in rupees. */
+/** The table of docs/spec/evidence-families.md#dilution, in rupees. */
 test('twelve months at 2 % are 200 basis points', (t) => {
   t.deepEqual(observed(times(12, month(100_000, 2_000))), [200, 'm1: 200'])
 })
