@@ -28,7 +28,7 @@ const projectOption = { description: 'id of the project', value: 'ID', required:
 const integrationOption = { description: 'id of the integration, from the list', value: 'ID', required: true } as const
 
 const create: Command = {
-  noun: 'channel',
+  noun: 'integration',
   verb: 'create',
   summary: 'Create an integration',
   options: {
@@ -51,7 +51,7 @@ const create: Command = {
 }
 
 const list: Command = {
-  noun: 'channel',
+  noun: 'integration',
   verb: 'list',
   summary: 'List the integrations of a project',
   options: { project: projectOption },
@@ -75,12 +75,12 @@ const list: Command = {
 }
 
 const update: Command = {
-  noun: 'channel',
+  noun: 'integration',
   verb: 'update',
   summary: 'Change an integration; what is not named stays',
   options: {
     project: projectOption,
-    channel: integrationOption,
+    integration: integrationOption,
     name: { description: 'what people call it', value: 'NAME' },
     config: { description: "the kind's options as a JSON object; secrets left out stay", value: 'JSON' },
     disable: { description: 'send nothing through it' },
@@ -103,13 +103,13 @@ const update: Command = {
   },
 }
 
-const idOptions = ['project', 'channel']
+const idOptions = ['project', 'integration']
 
 const remove: Command = {
-  noun: 'channel',
+  noun: 'integration',
   verb: 'delete',
   summary: 'Delete an integration; its checks keep their other ones',
-  options: { project: projectOption, channel: integrationOption },
+  options: { project: projectOption, integration: integrationOption },
   async run(given, context) {
     const { project, channel } = await requireIntegrationNamed(given, context)
     await deleteIntegration(context.db, operatorOf(context), { project, channel })
@@ -129,7 +129,7 @@ function kindOf(name: string): IntegrationKind {
 /** @throws UsageError when the project has no such integration */
 async function requireIntegrationNamed(given: Given, context: AdminContext) {
   const project = await requireProject(textOf(given, 'project'), context)
-  const uuid = textOf(given, 'channel').toLowerCase()
+  const uuid = textOf(given, 'integration').toLowerCase()
   const channel = isUuid(uuid) ? await findIntegration(context.db, project.id, uuid) : null
   if (!channel) throw new UsageError(`the project has no integration ${uuid}`)
   return { project, channel }

@@ -84,7 +84,7 @@ test('a revoked ping key stops working at once in processes that know it', async
 
 test('an integration is created, or refused with the name of what is wrong', async (t) => {
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'C')
-  const args = ['channel', 'create', '--project', projectId, '--name', 'ops', '--config']
+  const args = ['integration', 'create', '--project', projectId, '--name', 'ops', '--config']
   const created = await json<object>(...args, '{"value":"+15550100"}', '--kind', 'sms')
   t.deepEqual(Object.keys(created), ['integrationId', 'name', 'kind'])
   t.like(created, { name: 'ops', kind: 'sms' })
@@ -104,11 +104,11 @@ test('integrations are listed, changed without losing what is not named, and del
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'L')
   const own = ['--project', projectId]
   const config = '{"url":"https://ntfy.example.org","topic":"jobs","token":"tk_secret","priority":3,"priority_up":3}'
-  const args = ['channel', 'create', ...own, '--kind', 'ntfy', '--name', 'old', '--config', config]
+  const args = ['integration', 'create', ...own, '--kind', 'ntfy', '--name', 'old', '--config', config]
   const { integrationId } = await json<{ integrationId: string }>(...args)
-  const list = async () => await json<{ integrationId: string; name: string }[]>('channel', 'list', ...own)
+  const list = async () => await json<{ integrationId: string; name: string }[]>('integration', 'list', ...own)
   t.like(await list(), [{ integrationId, name: 'old', kind: 'ntfy', disabled: false }])
-  const update = ['channel', 'update', ...own, '--channel', integrationId]
+  const update = ['integration', 'update', ...own, '--integration', integrationId]
   await json(...update, '--name', 'new', '--disable')
   t.like(await list(), [{ name: 'new', disabled: true }])
   await json(...update, '--enable', '--config', config.replace(',"token":"tk_secret"', '').replace('jobs', 'others'))
@@ -124,15 +124,15 @@ test('integrations are listed, changed without losing what is not named, and del
   })
   for (const [wrong, error] of [
     [update, /nothing to change; the options are --name, --config, --disable, --enable/],
-    [['channel', 'delete', ...own, '--channel', randomUUID()], /the project has no integration/],
-    [['channel', 'delete', ...own, '--channel', 'x'], /the project has no integration/],
+    [['integration', 'delete', ...own, '--integration', randomUUID()], /the project has no integration/],
+    [['integration', 'delete', ...own, '--integration', 'x'], /the project has no integration/],
     [[...update, '--config', '[]'], /not a JSON object/],
   ] as const) {
     const { status, stderr } = await admin(...wrong)
     t.is(status, 2)
     t.regex(stderr, error)
   }
-  await json('channel', 'delete', ...own, '--channel', integrationId)
+  await json('integration', 'delete', ...own, '--integration', integrationId)
   t.deepEqual(await list(), [])
 })
 
@@ -156,7 +156,7 @@ test('a configuration goes out with its secrets only when asked to, and comes ba
   t.teardown(() => rm(folder, { recursive: true }))
   const { projectId, apiKey } = await json<CreatedProject>('project', 'create', '--name', 'E')
   const config = JSON.stringify({ url: 'http://hooks.example/', headers_up: { a: 'token-of-ours' } })
-  await json('channel', 'create', '--project', projectId, '--kind', 'webhook', '--name', 'h', '--config', config)
+  await json('integration', 'create', '--project', projectId, '--kind', 'webhook', '--name', 'h', '--config', config)
   t.false((await admin('export', '--project', projectId)).stdout.includes('token-of-ours'))
   const full = await admin('export', '--project', projectId, '--with-secrets', '--json')
   t.true(full.stdout.includes('token-of-ours'))

@@ -107,7 +107,7 @@ test('M2: an imported address is asked, new or changed; what the operator create
   const context = { config, db, secrets, log, actor: 'test', async [Symbol.asyncDispose]() {} }
   const options = { project: owner.project.uuid, kind: 'email', name: 'ops', config: '{"value":"ops@m2.example"}' }
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  const made = await runAdmin(['channel', 'create', ...args, '--json'], integrationCommands, async () => context)
+  const made = await runAdmin(['integration', 'create', ...args, '--json'], integrationCommands, async () => context)
   t.true(await isVerified(JSON.parse(made.stdout).integrationId))
 })
 
