@@ -254,7 +254,7 @@ test('the doctor finds nothing wrong here, and says what to mend elsewhere', asy
 })
 
 for (const [what, args, said] of [
-  ['an unknown command', ['frobnicate'], /there are .*project.*key.*channel/],
+  ['an unknown command', ['frobnicate'], /there are .*project.*key.*integration/],
   ['an unknown verb', ['project', 'frobnicate'], /there are project create, project list/],
   ['an unknown option', ['project', 'list', '--colour', 'red'], /'--colour'; the options are --json$/],
   ['a word too many', ['project', 'list', 'all'], /'all'/],

@@ -144,8 +144,8 @@ test('recorded parents, other checks of the policy, gaps and changes are played 
       processed_at: at(minutes),
     })
   await flip(router.id, 5, 'down')
-  const suppression = await simulate({ ...silent, rules: { parents: [{ check: router.uuid }] } })
-  t.deepEqual([suppression.notified, suppression.why], [[], ['PARENT_DOWN']])
+  const held = await simulate({ ...silent, rules: { parents: [{ check: router.uuid }] } })
+  t.deepEqual([held.notified, held.why], [[], ['PARENT_DOWN']])
 
   for (const { id } of [db1, db2])
     await db('incidents').insert({

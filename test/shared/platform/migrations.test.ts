@@ -79,14 +79,14 @@ test('migrating leaves no lock behind in a session that a pooler keeps', async (
   await using database = await emptyDatabase()
   await withClient(database.url, async (client) => {
     const migrating = migrateLatest(database.url)
-    const suppression = await eventually('the lock to be held', async () => {
+    const held = await eventually('the lock to be held', async () => {
       const { rows } = await client.query(
         `SELECT a.xact_start FROM pg_locks l JOIN pg_stat_activity a USING (pid)
          WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database()`,
       )
       return rows[0]
     })
-    t.not(suppression.xact_start, null, 'it is held by a transaction, and ends with it')
+    t.not(held.xact_start, null, 'it is held by a transaction, and ends with it')
     await migrating
   })
 })

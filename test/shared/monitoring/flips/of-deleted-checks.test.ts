@@ -80,13 +80,13 @@ test('a check that is deleted while a sweep takes it down leaves no flip behind,
     CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
     CREATE TRIGGER hold BEFORE INSERT ON flips FOR EACH ROW EXECUTE FUNCTION hold()`)
-  const suppression = await db.transaction()
-  await suppression.raw('SELECT pg_advisory_xact_lock(1)')
+  const held = await db.transaction()
+  await held.raw('SELECT pg_advisory_xact_lock(1)')
   const sweeping = sweep()
-  await waiting('WITH asked AS')
+  await waiting('WITH requested AS')
   const deleting = db.transaction((tx) => deleteCheck(tx, swept))
   await waiting('DELETE FROM checks')
-  await suppression.rollback()
+  await held.rollback()
   t.deepEqual((await sweeping).down, [swept])
   await deleting
   t.is(await flipsOf(db, swept), 0)
