@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mustRun, runCommand } from '../../stack/run-command.ts'
 import { root } from '../support/imports.ts'
 
 /**
- * The release before this one in a folder of its own, on the packages of this one: the newest tag, or while there is none
- * what stood before the newest migration.
+ * Unpacks the release before this one into a temporary folder, with the packages of this one: the newest tag, or without
+ * tags the commit before the newest migration.
  * @returns null where the history is not there, as in a shallow copy
  */
 export async function previousRelease(): Promise<({ folder: string } & AsyncDisposable) | null> {
@@ -30,7 +30,11 @@ const tagged = () => git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'H
 
 async function beforeNewestMigration(): Promise<string | null> {
   const newest = await git('log', '-1', '--format=%H', '--diff-filter=A', '--', 'migrations')
-  return newest === null ? null : await git('rev-parse', '--verify', '--quiet', `${newest}^`)
+  if (newest === null) return null
+  const [first = ''] = readdirSync(join(root, 'migrations')).toSorted()
+  const before = await git('rev-parse', '--verify', '--quiet', `${newest}^:migrations/${first}`)
+  // Builds before the first migration have another schema.
+  return before === null ? newest : await git('rev-parse', '--verify', '--quiet', `${newest}^`)
 }
 
 async function git(...args: string[]): Promise<string | null> {
