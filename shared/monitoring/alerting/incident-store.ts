@@ -69,13 +69,20 @@ export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): P
   await execute(tx, SAVE, [JSON.stringify(incidents.map(toRow))])
 }
 
+/**
+ * A failure that was stored while its incident was opened did not find the incident: a new incident that waits for more
+ * failures is evaluated once more after a second.
+ */
+const NEXT_AT = `CASE WHEN state = 'waiting' AND suppression = 'FAILURES' AND NOT EXISTS (SELECT FROM incidents o WHERE o.id = t.id)
+      THEN least(${timestampOf('"nextAt"')}, now() + interval '1 second') ELSE ${timestampOf('"nextAt"')} END`
+
 const SAVE = `
   INSERT INTO incidents AS i (id, project_id, check_id, state, policy_id, plan_version, is_direct, severity, down_at,
     alert_at, up_at, resolved_at, resolution, flips, failures, flapping, suppression, notified, skipped_us, first_step, evaluated_at,
     next_at, ack_at, ack_by, ack_via, ack_until, previous)
   SELECT id, "projectId", "checkId", state, "policyId", "planVersion", "isDirect", severity, ${timestampOf('"downAt"')},
     ${timestampOf('"alertAt"')}, ${timestampOf('"upAt"')}, ${timestampOf('"resolvedAt"')}, resolution, flips, failures,
-    flapping, suppression, notified, skipped, "firstStep", ${timestampOf('"evaluatedAt"')}, ${timestampOf('"nextAt"')},
+    flapping, suppression, notified, skipped, "firstStep", ${timestampOf('"evaluatedAt"')}, ${NEXT_AT},
     ${timestampOf('"ackAt"')}, "ackBy", "ackVia", ${timestampOf('"ackUntil"')}, previous
   FROM json_to_recordset(?::json) AS t(id uuid, "projectId" bigint, "checkId" bigint, state text, "policyId" bigint,
     "planVersion" bigint, "isDirect" boolean, severity text, "downAt" bigint, "alertAt" bigint, "upAt" bigint,

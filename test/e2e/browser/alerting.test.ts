@@ -82,7 +82,7 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   await page.getByRole('link', { name: 'Incidents' }).click()
   await page.getByRole('link', { name: 'db-backup' }).click()
   await page.locator('.sentence', { hasText: 'acknowledged through Chat' }).waitFor()
-  await page.getByText('Chat: told, delivered.').waitFor()
+  await page.getByText('Chat: notified, delivered.').waitFor()
   await page.locator('.timeline', { hasText: 'Acknowledged through Chat' }).waitFor()
 
   await page.getByRole('link', { name: 'Policies' }).click()

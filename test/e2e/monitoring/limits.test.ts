@@ -113,7 +113,10 @@ test('repeats may use four fifths of a month, first messages all of it, and the 
     .update({ alert_at: db.raw(`alert_at - interval '61 seconds'`), next_at: db.raw('now()') })
   await app.deps.outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
   const reasons = () =>
-    db('alert_decisions').join('checks', 'checks.id', 'decisions.check_id').where('checks.uuid', first).pluck('reason')
+    db('alert_decisions')
+      .join('checks', 'checks.id', 'alert_decisions.check_id')
+      .where('checks.uuid', first)
+      .pluck('reason')
   await eventually('the repeat to be kept back', async () => (await reasons()).includes('MONTHLY_RESERVE'))
   const second = await check([sms], 'second')
   await ping(second)
@@ -148,8 +151,8 @@ test('a used-up monthly limit starts the next step and owes no recovery', async 
       'id',
       within === 0
         ? db('notifications').where({ what: 'recovery' }).select('integration_id')
-        : db('bundle_members as m')
-            .join('bundles as b', 'b.id', 'm.bundle_id')
+        : db('notification_bundle_members as m')
+            .join('notification_bundles as b', 'b.id', 'm.bundle_id')
             .where('b.direction', 'up')
             .select('m.integration_id'),
     )
