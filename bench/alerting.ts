@@ -13,7 +13,7 @@ const WITHIN = 5
 /** Milliseconds in which a message too many would come. */
 const SETTLED_MS = 2_000
 
-/** Very many checks that go down at once under one policy (docs/spec/alerting.md#alerting-bounds): when their incidents are there, and who is told. */
+/** Very many checks that go down at once under one policy (docs/spec/alerting.md#alerting-bounds): time until their incidents and notifications exist. */
 export async function benchOnePolicy({ checks, overdue }: { checks: number; overdue: number }): Promise<Row> {
   await using receiver = await openReceiver(5, INTEGRATIONS)
   await using stack = await openBenchStack()
@@ -40,7 +40,7 @@ export async function benchOnePolicy({ checks, overdue }: { checks: number; over
     name: `${overdue} of ${checks} down under one policy`,
     'incidents in s': ((opened - begun) / 1000).toFixed(1),
     limit: isFull ? '15 s' : '',
-    'told after s': ((notified - begun) / 1000).toFixed(1),
+    'notified after s': ((notified - begun) / 1000).toFixed(1),
     messages: receiver.messages(),
     integrations: INTEGRATIONS,
     'digests of': (await db('notification_bundles').where({ direction: 'down' }).pluck('size')).join(', '),

@@ -5,7 +5,7 @@ import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** Very many checks whose pings were expected in one gap of ours: all are excused, and none goes down (docs/spec/alerting.md#alerting-bounds). */
+/** Very many checks whose pings were expected in one coverage gap: all deadlines are extended, and none goes down (docs/spec/alerting.md#alerting-bounds). */
 export async function benchDeadlineExtensions({ checks, overdue }: { checks: number; overdue: number }): Promise<Row> {
   await using stack = await openBenchStack()
   const { db } = stack

@@ -60,7 +60,7 @@ const suites = {
     ])
     const size = isQuick ? { checks: 20_000, overdue: 2_000 } : { checks: 1_000_000, overdue: 100_000 }
     printTable('Alerting', [await benchOnePolicy(size)])
-    printTable('Excused', [await benchDeadlineExtensions(size)])
+    printTable('Deadline extensions', [await benchDeadlineExtensions(size)])
   },
   traces: async () => printTable('Traces', [await benchTracesOff({ rounds: 9 })]),
   memory: async (isQuick: boolean) => printTable('Memory', await benchMemory({ aborted: isQuick ? 10_000 : 100_000 })),

@@ -8,7 +8,7 @@ import type { WorkerDeps } from './define-worker.ts'
 const EVERY_MS = 2_000
 const THERE = 1n
 
-/** Says every two seconds that a worker is there: a hole says that nobody looked, or nobody told (docs/spec/alerting.md#coverage-gaps). */
+/** Writes a worker heartbeat every 2 s. A missing interval means that no sweep ran, or no notification was sent (docs/spec/alerting.md#coverage-gaps). */
 export function startHeartbeats(
   { reserveDb, log, metrics }: Pick<WorkerDeps, 'reserveDb' | 'log' | 'metrics'>,
   kind: 'sweeper' | 'notifier',

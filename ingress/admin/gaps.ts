@@ -47,7 +47,7 @@ const close: Command = {
     'itself after a day; one that was killed is missed until it comes back, or until this command. If it comes back',
     'later, it counts again.',
   ],
-  options: { listener: { description: 'http or smtp', value: 'DOOR', required: true } },
+  options: { listener: { description: 'http or smtp', value: 'LISTENER', required: true } },
   async run(given, { db }) {
     const listener = textOf(given, 'listener')
     if (listener !== 'http' && listener !== 'smtp') throw new UsageError('--listener is neither http nor smtp')

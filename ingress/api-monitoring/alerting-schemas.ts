@@ -92,7 +92,7 @@ export const incidentSchema = z
     flips: z.int(),
     failures: z.int(),
     flapping: z.boolean(),
-    suppression: z.string().nullable().describe('Why nobody is told for now.'),
+    suppression: z.string().nullable().describe('Reason that delays all notifications; null if none.'),
     policy: z.uuid().nullish(),
     assignee: z.string().nullish(),
     ack: z.object({ at: instant, by: z.string(), via: z.string(), until: instant.nullable() }).nullish(),

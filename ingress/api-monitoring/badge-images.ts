@@ -37,7 +37,7 @@ const common = {
   },
 } as const
 
-/** What badge URLs lead to (docs/spec/monitoring.md#badges). They show what was stored in the last seconds, without waiting for pings under way. */
+/** Serves badges (docs/spec/monitoring.md#badges). They show the state of the last seconds and do not wait for pings in flight. */
 export const badgeImageRoutes: readonly Route[] = [
   defineRoute({
     ...common,

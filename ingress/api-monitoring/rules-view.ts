@@ -6,7 +6,7 @@ import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { ApiVersion } from './operation.ts'
 
-/** Whether a check object has the member `rules`: only when it is asked for, and never for a read-only key (docs/spec/alerting.md#ground-rules). */
+/** Returns true if a check object has the member `rules`: only on request, and never for a read-only key (docs/spec/alerting.md#ground-rules). */
 export function showsRules(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, query: URLSearchParams): boolean {
   return version === 3 && key.kind === 'rw' && query.get('rules') === '1'
 }

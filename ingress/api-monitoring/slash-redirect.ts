@@ -2,7 +2,7 @@ import { Router } from 'express'
 import type { Route } from '../route.ts'
 import { monitoringDialect } from './dialect.ts'
 
-/** A collection's path without its slash leads to the one with it, whatever the method (docs/spec/monitoring.md#api-routes). */
+/** Redirects a collection path without its slash to the path with it, for any method (docs/spec/monitoring.md#api-routes). */
 export function createSlashRedirects(routes: readonly Route[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const [path, operations] of Map.groupBy(routes, (route) => route.path)) {

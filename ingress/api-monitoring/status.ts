@@ -2,7 +2,7 @@ import { pingServer } from '#shared/platform/database/server.ts'
 import { defineRoute, type Route } from '../route.ts'
 import type { ApiVersion } from './operation.ts'
 
-/** Whether the database answers; for monitors of this service. No key, any method (docs/spec/monitoring.md#other-endpoints). */
+/** Reports to external monitors if the database answers. Needs no key, accepts any method (docs/spec/monitoring.md#other-endpoints). */
 export function statusRoute(version: ApiVersion): Route {
   return defineRoute({
     method: 'get',

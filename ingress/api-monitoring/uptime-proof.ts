@@ -24,7 +24,7 @@ const proofSchema = z
   })
   .meta({ id: 'UptimeProof' })
 
-/** What was stated of a check, to be verified offline (docs/spec/alerting.md#daily-statements); version 3 only. */
+/** Returns the daily statements of a check for offline verification (docs/spec/alerting.md#daily-statements); version 3 only. */
 export const uptimeProofRoutes: readonly Route[] = [
   read({
     access: readWriteKey,

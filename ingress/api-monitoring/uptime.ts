@@ -49,7 +49,7 @@ const common = {
   },
 } as const
 
-/** How long a check was up, down, unknown, in maintenance and off (docs/spec/alerting.md#unknown-time); version 3 only. */
+/** Returns the time that a check was up, down, unknown, in maintenance and off (docs/spec/alerting.md#unknown-time); version 3 only. */
 export const uptimeRoutes: readonly Route[] = [
   read({
     ...common,

@@ -1,4 +1,4 @@
-/** Texts that agents may read: what the words of a pack mean (docs/spec/transparency.md#canonical-json and 4; docs/risk-signals.md says it at length). */
+/** Texts that agents may read: the meaning of the words of a pack (docs/spec/risk-signals.md#pack-members; docs/risk-signals.md has more). */
 export const TIERS = `# Evidence tiers
 
 Each graded signal has a status: the lowest tier among the inputs that its sentence relies on.

@@ -6,7 +6,7 @@ import type { ToolCall } from './tool.ts'
 import { packOf } from './tools/packs.ts'
 
 /**
- * What agents may read beside calling tools (docs/spec/evidence-families.md#agent-tools): the words of the evidence, and packs of the caller's own.
+ * Resources that agents may read (docs/spec/evidence-families.md#agent-tools): the words of the evidence, and packs of the caller's own.
  * @param callOf the call that a reading is
  */
 export function registerResources(

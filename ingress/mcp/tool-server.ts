@@ -18,7 +18,7 @@ export const INSTRUCTIONS =
 /** Lists do not change while a client is connected: each request gets its own server. */
 const UNCHANGING = { tools: { listChanged: false }, resources: { listChanged: false } }
 
-/** What `structuredContent` is when a call is refused (docs/spec/evidence-families.md#agent-tools). */
+/** The `structuredContent` of a refused call (docs/spec/evidence-families.md#agent-tools). */
 const RefusedSchema = z.object({
   code: z.string(),
   message: z.string(),

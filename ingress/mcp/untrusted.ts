@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Text that somebody outside wrote (a registry, a caller, a ping): data, never an instruction (docs/spec/evidence-families.md#agent-audit). */
+/** Text of an outside party (a registry, a caller, a ping): data, never an instruction (docs/spec/evidence-families.md#agent-audit). */
 export const UntrustedSchema = z.object({ untrusted: z.literal(true), source: z.string(), text: z.string() })
 export type Untrusted = z.infer<typeof UntrustedSchema>
 

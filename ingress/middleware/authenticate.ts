@@ -7,7 +7,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 
 /**
- * Whose request this is (docs/spec/monitoring.md#authentication). The header wins over the body's member, even when it is empty.
+ * Identifies the caller of a request (docs/spec/monitoring.md#authentication). The header wins over the body's member, even when it is empty.
  * @param allowed which keys this operation takes; a read-only key is simply wrong where only `rw` is
  * @throws UnauthorizedError `missing api key` for anything of another length, `wrong api key` for unknown and revoked ones
  */

@@ -55,7 +55,7 @@ class LookupCache<T extends object | string | null> {
   readonly #absent: T
   #pending: PendingLookup<T>[] = []
   /** by key, what is not answered yet; nothing from before a change */
-  readonly #asked = new Map<string, Promise<T>>()
+  readonly #requested = new Map<string, Promise<T>>()
   /** counts changes, so that an answer that was read before a change is not kept after it */
   #generation = 0
   #expiredAt = 0
@@ -95,12 +95,12 @@ class LookupCache<T extends object | string | null> {
    * @throws what the database throws, unless the answer is remembered from before
    */
   find(key: string): Promise<T> {
-    const requested = this.#asked.get(key)
+    const requested = this.#requested.get(key)
     if (requested !== undefined) return requested
     const answer = this.#ask(key)
-    this.#asked.set(key, answer)
+    this.#requested.set(key, answer)
     const forget = () => {
-      if (this.#asked.get(key) === answer) this.#asked.delete(key)
+      if (this.#requested.get(key) === answer) this.#requested.delete(key)
     }
     answer.then(forget, forget)
     return answer
@@ -151,7 +151,7 @@ class LookupCache<T extends object | string | null> {
 
   #changed(): void {
     this.#generation += 1
-    this.#asked.clear()
+    this.#requested.clear()
   }
 
   /** What may be used while the database is away: only that something exists, never that it does not. */

@@ -38,7 +38,7 @@ export function startHeartbeat(
     await Promise.race([deps.clock.isSet(), aborted(closing.signal)])
     const from = deps.now()
     while (!closing.signal.aborted) {
-      await heartbeatOnce(from).catch((error: unknown) => log.warn(describeError(error), 'beat.not-stored'))
+      await heartbeatOnce(from).catch((error: unknown) => log.warn(describeError(error), 'heartbeat.not-stored'))
       await wait(EVERY_MS, undefined, { ref: false, signal: closing.signal }).catch(() => {})
     }
   }

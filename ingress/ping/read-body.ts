@@ -23,7 +23,7 @@ interface PingBody {
  */
 export type ReadBody = () => Promise<Buffer | null>
 
-/** How the body of a request is read; null for one without. @param bodies what counts the long ones */
+/** Reads the body of a request; null if it has none. @param bodies counts long bodies */
 export function bodyReader(
   request: IncomingMessage,
   response: ServerResponse,

@@ -65,7 +65,7 @@ interface MailServerOptions {
 }
 
 /**
- * The SMTP server of e-mail pings (docs/spec/monitoring.md#email-pings). It takes mail for one domain from anybody and
+ * The SMTP server of e-mail pings (docs/spec/monitoring.md#email-pings). It accepts mail for one domain from any sender and
  * relays nothing; a mail is answered 250 when its pings are with the broker for good, 451 when they are not.
  */
 export async function openMailServer(options: MailServerOptions, accept: MailListener): Promise<MailServer> {

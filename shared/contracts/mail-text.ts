@@ -1,4 +1,4 @@
-/** What of a mail keywords are searched in (docs/spec/monitoring.md#keyword-text). */
+/** The parts of a mail in which keywords are searched (docs/spec/monitoring.md#keyword-text). */
 export interface MailText {
   /** decoded and unfolded; empty when missing */
   subject: string

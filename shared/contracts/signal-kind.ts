@@ -1,2 +1,2 @@
-/** What a ping says by its address or method (docs/spec/monitoring.md#keyword-filters). */
+/** The signal that the URL or method of a ping requests (docs/spec/monitoring.md#keyword-filters). */
 export type SignalKind = 'success' | 'start' | 'fail' | 'log'

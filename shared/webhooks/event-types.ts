@@ -1,4 +1,4 @@
-/** Every kind of event there is, with what it tells (docs/spec/transparency.md#webhook-delivery). */
+/** All event types with their meaning (docs/spec/transparency.md#webhook-delivery). */
 export const EVENT_TYPES = {
   'acceptance.disputed': 'A buyer disputed or rejected a receivable',
   'acceptance.recorded': 'An acceptance of a receivable was recorded',

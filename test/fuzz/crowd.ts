@@ -28,7 +28,7 @@ async function ask(port: number, bytes: Buffer): Promise<string> {
   })
 }
 
-/** Whether an answer is one that a client can act on: none of ours failed, or it says when to come again. */
+/** Returns true if a client can act on the answer: no server error, or a 503 with Retry-After. */
 export function isAcceptable(head: string): boolean {
   const status = Number(head.slice(9, 12))
   if (status === 503) return /^retry-after: \d+/im.test(head)

@@ -5,7 +5,7 @@ import { nodesOf } from '#shared/monitoring/rules/parent-store.ts'
 import { type Held, relativesOf, suppressedByParents } from '#shared/monitoring/rules/parent-suppression.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** What the checks that others depend on hold (docs/spec/alerting.md#dependencies). @param children those that have parents */
+/** Loads the suppressions that parents cause (docs/spec/alerting.md#dependencies). @param children checks with parents */
 export async function loadParents(
   tx: Knex,
   children: readonly AlertedCheck[],

@@ -20,7 +20,7 @@ interface Suppressions {
 
 const NO_SUPPRESSIONS: Suppressions = { gates: [], isInWindow: false }
 
-/** What holds the messages of checks: maintenance windows, and time in which we cannot hear them (docs/spec/alerting.md#maintenance-windows, 5). */
+/** Loads maintenance windows and coverage gaps of checks (docs/spec/alerting.md#suppression). */
 export async function loadSuppressions(
   tx: Knex,
   requested: readonly Requested[],

@@ -138,7 +138,7 @@ interface Presenting {
 
 /**
  * A receivable that nobody else holds becomes the organisation's evidence object, anchored, which the securitisation API
- * shows (docs/spec/evidence-families.md#securitisation), and is held for a week. One that another holds leaves a trace, and both are told of it, once.
+ * shows (docs/spec/evidence-families.md#securitisation), and is held for a week. One that another holds leaves a trace, and both are notified once.
  */
 async function presentReceivable(
   presenting: Presenting,

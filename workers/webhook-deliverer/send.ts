@@ -19,7 +19,7 @@ export interface SentAttempt {
 
 /**
  * Makes one signed attempt. Any 2xx is success; a redirect is a failure, since it would lead where nobody checked; 410
- * says that the endpoint is gone; everything else may be better next time (docs/spec/transparency.md#webhook-delivery).
+ * means that the endpoint is gone; every other failure is retried (docs/spec/transparency.md#webhook-delivery).
  */
 export async function sendSigned(
   http: HttpClient,

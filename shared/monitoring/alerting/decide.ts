@@ -21,7 +21,7 @@ const MAX_SUPPRESSION: Micros = microsOfSeconds(600)
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
 /**
- * Decides who is told what about a check at an instant (docs/spec/alerting.md#decisions). Production, simulator and tests call this function:
+ * Decides the notifications of a check at an instant (docs/spec/alerting.md#decisions). Production, simulator and tests call this function:
  * everything it may know is in its arguments.
  * @param incident the open one; null when there is none. It is not changed.
  */

@@ -16,7 +16,7 @@ import { isUnsent, refusalOf } from './recovery.ts'
 import { endOfRecurring } from './recurring.ts'
 import { settlesAt, suppressionAt } from './suppressions.ts'
 
-/** Whether a flip is one too many within the time that the policy watches (docs/spec/alerting.md#policies). */
+/** Returns true if a flip exceeds the flapping limit of the policy (docs/spec/alerting.md#policies). */
 export function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Facts): boolean {
   const rule = policy?.plan.flapping
   if (!flip || !rule || draft.flapping) return false

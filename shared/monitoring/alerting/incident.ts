@@ -8,7 +8,7 @@ export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
 /** How an incident ended. `ended`: the check was moved, and nothing is sent. */
 export type Resolution = 'recovered' | 'paused' | 'ended'
 
-/** Why the whole incident is held, in the order in which they are asked (docs/spec/alerting.md#policies). */
+/** Reasons that suppress a whole incident, in the order of evaluation (docs/spec/alerting.md#policies). */
 export const SUPPRESSIONS = [
   'ACKNOWLEDGED',
   'RECOVERING',

@@ -13,7 +13,10 @@ export interface NextNotification {
   isRepeat: boolean
 }
 
-type Told = Pick<ShownIncident, 'state' | 'alertAt' | 'notified' | 'skipped' | 'firstStep' | 'suppression' | 'severity'>
+type NotifiedState = Pick<
+  ShownIncident,
+  'state' | 'alertAt' | 'notified' | 'skipped' | 'firstStep' | 'suppression' | 'severity'
+>
 
 /**
  * What the plan of an open incident says next: when, and to whom. Of entries outside of hours that leave them out the first
@@ -21,7 +24,7 @@ type Told = Pick<ShownIncident, 'state' | 'alertAt' | 'notified' | 'skipped' | '
  * @returns null when the plan has not begun, is held, or has nothing more to say
  */
 export function nextNotification(
-  { state, alertAt, notified, suppression, severity, ...skip }: Told,
+  { state, alertAt, notified, suppression, severity, ...skip }: NotifiedState,
   plan: Plan,
 ): NextNotification | null {
   const isSuppressed = suppression !== null && suppression !== 'OUTSIDE_HOURS' && suppression !== 'GROUPING'

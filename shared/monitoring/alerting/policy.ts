@@ -30,7 +30,7 @@ export interface Step {
   outside: 'wait' | 'skip'
 }
 
-/** Whom to tell, when, how often, until when (docs/spec/alerting.md#policies). All spans are seconds. */
+/** Receivers, times, repetitions and end of notifications (docs/spec/alerting.md#policies). All spans are seconds. */
 export interface Plan {
   when: { failures: number; of: number | null; down_for: number; successes: number }
   steps: readonly Step[]

@@ -8,7 +8,7 @@ const LATE_AFTER: Micros = microsOfSeconds(60)
 /** An incident that recovers is looked at so often. */
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
-/** What holds or held the incident since it was last looked at, its own state included. COVERAGE_GAP never holds the first telling. */
+/** Returns the suppressions since the last evaluation, including those of the incident state. COVERAGE_GAP never delays the first notification. */
 export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): Suppression[] {
   const own: Suppression[] = []
   if (incident.ack) own.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })

@@ -19,7 +19,7 @@ const LATEST_MS = 4_000
 /** Spans kept for a database that is away; each is a change of ability, so they last for hours. */
 const MAX_WAITING = 1_000
 
-/** What one door has proven of itself and not stored yet (docs/spec/alerting.md#listener-heartbeats). Without IO; time is an argument. */
+/** Proofs of one listener that are not stored yet (docs/spec/alerting.md#listener-heartbeats). Without IO; time is an argument. */
 export interface Attestation {
   /**
    * A round of proofs that began at a moment.

@@ -2,10 +2,10 @@ import { toIsoSeconds, toSeconds } from '../../time.ts'
 import { formatPeriod } from '../notifications/durations.ts'
 import type { ListedGap } from './listed-gap.ts'
 
-type Told = Pick<ListedGap, 'listener' | 'from' | 'until' | 'checks' | 'heard'>
+type BannerGap = Pick<ListedGap, 'listener' | 'from' | 'until' | 'checks' | 'heard'>
 
-/** What pages say of a gap while it lasts and for a day (docs/spec/alerting.md#unknown-time). */
-export function bannerText({ listener, from, until, checks, heard }: Told): string {
+/** Text of pages about a gap, while it lasts and for one day after (docs/spec/alerting.md#unknown-time). */
+export function bannerText({ listener, from, until, checks, heard }: BannerGap): string {
   const by = listener === 'smtp' ? ' by e-mail' : ''
   if (until === null) {
     const who = listener === 'smtp' ? 'No check that is pinged by e-mail goes' : 'Nothing goes'

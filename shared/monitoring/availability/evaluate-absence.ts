@@ -4,7 +4,7 @@ import { extendRuleDeadline, ruleExpectation } from '../rules/rule-extension.ts'
 import type { RuleState } from '../rules/rule-state.ts'
 import type { Gap, Listener } from './unavailable.ts'
 
-/** Where a ping was expected (docs/spec/alerting.md#overdue-evaluation). */
+/** The listener and shard that would have received the expected ping (docs/spec/alerting.md#overdue-evaluation). */
 interface Expectation {
   /** exclusive */
   from: Micros
@@ -44,7 +44,7 @@ export type Evaluation =
       unknownFrom: Micros
     }
 
-/** Excused checks are told of after so long, if they are expected so much later than the gap ended (docs/spec/alerting.md#unknown-time). */
+/** Owners of checks with an extended deadline are notified after this time, if the new deadline is this much later than the end of the gap (docs/spec/alerting.md#unknown-time). */
 export const NOTICE = { afterSeconds: 120, soonSeconds: 3_600 }
 
 const MIN_THRESHOLD: Micros = microsOfSeconds(2)
@@ -81,7 +81,7 @@ function thresholdOf(period: Micros): Micros {
 }
 
 /**
- * What a check whose deadline passed deserves (docs/spec/alerting.md#overdue-evaluation). Whoever was expected while we were blind is excused until
+ * Evaluates an overdue check (docs/spec/alerting.md#overdue-evaluation). A ping expected in a coverage gap extends the deadline to
  * the end of that, and expected anew; everybody else is down.
  */
 export function evaluateAbsence(

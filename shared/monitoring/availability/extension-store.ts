@@ -27,7 +27,7 @@ type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { 
 const RECHECK_AFTER = '30 seconds'
 
 /**
- * Judges the overdue ones of some checks whose ping was expected while we may have been blind (docs/spec/alerting.md#overdue-evaluation), and excuses
+ * Evaluates overdue checks whose ping was expected in a possible coverage gap (docs/spec/alerting.md#overdue-evaluation), and extends the deadline of
  * those that it may not be held against.
  * @param ids an array as the database writes it; the caller holds their marks
  * @returns those that are to be taken down or whose mark has to follow them, as an array; others hold the rest

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { query } from '../../platform/database/sql.ts'
 import { isNews } from '../alerting/flip-store.ts'
 
-/** What is due is not late before that (docs/spec/alerting.md#coverage-gaps). */
+/** Due work is late after this time (docs/spec/alerting.md#coverage-gaps). */
 const LATE = '2 minutes'
 
 /**

@@ -9,7 +9,7 @@ interface Refused {
 /** Counts of checks kept for a database that is away; beyond them the door proves nothing. */
 const MAX_CHECKS = 10_000
 
-/** Counts pings that a door refused for reasons of ours (docs/spec/alerting.md#listener-heartbeats). */
+/** Counts pings that a listener refused for internal reasons (docs/spec/alerting.md#listener-heartbeats). */
 export interface Refusals {
   /** A ping of a known check was answered with an error of ours. */
   known(checkId: number, at: number): void

@@ -42,7 +42,7 @@ export const ALL_SHARDS = (1n << 64n) - 1n
 type Interval = { from: Micros; until: Micros; isFull: boolean }
 
 /**
- * The maximal intervals in which doors were blind (docs/spec/alerting.md#coverage-gaps). A pure function of beats and the present, so any number
+ * The maximal intervals in which listeners were unavailable (docs/spec/alerting.md#coverage-gaps). A pure function of heartbeats and the present, so any number
  * of sweepers find the same.
  */
 export function gapsOf(proofs: readonly Proof[], shards: number, now: Micros): Gap[] {

@@ -3,7 +3,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** The monitor outside is told once in so long, by whichever sweeper comes first (docs/spec/alerting.md#coverage-gaps). */
+/** Interval of reports to the external monitor, sent by the first sweeper (docs/spec/alerting.md#coverage-gaps). */
 const EVERY = '60 seconds'
 
 const IS_DUE = `(watchdog_tried_at IS NULL OR watchdog_tried_at <= clock_timestamp() - interval '${EVERY}')`

@@ -8,7 +8,7 @@ export type BadgeStates = 2 | 3
 
 const LENGTH = 8
 
-/** What makes the badge of a tag hard to guess: 8 URL-safe characters (docs/spec/monitoring.md#badges). */
+/** Signs the badge URL of a tag, so that it cannot be guessed: 8 URL-safe characters (docs/spec/monitoring.md#badges). */
 export function badgeSignature(secret: string | Uint8Array, badgeKey: string, tag: string): string {
   // The badge key is a uuid, so a line feed cannot be part of it and the pair cannot be read in two ways.
   return createHmac('sha256', secret).update(`badge\n${badgeKey}\n${tag}`).digest('base64url').slice(0, LENGTH)

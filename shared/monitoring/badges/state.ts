@@ -15,7 +15,7 @@ export interface BadgeState extends BadgeCounts {
 }
 
 /**
- * What a badge says of the matching checks (docs/spec/monitoring.md#badges): new, paused and running ones count as up, and
+ * Returns the badge state of the matching checks (docs/spec/monitoring.md#badges): new, paused and running ones count as up, and
  * so does having no check at all.
  */
 export function badgeState(counts: BadgeCounts, states: BadgeStates): BadgeState {

@@ -22,16 +22,16 @@ const WORDS: Readonly<Record<keyof CheckSettings, string>> = {
 }
 
 /** A check with the uuids of its integrations, in any order. */
-type Told = CheckSettings & { integrationIds: readonly string[] }
+type LabelledCheck = CheckSettings & { integrationIds: readonly string[] }
 
 /** Which settings of a check are different now, each once, as forms call them; a changed name says the one before. */
-export function changeLabels(before: Told, after: Told): string[] {
+export function changeLabels(before: LabelledCheck, after: LabelledCheck): string[] {
   // The keys of WORDS, which Object.keys forgets.
   const names = Object.keys(WORDS) as (keyof CheckSettings)[]
   const words = names
     .filter((name) => before[name] !== after[name])
     .map((name) => (name === 'name' && before.name !== '' ? `name (was “${before.name}”)` : WORDS[name]))
-  const notified = (check: Told) => check.integrationIds.toSorted().join()
+  const notified = (check: LabelledCheck) => check.integrationIds.toSorted().join()
   return [...new Set(words), ...(notified(before) === notified(after) ? [] : ['integrations'])]
 }
 

@@ -3,7 +3,7 @@ import type { Micros } from '../../time.ts'
 /** What is stored. `grace` and `started` are never stored: status.ts derives them at read time. */
 export type StoredStatus = 'new' | 'up' | 'down' | 'paused'
 
-/** What the API, badges and metrics show (docs/spec/monitoring.md#shown-status). */
+/** Status in the API, badges and metrics (docs/spec/monitoring.md#shown-status). */
 export type ShownStatus = StoredStatus | 'grace'
 
 type CheckKind = 'simple' | 'cron' | 'oncalendar'
@@ -32,7 +32,7 @@ export interface CheckFilters {
   filterDefaultFail: boolean
 }
 
-/** What pings and time change (docs/spec/monitoring.md#check-state). */
+/** State that pings and time change (docs/spec/monitoring.md#check-state). */
 export interface CheckState {
   status: StoredStatus
   nPings: number

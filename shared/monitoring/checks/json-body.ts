@@ -18,7 +18,7 @@ export type JsonBody = { ok: true; body: JsonObject } | { ok: false; error: stri
 const MAX_DEPTH = 100
 
 /**
- * Reads a request body of the management API (docs/spec/monitoring.md#authentication): whatever its content type, UTF-8 without a
+ * Reads a request body of the management API (docs/spec/monitoring.md#authentication): with any content type, UTF-8 without a
  * byte order mark; an empty body is `{}`. Beyond JSON it takes `NaN` and `Infinity`; of a repeated name the last wins.
  */
 export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBody {

@@ -12,7 +12,7 @@ export function decodeBodyText(body: Uint8Array | null): string {
 
 /**
  * What a request to a ping URL counts as. The method restriction comes first and is final; then keywords replace
- * whatever the URL said (docs/spec/monitoring.md#keyword-filters). `bodyText` is looked at only when `filterHttpBody` is set:
+ * regardless of the URL (docs/spec/monitoring.md#keyword-filters). `bodyText` is looked at only when `filterHttpBody` is set:
  * a caller in a hurry may pass the empty string otherwise.
  */
 export function classifyHttp(

@@ -43,7 +43,7 @@ export interface Swept {
  * 4. recorded: a flip each, dated at the deadline.
  * 5. sent: one message for all of them, which wakes the alerter; published by the caller after the commit.
  *
- * Between 1 and 2, where a ping may have been expected while we were blind, checks are judged one by one (docs/spec/alerting.md#overdue-evaluation).
+ * Between 1 and 2, if a ping may have been expected in a coverage gap, checks are evaluated one by one (docs/spec/alerting.md#overdue-evaluation).
  *
  * @param shards those whose queues are known to hold nothing older; checks of others are left alone
  * @param doubts null while there has been neither gap nor refusal: then nothing more is read

@@ -8,7 +8,7 @@ import { type CheckSpec, parseCheckSpec } from './spec.ts'
 
 const SPEC_FIELDS = ['timeout', 'grace', 'schedule', 'tz', 'tags', 'channels'] as const
 
-/** What checks are that their first ping makes (docs/spec/alerting.md#sources), as the API shows it; null: as any new check. */
+/** Settings of checks that their first ping creates (docs/spec/alerting.md#sources), as the API shows it; null: as any new check. */
 export interface Provisioning {
   timeout: number | null
   grace: number | null

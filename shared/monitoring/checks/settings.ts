@@ -35,7 +35,7 @@ export interface ApplyOptions {
 }
 
 /**
- * What a valid request changes in a check (docs/spec/monitoring.md#create-and-update); null stands for a check to be created, and
+ * Returns the changes of a valid request to a check (docs/spec/monitoring.md#create-and-update); null means that the check is created, and
  * answers all settings. Whoever stores the change also recomputes alertAfter (state-machine.ts).
  * @throws ValidationError if the schedule never occurs in the check's zone, of which the request may name only one
  */
@@ -114,7 +114,7 @@ function keywordChanges(current: CheckSettings, spec: CheckSpec): Partial<CheckS
 export type UniqueCriteria = Partial<Pick<CheckSettings, 'name' | 'slug' | 'tags' | 'timeoutSeconds' | 'graceSeconds'>>
 
 /**
- * How a create request looks for an existing check (docs/spec/monitoring.md#create-and-update): all criteria exactly, within the
+ * Criteria by which a create request finds an existing check (docs/spec/monitoring.md#create-and-update): all criteria exactly, within the
  * project, the oldest of several; the timeout of a cron check is its hidden stored one.
  * @returns null when there is nothing to look for: create
  */

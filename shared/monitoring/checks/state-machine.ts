@@ -137,7 +137,7 @@ export type SweepDecision =
   | { kind: 'down'; at: Micros; flip: StatusChange }
 
 /**
- * What a sweep at `now` does with one check (docs/spec/monitoring.md#sweeping-overdue-checks). Changes nothing: the caller stores the
+ * Decides the action of a sweep at `now` for one check (docs/spec/monitoring.md#sweeping-overdue-checks). Changes nothing: the caller stores the
  * decision only where status and alertAfter are still the ones read. The deadline itself is not overdue yet.
  * A flip is dated at the deadline, not at the sweep; `lastStart` stays, so that a late finish is still measured.
  */

@@ -16,7 +16,7 @@ export type NextOccurrence = (
 export type CheckTimes = CheckSchedule & CheckState
 
 /**
- * When the next success is due, without regard to running jobs (docs/spec/monitoring.md#grace-and-deadline).
+ * Returns the time at which the next success is due, ignoring running jobs (docs/spec/monitoring.md#grace-and-deadline).
  * @returns null unless the stored status is up, and when the schedule has run out
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {

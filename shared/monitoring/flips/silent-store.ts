@@ -1,5 +1,5 @@
 /**
- * Why nobody is told of a change that is history only (docs/spec/alerting.md#decisions), as SQL over `from_status` and `to_status`: such a
+ * Reason why a change that is history only has no notification (docs/spec/alerting.md#decisions), as SQL over `from_status` and `to_status`: such a
  * change is decided on where it is stored.
  */
 const SILENT_REASON = `

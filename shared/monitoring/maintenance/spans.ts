@@ -96,7 +96,7 @@ export interface OpenWindow<W extends Window = Window> {
   until: Micros
 }
 
-/** The windows that go on at an instant, found once for all checks that they are about. Yields after each. */
+/** Finds the windows that last at an instant, once for all checks. Yields after each. */
 export function* openWindows<W extends Window>(
   windows: readonly W[],
   now: Micros,

@@ -4,7 +4,7 @@ import type { Flip } from '../flips/view.ts'
 import { covered, merged, without } from './spans.ts'
 import type { WindowTime } from './window.ts'
 
-/** What is known of a check's time (docs/spec/alerting.md#maintenance-windows). */
+/** Intervals of a check by their state (docs/spec/alerting.md#maintenance-windows). */
 export interface UptimeFacts {
   /** within the span, any order */
   flips: readonly Flip[]

@@ -2,7 +2,7 @@ const MAX_ERROR_LENGTH = 200
 const UNDELIVERED = ['failed', 'undelivered']
 
 /**
- * What a provider's call says of a message (docs/spec/monitoring.md#other-endpoints): our own gateways send `error` and perhaps
+ * Reads the callback of a provider about a message (docs/spec/monitoring.md#other-endpoints): our own gateways send `error` and perhaps
  * `mark_disabled`, the SMS gateway `MessageStatus` or `CallStatus`.
  * @returns null when it tells of no failure
  */

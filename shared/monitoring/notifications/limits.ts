@@ -41,7 +41,7 @@ export function monthlyLimitExceeded(kind: string): FailedOutcome {
   return temporary(meters[kind]?.error ?? 'Monthly limit exceeded', { failure: 'limit', final: true })
 }
 
-/** How much of a monthly limit repeats may use: four fifths, so that first messages find room (docs/spec/alerting.md#policies). */
+/** Share of a monthly limit that repeats may use, so that first messages can still be sent (docs/spec/alerting.md#policies). */
 export function limitOfRepeats(limit: number): number {
   return Math.floor((limit * 4) / 5)
 }

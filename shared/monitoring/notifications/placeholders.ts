@@ -1,7 +1,7 @@
 import { splitTags } from '../checks/tags.ts'
 import type { AlertLinks } from './notification.ts'
 
-/** What the placeholders of a webhook stand for (docs/spec/monitoring.md#webhooks). */
+/** Values of the placeholders of a webhook (docs/spec/monitoring.md#webhooks). */
 export interface PlaceholderValues {
   uuid: string
   status: 'up' | 'down'

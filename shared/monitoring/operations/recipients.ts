@@ -36,7 +36,7 @@ export function recipientText(address: string): string {
 
 /**
  * Whose consent is known: members of the organisation whose address is verified, and whoever agreed in this project
- * before. With anybody else's address this installation would send mails that nobody asked for (docs/spec/monitoring.md#webhooks).
+ * before. With other addresses this installation would send unrequested mails (docs/spec/monitoring.md#webhooks).
  */
 export async function knownRecipients(
   { db, secrets }: { db: Knex; secrets: Secrets },

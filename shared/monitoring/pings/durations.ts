@@ -42,7 +42,7 @@ export interface LookBackAnswer {
 }
 
 /**
- * What the listed pings alone say about durations (docs/spec/monitoring.md#pings-list).
+ * Computes durations from the listed pings alone (docs/spec/monitoring.md#pings-list).
  * @param pings in the order of the list, newest first
  */
 export function planDurations(pings: readonly TimedPing[]): DurationPlan {

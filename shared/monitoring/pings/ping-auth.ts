@@ -1,7 +1,7 @@
 import type { Micros } from '../../time.ts'
 import type { SourceRule } from '../rules/source-rule.ts'
 
-/** What the rules of a check ask of its pings before they are taken (docs/spec/alerting.md#sources). */
+/** Requirements that a ping must meet before it is accepted (docs/spec/alerting.md#sources). */
 export interface PingAuthRules {
   /** where a ping names its source; null where no source is asked for */
   by: SourceRule['by'] | null

@@ -143,7 +143,7 @@ const DATABASE_CLOCK: Prepared = {
  * @param pings at most `logLimit` of one check, the newest
  * @param options `expectFree`: what overwrites nothing, as the ring goes round for the first time, is stored without
  * looking for what it would overwrite. Where a place is taken after all, as after a change of the limit, the
- * transaction fails with what `isSlotTaken` says yes to.
+ * transaction fails with an error for which `isSlotTaken` returns true.
  */
 export function recordPings(
   run: RunPrepared,

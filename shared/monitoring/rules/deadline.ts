@@ -19,7 +19,7 @@ export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | nul
 }
 
 /**
- * When a check whose runs are watched goes down if nothing else arrives (docs/spec/alerting.md#watched-runs): the earliest of the deadlines of
+ * Returns the deadline of a check with watched runs (docs/spec/alerting.md#watched-runs): the earliest of the deadlines of
  * its open runs and of its schedule. With `last` it is today's instant, but for the limit of the open run.
  * @returns null when it cannot go down by itself
  */

@@ -3,7 +3,7 @@ import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 import type { Run, RunBook } from './run.ts'
 import type { RunFlag } from './run-rule.ts'
 
-/** What is remarked of a start, or of a finish without one (docs/spec/alerting.md#watched-runs). The book is as it was before. */
+/** Returns the flags of a start, or of a finish without a start (docs/spec/alerting.md#watched-runs). The book is as it was before. */
 export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: NextOccurrence): RunFlag[] {
   const { rule, tally } = book
   const flags: RunFlag[] = []

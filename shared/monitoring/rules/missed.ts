@@ -5,7 +5,7 @@ import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 const MOST = 1_000
 
 /**
- * How many occurrences passed without a finish between the last finish and this one (docs/spec/alerting.md#watched-runs): those whose grace was
+ * Counts the occurrences without a finish between the last finish and this one (docs/spec/alerting.md#watched-runs): those whose grace was
  * over, but for the one that this run was in hand of.
  * @param beganAt start of the run that finishes; null without one
  */

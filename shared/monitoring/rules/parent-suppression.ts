@@ -38,7 +38,7 @@ export function relativesOf(nodes: readonly TimedNode[]): Relatives {
 }
 
 /**
- * What a check's parents hold of its messages (docs/spec/alerting.md#dependencies).
+ * Returns the suppression that the parents of a check cause (docs/spec/alerting.md#dependencies).
  * @param downAt when its outage began
  */
 export function suppressedByParents(

@@ -1,4 +1,4 @@
-/** What a check depends on: one check, or all checks with a tag but itself (docs/spec/alerting.md#dependencies). */
+/** A dependency of a check: one check, or all checks with a tag but itself (docs/spec/alerting.md#dependencies). */
 export type Parent = { check: string } | { tag: string }
 export type ParentsMode = 'any' | 'all'
 

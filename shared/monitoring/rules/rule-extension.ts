@@ -5,7 +5,7 @@ import { countedSources, quorumDeadline, staleAt } from './quorum.ts'
 import { type RuleState, ruleDeadline } from './rule-state.ts'
 import type { Run } from './run.ts'
 
-/** Where a ping of a ruled check was expected, whose deadline passed (docs/spec/alerting.md#overdue-evaluation). */
+/** The listener and shard of the expected ping of an overdue check with rules (docs/spec/alerting.md#overdue-evaluation). */
 export interface RuleExpectation {
   /** exclusive */
   from: Micros

@@ -1,7 +1,7 @@
 import { invalid, isPresent, readChoice, readList, readNumber, readObject, refuseUnknown } from '../alerting/fields.ts'
 import type { JsonValue } from '../checks/json-body.ts'
 
-/** What may be remarked of a run (docs/spec/alerting.md#watched-runs). */
+/** Possible flags of a run (docs/spec/alerting.md#watched-runs). */
 const RUN_FLAGS = ['TOO_SHORT', 'TOO_OFTEN', 'OUTSIDE_SCHEDULE', 'OVERLAP', 'SLOW', 'OVERRUN', 'UNKNOWN'] as const
 
 export type RunFlag = (typeof RUN_FLAGS)[number]

@@ -10,7 +10,7 @@ import {
 } from '../alerting/fields.ts'
 import type { JsonValue } from '../checks/json-body.ts'
 
-/** How many machines report for a check, as the API shows it (docs/spec/alerting.md#sources). */
+/** The sources rule of a check, as the API returns it (docs/spec/alerting.md#sources). */
 export interface SourceRule {
   /** where a ping names its source */
   by: 'query' | 'header' | 'address'

@@ -61,7 +61,7 @@ export class Simulation {
   readonly #crowd: CheckGroup
   readonly #playing = this.#play()
   readonly #flips: Micros[] = []
-  #tellings: AlertNotification[] = []
+  #notifications: AlertNotification[] = []
   #incident: Incident | null = null
   #last: string | null = null
   #notice: { at: Micros; since: Micros; expectedAt: Micros } | null = null
@@ -167,7 +167,7 @@ export class Simulation {
         severity,
         finishes: this.#truth.finishes.slice(-MAX_FINISHES),
         channels,
-        notifications: this.#tellings,
+        notifications: this.#notifications,
         gates: [...blind, ...maintenance, ...(above?.gate ? [above.gate] : [])],
         isInCycle: above?.isInCycle ?? false,
         groupOpensAt: policy?.plan.group.within ? this.#crowd.opensAt(incident?.alertAt ?? now) : null,
@@ -180,18 +180,18 @@ export class Simulation {
   }
 
   #carryOut({ incident, notifications, withdrawn, decision }: Decided, now: Micros): void {
-    this.#tellings = this.#tellings.map((it) =>
+    this.#notifications = this.#notifications.map((it) =>
       withdrawn.includes(it.id) ? { ...it, state: 'suppressed', isReplaced: true } : it,
     )
     const alertAt = incident?.alertAt ?? now
     const size = incident?.policyId == null ? null : this.#crowd.sizeAt(alertAt, now)
     const digested = notifications.filter((notification) => this.#isDigested(notification, size))
     for (const notification of notifications) {
-      if (!digested.includes(notification)) this.#tell(notification, { at: now, what: notification.what, size: 1 })
-      else if (notification.status === 'down') this.#tell(notification, { at: now, what: 'digest', size: size ?? 1 })
+      if (!digested.includes(notification)) this.#notify(notification, { at: now, what: notification.what, size: 1 })
+      else if (notification.status === 'down') this.#notify(notification, { at: now, what: 'digest', size: size ?? 1 })
       else {
         const recovered = this.#crowd.recoveredAt(alertAt, now, GATHERED)
-        this.#tell(notification, { at: now + GATHERED, what: 'digest', size: recovered })
+        this.#notify(notification, { at: now + GATHERED, what: 'digest', size: recovered })
       }
     }
     const uuids = new Set(digested.map(({ integrationId }) => this.#channel(integrationId)?.uuid ?? ''))
@@ -199,24 +199,25 @@ export class Simulation {
     if (said) this.#decided(said, now)
     if (incident && incident.resolvedAt !== null) this.#last = incident.id
     this.#incident = incident && incident.resolvedAt === null ? incident : null
-    if (!this.#incident) this.#tellings = []
+    if (!this.#incident) this.#notifications = []
   }
 
   #isDigested({ integrationId, what }: NewNotification, size: number | null): boolean {
     if (!this.#channel(integrationId)?.isReader) return false
     if (what === 'first' || what === 'repeat') return size !== null
     return (
-      what === 'recovery' && this.#tellings.some((it) => it.what === 'digest' && it.integrationId === integrationId)
+      what === 'recovery' &&
+      this.#notifications.some((it) => it.what === 'digest' && it.integrationId === integrationId)
     )
   }
 
-  #tell(
+  #notify(
     { integrationId, status, detail }: NewNotification,
     { at, what, size }: Pick<SimulatedMessage, 'at' | 'size'> & { what: NewNotification['what'] | 'digest' },
   ): void {
     this.#result.messages.push({ at, channel: this.#channel(integrationId)?.uuid ?? '', what, status, detail, size })
     const sent = { state: 'delivered', attempts: 1, isReplaced: false } as const
-    this.#tellings.push({ id: this.#newId(), integrationId, what, status, step: detail?.step ?? null, ...sent })
+    this.#notifications.push({ id: this.#newId(), integrationId, what, status, step: detail?.step ?? null, ...sent })
   }
 
   /** It was expected while we could not hear it: that is said unless it was heard since, or was not expected at all. */

@@ -137,8 +137,8 @@ export class VirtualCheck {
       this.#leftUntil = openUntil
       return NOTHING
     }
-    const evaluation = this.#judge(decision.at)
-    if (evaluation.kind === 'deadline_extended') return this.#excuse({ ...evaluation, deadline: decision.at })
+    const evaluation = this.#evaluate(decision.at)
+    if (evaluation.kind === 'deadline_extended') return this.#extend({ ...evaluation, deadline: decision.at })
     check.status = 'down'
     check.alertAfter = null
     return { ...NOTHING, flip: { at: decision.at, change: decision.flip } }
@@ -158,13 +158,13 @@ export class VirtualCheck {
     return open.length === 0 ? null : Math.max(...open.map(({ until }) => until ?? Number.POSITIVE_INFINITY))
   }
 
-  #judge(deadline: Micros): Evaluation {
+  #evaluate(deadline: Micros): Evaluation {
     const { gaps, refusals, shard, ruleState } = this.#truth
     const evidence = { listener: this.#listener, shard, gaps, refusals, ...(ruleState && { ruleState }) }
     return evaluateAbsence(this.check, deadline, evidence, nextOccurrence)
   }
 
-  #excuse(evaluation: DeadlineExtension): Happening {
+  #extend(evaluation: DeadlineExtension): Happening {
     const { check } = this
     check.deadlineExtendedAt = evaluation.at
     check.alertAfter = evaluation.alertAfter

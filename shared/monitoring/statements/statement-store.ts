@@ -13,7 +13,7 @@ export interface OpenDay {
   date: string
 }
 
-/** What is anchored of a day (docs/spec/alerting.md#daily-statements). */
+/** The anchored statement of a day (docs/spec/alerting.md#daily-statements). */
 interface DayStatement {
   v: 1
   id: string

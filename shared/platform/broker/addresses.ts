@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type ChannelModel, connect, type Options } from 'amqplib'
 
-/** Where a broker is: one server, or the nodes of a cluster (docs/spec/reliability.md#broker-faults). */
+/** Addresses of a broker: one server, or the nodes of a cluster (docs/spec/reliability.md#broker-faults). */
 export interface BrokerAddresses {
   count: number
   /**

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { refusedPorts } from './refused-ports.ts'
 
 /**
- * Where outgoing requests may go (risk-signals docs/spec/transparency.md#webhook-endpoints, faults B29-B31). The same rules hold when an address is
+ * Permitted targets of outgoing requests (docs/spec/transparency.md#webhook-endpoints, faults B29-B31). The same rules hold when an address is
  * registered (`checkTarget`) and at every connect (`http-client.ts`).
  */
 export interface TargetPolicy {

@@ -93,12 +93,9 @@ export function createMetrics() {
       'Time since this process last showed that it is there.',
       ['kind'],
     ),
-    gapOpen: gauge('signalbox_gap_open', 'Whether a door is blind at this moment.', ['listener']),
-    gapSeconds: counter('signalbox_gap_seconds_total', 'Time in which a door was blind.', ['listener', 'cause']),
-    checksDeadlineExtended: counter(
-      'signalbox_deadline_extensions_total',
-      'Checks that a gap of this service excused.',
-    ),
+    gapOpen: gauge('signalbox_gap_open', '1 while a listener is unavailable.', ['listener']),
+    gapSeconds: counter('signalbox_gap_seconds_total', 'Time of coverage gaps.', ['listener', 'cause']),
+    checksDeadlineExtended: counter('signalbox_deadline_extensions_total', 'Extended deadlines of checks.'),
     sweepStalled: gauge(
       'signalbox_sweep_stalled_seconds',
       'Time by which unanswered pings hold back the sweep of deadlines.',

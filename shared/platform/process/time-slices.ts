@@ -16,7 +16,7 @@ interface TimeSlices {
 /**
  * Lets work whose length grows with what is stored share the event loop: called between two items, `rest` gives up the
  * loop once the present turn is longer than 10 ms, and returns at once before that. All this work of the process shares
- * a turn, however many requests it belongs to; those that wait go on one after the other, one in each turn.
+ * a slice, for any number of requests; waiting work resumes in order, one item per slice.
  */
 export function createTimeSlices(): TimeSlices {
   sliceStart()
@@ -50,7 +50,7 @@ function nextSlice(): void {
   next()
 }
 
-/** Runs work to its end in turns; at each of its yields the event loop may go on. */
+/** Runs work to its end in time slices; the event loop may run at each yield. */
 export async function runYielding<Result>(work: Generator<undefined, Result>): Promise<Result> {
   const turns = createTimeSlices()
   for (;;) {

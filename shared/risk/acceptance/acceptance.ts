@@ -103,7 +103,7 @@ export const AdjustmentSchema = anchored({
   documentSha256: z.string().nullable(),
 }).meta({ id: 'AcceptanceAdjustment' })
 
-/** What may follow what; the same again is stored and changes nothing (docs/spec/evidence-families.md#acceptance-records). */
+/** Permitted successors of an action; a repeated action is stored and changes nothing (docs/spec/evidence-families.md#acceptance-records). */
 const FOLLOWS: Record<AcceptanceAction, readonly AcceptanceAction[]> = {
   PENDING: ['ACCEPTED', 'REJECTED', 'DEEMED_ACCEPTED'],
   ACCEPTED: ['REJECTED'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What can happen to a loan or its charge, in the canonical contract (docs/spec/evidence-families.md#lms-events). */
+/** Event types of a loan or its charge in the canonical contract (docs/spec/evidence-families.md#lms-events). */
 export const LOAN_EVENTS = [
   'loan.sanctioned',
   'loan.disbursed',

@@ -13,7 +13,7 @@ export interface SignedRequest {
 }
 
 /**
- * Whether a partner that knows the secret signed these very bytes (docs/spec/transparency.md#webhook-payload). The signature is HMAC-SHA256 as hex in
+ * Verifies that a partner signed exactly these bytes (docs/spec/transparency.md#webhook-payload). The signature is HMAC-SHA256 as hex in
  * either case, `sha256=` and hex, or base64. The key of a `whsec_` secret is what its base64 stands for; partners that
  * use its text instead are understood as well. With a time, `time.body` is signed, and the time must be near ours.
  */

@@ -51,7 +51,7 @@ const refuse = (reason: RefusalReason): never => {
 
 /**
  * Verifies one presented credential: its issuer, its time, its disclosures, its holder, its status; in the order of
- * the refusals (docs/spec/evidence-families.md#presentation-response). Whether it has the claims asked for is another question.
+ * the refusals (docs/spec/evidence-families.md#presentation-response). The requested claims are checked elsewhere.
  * @throws RefusedPresentationError
  */
 export async function verifyCredential(

@@ -3,7 +3,7 @@ import { proveInclusion, rootAt } from '../../transparency/anchoring/merkle-proo
 import { snapshotKey } from '../../transparency/provenance/absence.ts'
 
 const KEY_BYTES = 32
-/** A snapshot's size is a multiple of it, so that it says little of how much is registered (docs/spec/evidence-families.md#absence-proofs). */
+/** A snapshot's size is a multiple of it, so that it reveals little about the number of registrations (docs/spec/evidence-families.md#absence-proofs). */
 const PADDED_TO = 256
 
 /** A key of a snapshot beside the one that was looked for. */

@@ -210,7 +210,7 @@ export async function findHolder(
 
 /**
  * Whether a live record of receivables is named under none of these epochs: who asks under them alone cannot find it,
- * so finding nothing says nothing (docs/spec/evidence-families.md#blind-mode-and-epochs).
+ * so an empty result proves nothing (docs/spec/evidence-families.md#blind-mode-and-epochs).
  */
 export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly number[]): Promise<boolean> {
   const rows = await query(

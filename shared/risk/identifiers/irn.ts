@@ -4,7 +4,7 @@ import { type IdentifierResult, normaliseLower } from './identifier.ts'
 
 export type DocumentType = 'INV' | 'CRN' | 'DBN'
 
-/** What identifies an e-invoice (docs/spec/risk-signals.md#irn). `documentDate` is `YYYY-MM-DD` in Indian time. */
+/** Identity of an e-invoice (docs/spec/risk-signals.md#irn). `documentDate` is `YYYY-MM-DD` in Indian time. */
 export interface IrnDocument {
   supplierGstin: string
   documentType: DocumentType

@@ -137,7 +137,7 @@ export function parsePackRequest(
   return errors.length > 0 ? { ok: false, errors } : { ok: true, request }
 }
 
-/** The one mode of each environment (docs/spec/risk-signals.md#pack-request); a mismatch is FORBIDDEN, not a fault of the body. */
+/** Mode of each environment (docs/spec/risk-signals.md#pack-request); a mismatch is FORBIDDEN, not a fault of the body. */
 export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODUCTION'): boolean {
   return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
 }

@@ -5,7 +5,7 @@ import type { PackConsents, PackRequest } from '../packs/request.ts'
 import type { ConsentRef, RegistryContext, RegistryEnv } from './connector.ts'
 import type { RegistrySet } from './registry-set.ts'
 
-/** How long a pack may wait for its registries in all; what is later becomes MISSING/TIMEOUT (docs/spec/risk-signals.md#registry-results). */
+/** Time limit of a pack for all registries together; later results are MISSING with TIMEOUT (docs/spec/risk-signals.md#registry-results). */
 const PACK_BUDGET_MS = 20_000
 
 export interface GatherInput {

@@ -1,6 +1,6 @@
 import type { Paise } from '../packs/money.ts'
 
-/** Whose statement the rows of a leg were read from: the supplier's return or the recipient's (docs/spec/risk-signals.md#trade-relationship). */
+/** Return from which the rows of a leg were read: of the supplier or the recipient (docs/spec/risk-signals.md#trade-relationship). */
 type TradeSource = 'GSTR1_TABLE4' | 'GSTR2B_B2B'
 
 export interface ReturnPeriod {

@@ -3,12 +3,12 @@ import { canonicalize } from '../../canonical/jcs.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Whether a text may be an idempotency key: 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
+/** Returns true for a valid idempotency key: 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
 export function isIdempotencyKey(text: string): boolean {
   return KEY.test(text)
 }
 
-/** What makes two requests the same: method, route, path parameters and canonical body; 32 bytes (docs/spec/risk-signals.md#idempotency). */
+/** Fingerprint of a request: method, route, path parameters and canonical body; 32 bytes (docs/spec/risk-signals.md#idempotency). */
 export function requestFingerprint(request: {
   method: string
   route: string

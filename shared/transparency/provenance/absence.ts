@@ -11,7 +11,7 @@ const KEY_TAG = Buffer.from('FFSET1')
 
 /**
  * The key of a registered receivable in a snapshot: SHA-256("FFSET1" || fingerprint). Neighbours in a proof are such
- * keys, so they tell nothing of what they stand for (docs/spec/evidence-families.md#absence-proofs).
+ * keys, so they reveal nothing about the receivables (docs/spec/evidence-families.md#absence-proofs).
  * @param fingerprint 32 bytes
  */
 export function snapshotKey(fingerprint: Uint8Array): Buffer {

@@ -25,7 +25,7 @@ function withDigits(prefix: string, digits: string, suffix: string): string {
 const subcontractor = (digits: string) => ({ subcontractorGstin: withDigits('24AAFFS43', digits, 'K1Z') })
 const borrower = (digits: string) => ({ borrowerGstin: withDigits('29AAACR56', digits, 'D1Z') })
 
-/** What each switch of docs/spec/risk-signals.md#registry-results must show: the level, and the value that explains it. */
+/** Expected level and value of each scenario of docs/spec/risk-signals.md#registry-results. */
 const scenarios: { name: string; parties: object; level: string; shows: [path: string, value: unknown][] }[] = [
   {
     name: 'any other digits',

@@ -6,7 +6,7 @@ import { addProject } from '../../support/projects.ts'
 import { addFlip, addOldCheck, micros, october, since } from './stated.ts'
 
 const CHECKS = 100
-/** What docs/spec/alerting.md#daily-statements allows per check and day, and what a change of status may add to it. */
+/** Size limits per check and day, and per change of status (docs/spec/alerting.md#daily-statements). */
 const QUIET_BYTES = 500
 const CHANGE_BYTES = 60
 

@@ -5,7 +5,7 @@ import type { Notification } from '#shared/monitoring/notifications/notification
 import { toIsoSeconds } from '#shared/time.ts'
 import { defineTransport } from './transport.ts'
 
-/** What any delivery has in all (docs/spec/monitoring.md#delivery-attempts). */
+/** Time limit of any delivery (docs/spec/monitoring.md#delivery-attempts). */
 const MAX_MS = 30_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 

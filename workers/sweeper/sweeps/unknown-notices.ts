@@ -16,7 +16,7 @@ import type { Sweep, Tick } from '../sweep.ts'
 
 /**
  * Says which checks were expected while we could not take signals and are not heard since: in one message per project and
- * integration, to those that the first step of the check's policy would tell, or its own (docs/spec/alerting.md#unknown-time).
+ * integration, to those that the first step of the check's policy notifies, or its own (docs/spec/alerting.md#unknown-time).
  */
 export const unknownNotices: Sweep = {
   name: 'unknown-notices',

@@ -7,7 +7,7 @@ import type { Sweep, Tick } from '../sweep.ts'
 const REDIRECTS = 3
 
 /**
- * Tells a monitor outside once a minute that this installation works (docs/spec/alerting.md#coverage-gaps), by fetching `WATCHDOG_URL`: only
+ * Reports to an external monitor once a minute that this installation works (docs/spec/alerting.md#coverage-gaps), by fetching `WATCHDOG_URL`: only
  * while sweeps come to their end, doors take pings, and nothing has been due for more than two minutes. So whatever
  * stops here, that monitor misses us.
  */

@@ -111,7 +111,7 @@ function Down({ check, now, lastFlip: flip, notified }: Props) {
           The last ping came <Ago at={check.lastPing} now={now} />.
         </>
       )}{' '}
-      <Told notified={notified} />
+      <Notifications notified={notified} />
     </>
   )
 }
@@ -119,7 +119,7 @@ function Down({ check, now, lastFlip: flip, notified }: Props) {
 const outcomes = { delivered: 'notified', pending: 'being told', failed: 'not told', suppressed: 'kept back' } as const
 
 /** Who knows of it, and whether telling worked. */
-function Told({ notified }: { notified: readonly NotifiedMessage[] }) {
+function Notifications({ notified }: { notified: readonly NotifiedMessage[] }) {
   if (notified.length === 0) return <>Nobody was told.</>
   return (
     <>

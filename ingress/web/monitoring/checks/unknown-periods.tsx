@@ -8,7 +8,7 @@ import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import type { Micros } from '#shared/time.ts'
 import { Exact } from '../../components/time.tsx'
 
-/** What our own gaps left unknown of a check (docs/spec/alerting.md#unknown-time). */
+/** Lists the unknown periods of a check, which coverage gaps caused (docs/spec/alerting.md#unknown-time). */
 export interface UnknownTime {
   /** merged */
   spans: readonly WindowTime[]

@@ -20,7 +20,7 @@ export interface RelatedParty {
 const HOLDING_BASIS_POINTS = 2000
 
 /**
- * Links between any two parties, the strongest first (docs/spec/risk-signals.md#graded-signals). NONE_FOUND is said only when every party could be
+ * Links between any two parties, the strongest first (docs/spec/risk-signals.md#graded-signals). NONE_FOUND is returned only if every party could be
  * compared; a link that was found is reported even if another party's data is missing.
  */
 export function relatedParty(parties: readonly PartyIdentity[]): RelatedParty {

@@ -3,7 +3,7 @@ import type { Paise } from '../money.ts'
 export type Trend = 'GROWING' | 'STABLE' | 'DECLINING' | 'INSUFFICIENT_DATA'
 
 /**
- * How the recent six periods compare with the six before (docs/spec/risk-signals.md#trade-relationship): means compared by integer
+ * Compares the recent six periods with the six before (docs/spec/risk-signals.md#trade-relationship): means compared by integer
  * cross-multiplication, so the 15 % boundaries are exact.
  * @param monthly twelve net values, oldest first; null where a period is not filed or not obtainable
  */

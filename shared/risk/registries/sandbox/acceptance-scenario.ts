@@ -2,7 +2,7 @@ import type { AcceptanceAction } from '../../acceptance/acceptance.ts'
 import { panOfGstin } from '../../identifiers/gstin.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
-/** Scenario 45: a buyer of the sandbox that rejects what it is asked about (docs/spec/risk-signals.md#sandbox-digits). */
+/** Scenario 45: a sandbox buyer that rejects each receivable (docs/spec/risk-signals.md#sandbox-digits). */
 export function rejectsEverything(buyerGstin: string): boolean {
   return scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
 }

@@ -3,7 +3,7 @@ import type { ReceivableFields } from '../../first-financing/receivable.ts'
 import { panOfGstin } from '../../identifiers/gstin.ts'
 import { type Scenario, scenarioOfPan } from './scenarios.ts'
 
-/** What the sandbox's scenarios make of a receivable, for either of its parties (docs/spec/risk-signals.md#sandbox-digits). */
+/** Results of the sandbox scenarios for a receivable, by either party (docs/spec/risk-signals.md#sandbox-digits). */
 export interface FinancingScenario {
   /** matches that nobody has registered */
   added: DisclosedMatch[]

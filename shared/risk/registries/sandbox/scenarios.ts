@@ -3,7 +3,7 @@ import { gstinCheckCharacter, panOfGstin } from '../../identifiers/gstin.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import type { RegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
 
-/** What the last two digits of a party's PAN switch on (docs/spec/risk-signals.md#registry-results). Other digits switch on nothing. */
+/** Scenarios by the last two digits of a party's PAN (docs/spec/risk-signals.md#registry-results). Other digits have no effect. */
 export type Scenario =
   | 'DECLINING'
   | 'TOO_FEW_PERIODS'

@@ -35,7 +35,7 @@ const ROW: TrustedIssuer = {
   assurance: 'SUBSTANTIAL',
 }
 
-/** What may be wrong with one presentation, in the order of docs/spec/evidence-families.md#presentation-response. */
+/** Faults of one presentation, in the order of docs/spec/evidence-families.md#presentation-response. */
 const ORDER = [
   'ALG_NOT_ALLOWED',
   'ISSUER_UNTRUSTED',

@@ -107,17 +107,16 @@ test('a damaged pack or proof is never verified as anything but the pack that wa
   log.fill(4)
   const text = JSON.stringify(pack.delivered)
   const proof = JSON.stringify({ entry: pack.logEntry, tlogProof: log.tlogProof(4, [vectorWitness]) })
-  const evaluateAbsence = (object: string, beside: string): Verification => {
+  const verify = (object: string, beside: string): Verification => {
     // A text that is no object is refused like any other malformed input.
     const value = parseJson(object)
     if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('no object')
     return verifyAnchored(value, parseProofBundle(parseJson(beside)), policy)
   }
-  t.is(evaluateAbsence(text, proof).verdict, 'VERIFIED')
+  t.is(verify(text, proof).verdict, 'VERIFIED')
   for (let round = 0; round < ROUNDS; round++) {
     try {
-      const verdict =
-        round % 2 === 0 ? evaluateAbsence(damage(text, below), proof) : evaluateAbsence(text, damage(proof, below))
+      const verdict = round % 2 === 0 ? verify(damage(text, below), proof) : verify(text, damage(proof, below))
       // Damage to white space or to informative members changes nothing.
       if (verdict.verdict === 'VERIFIED') t.like(verdict, { payloadSha256: pack.payloadSha256, txId: pack.txId })
     } catch (error) {
