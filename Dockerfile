@@ -27,5 +27,5 @@ COPY docs/openapi.json docs/openapi.json
 RUN mkdir -p /var/lib/signalbox && chown node:node /var/lib/signalbox
 USER node
 EXPOSE 8080 2525
-# The first two are explained in stack/ingress-heap.ts.
+# The first two are explained in stack/stack-settings.ts.
 CMD ["node", "--max-semi-space-size=8", "--max-old-space-size=512", "--import", "tsx", "ingress/main.ts"]

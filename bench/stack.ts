@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import knex, { type Knex } from 'knex'
-import { freePort } from '../stack/free-port.ts'
-import { IMPORTER_HEAP } from '../stack/importer-heap.ts'
-import { INGRESS_HEAP } from '../stack/ingress-heap.ts'
+import { IMPORTER_HEAP, INGRESS_HEAP } from '../stack/stack-settings.ts'
+import { freePort } from '../stack/wait-until-ready.ts'
 import { createDatabase, createVhost } from '../test/support/services.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { NO_TRACER, traced, traceHeaders } from '#shared/platform/process/tracing.ts'
-import { tracedHandler } from '../ingress/middleware/traced.ts'
+import { tracedHandler } from '../ingress/middleware/request-safety.ts'
 import { median } from './load.ts'
 import type { Row } from './table.ts'
 

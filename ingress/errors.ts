@@ -11,8 +11,7 @@ import {
 import { asUnavailable, isDataException } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from './deps.ts'
-import { MethodNotAllowedError } from './middleware/request-errors.ts'
-import { requestIdOf } from './middleware/request-id.ts'
+import { MethodNotAllowedError, requestIdOf } from './middleware/request-safety.ts'
 
 /** The status and title of every code. */
 const CODES: Readonly<Record<ErrorCode, { status: number; title: string }>> = {

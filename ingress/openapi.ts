@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { monitoringRoutes, publicRoutes } from './api-monitoring/routes.ts'
+import { platformSecuritySchemes } from './api-risk/access.ts'
 import { platformRoutes } from './api-risk/routes.ts'
 import type { Content, Route } from './route.ts'
-import { securitySchemes } from './security-schemes.ts'
 
 type Json = Record<string, unknown>
 
@@ -135,4 +135,23 @@ function schemaDocument(schema: z.ZodType | z.core.$ZodType, schemas: Json): Jso
 
 function withComponentReferences(definition: object): Json {
   return JSON.parse(JSON.stringify(definition).replaceAll('"#/$defs/', '"#/components/schemas/'))
+}
+
+/** How callers may prove who they are; routes name these. */
+const securitySchemes: Readonly<Record<string, object>> = {
+  projectKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description:
+      "A project's read-write key. POST requests with a JSON body may carry it as the body's member `api_key` instead.",
+  },
+  projectKeyReadOnly: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Api-Key',
+    description: "A project's read-only key.",
+  },
+  projectBearer: { type: 'http', scheme: 'bearer', description: "A project's read-only key." },
+  ...platformSecuritySchemes,
 }

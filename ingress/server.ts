@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionCap } from '#shared/platform/http/connection-cap.ts'
-import { lingerBehind } from './linger.ts'
 import { hasBody } from './middleware/body.ts'
 import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { type FastHandler, startFastConnections } from './ping/fast-path/fast-connections.ts'
+import { lingerBehind } from './replies.ts'
 
 /** Until a request must have come, headers and body, and for how long an answer may stand still. */
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { runCommand } from './run-command.ts'
-import { writePrivately } from './state.ts'
+import { writePrivately } from './service-state.ts'
 
 const root = resolve(import.meta.dirname, '..')
 

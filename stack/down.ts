@@ -1,8 +1,8 @@
 import { composeDown } from './compose-services.ts'
 import { stopProcess } from './process-identity.ts'
 import { forgetProcess } from './processes.ts'
+import { readState, writeState } from './service-state.ts'
 import { stopTimeoutMs } from './start-processes.ts'
-import { readState, writeState } from './state.ts'
 
 /** `make down`: stops what `make up` started, in the reverse order, and nothing else. Data stays. */
 export async function down(folder: string, say: (line: string) => void): Promise<void> {

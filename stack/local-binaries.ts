@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, portTrouble } from './free-port.ts'
 import { postgresBinaries, startLocalPostgres } from './local-postgres.ts'
 import { rabbitBinaries, rabbitControl, startLocalRabbit } from './local-rabbit.ts'
 import { identify, isRunning, type ProcessIdentity } from './process-identity.ts'
 import type { Starter } from './resolve-services.ts'
 import { mustRun, runCommand } from './run-command.ts'
+import { freePort, portTrouble } from './wait-until-ready.ts'
 
 const install = {
   postgres: { debian: 'postgresql', homebrew: 'postgresql@17' },

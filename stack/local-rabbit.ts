@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrokerControl } from './broker-admin.ts'
-import { freePort } from './free-port.ts'
 import { brokerRefusal, untilAnswers } from './probe.ts'
 import { sendSignal } from './process-identity.ts'
 import { runCommand } from './run-command.ts'
 import { makePrivateFolder, type ServiceUser, serviceUser } from './service-user.ts'
+import { freePort } from './wait-until-ready.ts'
 
 export type LocalRabbit = { url: string; port: number; pid: number; control: BrokerControl }
 

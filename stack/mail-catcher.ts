@@ -2,7 +2,6 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
-import { type CaughtMail, MAIL_PAGE_POLICY, mailPage } from './mail-page.ts'
 
 const kept = 200
 const caught: CaughtMail[] = []
@@ -44,4 +43,43 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     http.close()
     http.closeAllConnections()
   })
+}
+
+/** A caught mail, as its page and `/messages` show it. */
+export type CaughtMail = { at: string; from: string; to: string[]; subject: string; text: string; html: string }
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+/** What the page may do: show. A mail's own look is framed where nothing runs and nothing is loaded. */
+export const MAIL_PAGE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; form-action 'none'; base-uri 'none'`
+
+const STYLE = `
+:root { color-scheme: light dark; font: 14px/1.5 system-ui, sans-serif; }
+body { max-width: 760px; margin: 24px auto; padding: 0 16px; }
+.warning { border: 1px solid #c98a1b; border-radius: 8px; padding: 8px 12px; }
+details { border: 1px solid #8885; border-radius: 8px; margin: 8px 0; }
+summary { cursor: pointer; padding: 10px 12px; }
+summary small { display: block; opacity: .75; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0 12px; }
+iframe { width: 100%; height: 560px; border: 0; border-top: 1px solid #8885; background: #fff; }`
+
+/** The newest mails first, the first one open. Links in their text can be followed. */
+export function mailPage(mails: readonly CaughtMail[]): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Caught mail (${mails.length})</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style>
+<h1>Caught mail</h1>
+<p class="warning">For trials only: whoever opens this page reads every mail below, links for signing in and for new
+passwords included. For more than a trial set <code>SMTP_URL</code> to a mail server of your own.</p>
+${mails.map(mailHtml).join('\n') || '<p>No mail yet. Load this page again once something was sent.</p>'}</html>`
+}
+
+function mailHtml({ at, from, to, subject, text, html }: CaughtMail, index: number): string {
+  const look = html === '' ? '' : `<iframe sandbox="" title="The mail as it looks" srcdoc="${escaped(html)}"></iframe>`
+  return `<details${index === 0 ? ' open' : ''}><summary><b>${escaped(subject)}</b>
+<small>to ${escaped(to.join(', '))}, from ${escaped(from)}, ${escaped(at)}</small></summary>
+<pre>${linked(text.trim())}</pre>${look}</details>`
+}
+
+function linked(text: string): string {
+  return escaped(text).replace(/https?:\/\/[^\s<>&"']+(?:&#38;[^\s<>&"']+)*/g, (url) => `<a href="${url}">${url}</a>`)
 }

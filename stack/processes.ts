@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { identify } from './process-identity.ts'
-import type { ManagedProcess } from './state.ts'
+import type { ManagedProcess } from './service-state.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const maximumLogBytes = 20 * 1024 * 1024

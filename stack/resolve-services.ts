@@ -1,6 +1,6 @@
-import { answeringBroker, answeringPostgres, controlOf } from './answering.ts'
 import type { BrokerControl } from './broker-admin.ts'
 import type { ProcessIdentity } from './process-identity.ts'
+import { answeringBroker, answeringPostgres, controlOf } from './wait-until-ready.ts'
 
 /** The ways of finding a service, in the order in which they are tried. */
 export const origins = ['environment', 'docker', 'localhost', 'binaries'] as const

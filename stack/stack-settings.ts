@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { settings } from '#shared/platform/process/settings.ts'
+import { type Origin, origins } from './resolve-services.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -36,4 +37,32 @@ export function stackSettings(
     SMTP_PORT: settings.SMTP_PORT.fallback ?? '',
   }
   return { ...listen, ...key, ...known }
+}
+
+/**
+ * What a process of the tape importer alone is started with, so that a tape takes less than 64 MB. Nearly all that it
+ * makes is young and soon of no use; left to itself the runtime lets the young objects of a large machine grow to 128 MB
+ * with the first tape, and what outlives them to several times what is in use (docs/performance.md).
+ */
+export const IMPORTER_HEAP: readonly string[] = ['--max-semi-space-size=4', '--max-old-space-size=256']
+
+/**
+ * What an ingress is started with, so that its memory comes back after a flood (docs/performance.md). Left to itself the
+ * runtime lets the young objects of a large machine grow to 128 MB, and the old ones to four times what is in use, and
+ * keeps both: connections that are broken off leave nothing behind, but the process looks as if they did.
+ */
+export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512']
+
+/**
+ * The ways to try, in order. Data is where it was found the last time, so a server of ours or one on localhost is looked
+ * for there before anything that appeared since; what the environment names always comes first.
+ * @param allowed comma-separated ways (the STACK_SERVICES setting of `make up`); all when not given
+ * @throws Error for a way that does not exist
+ */
+export function orderOfOrigins(allowed: string | undefined, last: Origin | undefined): Origin[] {
+  const wanted = allowed?.split(',').map((name) => name.trim())
+  const unknown = wanted?.find((name) => !origins.some((origin) => origin === name))
+  if (unknown !== undefined) throw new Error(`STACK_SERVICES: ${unknown} is none of ${origins.join(', ')}`)
+  const order = new Set<Origin>(last === undefined ? origins : ['environment', last, ...origins])
+  return [...order].filter((origin) => wanted === undefined || wanted.includes(origin))
 }

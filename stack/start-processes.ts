@@ -1,11 +1,10 @@
 import { SHUTDOWN_SECONDS } from '#shared/platform/process/run-process.ts'
 import { settings as known } from '#shared/platform/process/settings.ts'
-import { freePort, portTrouble } from './free-port.ts'
-import { INGRESS_HEAP } from './ingress-heap.ts'
 import { isRunning, stopProcess } from './process-identity.ts'
 import { codeDigest, fingerprint, forgetProcess, logTail, type ProcessPlan, startProcess } from './processes.ts'
-import type { MailPorts, StackState } from './state.ts'
-import { httpReady, NotReady, portOpen, untilReady } from './wait-until-ready.ts'
+import type { MailPorts, StackState } from './service-state.ts'
+import { INGRESS_HEAP } from './stack-settings.ts'
+import { freePort, httpReady, NotReady, portOpen, portTrouble, untilReady } from './wait-until-ready.ts'
 
 /** Time a process gets to finish what is in flight before it is forced. */
 export const stopTimeoutMs = (SHUTDOWN_SECONDS + 5) * 1000

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readEnvFile } from '#shared/platform/process/local-env.ts'
 import { isRunning } from './process-identity.ts'
-import { readState, type StackState } from './state.ts'
+import { readState, type StackState } from './service-state.ts'
 import { httpReady, portOpen } from './wait-until-ready.ts'
 
 /**

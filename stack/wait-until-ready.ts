@@ -1,5 +1,10 @@
-import { connect } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { connect, createServer } from 'node:net'
+import { userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { BrokerControl } from './broker-admin.ts'
+import { brokerRefusal, postgresRefusal } from './probe.ts'
+import { runCommand } from './run-command.ts'
 
 /** Says why a stack is not ready yet; undefined when it is. */
 export type Readiness = () => Promise<string | undefined>
@@ -63,5 +68,82 @@ export class NotReady extends Error {
   constructor(process: string, reason: string) {
     super(`${process} is not ready: ${reason}`)
     this.process = process
+  }
+}
+
+/** A PostgreSQL server on localhost's standard port that lets us in without being told how; undefined when none does. */
+export async function answeringPostgres(): Promise<string | undefined> {
+  const users = new Set(['postgres', userInfo().username])
+  const logins = [...[...users].map(encodeURIComponent), 'postgres:postgres']
+  for (const login of logins) {
+    const url = `postgres://${login}@127.0.0.1:5432/postgres`
+    const refusal = await postgresRefusal(url)
+    if (!refusal) return url
+    if (refusal.code === 'ECONNREFUSED') return undefined
+  }
+  return undefined
+}
+
+/** A broker on localhost's standard port with the login every RabbitMQ is born with; undefined when none answers. */
+export async function answeringBroker(): Promise<{ url: string; control: BrokerControl | undefined } | undefined> {
+  const url = 'amqp://guest:guest@127.0.0.1:5672'
+  if (await brokerRefusal(url)) return undefined
+  return { url, control: await controlOf(url) }
+}
+
+/** How a broker found by its URL can be administered; undefined when in no way we know. */
+export async function controlOf(amqpUrl: string): Promise<BrokerControl | undefined> {
+  const { hostname } = new URL(amqpUrl)
+  const managementUrl = `http://${hostname}:15672`
+  if (await managementAnswers(managementUrl, amqpUrl)) return { managementUrl }
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  if (!isLocal) return undefined
+  const { code } = await runCommand(['rabbitmqctl', '-q', 'eval', 'ok.'], { timeoutMs: 20_000 })
+  return code === 0 ? { rabbitmqctl: ['rabbitmqctl', '-q'] } : undefined
+}
+
+async function managementAnswers(managementUrl: string, amqpUrl: string): Promise<boolean> {
+  const { username, password } = new URL(amqpUrl)
+  const login = `${decodeURIComponent(username) || 'guest'}:${decodeURIComponent(password) || 'guest'}`
+  try {
+    const response = await fetch(new URL('/api/whoami', managementUrl), {
+      headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
+      signal: AbortSignal.timeout(2_000),
+    })
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Below the ports that Linux (32768 and up) and the BSDs (49152 and up) give to outgoing connections: a port from among
+ * those may be taken by anybody's next connection between our look and our listening.
+ */
+const [LOWEST, HIGHEST] = [20_000, 32_767]
+const TRIES = 50
+
+/**
+ * A TCP port on the loopback that nobody listens on right now.
+ * @throws Error when none of those tried was free
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = randomInt(LOWEST, HIGHEST + 1)
+    if ((await portTrouble(port)) === undefined) return port
+  }
+  throw new Error(`no free port among ${TRIES} between ${LOWEST} and ${HIGHEST}`)
+}
+
+/** Why a port cannot be listened on, by the system's code (`EADDRINUSE`, `EACCES`); undefined when it can. */
+export async function portTrouble(port: number, host = '0.0.0.0'): Promise<string | undefined> {
+  const server = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+    return undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  } finally {
+    await new Promise<void>((resolve) => server.close(() => resolve()))
   }
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { alertedIntegrations } from '#shared/monitoring/alerting/fact-store.ts'
-import { membersOf, takesDigests } from '#shared/monitoring/integrations/readers.ts'
+import { membersOf, takesDigests } from '#shared/monitoring/integrations/shown-config.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from './define-worker.ts'
 

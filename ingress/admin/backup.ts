@@ -12,9 +12,8 @@ import { createDatabase, dropDatabase, exportSnapshot } from '#shared/platform/d
 import { primaryAddress, splitHosts } from '#shared/platform/database/hosts.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { productVersion } from '#shared/platform/process/version.ts'
-import { type AdminContext, type Command, textOf } from './command.ts'
+import { type AdminContext, type Command, type Finding, textOf } from './command.ts'
 import { compareInventories, databaseFindings, type Inventory, takeInventory } from './database-findings.ts'
-import type { Finding } from './finding.ts'
 
 const run = promisify(execFile)
 

@@ -8,8 +8,7 @@ import {
   parseClientScopes,
   parseFamilies,
 } from '#shared/tenancy/oauth/families.ts'
-import { rotateClientSecret, switchClient } from '#shared/tenancy/operations/change-client.ts'
-import { changeFamilies } from '#shared/tenancy/operations/change-families.ts'
+import { changeFamilies, rotateClientSecret, switchClient } from '#shared/tenancy/operations/clients.ts'
 import { findOrganisation, findOrganisationOfClient, listClients } from '#shared/tenancy/organisations/store.ts'
 import { type Command, type Given, lines, operatorOf, textOf, UsageError } from './command.ts'
 import { createClient } from './create-client.ts'

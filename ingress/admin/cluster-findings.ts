@@ -2,9 +2,8 @@ import { durableQueues } from '#shared/contracts/topology.ts'
 import { type ClusterIlls, type ClusterState, evaluateCluster } from '#shared/platform/broker/cluster-health.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
 import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
-import type { ArchivingState, ReplicationState } from '#shared/platform/database/replication.ts'
-import type { AdminContext } from './command.ts'
-import type { Finding } from './finding.ts'
+import type { ArchivingState, ReplicationState } from '#shared/platform/database/server.ts'
+import type { AdminContext, Finding } from './command.ts'
 
 /** Queues in one line before the rest is counted. */
 const NAMED = 5

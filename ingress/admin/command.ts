@@ -94,3 +94,11 @@ export function lines(fields: Readonly<Record<string, unknown>>): string {
     .map(([name, value]) => `${name.padEnd(width)}  ${String(value)}`)
     .join('\n')
 }
+
+/** One thing that doctor looked at. */
+export interface Finding {
+  what: string
+  ok: boolean
+  /** what was found, and how to mend it when it is not well */
+  text: string
+}

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
 import { parseJsonBody } from '#shared/monitoring/checks/json-body.ts'
 import { exportProject } from '#shared/monitoring/operations/export-project.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'

@@ -11,7 +11,7 @@ import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { findLogKey } from '#shared/transparency/log-keys/store.ts'
 import { verifyStoredLog } from '#shared/transparency/operations/verify-stored-log.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from './command.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 

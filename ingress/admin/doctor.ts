@@ -8,16 +8,14 @@ import { type DeadLetterQueue, openDeadLetterQueue } from '#shared/platform/brok
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
 import { pingQueuesEver, pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { isChangeLate, liveGenerations } from '#shared/platform/database/ping-shards.ts'
-import { readArchiving, readReplication } from '#shared/platform/database/replication.ts'
 import { readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
-import { describeServer, readServerClock } from '#shared/platform/database/server.ts'
+import { describeServer, readArchiving, readReplication, readServerClock } from '#shared/platform/database/server.ts'
 import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { archivingFinding, clusterFindings, replicationFinding } from './cluster-findings.ts'
-import { type AdminContext, type Command, UsageError } from './command.ts'
+import { type AdminContext, type Command, type Finding, UsageError } from './command.ts'
 import { drill } from './drill.ts'
-import type { Finding } from './finding.ts'
 
 /** The oldest servers that the product is tested with. */
 const POSTGRES_VERSION = 150_000

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import { listIntegrations, listNotifications } from '#shared/monitoring/integrations/store.ts'
-import { createProjectWithKeys } from '#shared/monitoring/operations/create-project.ts'
-import { deleteProject } from '#shared/monitoring/operations/delete-project.ts'
+import { createProjectWithKeys, deleteProject } from '#shared/monitoring/operations/projects.ts'
 import { announceOnce } from '#shared/platform/broker/announce-once.ts'
-import { type AdminContext, operatorOf } from './command.ts'
+import { type AdminContext, type Finding, operatorOf } from './command.ts'
 import { logFindings } from './database-findings.ts'
-import type { Finding } from './finding.ts'
 
 /** Longest wait for one step, in milliseconds: a sweep and a barrier take seconds. */
 const STEP_MS = 30_000

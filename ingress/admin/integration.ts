@@ -2,9 +2,7 @@ import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import { findKind, integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 import { findIntegration, listIntegrations } from '#shared/monitoring/integrations/store.ts'
-import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
-import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
-import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import { createIntegration, deleteIntegration, updateIntegration } from '#shared/monitoring/operations/integrations.ts'
 import { isUuid } from '#shared/uuid.ts'
 import {
   type AdminContext,

@@ -1,4 +1,4 @@
-import { createProjectWithKeys } from '#shared/monitoring/operations/create-project.ts'
+import { createProjectWithKeys } from '#shared/monitoring/operations/projects.ts'
 import { findProject, listProjects, type Project } from '#shared/monitoring/projects/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { type AdminContext, type Command, lines, numberOf, operatorOf, textOf, UsageError } from './command.ts'

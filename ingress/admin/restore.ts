@@ -1,9 +1,8 @@
 import { acceptRestore, readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { restoreMarkFile } from '#shared/platform/process/restore-mark-file.ts'
 import { toIsoSeconds } from '#shared/time.ts'
-import type { Command } from './command.ts'
+import type { Command, Finding } from './command.ts'
 import { databaseFindings } from './database-findings.ts'
-import type { Finding } from './finding.ts'
 
 const verify: Command = {
   noun: 'restore',

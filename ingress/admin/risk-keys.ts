@@ -2,8 +2,8 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { listInvoiceKeys, saveInvoiceKey } from '#shared/risk/invoice-keys/store.ts'
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
+import { generateTokenKey } from '#shared/tenancy/oauth/access-token.ts'
 import { rotateTokenKeys } from '#shared/tenancy/oauth/store.ts'
-import { generateTokenKey } from '#shared/tenancy/oauth/token-keys.ts'
 import { type Command, lines, textOf, UsageError } from './command.ts'
 
 const rotate: Command = {

@@ -4,10 +4,9 @@ import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { insertMessages } from '#shared/platform/broker/outbox-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
-import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, insertLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
-import { isRole, roles } from '#shared/tenancy/accounts/roles.ts'
+import { isRole, normalEmail, roles } from '#shared/tenancy/accounts/roles.ts'
 import {
   findUserByEmail,
   hasAdministrator,
@@ -18,7 +17,7 @@ import {
   type User,
 } from '#shared/tenancy/accounts/store.ts'
 import { auditedActor } from '#shared/tenancy/actor.ts'
-import { removeSecondFactor } from '#shared/tenancy/operations/change-second-factor.ts'
+import { removeSecondFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { ensureOrganisation, insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { type Command, type Given, lines, operatorOf, secretOf, textOf, UsageError } from './command.ts'
 

@@ -3,7 +3,7 @@ import { isUuid } from '#shared/uuid.ts'
 import { listAttemptsWithAnswers, REPLAYABLE, type Replay } from '#shared/webhooks/delivery-store.ts'
 import { listInactive, scopeOfEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { readBacklog } from '#shared/webhooks/fan-out-store.ts'
-import { REPLAY_PER_SECOND, replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
+import { REPLAY_PER_SECOND, replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
 import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 
 /** Of an answer, at most; control characters are shown as such. */

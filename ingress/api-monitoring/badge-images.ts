@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { NotFoundError } from '#shared/errors.ts'
-import { type BadgeFormat, parseBadgeFormat, renderBadge } from '#shared/monitoring/badges/render.ts'
+import { type BadgeFormat, parseBadgeFormat, renderBadge } from '#shared/monitoring/badges/badge.ts'
 import {
   ALL_TAGS,
   type BadgeStates,

@@ -1,5 +1,5 @@
+import { badgeListTexts } from '#shared/monitoring/badges/signature.ts'
 import { listTags } from '#shared/monitoring/badges/store.ts'
-import { badgeListTexts } from '#shared/monitoring/badges/urls.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import type { Route } from '../route.ts'
 import { sendPieces, textPieces } from '../text-pieces.ts'

@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
-import { readBounce } from '#shared/monitoring/notifications/bounce.ts'
+import { integrationDisabled } from '#shared/contracts/worker-messages.ts'
 import { type LateFailure, recordLateFailure } from '#shared/monitoring/notifications/callback-store.ts'
 import {
   failureOfForm,
@@ -12,6 +11,7 @@ import {
   signedOfBounce,
   signedOfCallback,
 } from '#shared/monitoring/notifications/callbacks.ts'
+import { readBounce } from '#shared/monitoring/notifications/limits.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import type { IngressDeps } from '../deps.ts'
 import { openBody, readBody } from '../middleware/body.ts'

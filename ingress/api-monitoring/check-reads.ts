@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
+import { rulesOfChecks } from '#shared/monitoring/alerting/policy-store.ts'
+import { NO_RULES } from '#shared/monitoring/alerting/read-policy.ts'
 import { type AssignedCheck, findCheck, listChecks } from '#shared/monitoring/checks/store.ts'
 import { hasAllTags } from '#shared/monitoring/checks/tags.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import type { ChangedRules } from '#shared/monitoring/operations/rules.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import type { IngressDeps } from '../deps.ts'
@@ -10,10 +13,8 @@ import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, read } from './monitoring-route.ts'
-import { type ApiVersion, requireCheckId } from './operation.ts'
-import { findShownRules, rulesQuery, showsRules } from './rules-view.ts'
+import { type ApiVersion, requireCheckId, uuidOfUniqueKey } from './operation.ts'
 import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
-import { uuidOfUniqueKey } from './unique-keys.ts'
 
 const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
 
@@ -125,4 +126,28 @@ export function viewOptions(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, 
     now: deps.now(),
     next: nextOccurrence,
   }
+}
+
+/** Returns true if a check object has the member `rules`: only on request, and never for a read-only key (docs/spec/alerting.md#ground-rules). */
+export function showsRules(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, query: URLSearchParams): boolean {
+  return version === 3 && key.kind === 'rw' && query.get('rules') === '1'
+}
+
+/** What the description of a route says of it. */
+export function rulesQuery(version: ApiVersion): { rules?: z.ZodOptional<z.ZodString> } {
+  return version === 3 ? { rules: z.string().optional().describe('`1`: with the rules of the check.') } : {}
+}
+
+/** What check objects gain by their rules. */
+export async function findShownRules(checks: readonly { id: number }[], { db }: Pick<IngressDeps, 'db'>) {
+  const found = await rulesOfChecks(
+    db,
+    checks.map(({ id }) => id),
+  )
+  return ({ id }: { id: number }) => ({ rules: found.get(id) ?? NO_RULES })
+}
+
+/** Rules as the answer to their change shows them: a new ping secret this once. */
+export function shownRules({ rules, secret }: ChangedRules) {
+  return secret === null || rules.ping_auth === null ? rules : { ...rules, ping_auth: { ...rules.ping_auth, secret } }
 }

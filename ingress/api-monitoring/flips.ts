@@ -1,15 +1,13 @@
 import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
-import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
+import { parseFlipFilters, toFlipView } from '#shared/monitoring/flips/filters.ts'
 import { listFlips } from '#shared/monitoring/flips/store.ts'
-import { toFlipView } from '#shared/monitoring/flips/view.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, type Context, type Reply, read } from './monitoring-route.ts'
-import { type ApiVersion, requireCheckId } from './operation.ts'
+import { type ApiVersion, requireCheckId, uuidOfUniqueKey } from './operation.ts'
 import { answers, flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
-import { uuidOfUniqueKey } from './unique-keys.ts'
 
 /** Changes of status, for one version of the API. */
 export function flipRoutes(version: ApiVersion): Route[] {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { shardsNow } from '#shared/contracts/ping-generations.ts'
 import { listGaps } from '#shared/monitoring/availability/gap-list-store.ts'
-import type { ListedGap } from '#shared/monitoring/availability/listed-gap.ts'
+import type { ListedGap } from '#shared/monitoring/availability/notice.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { paged } from '../paging.ts'
 import type { Route } from '../route.ts'
 import { pageQuery } from './list-page.ts'
 import { anyKey, read } from './monitoring-route.ts'
-import { numberOf } from './query-number.ts'
+import { numberOf } from './operation.ts'
 import { answers } from './schemas.ts'
 
 const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')

@@ -17,11 +17,15 @@ import {
 } from '#shared/monitoring/alerting/incident-view.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
-import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
-import type { IncidentOfProject } from '#shared/monitoring/operations/act-on-incident.ts'
-import { assignIncident, noteIncident, reportIncident } from '#shared/monitoring/operations/annotate-incident.ts'
-import { namedIntegrations } from '#shared/monitoring/operations/named-integrations.ts'
-import { unacknowledgeIncident } from '#shared/monitoring/operations/unacknowledge-incident.ts'
+import { namedIntegrations } from '#shared/monitoring/operations/check-changes.ts'
+import {
+  acknowledgeIncident,
+  assignIncident,
+  type IncidentOfProject,
+  noteIncident,
+  reportIncident,
+  unacknowledgeIncident,
+} from '#shared/monitoring/operations/incidents.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { isUuid, UUID_PATTERN } from '#shared/uuid.ts'
@@ -31,8 +35,7 @@ import { paged } from '../paging.ts'
 import type { Route } from '../route.ts'
 import { decisionSchema, incidentDetailsSchema, incidentSchema } from './alerting-schemas.ts'
 import { anyKey, type Context, read, readWriteKey, write } from './monitoring-route.ts'
-import { requireCheck } from './operation.ts'
-import { numberOf } from './query-number.ts'
+import { numberOf, requireCheck } from './operation.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const MAX_TIMELINE_ENTRIES = 500

@@ -4,11 +4,13 @@ import { canonicalJson } from '#shared/monitoring/checks/canonical-json.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import { shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
 import { findIntegration, listNotifications, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
-import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
 import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { testIntegration } from '#shared/monitoring/operations/test-integration.ts'
-import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import {
+  createIntegration,
+  deleteIntegration,
+  testIntegration,
+  updateIntegration,
+} from '#shared/monitoring/operations/integrations.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Route } from '../route.ts'

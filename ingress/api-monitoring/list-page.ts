@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryOf } from '../middleware/form-text.ts'
 import { paged } from '../paging.ts'
-import { numberOf } from './query-number.ts'
+import { numberOf } from './operation.ts'
 
 /** The query of a list of the alerting API. */
 export const pageQuery = z.object({

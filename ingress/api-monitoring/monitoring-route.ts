@@ -6,9 +6,9 @@ import type { Actor } from '#shared/tenancy/actor.ts'
 import type { IngressDeps } from '../deps.ts'
 import { authenticate } from '../middleware/authenticate.ts'
 import { openBody } from '../middleware/body.ts'
-import { clientAddress } from '../middleware/client-address.ts'
-import { parseInTurns } from '../middleware/parse-json.ts'
+import { parseInTurns } from '../middleware/form-text.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
+import { clientAddress } from '../middleware/request-safety.ts'
 import { type Access, defineRoute, type ParamNames, type Route, type RouteDocument } from '../route.ts'
 
 /** Any key of a project (docs/spec/monitoring.md#authentication): 401, then 429. */

@@ -1,9 +1,13 @@
+import type { Request, Response } from 'express'
 import { ForbiddenError, NotFoundError } from '#shared/errors.ts'
-import { findCheckOwner } from '#shared/monitoring/checks/store.ts'
+import { invalid } from '#shared/monitoring/alerting/fields.ts'
+import { findCheckOwner, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
 import type { CheckOfProject } from '#shared/monitoring/operations/check-changes.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import type { IngressDeps } from '../deps.ts'
+import { failMonitoring } from '../errors.ts'
+import type { Dialect } from '../route.ts'
 
 export type ApiVersion = 1 | 2 | 3
 
@@ -21,4 +25,49 @@ export async function requireCheckId(uuid: string, key: ProjectKey, deps: Ingres
 /** A check that a path names by uuid, as operations take it. @throws as requireCheckId does */
 export async function requireCheck(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<CheckOfProject> {
   return { project: key.project, id: await requireCheckId(uuid, key, deps), uuid }
+}
+
+/** How the monitoring API speaks: CORS on every answer, 405 without `Allow`, errors as `{"error": text}`. */
+export const monitoringDialect: Dialect = {
+  prepare(_request: Request, response: Response, methods: readonly string[]) {
+    response.setHeader('Access-Control-Allow-Origin', '*')
+    response.setHeader('Access-Control-Allow-Headers', 'X-Api-Key')
+    response.setHeader('Access-Control-Allow-Methods', [...methods, 'OPTIONS'].join(', '))
+    response.setHeader('Access-Control-Max-Age', '600')
+  },
+  refuseMethod(request: Request, response: Response) {
+    response.status(request.method === 'OPTIONS' ? 204 : 405).end()
+  },
+  fail: failMonitoring,
+}
+
+/** A whole number of a query; null without one. @throws ValidationError that names the field */
+export function numberOf(
+  query: URLSearchParams,
+  name: string,
+  { min, max }: { min: number; max: number },
+): number | null {
+  const text = query.getAll(name).at(-1)
+  if (text === undefined) return null
+  if (!/^[0-9]{1,20}$/.test(text)) throw invalid(name, 'is not a number')
+  const value = Number(text)
+  if (value < min) throw invalid(name, 'is too small')
+  if (value > max) throw invalid(name, 'is too large')
+  return value
+}
+
+/**
+ * The uuid behind a unique_key of the key's project. Finding one hashes every uuid of the project, so what was found is
+ * remembered; a dashboard asks for the same ones again and again. Which uuid it stands for never changes: only whether
+ * the check still exists, which the caller looks up.
+ * @throws NotFoundError when the project has no such check
+ */
+export async function uuidOfUniqueKey(uniqueKey: string, key: ProjectKey, deps: IngressDeps): Promise<string> {
+  const name = `${key.project.id} ${uniqueKey}`
+  const known = deps.uuidsOfUniqueKeys.get(name)
+  if (known !== undefined) return known
+  const uuid = await findUuidByUniqueKey(deps.db, key.project.id, uniqueKey)
+  if (uuid === null) throw new NotFoundError('')
+  deps.uuidsOfUniqueKeys.set(name, uuid)
+  return uuid
 }

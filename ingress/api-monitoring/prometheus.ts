@@ -1,6 +1,6 @@
 import type { Check, ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { distinctTags, splitTags } from '#shared/monitoring/checks/tags.ts'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { BUCKETS } from '#shared/monitoring/rules/run.ts'
 import type { RunHistogram } from '#shared/monitoring/rules/run-store.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeProvisioning } from '#shared/monitoring/operations/change-provisioning.ts'
+import { changeProvisioning } from '#shared/monitoring/operations/projects.ts'
 import { findProvisioning } from '#shared/monitoring/pings/provision-store.ts'
 import type { Route } from '../route.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'

@@ -1,8 +1,8 @@
+import { Router } from 'express'
 import type { Route } from '../route.ts'
 import { badgeImageRoutes } from './badge-images.ts'
 import { badgeRoutes } from './badges.ts'
 import { callbackRoutes } from './callbacks.ts'
-import { channelRoutes } from './channels.ts'
 import { checkReadRoutes } from './check-reads.ts'
 import { checkWriteRoutes } from './check-writes.ts'
 import { documentRoutes } from './config-document-routes.ts'
@@ -11,14 +11,14 @@ import { gapRoutes } from './gaps.ts'
 import { incidentRoutes } from './incidents.ts'
 import { integrationRoutes } from './integrations.ts'
 import { metricsRoutes } from './metrics.ts'
-import type { ApiVersion } from './operation.ts'
+import { type ApiVersion, monitoringDialect } from './operation.ts'
 import { pingRoutes } from './pings.ts'
 import { policyRoutes } from './policies.ts'
 import { provisioningRoutes } from './provisioning.ts'
 import { runRoutes } from './runs.ts'
 import { simulationRoutes } from './simulations.ts'
 import { sourceRoutes } from './sources.ts'
-import { statusRoute } from './status.ts'
+import { channelRoutes, statusRoute } from './status.ts'
 import { uptimeRoutes } from './uptime.ts'
 import { uptimeProofRoutes } from './uptime-proof.ts'
 import { windowRoutes } from './windows.ts'
@@ -72,4 +72,22 @@ function named(version: ApiVersion, routes: readonly Route[]): Route[] {
     tags: [`Version ${version}`],
     deprecated: true,
   }))
+}
+
+/** Redirects a collection path without its slash to the path with it, for any method (docs/spec/monitoring.md#api-routes). */
+export function createSlashRedirects(routes: readonly Route[]): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  for (const [path, operations] of Map.groupBy(routes, (route) => route.path)) {
+    if (!path.startsWith('/api/') || !path.endsWith('/')) continue
+    const methods = operations.map((route) => route.method.toUpperCase())
+    const params = operations[0]?.params ?? {}
+    const source = path.slice(0, -1).replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.pattern ?? '')
+    router.all(new RegExp(`^${source}$`), (request, response) => {
+      monitoringDialect.prepare?.(request, response, methods)
+      const [plain = '', query] = request.url.split(/\?(.*)/s)
+      response.setHeader('Location', `${plain}/${query === undefined ? '' : `?${query}`}`)
+      response.status(301).end()
+    })
+  }
+  return router
 }

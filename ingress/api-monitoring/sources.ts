@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { findCheck } from '#shared/monitoring/checks/store.ts'
-import { removeSource } from '#shared/monitoring/operations/remove-source.ts'
+import { removeSource } from '#shared/monitoring/operations/rules.ts'
 import { findFacts } from '#shared/monitoring/rules/rule-state-store.ts'
 import { toSourcesView } from '#shared/monitoring/rules/source-view.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'

@@ -13,9 +13,8 @@ import type { IngressDeps } from '../deps.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { anyKey, read } from './monitoring-route.ts'
-import { requireCheckId } from './operation.ts'
+import { requireCheckId, uuidOfUniqueKey } from './operation.ts'
 import { answers, uniqueKeyParam, uuidParam } from './schemas.ts'
-import { uuidOfUniqueKey } from './unique-keys.ts'
 
 const seconds = z.int().min(0)
 const uptimeSchema = z

@@ -1,4 +1,7 @@
 import type { Response } from 'express'
+import { z } from 'zod'
+import { DomainError } from '#shared/errors.ts'
+import { AnchoredObject } from '#shared/risk/evidence/values.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 
 /** An answer that is more than a view: another status, further headers, or bytes that were made before. */
@@ -25,4 +28,17 @@ export function sendAnswer(response: Response, answer: StoredAnswer | Answer<str
   if (answer.status === 204) response.end()
   else if (response.hasHeader('Content-Type')) response.end(answer.body)
   else response.type('application/json').end(answer.body)
+}
+
+/** A passport, of a person or of a business: the record, the same as credential, and what revoked it. */
+export const passportObject = z.object({
+  passportId: z.uuid(),
+  record: AnchoredObject,
+  credential: z.string(),
+  revocation: AnchoredObject.nullable(),
+})
+
+/** A consumer key or webhook secret is not configured on our side: the contract's narrow meaning of 503. */
+export class NotConfiguredError extends DomainError {
+  readonly code = 'SERVICE_UNAVAILABLE'
 }

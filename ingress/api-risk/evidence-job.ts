@@ -21,7 +21,7 @@ import type { IngressDeps } from '../deps.ts'
 import type { ResponseDocument, Route } from '../route.ts'
 import { Answer, jsonAnswer } from './answer.ts'
 import { problemResponses } from './documents.ts'
-import { readPreference } from './prefer.ts'
+import { readPreference } from './path-params.ts'
 
 /** The answer while a worker is at it. */
 export const PendingSchema = z

@@ -2,11 +2,11 @@ import type { Request } from 'express'
 import type { Knex } from 'knex'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
-import { IdempotencyKeyRequiredError } from '#shared/tenancy/idempotency/errors.ts'
-import { isIdempotencyKey } from '#shared/tenancy/idempotency/fingerprint.ts'
 import {
   findReplay,
+  IdempotencyKeyRequiredError,
   type IdempotentRequest,
+  isIdempotencyKey,
   type KeyScope,
   type StoredAnswer,
   storeAnswer,

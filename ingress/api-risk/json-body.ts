@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { JsonParseError, type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { limitValues, readBody } from '../middleware/body.ts'
-import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
+import { UnsupportedMediaTypeError } from '../middleware/request-safety.ts'
 
 /** Bytes of a JSON body under `/v1`. */
 export const JSON_LIMIT = 1_048_576

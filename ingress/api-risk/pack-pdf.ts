@@ -4,7 +4,7 @@ import type { IngressDeps } from '../deps.ts'
 import { withScope } from './access.ts'
 import { Answer } from './answer.ts'
 import { problemResponses } from './documents.ts'
-import { PendingPackSchema, pendingAnswer } from './packs/pack-answer.ts'
+import { PendingPackSchema, pendingAnswer } from './packs/read-packs.ts'
 import { idParam } from './path-params.ts'
 import { read } from './risk-route.ts'
 

@@ -6,7 +6,7 @@ import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import type { SigningKey } from '#shared/risk/domain-keys/signing-key.ts'
 import { ensureKey, ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
-import type { RequestSigner } from '#shared/risk/identity/request-signer.ts'
+import type { RequestSigner } from '#shared/risk/identity/request-object.ts'
 import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
 import { requestSigners } from '../oid4vp/request-signers.ts'
 import { type ClientDirectory, createClientDirectory } from './client-directory.ts'

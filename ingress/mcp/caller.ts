@@ -10,8 +10,7 @@ import { CLIENT_SCOPES, familiesOf, scopesOf } from '#shared/tenancy/oauth/famil
 import { toMillis } from '#shared/time.ts'
 import { type Caller, callerOfToken } from '../api-risk/authenticate.ts'
 import type { IngressDeps } from '../deps.ts'
-import { clientAddress } from '../middleware/client-address.ts'
-import { isRepeated } from '../middleware/request-safety.ts'
+import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 
 /** Who calls tools. Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */

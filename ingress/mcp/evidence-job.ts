@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { z } from 'zod'
-import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/spend-budget.ts'
+import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/identity-verifications.ts'
 import type { SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { JobContext } from '../api-risk/evidence-job.ts'
 import { idempotentRequest } from './idempotent.ts'
-import type { ToolCall } from './tool.ts'
-import { markCallers } from './untrusted.ts'
+import { markCallers, type ToolCall } from './tool.ts'
 
 interface Question<Answer> {
   /** of the POST that asks the same */

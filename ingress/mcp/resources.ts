@@ -1,8 +1,7 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import type { AgentCaller } from './caller.ts'
-import { FORMULAS, TIERS } from './glossary.ts'
 import { readResource } from './run-tool.ts'
-import type { ToolCall } from './tool.ts'
+import { FORMULAS, TIERS, type ToolCall } from './tool.ts'
 import { packOf } from './tools/packs.ts'
 
 /**

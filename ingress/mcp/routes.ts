@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { problemResponses } from '../api-risk/documents.ts'
-import { clientAddress } from '../middleware/client-address.ts'
+import { clientAddress } from '../middleware/request-safety.ts'
 import { DISCOVERY_HEADERS } from '../oauth/metadata.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
@@ -14,7 +14,7 @@ import {
   toolsResource,
 } from './caller.ts'
 import { followMessage } from './cancellation.ts'
-import { refuseCall } from './refused-call.ts'
+import { refuseCall } from './run-tool.ts'
 import { toolServer } from './tool-server.ts'
 import { answerMessage } from './transport.ts'
 

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { RateLimitedError } from '#shared/errors.ts'
 import { takeCall } from '#shared/tenancy/agents/call-store.ts'
 import { toSeconds } from '#shared/time.ts'
 import { parseWith } from '../api-risk/json-body.ts'
+import type { IngressDeps } from '../deps.ts'
 import { type Problem, toProblem } from '../errors.ts'
 import { auditCall } from './audit.ts'
+import type { AgentCaller } from './caller.ts'
 import type { Tool, ToolCall } from './tool.ts'
+import { tools } from './tools.ts'
+import type { Refusal } from './transport.ts'
 
 /** What every answer ends with: the product gives evidence (risk-signals 1). */
 const CLOSING = 'Evidence, not a recommendation.'
@@ -96,4 +102,37 @@ async function countCall({ caller: { agentKeyId, dailyLimit }, deps }: ToolCall)
 
 function secondsOfDayLeft(now: number): number {
   return Math.max(1, Math.ceil(DAY_SECONDS - (now % DAY_SECONDS)))
+}
+
+const CallSchema = z.object({
+  id: z.union([z.string(), z.number()]),
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() }),
+})
+
+/** What the audit calls a tool that there is not: the name that was tried is somebody else's text. */
+const NO_TOOL = 'unknown'
+
+/**
+ * Looks at a message before a tool can run, and writes a call that reaches none into the audit: of a tool that there is
+ * not, of one that the key does not list.
+ * @returns what tells the client which scope is missing, without the name that was tried; null for a tool that may run
+ */
+export async function refuseCall(
+  message: unknown,
+  caller: AgentCaller,
+  deps: Pick<IngressDeps, 'db' | 'log' | 'now'>,
+): Promise<Refusal | null> {
+  const call = CallSchema.safeParse(message)
+  if (!call.success) return null
+  const { name, arguments: input = {} } = call.data.params
+  const tool = tools.find((each) => each.name === name)
+  if (tool && caller.scopes.has(tool.scope)) return null
+  const code = tool ? 'FORBIDDEN' : 'NOT_FOUND'
+  const audited = { callId: randomUUID(), tool: tool?.name ?? NO_TOOL, input, code, units: 0, durationMs: 0 }
+  await auditCall(deps, caller, audited)
+  const text = tool
+    ? `${tool.name} needs the scope ${tool.scope}, which this key does not have`
+    : 'there is no such tool'
+  return { id: call.data.id, code: -32602, message: text }
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { UnavailableError } from '#shared/errors.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
-import { type ByteBudget, createByteBudget, grownSize } from '../byte-budget.ts'
+import { type ByteBudget, createByteBudget, grownSize } from '../slots.ts'
 import {
   AbortedRequestError,
   PayloadTooLargeError,
   RequestTimeoutError,
   UnsupportedMediaTypeError,
-} from './request-errors.ts'
+} from './request-safety.ts'
 
 /** The longest body of the management API and of `/v1`, in bytes (docs/spec/monitoring.md#validation). */
 const MAX_BODY_BYTES = 2_621_440

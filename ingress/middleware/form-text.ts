@@ -1,5 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import type { Request } from 'express'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { type JsonBody, type ParseLimits, parseInSteps, VALUES_PER_STEP } from '#shared/monitoring/checks/json-body.ts'
+import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
+import { limitValues } from './body.ts'
+import { AbortedRequestError } from './request-safety.ts'
 
 const MAX_NAME = 100
 
@@ -35,4 +40,29 @@ export function pathText(value: unknown): string {
   const text = String(value)
   if (text.includes('\0')) throw new NotFoundError('there is nothing here')
   return text
+}
+
+/** The body of a request, which stays open for an answer when it is not read to its end. @throws AbortedRequestError */
+export async function* bodyPieces(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false })
+  } catch (error) {
+    throw request.complete ? error : new AbortedRequestError('the request ended early')
+  }
+  if (!request.complete) throw new AbortedRequestError('the request ended early')
+}
+
+/**
+ * Parses a long JSON text of a request in turns, since others wait meanwhile.
+ * @throws UnavailableError above the budget of the process
+ */
+export async function parseInTurns(request: IncomingMessage, raw: Buffer, limits: ParseLimits): Promise<JsonBody> {
+  const turns = createTimeSlices()
+  const parsing = parseInSteps(raw, limits)
+  for (;;) {
+    const step = parsing.next()
+    if (step.done) return step.value
+    limitValues(request, VALUES_PER_STEP)
+    await turns.rest()
+  }
 }

@@ -1,4 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { NextFunction, Request, Response } from 'express'
+import { DomainError } from '#shared/errors.ts'
+import { resolveClient, type TrustedProxies } from '#shared/platform/http/remote-addr.ts'
+import type { Tracer } from '#shared/platform/process/tracing.ts'
 
 /** Beyond this many header lines a request is refused: Node would silently drop those beyond its own limit. */
 const MAX_HEADERS = 100
@@ -28,4 +33,88 @@ export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boole
     if (given?.length === name.length && given.toLowerCase() === name) count += 1
   }
   return count > 1
+}
+
+/** The body is longer than this endpoint takes. */
+export class PayloadTooLargeError extends DomainError {
+  readonly code = 'PAYLOAD_TOO_LARGE'
+}
+
+/** The body is of a type, or compressed in a way, that this endpoint does not read. */
+export class UnsupportedMediaTypeError extends DomainError {
+  readonly code = 'UNSUPPORTED_MEDIA_TYPE'
+}
+
+/** The body did not arrive in time. */
+export class RequestTimeoutError extends DomainError {
+  readonly code = 'REQUEST_TIMEOUT'
+}
+
+/** The path exists, the method on it does not. */
+export class MethodNotAllowedError extends DomainError {
+  readonly code = 'METHOD_NOT_ALLOWED'
+}
+
+/** The connection closed before the body was complete: nobody is left to answer. */
+export class AbortedRequestError extends DomainError {
+  readonly code = 'VALIDATION_ERROR'
+}
+
+const ACCEPTABLE = /^[A-Za-z0-9._-]{8,64}$/
+
+/** Gives every request an id, the caller's own where it is harmless, and says it in the answer. */
+export function requestId(request: Request, response: Response, next: NextFunction): void {
+  const given = request.headers['x-request-id']
+  const id = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID()
+  response.locals.requestId = id
+  response.setHeader('X-Request-Id', id)
+  next()
+}
+
+/** The id under which log lines and error bodies know this request. */
+export function requestIdOf(response: Response): string {
+  return String(response.locals.requestId ?? '')
+}
+
+/** The caller's address; forwarding headers count only from trusted proxies. `unknown` when it cannot be told. */
+export function clientAddress(request: Request, deps: { trustedProxies: TrustedProxies }): string {
+  const origin = {
+    peer: request.socket.remoteAddress,
+    forwardedFor: textOf(request.headers['x-forwarded-for']),
+    forwarded: textOf(request.headers.forwarded),
+    forwardedProto: undefined,
+  }
+  return resolveClient(origin, deps.trustedProxies).remoteAddr ?? 'unknown'
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(',') : header
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * A handler whose requests begin a trace, or go on with that of their caller (`traceparent`). The path stays out: it holds
+ * what lets pings in. @param name of what it serves
+ */
+export function tracedHandler(name: string, handle: Handle, tracer: Tracer): Handle {
+  return (request, response) => {
+    const span = tracer.root(`${request.method} ${name}`, request.headers.traceparent)
+    if (span === null) {
+      handle(request, response)
+      return
+    }
+    response.once('close', () => {
+      const { statusCode } = response
+      span.end({ 'http.response.status_code': statusCode, ...routeOf(request) }, statusCode >= 500)
+    })
+    span.run(() => handle(request, response))
+  }
+}
+
+/** What the router has matched, with names in place of values. */
+function routeOf(request: object): { 'http.route'?: string } {
+  const route = 'route' in request ? request.route : null
+  const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : null
+  return typeof path === 'string' ? { 'http.route': path } : {}
 }

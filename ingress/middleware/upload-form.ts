@@ -1,6 +1,6 @@
 import { ValidationError } from '#shared/errors.ts'
 import { parseFormText } from './form-text.ts'
-import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from './request-errors.ts'
+import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from './request-safety.ts'
 
 /** Bytes of the fields before the file together, their headers included. */
 const MAX_FIELDS = 65_536

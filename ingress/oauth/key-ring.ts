@@ -1,9 +1,8 @@
 import type { Knex } from 'knex'
 import { refreshed } from '#shared/platform/process/refreshed.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
-import { importKey, type TokenAlg, type VerificationKey } from '#shared/tenancy/oauth/access-token.ts'
+import { generateTokenKey, importKey, type TokenAlg, type VerificationKey } from '#shared/tenancy/oauth/access-token.ts'
 import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/tenancy/oauth/store.ts'
-import { generateTokenKey } from '#shared/tenancy/oauth/token-keys.ts'
 
 /** The keys of access tokens, as this process knows them. */
 export interface KeyRing {

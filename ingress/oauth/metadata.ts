@@ -1,5 +1,5 @@
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
-import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
+import { OAuthError } from '#shared/tenancy/oauth/token-request.ts'
 import { problemResponses } from '../api-risk/documents.ts'
 import { defineRoute } from '../route.ts'
 

@@ -1,5 +1,5 @@
 import { RateLimitedError } from '#shared/errors.ts'
-import { THROTTLE_SHARE_PER_SECOND, type ThrottleRule, throttleRules } from '#shared/tenancy/oauth/throttle.ts'
+import { THROTTLE_SHARE_PER_SECOND, type ThrottleRule, throttleRules } from '#shared/tenancy/oauth/token-request.ts'
 import { returnTokens, secondsUntilToken, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import type { IngressDeps } from '../deps.ts'
 

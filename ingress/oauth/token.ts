@@ -6,10 +6,10 @@ import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
 import { signAccessToken } from '#shared/tenancy/oauth/access-token.ts'
 import { CLIENT_SCOPES, OFFERED_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
-import { OAuthError } from '#shared/tenancy/oauth/oauth-error.ts'
 import { activeSecretDigests, type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 import {
   grantScopes,
+  OAuthError,
   parseTokenRequest,
   type TokenRequest,
   unknownClient,
@@ -20,9 +20,8 @@ import type { IngressDeps } from '../deps.ts'
 import { problemDocument, toProblem } from '../errors.ts'
 import { toolsResource } from '../mcp/caller.ts'
 import { readBody } from '../middleware/body.ts'
-import { clientAddress } from '../middleware/client-address.ts'
 import { queryOf } from '../middleware/form-text.ts'
-import { isRepeated } from '../middleware/request-safety.ts'
+import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
 import { defineRoute } from '../route.ts'
 import { throttled } from './token-throttle.ts'
 

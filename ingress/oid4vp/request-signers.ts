@@ -4,7 +4,7 @@ import type { Config } from '#shared/platform/process/config.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
-import { certifiedSigner, didSigner, type RequestSigner } from '#shared/risk/identity/request-signer.ts'
+import { certifiedSigner, didSigner, type RequestSigner } from '#shared/risk/identity/request-object.ts'
 
 /**
  * Who signs requests to wallets: the operator's certificate, else in the sandbox a key that names itself, else nobody.

@@ -1,10 +1,11 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { serveRequestObject } from '#shared/risk/operations/serve-request-object.ts'
+import { serveRequestObject } from '#shared/risk/operations/presentations.ts'
+import { NotConfiguredError } from '../api-risk/answer.ts'
 import { problemResponses } from '../api-risk/documents.ts'
-import { NotConfiguredError } from '../api-risk/not-configured-error.ts'
 import type { IngressDeps } from '../deps.ts'
-import { defineRoute, type ResponseDocument } from '../route.ts'
+import { defineRoute, type ResponseDocument, type Route } from '../route.ts'
+import { postResponseRoute } from './responses.ts'
 import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
 
 const TYPE = 'application/oauth-authz-req+jwt'
@@ -24,7 +25,7 @@ const described = {
   params: { handle: handleParam },
 } as const
 
-export const readRequestRoute = defineRoute({
+const readRequestRoute = defineRoute({
   ...described,
   method: 'get',
   operationId: 'getPresentationRequest',
@@ -38,7 +39,7 @@ const FetchForm = z
   .object({ wallet_nonce: z.string().optional(), wallet_metadata: z.string().optional() })
   .meta({ id: 'RequestObjectForm' })
 
-export const fetchRequestRoute = defineRoute({
+const fetchRequestRoute = defineRoute({
   ...described,
   method: 'post',
   operationId: 'fetchPresentationRequest',
@@ -72,3 +73,6 @@ async function serve(
   response.setHeader('Content-Type', TYPE)
   response.end(jwt)
 }
+
+/** What wallets speak with. */
+export const walletRoutes: readonly Route[] = [readRequestRoute, fetchRequestRoute, postResponseRoute]

@@ -2,11 +2,11 @@ import type { Request, Response } from 'express'
 import { NotFoundError } from '#shared/errors.ts'
 import type { Presentation } from '#shared/risk/identity/presentation.ts'
 import { findByHandle } from '#shared/risk/identity/presentation-store.ts'
-import { handleDigestOf } from '#shared/risk/operations/request-presentation.ts'
+import { handleDigestOf } from '#shared/risk/operations/presentations.ts'
 import { limitAddress } from '../api-risk/authenticate.ts'
 import type { IngressDeps } from '../deps.ts'
 import { readBody } from '../middleware/body.ts'
-import { UnsupportedMediaTypeError } from '../middleware/request-errors.ts'
+import { UnsupportedMediaTypeError } from '../middleware/request-safety.ts'
 import type { PathParam } from '../route.ts'
 
 /** The last part of a request's addresses. Any text: one that is none of ours is answered like one that is over. */

@@ -7,7 +7,7 @@ import {
 } from '#shared/contracts/ping-batch.ts'
 import { type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { UnavailableError } from '#shared/errors.ts'
-import { type Arrival, arrivalNow } from '#shared/monitoring/availability/heartbeat-cover.ts'
+import { type Arrival, arrivalNow } from '#shared/monitoring/availability/heartbeat-store.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 import type { Metrics } from '#shared/platform/process/metrics.ts'
 import { type TraceHeaders, traceHeaders } from '#shared/platform/process/tracing.ts'

@@ -1,5 +1,5 @@
-import type { CacheChange } from '#shared/contracts/cache-change.ts'
-import type { PingAuthRules } from '#shared/monitoring/pings/ping-auth.ts'
+import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
+import type { PingAuthRules } from '#shared/monitoring/pings/ping-secret.ts'
 
 /** What the ping listener must know of a check. */
 export interface KnownCheck {

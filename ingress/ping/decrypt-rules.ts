@@ -1,5 +1,5 @@
 import type { SealedPingAuthRules } from '#shared/monitoring/pings/lookup-store.ts'
-import type { PingAuth, PingAuthRules } from '#shared/monitoring/pings/ping-auth.ts'
+import type { PingAuth, PingAuthRules } from '#shared/monitoring/pings/ping-secret.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { KnownCheck } from './check-cache.ts'
 

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { UnavailableError } from '#shared/errors.ts'
-import { arrivalNow, type Cover } from '#shared/monitoring/availability/heartbeat-cover.ts'
-import { type ListenerKind, signOff, storeHeartbeat } from '#shared/monitoring/availability/heartbeat-store.ts'
+import {
+  arrivalNow,
+  type Cover,
+  type ListenerKind,
+  signOff,
+  storeHeartbeat,
+} from '#shared/monitoring/availability/heartbeat-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'

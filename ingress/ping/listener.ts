@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import { openGeneration } from '#shared/contracts/ping-generations.ts'
-import { createCover } from '#shared/monitoring/availability/heartbeat-cover.ts'
-import type { ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
+import { createCover, type ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
 import { findChecksBySlug, findChecksByUuid } from '#shared/monitoring/pings/lookup-store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
+import { BARRIER_TYPE } from '#shared/contracts/ingress-messages.ts'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { PING_QUEUE_LENGTH } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { createByteBudget } from '../byte-budget.ts'
+import { createByteBudget } from '../slots.ts'
 
 export type Received =
   | { outcome: 'whole'; raw: Buffer; release(): void }

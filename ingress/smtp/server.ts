@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 import { UnavailableError } from '#shared/errors.ts'
-import { type MailTarget, parseMailAddress } from '#shared/monitoring/pings/mail-address.ts'
+import { type MailTarget, parseMailAddress } from '#shared/monitoring/pings/url.ts'
 import { type ConnectionCap, createConnectionCap } from '#shared/platform/http/connection-cap.ts'
 import {
   addressBucket,

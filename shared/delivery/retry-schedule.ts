@@ -1,3 +1,5 @@
+import type { Outcome } from './outcome.ts'
+
 /** When a failed delivery is tried again. The first attempt is made at once; `delaysSeconds[n]` follows attempt n+1. */
 export interface RetryPolicy {
   delaysSeconds: readonly number[]
@@ -89,4 +91,20 @@ function fullYear(year: string, nowMs: number): string {
   const thisYear = new Date(nowMs).getUTCFullYear()
   const inCentury = thisYear - (thisYear % 100) + Number(year)
   return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury)
+}
+
+/**
+ * Whether and when an attempt is followed by another: what notifications and webhooks decide alike.
+ * @param attempts made so far, this one included
+ * @param random uniform in [0, 1)
+ * @returns milliseconds to wait; null when it was delivered, cannot be mended, or the schedule is exhausted
+ */
+export function nextAttemptInMs(
+  policy: RetryPolicy,
+  outcome: Outcome,
+  attempts: number,
+  random: number,
+): number | null {
+  if (outcome.result !== 'temporary' || outcome.final) return null
+  return retryDelayMs(policy, { attempts, retryAfterSeconds: outcome.retryAfterSeconds, random })
 }

@@ -1,7 +1,6 @@
 import { recordFailure, recordSuccess } from '../delivery/circuit-breaker.ts'
-import { nextAttemptInMs } from '../delivery/next-attempt.ts'
 import type { Outcome } from '../delivery/outcome.ts'
-import { webhookRetries } from '../delivery/retry-schedule.ts'
+import { nextAttemptInMs, webhookRetries } from '../delivery/retry-schedule.ts'
 import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 

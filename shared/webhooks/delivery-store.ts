@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { deliveryDue } from '../contracts/delivery-due.ts'
+import { deliveryDue } from '../contracts/worker-messages.ts'
 import type { Enqueue } from '../platform/broker/outbox.ts'
 import { execute, query } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'

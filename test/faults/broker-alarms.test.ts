@@ -1,5 +1,5 @@
 import test from 'ava'
-import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { recordFlips } from '#shared/monitoring/flips/store.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addWebhook, notify } from '../support/alerts.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { queueOf } from '#shared/contracts/define-message.ts'
-import { notificationDue } from '#shared/contracts/notification-due.ts'
+import { notificationDue } from '#shared/contracts/worker-messages.ts'
 import { addWebhook, notify } from '../support/alerts.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHttpSink } from '../support/http-sink.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { bannerText } from '#shared/monitoring/availability/banner.ts'
 import { newsOfGaps } from '#shared/monitoring/availability/gap-list-store.ts'
+import { bannerText } from '#shared/monitoring/availability/notice.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { addWebhook, notify } from '../support/alerts.ts'
 import { effort } from '../support/effort.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import pg from 'pg'
 import { isConnectionFailure, openDatabase } from '#shared/platform/database/db.ts'
-import { readReplication } from '#shared/platform/database/replication.ts'
+import { readReplication } from '#shared/platform/database/server.ts'
 import { execute, query } from '#shared/platform/database/sql.ts'
 import { replicationFinding } from '../../ingress/admin/cluster-findings.ts'
 import { withClient } from '../../stack/database-admin.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { createTeam, join, type Team } from '../ingress/web/people.ts'
 import { eventually } from '../support/eventually.ts'
 import type { HttpProduct } from '../support/product.ts'

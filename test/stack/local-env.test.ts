@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { formatEnvFile, readEnvFile, withLocalEnv } from '#shared/platform/process/local-env.ts'
-import { databaseLogins } from '../../stack/database-logins.ts'
+import { databaseLogins } from '../../stack/database-admin.ts'
 import { stackSettings } from '../../stack/stack-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-env-'))

@@ -1,5 +1,5 @@
 import { type ConfirmChannel, connect, type GetMessage, type Options } from 'amqplib'
-import { inspectQueues } from '#shared/platform/broker/inspect-queues.ts'
+import { inspectQueues } from '#shared/platform/broker/management.ts'
 import { eventually } from './eventually.ts'
 
 /** A bare connection to a test's broker, to look into queues and to send what the product itself never would. */

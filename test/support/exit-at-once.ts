@@ -9,7 +9,7 @@ process.once('beforeExit', () => exit())
 // One whose run was killed would live on, with all that it has started: nobody is left to end it. AVA's own messages
 // decide how long the channel to the run keeps a process open, not our listening to its end.
 process.once('disconnect', async () => {
-  const { killBelow } = await import('../../stack/process-tree.ts')
+  const { killBelow } = await import('../../stack/service-state.ts')
   await killBelow(process.pid).finally(() => exit(1))
 })
 process.channel?.unref()

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort as unusedPort } from '../../stack/free-port.ts'
+import { freePort as unusedPort } from '../../stack/wait-until-ready.ts'
 
 const TRIES = 50
 

@@ -1,4 +1,4 @@
-import { acceptanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { acceptanceRequested } from '#shared/contracts/worker-messages.ts'
 import { ConflictError } from '#shared/errors.ts'
 import type { AcceptanceBody } from '#shared/risk/acceptance/acceptance.ts'
 import { veisOf } from '#shared/risk/businesses/entity.ts'
@@ -9,8 +9,7 @@ import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureKey } from '#shared/risk/domain-keys/store.ts'
 import { recordAcceptance } from '#shared/risk/operations/record-acceptance.ts'
 import type { Worker } from '../define-worker.ts'
-import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
-import { openRegistryAccess } from '../jobs/registry-access.ts'
+import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
 /** Records what buyers said of receivables; where the document is named, the invoice-action registry is asked first. */
 export const acceptanceRecorder: Worker = {

@@ -1,4 +1,4 @@
-import { alertsReevaluate } from '#shared/contracts/alerts-reevaluate.ts'
+import { alertsReevaluate } from '#shared/contracts/worker-messages.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import type { Worker } from '../define-worker.ts'
 import { handOn, isFull } from './process-flips.ts'

@@ -18,10 +18,7 @@ import { lockPendingNotifications } from '#shared/monitoring/alerting/pending-no
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
-import { loadParents } from './load-parents.ts'
-import type { LoadReserve } from './load-reserve.ts'
-import { loadSuppressions } from './load-suppressions.ts'
-import type { ReadIntegration } from './read-integration.ts'
+import { type LoadReserve, loadParents, loadSuppressions, type ReadIntegration } from './load-inputs.ts'
 
 /** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
 export interface Work {

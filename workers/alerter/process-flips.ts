@@ -14,8 +14,7 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
 import { type Case, loadFacts } from './load-facts.ts'
-import { createLoadReserve } from './load-reserve.ts'
-import { createReadIntegration } from './read-integration.ts'
+import { createLoadReserve, createReadIntegration } from './load-inputs.ts'
 
 /** Flips, and due incidents, of one transaction. */
 const PAGE = 2_000

@@ -9,7 +9,6 @@ import { createOpenTimestamps } from '#shared/transparency/providers/open-timest
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { advanceLog, type LogDeps } from './advance-log.ts'
 import { checkpointFile } from './checkpoint-file.ts'
-import { every } from './interval.ts'
 import { LogRefusedError } from './log-refused-error.ts'
 import { createWitnessing, type Witness } from './request-cosignatures.ts'
 import { submitOutside } from './submit-outside.ts'
@@ -120,5 +119,41 @@ function logMetrics({ metrics }: WorkerDeps) {
       'When the log was last brought up to date; all entries of that moment are in a checkpoint unless some wait.',
     ),
     waiting: gauge('signalbox_log_waiting_entries', 'Entries stored and not yet in a checkpoint.'),
+  }
+}
+
+/**
+ * Does `work` at each full interval of the clock, one at a time; what takes longer than an interval skips the ones it
+ * missed. Disposing waits for the work under way.
+ * @param work returns true to be called again at once; must not throw
+ */
+function every(intervalMs: number, work: () => Promise<boolean>): AsyncDisposable {
+  let isStopping = false
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+
+  function schedule(): void {
+    if (isStopping) return
+    // Aligned to the clock, not to the last call: when a checkpoint appears says nothing about when work came.
+    timer = setTimeout(
+      () => {
+        running = run()
+      },
+      intervalMs - (Date.now() % intervalMs),
+    )
+  }
+
+  async function run(): Promise<void> {
+    while (await work()) if (isStopping) break
+    schedule()
+  }
+
+  schedule()
+  return {
+    async [Symbol.asyncDispose]() {
+      isStopping = true
+      clearTimeout(timer)
+      await running
+    },
   }
 }

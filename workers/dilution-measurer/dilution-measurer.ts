@@ -1,13 +1,12 @@
-import { dilutionRequested } from '#shared/contracts/evidence-requested.ts'
+import { dilutionRequested } from '#shared/contracts/worker-messages.ts'
 import { antiDilution } from '#shared/risk/acceptance/anti-dilution.ts'
 import { findPairHistory } from '#shared/risk/acceptance/store.ts'
 import { recordUsage } from '#shared/risk/metering/store.ts'
-import { addMonths, indianDay } from '#shared/risk/packs/calendar.ts'
-import { addedActions } from '#shared/risk/registries/sandbox/acceptance-scenario.ts'
+import { addMonths, indianDay } from '#shared/risk/packs/money.ts'
+import { addedActions } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker } from '../define-worker.ts'
-import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
-import { openRegistryAccess } from '../jobs/registry-access.ts'
+import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
 /** A question about a pair, as the ingress seals it. */
 interface DilutionRequest {

@@ -1,6 +1,6 @@
-import { identityRequested } from '#shared/contracts/evidence-requested.ts'
+import { identityRequested } from '#shared/contracts/worker-messages.ts'
 import { DomainError } from '#shared/errors.ts'
-import { readDocumentSignature } from '#shared/risk/credentials/document-signature.ts'
+import { readDocumentSignature } from '#shared/risk/credentials/issue.ts'
 import { findConsent } from '#shared/risk/identity/consent-store.ts'
 import type { IdentityVerificationRequest, RegistryRequest } from '#shared/risk/identity/identity-requests.ts'
 import { findTrusted } from '#shared/risk/identity/issuer-store.ts'
@@ -10,12 +10,11 @@ import {
   completeIdentityVerification,
   type Found,
   findingOfPresentation,
-} from '#shared/risk/operations/complete-identity-verification.ts'
+} from '#shared/risk/operations/identity-verifications.ts'
 import { consentError } from '#shared/risk/operations/manage-consent.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
-import { openRegistryAccess, type RegistryAccess } from '../jobs/registry-access.ts'
+import { endJob, type OpenJob, openRegistryAccess, type RegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
 type Request = IdentityVerificationRequest & { subjectId: string }
 

@@ -1,4 +1,4 @@
-import { kybRequested } from '#shared/contracts/evidence-requested.ts'
+import { kybRequested } from '#shared/contracts/worker-messages.ts'
 import { answerHashes, type BusinessAnswers, businessChecks } from '#shared/risk/businesses/checks.ts'
 import { panOf } from '#shared/risk/businesses/entity.ts'
 import { type LeiRequest, leiAnswer } from '#shared/risk/businesses/lei-answer.ts'
@@ -9,8 +9,7 @@ import { recordUsage } from '#shared/risk/metering/store.ts'
 import { completeVerification } from '#shared/risk/operations/complete-verification.ts'
 import type { LeiQuery } from '#shared/risk/registries/http/lei-records.ts'
 import type { Worker } from '../define-worker.ts'
-import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
-import { openRegistryAccess } from '../jobs/registry-access.ts'
+import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
 /** Verifies businesses: asks the registries of taxpayers, companies and legal entity identifiers, in parallel. */
 export const kybVerifier: Worker = {

@@ -1,13 +1,12 @@
-import { mailDue } from '#shared/contracts/mail-due.ts'
-import { createMailer, MailError, type Mailer } from '#shared/delivery/mailer.ts'
+import { mailDue } from '#shared/contracts/worker-messages.ts'
+import { createMailer, MailError, type Mailer, type OutgoingMail } from '#shared/delivery/mailer.ts'
 import { notificationRetries, retryDelayMs } from '#shared/delivery/retry-schedule.ts'
+import { escapeHtml } from '#shared/monitoring/notifications/text-parts.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import type { LinkMail } from '#shared/tenancy/mails/link-mail.ts'
+import type { LinkMail, WrittenMail } from '#shared/tenancy/mails/mail.ts'
 import { claimMail, deleteMail, postponeMail } from '#shared/tenancy/mails/store.ts'
-import type { WrittenMail } from '#shared/tenancy/mails/written-mail.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { toOutgoingMail } from './outgoing-mail.ts'
 
 /** The connections that are kept to the mail server. */
 const CONCURRENCY = 5
@@ -47,5 +46,23 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
       { mailId, attempt: claimed.attempts, retryInMs: delayMs, ...describeError(error) },
       delayMs === null ? 'mail.given-up' : 'mail.not-sent',
     )
+  }
+}
+
+const HEADERS = { 'Auto-Submitted': 'auto-generated' }
+
+/** The mail as it is sent. @param id the same at every attempt, so that mail servers can drop repetitions */
+function toOutgoingMail(id: string, mail: LinkMail | WrittenMail): OutgoingMail {
+  if ('html' in mail)
+    return { ...mail, messageId: `${id}@signalbox`, headers: { ...HEADERS, ...mail.headers }, attachments: [] }
+  const [lead, url, foot] = [mail.lead, mail.url, mail.foot].map(escapeHtml)
+  return {
+    messageId: `${id}@signalbox`,
+    to: mail.to,
+    subject: mail.subject,
+    text: `${mail.lead}\n\n${mail.url}\n\n${mail.foot}\n`,
+    html: `<p>${lead}</p><p><a href="${url}">${url}</a></p><p>${foot}</p>`,
+    headers: HEADERS,
+    attachments: [],
   }
 }

@@ -1,5 +1,5 @@
 import { type Outcome, temporary } from '#shared/delivery/outcome.ts'
-import { group } from '#shared/monitoring/integrations/kinds/group.ts'
+import { group } from '#shared/monitoring/integrations/kinds/other.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import {
   type Claim,

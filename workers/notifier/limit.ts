@@ -10,7 +10,7 @@ import {
   reservedForOwner,
 } from '#shared/monitoring/notifications/limits.ts'
 import { releaseMonthly, reserveMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
-import { noteMonthlyLimit } from '#shared/monitoring/operations/send-reports.ts'
+import { noteMonthlyLimit } from '#shared/monitoring/operations/reports.ts'
 import type { NotifierDeps } from './notifier-deps.ts'
 import { createRecipientLimiter } from './recipient-limiter.ts'
 

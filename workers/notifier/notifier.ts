@@ -1,8 +1,10 @@
-import { alertsReevaluate } from '#shared/contracts/alerts-reevaluate.ts'
 import { checkFlipped } from '#shared/contracts/check-flipped.ts'
-import { integrationDisabled } from '#shared/contracts/integration-disabled.ts'
-import { integrationTried } from '#shared/contracts/integration-tried.ts'
-import { notificationDue } from '#shared/contracts/notification-due.ts'
+import {
+  alertsReevaluate,
+  integrationDisabled,
+  integrationTried,
+  notificationDue,
+} from '#shared/contracts/worker-messages.ts'
 import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
 import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'

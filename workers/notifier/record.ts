@@ -1,6 +1,5 @@
-import { nextAttemptInMs } from '#shared/delivery/next-attempt.ts'
 import type { Outcome } from '#shared/delivery/outcome.ts'
-import { notificationRetries } from '#shared/delivery/retry-schedule.ts'
+import { nextAttemptInMs, notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { type Claim, type FinishedAttempt, recordAttempts } from '#shared/monitoring/notifications/attempt-store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { type Micros, toMillis } from '#shared/time.ts'

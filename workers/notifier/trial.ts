@@ -1,4 +1,4 @@
-import type { IntegrationTried, TrialResult } from '#shared/contracts/integration-tried.ts'
+import type { IntegrationTried, TrialResult } from '#shared/contracts/worker-messages.ts'
 import { type Outcome, temporary } from '#shared/delivery/outcome.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'

@@ -1,4 +1,5 @@
-import { packRequested } from '#shared/contracts/pack-requested.ts'
+import { LRUCache } from 'lru-cache'
+import { packRequested } from '#shared/contracts/worker-messages.ts'
 import { UnavailableError } from '#shared/errors.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { isRetryable } from '#shared/platform/database/db.ts'
@@ -6,18 +7,18 @@ import { batched } from '#shared/platform/process/batch.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { refreshed } from '#shared/platform/process/refreshed.ts'
 import { ensureSandboxKey, listInvoiceKeys } from '#shared/risk/invoice-keys/store.ts'
-import { indianDay } from '#shared/risk/packs/calendar.ts'
 import { composePack } from '#shared/risk/packs/compose-pack.ts'
+import { indianDay } from '#shared/risk/packs/money.ts'
 import type { PackRequest } from '#shared/risk/packs/request.ts'
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
 import { findPackJobs, type PackJob } from '#shared/risk/packs/store.ts'
 import { gatherRegistryResults } from '#shared/risk/registries/gather.ts'
+import { demoInvoiceTokens } from '#shared/risk/registries/sandbox/demo-invoices.ts'
 import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/risk/registries/sandbox/registries.ts'
 import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { openProductionRegistries, registryTools } from '../registries.ts'
-import { createDemoTokens } from './demo-tokens.ts'
 import { createFirstRecords } from './first-records.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
@@ -127,3 +128,17 @@ function createComposer(deps: WorkerDeps) {
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/** The sandbox's demo e-invoices of a request. RSA signatures are dear and these do not change within a day. */
+function createDemoTokens(): (request: PackRequest, privateKeyPem: string, nowMs: number) => string[] {
+  const cache = new LRUCache<string, string[]>({ max: 5_000 })
+  return (request, privateKeyPem, nowMs) => {
+    const day = Math.floor(nowMs / 86_400_000)
+    const key = [day, request.buyerGstin, request.borrowerGstin, request.subcontractorGstin].join('/')
+    const known = cache.get(key)
+    if (known) return known
+    const tokens = demoInvoiceTokens(request, SANDBOX_SEED, privateKeyPem, nowMs)
+    cache.set(key, tokens)
+    return tokens
+  }
+}

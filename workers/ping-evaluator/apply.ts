@@ -4,7 +4,7 @@ import { settleRun } from '#shared/monitoring/checks/late-signal.ts'
 import { type LockedCheck, lockChecks, saveStates, saveUntouched } from '#shared/monitoring/checks/lock-store.ts'
 import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { PingType } from '#shared/monitoring/checks/state-machine.ts'
-import { recordFlips } from '#shared/monitoring/flips/record-store.ts'
+import { recordFlips } from '#shared/monitoring/flips/store.ts'
 import { readStoredText } from '#shared/monitoring/pings/mail-store.ts'
 import {
   advanceStreams,

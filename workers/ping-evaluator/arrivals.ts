@@ -1,4 +1,4 @@
-import { BARRIER_TYPE } from '#shared/contracts/barrier.ts'
+import { BARRIER_TYPE } from '#shared/contracts/ingress-messages.ts'
 import { decodePingBatch, MalformedBatchError, type PingBatch } from '#shared/contracts/ping-batch.ts'
 import type { Delivery } from '#shared/platform/broker/consumer.ts'
 import { wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'

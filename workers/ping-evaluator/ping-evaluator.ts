@@ -10,10 +10,9 @@ import { isCausedByMessage, schemaMatches } from '#shared/platform/database/erro
 import { describeError } from '#shared/platform/process/log.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { Applier } from './applier.ts'
+import { Applier, createGathering } from './applier.ts'
 import { type Arrival, decode, groupsOf, isBarrier, isUrgent, MAX_PINGS, type Taken } from './arrivals.ts'
 import { followQueues } from './follow-queues.ts'
-import { createGathering } from './gathering.ts'
 
 /** Messages taken from each queue ahead of the work. */
 const PREFETCH = 300

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { ApiEnv } from '#shared/environment.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { HttpClientError } from '#shared/platform/http/http-error.ts'
-import { readJwksMetadata } from '#shared/risk/credentials/issuer-metadata.ts'
+import { readJwksMetadata } from '#shared/risk/credentials/issue.ts'
 import { isSignedBy } from '#shared/risk/credentials/jwt.ts'
 import { sandboxStatusToken } from '#shared/risk/credentials/sandbox-issuer.ts'
 import {
@@ -17,7 +17,9 @@ import {
 } from '#shared/risk/credentials/status-list.ts'
 import { issuerKeys, type TrustedIssuer } from '#shared/risk/credentials/trusted-issuer.ts'
 import type { SigningKey } from '#shared/risk/domain-keys/signing-key.ts'
+import { type DueStatus, findDueStatus } from '#shared/risk/identity/verification-store.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
+import { suspendByStatus } from '#shared/risk/operations/issuers.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
@@ -120,4 +122,36 @@ export function openIssuerDocuments(
       await http[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Looks the status of a credential up again that verified an identity; one that is no longer valid suspends it. */
+export function statusLookup(deps: WorkerDeps, trusted: FindTrusted, documents: IssuerDocuments) {
+  return async ({ verificationId }: { verificationId: string }): Promise<void> => {
+    const due = await findDueStatus(deps.db, verificationId)
+    if (due && (await isInvalid(deps, due, trusted, documents))) {
+      await deps.outbox.run((tx, enqueue) =>
+        suspendByStatus(tx, due, { enqueue, secrets: deps.secrets, now: deps.now }),
+      )
+    }
+  }
+}
+
+/** A list that cannot be had now says nothing. */
+async function isInvalid(
+  deps: WorkerDeps,
+  due: DueStatus,
+  trusted: FindTrusted,
+  documents: IssuerDocuments,
+): Promise<boolean> {
+  // Sealed by us, in this form.
+  const references = JSON.parse(deps.secrets.open('identity', due.sealedStatus)) as (StatusReference & {
+    iss: string
+  })[]
+  for (const reference of references) {
+    for (const issuer of await trusted(due, reference.iss, [])) {
+      const status = await documents.statusOf(due.env, reference, issuer)
+      if (status === 'REVOKED' || status === 'SUSPENDED') return true
+    }
+  }
+  return false
 }

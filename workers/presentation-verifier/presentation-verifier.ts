@@ -1,5 +1,4 @@
-import { identityStatusDue } from '#shared/contracts/identity-status-due.ts'
-import { presentationReceived } from '#shared/contracts/presentation-received.ts'
+import { identityStatusDue, presentationReceived } from '#shared/contracts/worker-messages.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { RefusedPresentationError } from '#shared/risk/credentials/refusal.ts'
 import { SANDBOX_ISSUER, sandboxIssuer } from '#shared/risk/credentials/sandbox-issuer.ts'
@@ -10,11 +9,10 @@ import { findTrusted } from '#shared/risk/identity/issuer-store.ts'
 import type { Presentation, PresentationSecrets } from '#shared/risk/identity/presentation.ts'
 import { findById, lockPresentation } from '#shared/risk/identity/presentation-store.ts'
 import { decryptWalletResponse } from '#shared/risk/identity/wallet-response.ts'
-import { completePresentation, refusePresentation } from '#shared/risk/operations/settle-presentation.ts'
+import { completePresentation, refusePresentation } from '#shared/risk/operations/presentations.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
-import { type FindTrusted, type IssuerDocuments, openIssuerDocuments } from './issuer-documents.ts'
-import { statusLookup } from './status-lookup.ts'
+import { type FindTrusted, type IssuerDocuments, openIssuerDocuments, statusLookup } from './issuer-documents.ts'
 
 /** Answers verified at once: most of their time is waiting for status lists. */
 const PREFETCH = 16

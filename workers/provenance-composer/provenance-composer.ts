@@ -1,14 +1,13 @@
-import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureEvidenceSigner } from '#shared/risk/domain-keys/evidence-key-store.ts'
-import { issueTradePack } from '#shared/risk/operations/issue-trade-pack.ts'
 import { completeTradeVerification } from '#shared/risk/operations/record-trade.ts'
+import { issueTradePack } from '#shared/risk/operations/trade-packs.ts'
 import { ebrcChecks, iecChecks, shippingBillChecks, type TradeCheck } from '#shared/risk/trade/checks.ts'
 import { renderTradePdf } from '#shared/risk/trade/pdf.ts'
 import type { TradePackRequest, TradeRequest } from '#shared/risk/trade/requests.ts'
 import type { Worker } from '../define-worker.ts'
-import { endJob, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
-import { openRegistryAccess } from '../jobs/registry-access.ts'
+import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
 /** Verifies exports with the registries of foreign trade, and issues signed packs of documents and findings. */
 export const provenanceComposer: Worker = {

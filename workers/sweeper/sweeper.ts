@@ -10,27 +10,24 @@ import { type Micros, microsOfSeconds, monotonicMicros, toSeconds } from '#share
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
 import type { Sweep } from './sweep.ts'
-import { abandonedImports } from './sweeps/abandoned-imports.ts'
-import { agentDigests } from './sweeps/agent-digests.ts'
-import { deliveryRetention } from './sweeps/delivery-retention.ts'
-import { dueAlerts } from './sweeps/due-alerts.ts'
-import { dueDeliveries } from './sweeps/due-deliveries.ts'
-import { dueMails } from './sweeps/due-mails.ts'
-import { dueNotifications } from './sweeps/due-notifications.ts'
-import { dueReports } from './sweeps/due-reports.ts'
-import { financingEpochs } from './sweeps/financing-epochs.ts'
+import {
+  agentDigests,
+  dueAlerts,
+  dueDeliveries,
+  dueMails,
+  dueNotifications,
+  dueReports,
+  unsentMessages,
+} from './sweeps/due-messages.ts'
+import { financingEpochs, lapsedRegistrations } from './sweeps/financing.ts'
 import { identity } from './sweeps/identity.ts'
-import { lapsedRegistrations } from './sweeps/lapsed-registrations.ts'
 import { openRuns } from './sweeps/open-runs.ts'
-import { outlivedQueues } from './sweeps/outlived-queues.ts'
 import { overdueChecks } from './sweeps/overdue-checks.ts'
 import { quotaNotices } from './sweeps/quota-notices.ts'
-import { retention } from './sweeps/retention.ts'
-import { servers } from './sweeps/servers.ts'
+import { abandonedImports, deliveryRetention, retention } from './sweeps/retention.ts'
+import { outlivedQueues, servers } from './sweeps/servers.ts'
 import { statements } from './sweeps/statements.ts'
-import { unknownChecks } from './sweeps/unknown-checks.ts'
-import { unknownNotices } from './sweeps/unknown-notices.ts'
-import { unsentMessages } from './sweeps/unsent-messages.ts'
+import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
 
 /** A machine whose clock is further from the database's than this does not sweep: one of the two is wrong. */

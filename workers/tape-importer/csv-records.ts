@@ -1,7 +1,7 @@
 import { CsvError, type Parser, parse } from 'csv-parse'
 import type { FailureCode, HeaderFault } from '#shared/risk/colending/imports/import.ts'
 import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
-import { withLineFeeds } from './line-endings.ts'
+import { withLineFeeds } from './read-file.ts'
 
 /** Characters of a record, at most. */
 const MAX_RECORD = 65_536

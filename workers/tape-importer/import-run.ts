@@ -5,7 +5,7 @@ import { type Import, MAX_SKIPPED_LISTED, type Progress } from '#shared/risk/col
 import { lockImport, storeProgress } from '#shared/risk/colending/imports/import-store.ts'
 import { insertErrors, insertRows, knownLoans } from '#shared/risk/colending/imports/row-store.ts'
 import { rowWriter } from '#shared/risk/colending/imports/row-text.ts'
-import { loanRefHash } from '#shared/risk/colending/loan-ref.ts'
+import { loanRefHash } from '#shared/risk/colending/mapping.ts'
 import type { Found, FoundRow } from './interpret.ts'
 import { type Reached, type ReadyRecord, type ReadyRow, sortBatch } from './sort-batch.ts'
 

@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache'
 import { attemptHttp, GONE } from '#shared/delivery/http-attempt.ts'
 import { delivered, type Outcome, temporary } from '#shared/delivery/outcome.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
+import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { type Micros, toMillis, toSeconds } from '#shared/time.ts'
-import type { ClaimedDelivery } from '#shared/webhooks/claim-store.ts'
-import { type SigningKeys, signatureHeaders } from '#shared/webhooks/signature.ts'
+import type { ClaimedDelivery, LockedEndpoint } from '#shared/webhooks/claim-store.ts'
+import { type SigningKeys, secretKeyOf, signatureHeaders } from '#shared/webhooks/signature.ts'
 
 /** What is kept of an answer. */
 const EXCERPT_BYTES = 4096
@@ -51,4 +53,22 @@ function outcomeOf(status: number, retryAfterSeconds: number | null): Outcome {
   if (status >= 200 && status < 300) return delivered
   if (status === 410) return GONE
   return temporary(`Received status code ${status}`, { failure: 'status', retryAfterSeconds })
+}
+
+/** Opens an endpoint's secrets; each only once while it is in use. */
+export function createSigningKeys(
+  secrets: Secrets,
+): (endpoint: Pick<LockedEndpoint, 'sealedSecret' | 'sealedPreviousSecret'>) => SigningKeys {
+  const keys = new LRUCache<string, Buffer>({ max: 10_000 })
+  const keyOf = (sealed: string): Buffer => {
+    const known = keys.get(sealed)
+    if (known) return known
+    const key = secretKeyOf(secrets.open('webhook-secret', sealed))
+    keys.set(sealed, key)
+    return key
+  }
+  return ({ sealedSecret, sealedPreviousSecret }) => ({
+    current: keyOf(sealedSecret),
+    previous: sealedPreviousSecret === null ? null : keyOf(sealedPreviousSecret),
+  })
 }

@@ -1,11 +1,10 @@
-import { deliveryDue } from '#shared/contracts/delivery-due.ts'
+import { deliveryDue } from '#shared/contracts/worker-messages.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import { LEASE_MS } from '#shared/webhooks/claim-store.ts'
 import type { Worker } from '../define-worker.ts'
 import type { ClaimedAttempt } from './batch.ts'
-import { createBatches } from './batches.ts'
-import { deliveryMetrics } from './metrics.ts'
+import { createBatches, deliveryMetrics } from './batches.ts'
 import { sendSigned } from './send.ts'
 
 /** An attempt mostly waits for its endpoint: very many are under way, so that those that hang leave room for the rest. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { acceptanceRequested, dilutionRequested } from '#shared/contracts/evidence-requested.ts'
+import { acceptanceRequested, dilutionRequested } from '#shared/contracts/worker-messages.ts'
 import {
   AcceptanceBody,
   AcceptanceSchema,
@@ -8,21 +8,21 @@ import {
   BuyerRequestBody,
 } from '#shared/risk/acceptance/acceptance.ts'
 import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
-import { dilutionRequest } from '#shared/risk/acceptance/dilution-request.ts'
+import { dilutionRequest } from '#shared/risk/acceptance/dilution.ts'
 import { listRecords } from '#shared/risk/acceptance/store.ts'
 import { gstin } from '#shared/risk/evidence/values.ts'
 import { checkParties } from '#shared/risk/first-financing/receivable.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
+import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
-import { requestBuyerAcceptance } from '#shared/risk/operations/request-buyer-acceptance.ts'
-import { indianDay } from '#shared/risk/packs/calendar.ts'
+import { indianDay } from '#shared/risk/packs/money.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import type { Answer } from '../answer.ts'
+import { type Answer, NotConfiguredError } from '../answer.ts'
 import {
   type JobContext,
   pollingResponses,
@@ -34,12 +34,10 @@ import {
   waitingResponses,
 } from '../evidence-job.ts'
 import { validationError } from '../json-body.ts'
-import { NotConfiguredError } from '../not-configured-error.ts'
 import { DEFAULT_PAGE, PageQuery, sealCursor, unsealCursor } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { RequestSchema } from './request-schema.ts'
-import { timelineRoute } from './timeline.ts'
+import { RequestSchema, timelineRoute } from './timeline.ts'
 
 const tags = ['Acceptance'] as const
 

@@ -8,7 +8,17 @@ import type { Owner } from '#shared/risk/jobs/job.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { withScope } from '../access.ts'
 import { read } from '../risk-route.ts'
-import { RequestSchema } from './request-schema.ts'
+
+/** A request to a buyer, as who made it sees it. */
+export const RequestSchema = z
+  .object({
+    requestId: z.uuid(),
+    receivableRef: z.string(),
+    state: z.enum(['OPEN', 'ANSWERED', 'LOCKED', 'EXPIRED']),
+    expiresAt: z.string(),
+    sandboxUrl: z.string().optional().meta({ description: 'the buyer’s link; only in the sandbox' }),
+  })
+  .meta({ id: 'BuyerRequest' })
 
 export const TimelineSchema = z
   .object({

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { MappedRecordSchema } from '#shared/risk/colending/contract.ts'
 import { fixedStyle, layoutOf, segmentStyle } from '#shared/risk/colending/imports/bureau-styles.ts'
 import type { FileMapping } from '#shared/risk/colending/imports/file-mapping.ts'
 import { errorMessage, ROW_CODES } from '#shared/risk/colending/imports/import.ts'
 import { mapRow } from '#shared/risk/colending/imports/map-row.ts'
 import { ReportedLoanSchema } from '#shared/risk/colending/imports/row.ts'
 import { mapRecord, recognise } from '#shared/risk/colending/map-record.ts'
-import type { Mapping } from '#shared/risk/colending/mapping.ts'
+import { MappedRecordSchema, type Mapping } from '#shared/risk/colending/mapping.ts'
 import {
   BUREAU_MAPPINGS,
   findFileMapping,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { anchored, sha256Hex } from '#shared/risk/evidence/values.ts'
 import { listLiveEpochs } from '#shared/risk/first-financing/epoch-store.ts'

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { z } from 'zod'
-import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { BlindCheckBody, CheckBody, type CheckRequest } from '#shared/risk/first-financing/requests.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'

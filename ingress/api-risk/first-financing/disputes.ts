@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { z } from 'zod'
-import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { findDispute } from '#shared/risk/first-financing/dispute-store.ts'
 import {
@@ -10,7 +10,7 @@ import {
   receivableOf,
 } from '#shared/risk/first-financing/requests.ts'
 import { DisputeSchema, disputeView } from '#shared/risk/first-financing/view.ts'
-import { answerDispute } from '#shared/risk/operations/answer-dispute.ts'
+import { answerDispute } from '#shared/risk/operations/disputes.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'

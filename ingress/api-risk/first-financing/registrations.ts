@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import { z } from 'zod'
-import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { listDisputes } from '#shared/risk/first-financing/dispute-store.ts'
-import { ReceivableFields } from '#shared/risk/first-financing/receivable.ts'
-import type { Registration } from '#shared/risk/first-financing/registration.ts'
+import { ReceivableFields, type Registration } from '#shared/risk/first-financing/receivable.ts'
 import {
   findRegistration,
   listRegistrations,
@@ -26,7 +25,7 @@ import {
 import { stateAfter, stateAt } from '#shared/risk/first-financing/states.ts'
 import { decryptedReceivable, RegistrationSchema, registrationView } from '#shared/risk/first-financing/view.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'
-import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
+import { moveRegistration } from '#shared/risk/operations/registrations.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'

@@ -24,11 +24,11 @@ import type { IngressDeps } from '../../deps.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
+import { passportObject } from '../answer.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
-import { passportObject } from '../passport-object.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { requireEntity, veiParam } from './require-entity.ts'
+import { requireEntity, veiParam } from './keys.ts'
 
 const tags = ['Businesses'] as const
 const params = { vei: veiParam }

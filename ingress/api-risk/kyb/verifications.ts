@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { kybRequested } from '#shared/contracts/evidence-requested.ts'
+import { kybRequested } from '#shared/contracts/worker-messages.ts'
 import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
 import { LeiResolveBody, VerificationBody } from '#shared/risk/businesses/requests.ts'
 import { listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { validateLei } from '#shared/risk/identifiers/lei.ts'
-import { indianDay } from '#shared/risk/packs/calendar.ts'
+import { indianDay } from '#shared/risk/packs/money.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Route } from '../../route.ts'
@@ -23,7 +23,7 @@ import {
 } from '../evidence-job.ts'
 import { checkedParam, idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { requireEntity, veiParam } from './require-entity.ts'
+import { requireEntity, veiParam } from './keys.ts'
 
 const tags = ['Businesses'] as const
 export const VERIFICATIONS = '/v1/kyb/verifications'

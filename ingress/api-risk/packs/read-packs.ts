@@ -1,18 +1,40 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { EvidenceSchema } from '#shared/risk/evidence/evidence-schema.ts'
-import { anchored } from '#shared/risk/evidence/values.ts'
+import { anchored, EvidenceSchema } from '#shared/risk/evidence/values.ts'
+import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
-import { findEvidence, findOrderRecord, findPack, listPacks } from '#shared/risk/packs/store.ts'
+import { findEvidence, findOrderRecord, findPack, listPacks, type PackOutcome } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../paging.ts'
 import { withScope } from '../access.ts'
-import { Answer } from '../answer.ts'
+import { Answer, jsonAnswer } from '../answer.ts'
 import { problemResponses } from '../documents.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
-import { PACKS_PATH, PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
+
+const PACKS_PATH = '/v1/po/risk-signals/packs'
+
+/** The answer while a pack is not finished. */
+export const PendingPackSchema = z
+  .object({
+    packId: z.uuid(),
+    status: z.enum(['QUEUED', 'COMPOSING']),
+    links: z.object({ self: z.string(), evidence: z.string() }),
+  })
+  .meta({ id: 'PendingPack' })
+
+export function pendingAnswer(packId: string): Answer {
+  const self = `${PACKS_PATH}/${packId}`
+  const body = { packId, status: 'QUEUED', links: { self, evidence: `${self}/evidence` } }
+  return jsonAnswer(202, body, { Location: self, 'Retry-After': '1' })
+}
+
+/** 200 with the bytes that were stored, 202 while it is not finished. @throws PackFailedError */
+export function packAnswer(packId: string, outcome: PackOutcome): Answer {
+  if (outcome.state === 'FAILED') throw new PackFailedError()
+  return outcome.body === null ? pendingAnswer(packId) : new Answer(200, outcome.body)
+}
 
 const packIdParam = idParam('packId of the pack')
 

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { ForbiddenError } from '#shared/errors.ts'
-import { awaitPack } from '#shared/risk/operations/await-pack.ts'
-import { requestPack } from '#shared/risk/operations/request-pack.ts'
+import { awaitPack, requestPack } from '#shared/risk/operations/packs.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { isModeAllowed, type PackRequest, packRequestSchema, parsePackRequest } from '#shared/risk/packs/request.ts'
 import { withScope } from '../access.ts'
 import type { Caller } from '../authenticate.ts'
 import { problemResponses } from '../documents.ts'
 import { validationError } from '../json-body.ts'
-import { readPreference } from '../prefer.ts'
+import { readPreference } from '../path-params.ts'
 import { write } from '../risk-route.ts'
-import { PendingPackSchema, packAnswer, pendingAnswer } from './pack-answer.ts'
+import { PendingPackSchema, packAnswer, pendingAnswer } from './read-packs.ts'
 
 export const requestPackRoute = write({
   path: '/v1/po/risk-signals',

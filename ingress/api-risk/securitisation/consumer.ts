@@ -5,8 +5,8 @@ import { hasConsumerKey, type ReceivableScope } from '#shared/risk/receivables/s
 import { findConsumer } from '#shared/tenancy/organisations/store.ts'
 import type { IngressDeps } from '../../deps.ts'
 import type { Access } from '../../route.ts'
+import { NotConfiguredError } from '../answer.ts'
 import { authenticate, limitAddress } from '../authenticate.ts'
-import { NotConfiguredError } from '../not-configured-error.ts'
 
 /** Longer than any key of ours: what is longer is not looked up. */
 const MAX_KEY = 200

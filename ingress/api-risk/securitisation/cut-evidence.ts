@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { poolChanged } from '#shared/contracts/worker-messages.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { findRun, readResults } from '#shared/risk/pools/cut-files-store.ts'
 import { EligibilityRules, RULE_RESULTS, together } from '#shared/risk/pools/eligibility.ts'
@@ -13,8 +13,8 @@ import { Answer } from '../answer.ts'
 import { pollingResponses, readByAsking, readOutcome, runJob, startJobOnce, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { chosenCut, cutQuery, jobKeyOf } from './chosen-cut.ts'
 import { consumer, consumerWriting } from './consumer.ts'
+import { chosenCut, cutQuery, jobKeyOf } from './cuts.ts'
 import { PositionQuery, poolParam, requirePool } from './pools.ts'
 
 const tags = ['Securitisation evidence'] as const

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { z } from 'zod'
-import { poolChanged } from '#shared/contracts/evidence-requested.ts'
+import { poolChanged } from '#shared/contracts/worker-messages.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
 import type { Owner } from '#shared/risk/jobs/job.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject, JsonValue } from '#shared/canonical/parse-json.ts'
-import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import {
@@ -9,7 +9,7 @@ import {
   exportTradePack,
   tradeBundle,
   verifyTradeBundle,
-} from '#shared/risk/operations/read-trade-pack.ts'
+} from '#shared/risk/operations/trade-packs.ts'
 import { TradePackBody } from '#shared/risk/trade/requests.ts'
 import { findTradePack, listTradePacks, type StoredTradePack } from '#shared/risk/trade/store.ts'
 import { AnchoringError } from '#shared/transparency/anchoring/anchoring-error.ts'
@@ -26,7 +26,7 @@ import { parseWith, readJson } from '../json-body.ts'
 import { PageQuery } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { readPage } from './read-page.ts'
+import { readPage } from './documents.ts'
 import { TradeCheckSchema } from './verifications.ts'
 
 const tags = ['Trade provenance'] as const

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { EbrcBody, IecBody, ShippingBillBody, type TradeRequest } from '#shared/risk/trade/requests.ts'
 import { listVerifications } from '#shared/risk/trade/store.ts'
@@ -9,7 +9,7 @@ import { type JobContext, pollingResponses, readOutcome, runJob, waitingResponse
 import { PageQuery } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { readPage } from './read-page.ts'
+import { readPage } from './documents.ts'
 
 const tags = ['Trade provenance'] as const
 const access = withScope('trade:write')

@@ -1,11 +1,8 @@
 import { z } from 'zod'
 import { findEndpoint, listEndpoints } from '#shared/webhooks/endpoint-store.ts'
-import { readableGroups } from '#shared/webhooks/event-families.ts'
-import { editEndpoint } from '#shared/webhooks/operations/edit-endpoint.ts'
+import { readableGroups } from '#shared/webhooks/event-types.ts'
+import { editEndpoint, registerEndpoint, removeEndpoint, rotateSecret } from '#shared/webhooks/operations/endpoints.ts'
 import { found } from '#shared/webhooks/operations/lock-endpoint.ts'
-import { registerEndpoint } from '#shared/webhooks/operations/register-endpoint.ts'
-import { removeEndpoint } from '#shared/webhooks/operations/remove-endpoint.ts'
-import { rotateSecret } from '#shared/webhooks/operations/rotate-secret.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
@@ -19,8 +16,7 @@ import {
   NewEndpointBody,
   NoBody,
 } from './schemas.ts'
-import { urlRefusal } from './target.ts'
-import { endpointView } from './views.ts'
+import { endpointView, urlRefusal } from './views.ts'
 
 const HOUR = 3600
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { readableEvents } from '#shared/webhooks/event-families.ts'
 import { listEvents } from '#shared/webhooks/event-store.ts'
-import { EVENT_TYPES, OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
+import { EVENT_TYPES, OFFERED_EVENTS, readableEvents } from '#shared/webhooks/event-types.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'

@@ -1,5 +1,5 @@
 import type { Route } from '../../route.ts'
-import { sandboxInboxRoute } from '../sandbox-inbox.ts'
+import { sandboxInboxRoute } from '../sandbox.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { endpointActionRoutes } from './endpoint-actions.ts'
 import { endpointRoutes } from './endpoints.ts'

@@ -10,9 +10,7 @@ import { PendingSchema } from '../../api-risk/evidence-job.ts'
 import { parseWith } from '../../api-risk/json-body.ts'
 import { runBusinessVerification, runLeiResolution, VerificationSchema } from '../../api-risk/kyb/verifications.ts'
 import { contextOf, runEvidenceJob, spending } from '../evidence-job.ts'
-import { listedMembers } from '../listed-members.ts'
-import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
-import { markCallers, UntrustedSchema, untrusted } from '../untrusted.ts'
+import { defineTool, IDEMPOTENT, listedMembers, markCallers, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 
 const VerificationAnswer = z.union([VerificationSchema, PendingSchema])
 

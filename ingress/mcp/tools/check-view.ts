@@ -1,10 +1,17 @@
 import { z } from 'zod'
+import { type FieldError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
+import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { nextPing, shownStatus } from '#shared/monitoring/checks/status.ts'
+import { findCheck } from '#shared/monitoring/checks/store.ts'
+import type { CheckOfProject } from '#shared/monitoring/operations/check-changes.ts'
+import { findProject, type Project } from '#shared/monitoring/projects/store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
+import { enterTenant } from '#shared/platform/database/tenant.ts'
 import { toIsoSeconds, toSeconds } from '#shared/time.ts'
-import type { ToolCall } from '../tool.ts'
-import { UntrustedSchema, untrusted } from '../untrusted.ts'
+import { isUuid } from '#shared/uuid.ts'
+import { type ToolCall, UntrustedSchema, untrusted } from '../tool.ts'
 
 /** A check as agents are shown it: what people wrote is marked, and nothing that pings carried is there. */
 export const CheckSchema = z.object({
@@ -47,4 +54,59 @@ export function checkForAgents(check: Check, { deps }: Pick<ToolCall, 'deps'>): 
     timeZone: isSimple ? null : check.tz,
     graceSeconds: check.graceSeconds,
   }
+}
+
+export const ProjectInput = z
+  .string()
+  .optional()
+  .describe('uuid of a project; may be left out when the key names one project')
+
+/**
+ * The project that a call is about; from here on its rows alone are there.
+ * @throws ValidationError when the key names several and the call none; NotFoundError for one the key does not name
+ */
+export async function projectOf(uuid: string | undefined, { caller, deps }: ToolCall): Promise<Project> {
+  const [only, ...others] = caller.projects
+  if (uuid === undefined && others.length > 0) throw invalid('project', 'REQUIRED', 'project must be one of the key’s')
+  const named = uuid === undefined ? only : caller.projects.find((project) => project.uuid === uuid)
+  if (named) enterTenant({ organisationId: caller.organisationId, projectId: named.id })
+  const project = named && (await findProject(deps.db, named.uuid))
+  if (!project) throw new NotFoundError('there is no such project of this key')
+  return project
+}
+
+/** @throws NotFoundError alike for what is not there and for what the key's projects do not have */
+export async function checkOf(checkId: string, { caller, deps }: ToolCall): Promise<CheckOfProject> {
+  if (!isUuid(checkId)) throw noCheck()
+  for (const { id, uuid } of caller.projects) {
+    enterTenant({ organisationId: caller.organisationId, projectId: id })
+    const check = await findCheck(deps.db, checkId)
+    if (check?.projectId !== id) continue
+    const project = await findProject(deps.db, uuid)
+    if (project) return { project, id: check.id, uuid: checkId }
+  }
+  throw noCheck()
+}
+
+export function noCheck(): NotFoundError {
+  return new NotFoundError('there is no such check in the projects of this key')
+}
+
+/** @throws NotFoundError alike for what is not there and for what the key's projects do not have */
+export async function incidentOf(
+  incidentId: string,
+  { caller, deps }: ToolCall,
+): Promise<{ project: Project; incident: ShownIncident }> {
+  for (const { id, uuid } of isUuid(incidentId) ? caller.projects : []) {
+    enterTenant({ organisationId: caller.organisationId, projectId: id })
+    const incident = await findIncident(deps.db, id, incidentId)
+    const project = incident && (await findProject(deps.db, uuid))
+    if (project) return { project, incident }
+  }
+  throw new NotFoundError('there is no such incident in the projects of this key')
+}
+
+function invalid(path: string, code: string, message: string): ValidationError {
+  const errors: FieldError[] = [{ path, code, message }]
+  return new ValidationError(message, errors)
 }

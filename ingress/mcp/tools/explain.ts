@@ -11,9 +11,8 @@ import {
 import { microsOfMillis, toIsoSeconds } from '#shared/time.ts'
 import { parseWith } from '../../api-risk/json-body.ts'
 import { InstantQuery } from '../../api-risk/paging.ts'
-import { defineTool, READ_ONLY } from '../tool.ts'
-import { UntrustedSchema, untrusted } from '../untrusted.ts'
-import { checkOf } from './project-of-key.ts'
+import { defineTool, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
+import { checkOf } from './check-view.ts'
 
 /** Newest decisions that are given; an incident that goes on for days makes one with each repetition. */
 const MAX_DECISIONS = 50

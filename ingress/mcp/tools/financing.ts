@@ -11,9 +11,7 @@ import { CHECKS, CheckSchema, runFinancingCheck } from '../../api-risk/first-fin
 import { REGISTRATIONS, runRegistration } from '../../api-risk/first-financing/registrations.ts'
 import { parseWith } from '../../api-risk/json-body.ts'
 import { runEvidenceJob } from '../evidence-job.ts'
-import { type ListedMember, listedMembers } from '../listed-members.ts'
-import { defineTool, IDEMPOTENT } from '../tool.ts'
-import { UntrustedSchema } from '../untrusted.ts'
+import { defineTool, IDEMPOTENT, type ListedMember, listedMembers, UntrustedSchema } from '../tool.ts'
 
 const CheckArguments = z.union([CheckBody, BlindCheckBody])
 const RegistrationArguments = z.union([RegistrationRequestBody, BlindRegistrationBody])

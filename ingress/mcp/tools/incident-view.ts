@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { UntrustedSchema, untrusted } from '../untrusted.ts'
+import { UntrustedSchema, untrusted } from '../tool.ts'
 
 /** An incident as agents are shown it: what people wrote is marked. */
 export const IncidentSchema = z.object({

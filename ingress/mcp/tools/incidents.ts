@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
 import { readText } from '#shared/monitoring/alerting/fields.ts'
 import { listIncidents, timelineOf } from '#shared/monitoring/alerting/incident-read-store.ts'
-import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
+import { acknowledgeIncident } from '#shared/monitoring/operations/incidents.ts'
 import { defineTool, IDEMPOTENT, READ_ONLY } from '../tool.ts'
+import { checkOf, incidentOf, ProjectInput, projectOf } from './check-view.ts'
 import { IncidentSchema, incidentForAgents, TimelineSchema, timelineForAgents } from './incident-view.ts'
-import { checkOf, incidentOf, ProjectInput, projectOf } from './project-of-key.ts'
 
 const MAX_LIST = 50
 const MAX_TIMELINE = 200

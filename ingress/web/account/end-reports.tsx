@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { NotFoundError } from '#shared/errors.ts'
-import { endReports } from '#shared/monitoring/operations/change-reports.ts'
+import { endReports } from '#shared/monitoring/operations/reports.ts'
 import { signedOfUnsubscribe } from '#shared/monitoring/reports/unsubscribe-link.ts'
 import { acrossTenants } from '#shared/platform/database/tenant.ts'
 import { findUserByUuid } from '#shared/tenancy/accounts/store.ts'

@@ -1,6 +1,6 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { confirmFactor, findUnconfirmedFactor } from '#shared/tenancy/accounts/second-factor-store.ts'
-import { disownFactor } from '#shared/tenancy/operations/recover-account.ts'
+import { disownFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { Form } from '../components/form.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'

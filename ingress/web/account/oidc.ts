@@ -3,9 +3,9 @@ import { ConflictError, ForbiddenError, NotFoundError, UnavailableError } from '
 import { transaction } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
-import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
 import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import {
   deleteIdentity,
@@ -16,12 +16,11 @@ import {
   insertUser,
   listIdentities,
 } from '#shared/tenancy/accounts/store.ts'
-import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import { microsOfSeconds } from '#shared/time.ts'
 import { audit, auditAccount } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
-import { readCookie, setCookie } from '../shell/cookies.ts'
-import { startSession } from '../shell/sessions.ts'
+import { readCookie, setCookie, startSession } from '../shell/sessions.ts'
 import { signedIn } from '../shell/workspace.ts'
 import { safeNext } from './safe-next.ts'
 import { throttle } from './throttle.ts'

@@ -1,5 +1,5 @@
 import { ValidationError } from '#shared/errors.ts'
-import { changeReports } from '#shared/monitoring/operations/change-reports.ts'
+import { changeReports } from '#shared/monitoring/operations/reports.ts'
 import type { ReportSettings } from '#shared/monitoring/reports/report-times.ts'
 import { Form, SelectField, TextField, TimeZones } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'

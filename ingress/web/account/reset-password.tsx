@@ -2,9 +2,9 @@ import { NotFoundError } from '#shared/errors.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
-import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, findLink, insertLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
 import { deleteUnconfirmedFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
 import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
 import {
@@ -15,7 +15,7 @@ import {
   updatePassword,
   verifyUserEmail,
 } from '#shared/tenancy/accounts/store.ts'
-import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { Form, NewPasswordField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'

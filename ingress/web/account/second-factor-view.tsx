@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
+import { totpAddress } from '#shared/tenancy/accounts/second-factor.ts'
 import type { SecondFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
-import { totpAddress } from '#shared/tenancy/accounts/totp.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { Ago, QrCode } from '../components/basics.tsx'
 import { CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { QrCode } from '../components/qr-code.tsx'
-import { Ago } from '../components/time.tsx'
 import type { Context } from '../shell/context.ts'
 
 /** What somebody signs in with beside the password. @param props.passkeyForm null where there can be no passkeys */

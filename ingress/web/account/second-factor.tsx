@@ -10,13 +10,13 @@ import {
   prepareTotp,
   removeSecondFactor,
   renewRecoveryCodes,
-} from '#shared/tenancy/operations/change-second-factor.ts'
+} from '#shared/tenancy/operations/second-factor.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
-import { readCookie, setCookie } from '../shell/cookies.ts'
 import { setFlash } from '../shell/flash.ts'
 import { sendPage } from '../shell/layout.tsx'
+import { readCookie, setCookie } from '../shell/sessions.ts'
 import { signedIn, type Workspace } from '../shell/workspace.ts'
 import { openChallenge, PasskeyForm, sealChallenge, siteOf } from './passkey-form.tsx'
 import { Factors, NewTotp, PasswordPrompt } from './second-factor-view.tsx'

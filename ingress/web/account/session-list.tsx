@@ -1,9 +1,8 @@
 import type { ListedSession } from '#shared/tenancy/accounts/session-store.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { Ago } from '../components/basics.tsx'
 import { Form } from '../components/form.tsx'
-import { Ago } from '../components/time.tsx'
 import type { Context } from '../shell/context.ts'
-import { agentName } from './agent-name.ts'
 
 /** Where somebody is signed in; each of them can be ended alone. @param props.own the session that looks */
 export function Sessions(props: { context: Context; own: number; sessions: readonly ListedSession[] }) {
@@ -52,4 +51,29 @@ export function Sessions(props: { context: Context; own: number; sessions: reado
       </ul>
     </section>
   )
+}
+
+const BROWSERS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const
+const SYSTEMS = [
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Android', 'Android'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const
+
+/** `Firefox on Windows`; the text itself where it is not a browser's, cut to what fits a line. */
+export function agentName(agent: string): string {
+  const browser = BROWSERS.find(([mark]) => agent.includes(mark))?.[1]
+  const system = SYSTEMS.find(([mark]) => agent.includes(mark))?.[1]
+  if (browser === undefined) return agent.slice(0, 60) || 'Unknown browser'
+  return system === undefined ? browser : `${browser} on ${system}`
 }

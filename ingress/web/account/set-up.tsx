@@ -3,9 +3,9 @@ import { NotFoundError } from '#shared/errors.ts'
 import { insertProject } from '#shared/monitoring/projects/store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'
-import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { deleteLinks, findLink, useLink } from '#shared/tenancy/accounts/link-store.ts'
 import { hashPassword, passwordProblem } from '#shared/tenancy/accounts/password.ts'
+import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
 import {
   hasAdministrator,
   insertMembership,

@@ -1,5 +1,5 @@
-import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
+import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
 import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
 import { findUserByEmail, hasAccounts } from '#shared/tenancy/accounts/store.ts'
 import { Form, TextField } from '../components/form.tsx'

@@ -1,7 +1,7 @@
 import { type ListedAudit, listAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { Exact } from '../components/basics.tsx'
 import { SelectField, TextField } from '../components/form.tsx'
-import { Exact } from '../components/time.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { requireOrganisation } from '../shell/workspace.ts'

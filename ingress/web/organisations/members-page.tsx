@@ -1,8 +1,8 @@
 import { roleMeanings, roles } from '#shared/tenancy/accounts/roles.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { Ago } from '../components/basics.tsx'
 import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { Ago } from '../components/time.tsx'
 import type { Context } from '../shell/context.ts'
 import type { InvitationState, MembersView, Person } from './members-view.ts'
 

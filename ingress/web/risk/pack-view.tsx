@@ -1,9 +1,9 @@
 import type { Card, CardEvidence } from '#shared/risk/packs/pdf/card.ts'
 import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/document.ts'
-import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/evidence-labels.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/labels.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
-import type { PagePart } from '../components/page-contents.tsx'
+import type { PagePart } from '../components/basics.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier, TierStrip } from './tiers.tsx'
 

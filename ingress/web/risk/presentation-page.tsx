@@ -4,15 +4,14 @@ import { MAX_REFUSALS, type Presentation, stateAt } from '#shared/risk/identity/
 import { findByHandle } from '#shared/risk/identity/presentation-store.ts'
 import { refusalMessages } from '#shared/risk/identity/refusal-messages.ts'
 import { authorizationRequest, requestAddresses } from '#shared/risk/identity/request-object.ts'
-import { handleDigestOf, handleOfPage } from '#shared/risk/operations/request-presentation.ts'
+import { handleDigestOf, handleOfPage } from '#shared/risk/operations/presentations.ts'
 import { findOrganisationName } from '#shared/tenancy/organisations/store.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
-import { QrCode } from '../components/qr-code.tsx'
-import { Exact } from '../components/time.tsx'
+import { Exact, QrCode } from '../components/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
-import { fieldLabels } from './identity/field-labels.ts'
+import { fieldLabels } from './identity/parts.tsx'
 
 const POLL_SECONDS = 2
 /** Pixels: a camera must tell some ninety modules a side apart. */

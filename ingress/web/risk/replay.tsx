@@ -1,5 +1,5 @@
 import { countReplayable, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
-import { replayEndpoint } from '#shared/webhooks/operations/replay-endpoint.ts'
+import { replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
 import { CheckBox, Form } from '../components/form.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'

@@ -1,8 +1,8 @@
-import { SHARE_DAYS } from '#shared/risk/packs/share-token.ts'
+import { SHARE_DAYS } from '#shared/risk/packs/policy.ts'
 import type { PackShare } from '#shared/risk/risk-console/store.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { Ago } from '../components/basics.tsx'
 import { Copyable, Form } from '../components/form.tsx'
-import { Ago } from '../components/time.tsx'
 import type { Context } from '../shell/context.ts'
 import { type Console, mayIn } from './console.tsx'
 

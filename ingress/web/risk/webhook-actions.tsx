@@ -2,15 +2,17 @@ import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
-import { editEndpoint } from '#shared/webhooks/operations/edit-endpoint.ts'
-import { registerEndpoint } from '#shared/webhooks/operations/register-endpoint.ts'
-import { removeEndpoint } from '#shared/webhooks/operations/remove-endpoint.ts'
-import { rotateSecret } from '#shared/webhooks/operations/rotate-secret.ts'
-import { switchOffEndpoint } from '#shared/webhooks/operations/switch-off-endpoint.ts'
-import { switchOnEndpoint } from '#shared/webhooks/operations/switch-on-endpoint.ts'
-import { testEndpoint } from '#shared/webhooks/operations/test-endpoint.ts'
+import {
+  editEndpoint,
+  registerEndpoint,
+  removeEndpoint,
+  rotateSecret,
+  switchOffEndpoint,
+  switchOnEndpoint,
+  testEndpoint,
+} from '#shared/webhooks/operations/endpoints.ts'
 import { NewEndpointBody } from '../../api-risk/webhooks/schemas.ts'
-import { urlRefusal } from '../../api-risk/webhooks/target.ts'
+import { urlRefusal } from '../../api-risk/webhooks/views.ts'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'

@@ -10,7 +10,7 @@ import {
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { paged } from '../../paging.ts'
-import { Ago, Exact } from '../components/time.tsx'
+import { Ago, Exact } from '../components/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { Replay, replayPages } from './replay.tsx'

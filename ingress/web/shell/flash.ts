@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express'
 import type { IngressDeps } from '../../deps.ts'
-import type { Context, Flash } from './context.ts'
-import { readCookie, setCookie } from './cookies.ts'
+import { safeNext } from '../account/safe-next.ts'
+import { type Context, type Flash, type FormContext, redirect } from './context.ts'
+import { readCookie, setCookie } from './sessions.ts'
 
 /** The redirect follows at once. */
 const MAX_AGE_SECONDS = 60
@@ -30,4 +31,12 @@ export function takeFlash(
     // Sealed under a key that is no more: there is nothing to say.
     return {}
   }
+}
+
+/** Goes back to where the form was, with what is said there once. @param otherwise where a form goes that does not say */
+export function goBack(context: FormContext, otherwise: string, flash?: Flash): void {
+  const back = safeNext(context.form.get('back'))
+  const address = back === '/' ? otherwise : back
+  if (flash) setFlash(context, address.replace(/[?#].*/, ''), flash)
+  redirect(context, address)
 }

@@ -1,7 +1,6 @@
 import type { Response } from 'express'
 import type { Knex } from 'knex'
-import type { CacheChange } from '#shared/contracts/cache-change.ts'
-import type { LiveChange } from '#shared/contracts/live-change.ts'
+import type { CacheChange, LiveChange } from '#shared/contracts/ingress-messages.ts'
 import { projectsOfChecks } from '#shared/monitoring/pages/check-list-store.ts'
 import { describeError, type Log } from '#shared/platform/process/log.ts'
 import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'

@@ -5,9 +5,8 @@ import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { openBody } from '../../middleware/body.ts'
-import { bodyPieces } from '../../middleware/body-pieces.ts'
-import { clientAddress } from '../../middleware/client-address.ts'
-import { parseFormText, pathText, queryOf } from '../../middleware/form-text.ts'
+import { bodyPieces, parseFormText, pathText, queryOf } from '../../middleware/form-text.ts'
+import { clientAddress } from '../../middleware/request-safety.ts'
 import { readUploadForm } from '../../middleware/upload-form.ts'
 import { observe } from '../../observe.ts'
 import { PASSWORD_FIELDS } from '../components/form.tsx'
@@ -21,12 +20,10 @@ import {
   redirect,
   type UploadHandler,
 } from './context.ts'
-import { readCookie, setCookie } from './cookies.ts'
-import { csrfToken, isCsrfToken } from './csrf.ts'
 import { sendErrorPage } from './error-page.tsx'
 import { takeFlash } from './flash.ts'
 import { createRefusalWatch } from './refusal.ts'
-import { loadSession, newToken } from './sessions.ts'
+import { csrfToken, isCsrfToken, loadSession, newToken, readCookie, setCookie } from './sessions.ts'
 
 /** Longer than any form of ours; an import of checks is the largest. */
 const MAX_FORM_BYTES = 1_048_576

@@ -1,6 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Knex } from 'knex'
+import { isBase64url } from '#shared/canonical/base64url.ts'
+import type { Config } from '#shared/platform/process/config.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import {
   deleteSession,
@@ -12,7 +14,6 @@ import {
 } from '#shared/tenancy/accounts/session-store.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { type Context, redirect } from './context.ts'
-import { readCookie, setCookie } from './cookies.ts'
 
 const MAX_AGE_SECONDS = 30 * 24 * 3600
 
@@ -69,4 +70,73 @@ export async function endSession(context: Context): Promise<void> {
 /** 256 random bits, 43 characters. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
+}
+
+/**
+ * What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow, who
+ * has shown a password and no second factor yet, that a password was shown a moment ago, and what the next page says once.
+ */
+export type CookieName = 'session' | 'visit' | 'sign-in' | 'second-step' | 'recent-password' | 'flash'
+
+/** The last one of this name; empty when there is none. */
+export function readCookie(request: Request, config: Config, name: CookieName): string {
+  const full = fullName(config, name)
+  let value = ''
+  for (const pair of (request.headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === full) value = pair.slice(at + 1).trim()
+  }
+  return value
+}
+
+/** Sets a cookie no script reads and no other site's form sends. @param maxAgeSeconds 0 removes it; absent: until the browser closes */
+export function setCookie(
+  response: Response,
+  config: Config,
+  name: CookieName,
+  value: string,
+  maxAgeSeconds?: number,
+): void {
+  const parts = [`${fullName(config, name)}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax']
+  if (isSecure(config)) parts.push('Secure')
+  if (maxAgeSeconds !== undefined) parts.push(`Max-Age=${maxAgeSeconds}`)
+  response.append('Set-Cookie', parts.join('; '))
+}
+
+/** The prefix makes browsers refuse the cookie from other hosts, other paths and plain http. */
+function fullName(config: Config, name: CookieName): string {
+  return isSecure(config) ? `__Host-signalbox-${name}` : `signalbox-${name}`
+}
+
+function isSecure(config: Config): boolean {
+  return config.publicUrl.startsWith('https:')
+}
+
+const BYTES = 32
+
+/**
+ * The token that forms of one browser carry: only who reads our pages in it can know it. Each call masks it anew, so
+ * that no two pages hold the same text: compressing a page together with text from its address would tell it bit by bit.
+ * @param cookie its session or visit
+ */
+export function csrfToken(key: Buffer, cookie: string): string {
+  const mask = randomBytes(BYTES)
+  return Buffer.concat([mask, xor(mask, tokenOf(key, cookie))]).toString('base64url')
+}
+
+export function isCsrfToken(key: Buffer, cookie: string, given: string): boolean {
+  if (!isBase64url(given)) return false
+  const bytes = Buffer.from(given, 'base64url')
+  // Forms of the release before hold it unmasked.
+  if (bytes.length === BYTES) return timingSafeEqual(bytes, tokenOf(key, cookie))
+  if (bytes.length !== 2 * BYTES) return false
+  return timingSafeEqual(xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES)), tokenOf(key, cookie))
+}
+
+function tokenOf(key: Buffer, cookie: string): Buffer {
+  return createHmac('sha256', key).update(cookie).digest()
+}
+
+function xor(a: Buffer, b: Buffer): Buffer {
+  return Buffer.from(a.map((byte, index) => byte ^ (b[index] ?? 0)))
 }

@@ -1,6 +1,6 @@
 import { ForbiddenError, NotFoundError, UnauthorizedError } from '#shared/errors.ts'
+import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { type AssignedCheck, findCheck, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 import { type Attention, findAttention } from '#shared/monitoring/pages/attention-store.ts'
 import { listProjectsOf, type MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { insertAudit } from '#shared/tenancy/accounts/audit-store.ts'

@@ -1,5 +1,5 @@
-import { listText, namedList } from '../notifications/named-list.ts'
 import type { Summary } from '../notifications/notification.ts'
+import { listText, namedList } from '../notifications/text-parts.ts'
 import type { Decision } from './incident.ts'
 
 /** An incident that a digest names. */

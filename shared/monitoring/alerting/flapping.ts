@@ -10,10 +10,9 @@ import type {
   SkippedReason,
   Suppression,
 } from './incident.ts'
-import { integrationsOf } from './plan.ts'
+import { endOfRecurring, integrationsOf } from './plan.ts'
 import { isAtLeast, type Step } from './policy.ts'
 import { isUnsent, refusalOf } from './recovery.ts'
-import { endOfRecurring } from './recurring.ts'
 import { settlesAt, suppressionAt } from './suppressions.ts'
 
 /** Returns true if a flip exceeds the flapping limit of the policy (docs/spec/alerting.md#policies). */

@@ -1,5 +1,5 @@
 import { type Micros, toIsoSeconds } from '../../time.ts'
-import { uniqueKey } from '../checks/unique-key.ts'
+import { uniqueKey } from '../checks/slug.ts'
 import { decisionText, integrationText, outcomeOf } from './decision-text.ts'
 import type { ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
 

@@ -1,8 +1,7 @@
 import type { Micros } from '../../time.ts'
 import type { ShownIncident } from './incident-page-view.ts'
-import { broughtForward, entryOffset } from './plan.ts'
+import { broughtForward, endOfRecurring, entryOffset, nextRecurring } from './plan.ts'
 import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
-import { endOfRecurring, nextRecurring } from './recurring.ts'
 
 /** The message that comes next if nothing changes until then. */
 export interface NextNotification {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { notificationDue } from '../../contracts/notification-due.ts'
+import { notificationDue } from '../../contracts/worker-messages.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Summary } from '../notifications/notification.ts'

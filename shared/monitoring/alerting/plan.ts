@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
+import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 import type { FactIntegration, SkippedReason } from './incident.ts'
-import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
-import { endOfRecurring, nextRecurring } from './recurring.ts'
+import { isAtLeast, type Plan, type RecurringTime, type Severity, type Step, stepOffsets } from './policy.ts'
 
 /** How many entries of a step are due when so much of the plan has passed. */
 function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
@@ -130,4 +130,69 @@ export function integrationsOf(step: Step, channels: readonly FactIntegration[])
 /** Integrations that a step names and that are not there any more. */
 export function goneFrom(step: Step, channels: readonly FactIntegration[]): string[] {
   return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
+}
+
+/** The plan of a policy in words: `at once: Ops chat, again every hour; after 15 min: Phone Anna`. @param nameOf by uuid */
+export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
+  let offset = 0
+  return plan.steps
+    .map((step) => {
+      offset += step.wait
+      return `${offset === 0 ? 'at once' : `after ${spanText(offset)}`}: ${stepText(step, nameOf)}`
+    })
+    .join('; ')
+}
+
+function stepText({ channels, repeat, severity, hours, outside }: Step, nameOf: (uuid: string) => string): string {
+  const whom = channels === null ? "the check's own integrations" : channels.map(nameOf).join(', ') || 'nobody'
+  const again = repeat ? `, again every ${intervalText(repeat.every)}` : ''
+  const times = repeat?.times ? `, ${repeat.times} times` : ''
+  const bad = severity === 'info' ? '' : `, if ${severity}${severity === 'warning' ? ' or worse' : ''}`
+  const when = hours.length === 0 ? '' : `, in its hours (else ${outside === 'wait' ? 'suppressed' : 'left out'})`
+  return `${whom}${again}${times}${bad}${when}`
+}
+
+/** After “every”: `hour`, `2 h`. */
+function intervalText(seconds: number): string {
+  if (seconds === 86_400) return 'day'
+  if (seconds === 3600) return 'hour'
+  return seconds === 60 ? 'minute' : spanText(seconds)
+}
+
+/** `15 min`, `2 h`, `1 day`, `90 s`: the largest unit that leaves nothing over. */
+function spanText(seconds: number): string {
+  if (seconds > 0 && seconds % 86_400 === 0) return seconds === 86_400 ? '1 day' : `${seconds / 86_400} days`
+  if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600} h`
+  if (seconds > 0 && seconds % 60 === 0) return `${seconds / 60} min`
+  return `${seconds} s`
+}
+
+/** The end of the recurring time that an instant lies in, the latest of several; null outside of all of them. */
+export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
+  const ends = times.flatMap((time) => {
+    const length = microsOfSeconds(time.for)
+    const begin = nextOccurrence(guessKind(time.every), time.every, time.tz, at - length)
+    if (begin === null || begin > at) return []
+    return [lastBegin(time, begin, at) + length]
+  })
+  return ends.length === 0 ? null : Math.max(...ends)
+}
+
+/** Occurrences may follow each other more closely than they last. */
+function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {
+  let begin = first
+  for (let looked = 0; looked < 1000; looked++) {
+    const following = nextOccurrence(guessKind(time.every), time.every, time.tz, begin)
+    if (following === null || following > at) break
+    begin = following
+  }
+  return begin
+}
+
+/** The next begin strictly after an instant; null when none of them begins again. */
+export function nextRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
+  const begins = times
+    .map((time) => nextOccurrence(guessKind(time.every), time.every, time.tz, at))
+    .filter((begin) => begin !== null)
+  return begins.length === 0 ? null : Math.min(...begins)
 }

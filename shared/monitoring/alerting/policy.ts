@@ -91,3 +91,25 @@ export function stepOffsets({ steps }: Plan): Micros[] {
   let sum = 0
   return steps.map(({ wait }) => (sum += microsOfSeconds(wait)))
 }
+
+/** A policy as the API and the configuration document show it; integrations by uuid, separated by commas. */
+export function policyView({ uuid, name, match, position, plan }: Policy) {
+  return {
+    id: uuid,
+    name,
+    match,
+    position,
+    when: plan.when,
+    steps: plan.steps.map(({ channels, ...step }) => ({
+      wait: step.wait,
+      ...(channels && { channels: channels.join(',') }),
+      severity: step.severity,
+      repeat: step.repeat,
+      hours: step.hours,
+      outside: step.outside,
+    })),
+    group: plan.group,
+    flapping: plan.flapping,
+    ack_timeout: plan.ack_timeout,
+  }
+}

@@ -1,9 +1,9 @@
 import { ValidationError } from '../../errors.ts'
 import { MAX_CHANNELS_LENGTH, type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
-import type { PingAuth } from '../pings/ping-auth.ts'
+import type { PingAuth } from '../pings/ping-secret.ts'
 import type { Parent, ParentsMode } from '../rules/parents.ts'
-import { type RunRule, readRunRule } from '../rules/run-rule.ts'
+import { type RunRule, readRunRule } from '../rules/run.ts'
 import { readSourceRule, type SourceRule } from '../rules/source-rule.ts'
 import {
   invalid,

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
-import type { ListedGap } from './listed-gap.ts'
+import type { ListedGap } from './notice.ts'
 import { ALL_SHARDS } from './unavailable.ts'
 
 /** The checks of a project that a gap made unknown. */

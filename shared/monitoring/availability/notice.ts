@@ -1,6 +1,6 @@
-import { type Micros, toIsoSeconds } from '../../time.ts'
-import { listText, namedList } from '../notifications/named-list.ts'
+import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import type { Summary } from '../notifications/notification.ts'
+import { formatPeriod, listText, namedList } from '../notifications/text-parts.ts'
 
 /** A check that was expected while we were blind, and that is not heard since. */
 export interface UnknownCheck {
@@ -40,4 +40,49 @@ function minuteOf(at: Micros, since?: Micros): string {
   const text = toIsoSeconds(at)
   const isSameDay = since !== undefined && toIsoSeconds(since).slice(0, 10) === text.slice(0, 10)
   return isSameDay ? text.slice(11, 16) : text.slice(0, 16).replace('T', ' ')
+}
+
+type BannerGap = Pick<ListedGap, 'listener' | 'from' | 'until' | 'checks' | 'heard'>
+
+/** Text of pages about a gap, while it lasts and for one day after (docs/spec/alerting.md#unknown-time). */
+export function bannerText({ listener, from, until, checks, heard }: BannerGap): string {
+  const by = listener === 'smtp' ? ' by e-mail' : ''
+  if (until === null) {
+    const who = listener === 'smtp' ? 'No check that is pinged by e-mail goes' : 'Nothing goes'
+    return `We cannot take signals${by} since ${clockOf(from)} UTC. ${who} down until we can.`
+  }
+  const length = lengthOf(toSeconds(until - from))
+  const became = `${checks} ${checks === 1 ? 'check' : 'checks'} became unknown by it`
+  const known =
+    checks === 0
+      ? 'No check became unknown by it.'
+      : `${became}; ${heard} ${heard === 1 ? 'has' : 'have'} been heard since.`
+  return `We could not take signals${by} from ${clockOf(from)} to ${clockOf(until)} UTC (${length}). ${known}`
+}
+
+/** In whole minutes, unless it is short. */
+function lengthOf(seconds: number): string {
+  return formatPeriod(seconds < 120 ? seconds : Math.round(seconds / 60) * 60)
+}
+
+/** `2026-11-22 02:50:04` */
+function clockOf(at: number): string {
+  return toIsoSeconds(at).slice(0, 19).replace('T', ' ')
+}
+
+/** A gap as a project sees it. */
+export interface ListedGap {
+  id: number
+  listener: 'http' | 'smtp' | 'sweeper' | 'notifier'
+  from: Micros
+  /** null while it is open */
+  until: Micros | null
+  kind: 'full' | 'partial' | 'clock' | 'detection'
+  cause: string
+  /** every check could be in it, or only those of some shards */
+  scope: 'all' | 'some'
+  /** of this project, that became unknown by it */
+  checks: number
+  /** of these, that were heard after it */
+  heard: number
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { alertsReevaluate } from '../../contracts/alerts-reevaluate.ts'
+import { alertsReevaluate } from '../../contracts/worker-messages.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'

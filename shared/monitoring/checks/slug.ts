@@ -1,3 +1,10 @@
+import { createHash } from 'node:crypto'
+
+/** What people know a check by: its name, else the beginning of its uuid. */
+export function nameOf(check: { name: string; uuid: string }): string {
+  return check.name.trim() === '' ? `unnamed ${check.uuid.slice(0, 8)}` : check.name
+}
+
 /** How long a name and a slug may be, in code points. */
 export const MAX_NAME_LENGTH = 100
 
@@ -18,4 +25,12 @@ export function slugify(name: string): string {
     .replace(/[^\w\s-]/g, '')
     .replace(/[-\s]+/g, '-')
     .replace(/^[-_]+|[-_]+$/g, '')
+}
+
+/**
+ * The name of a check for holders of a read-only key: SHA-1, in hex, of the first half of its uuid, which cannot be
+ * turned back into the uuid (docs/spec/monitoring.md#finding-the-check). An identifier, not a signature.
+ */
+export function uniqueKey(uuid: string): string {
+  return createHash('sha1').update(uuid.replaceAll('-', '').slice(0, 16)).digest('hex')
 }

@@ -5,8 +5,8 @@ import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
 import type { CheckSettings, UniqueCriteria } from './settings.ts'
+import { uniqueKey } from './slug.ts'
 import { MAX_DESC_LENGTH } from './spec.ts'
-import { uniqueKey } from './unique-key.ts'
 
 /** A check and the integrations it is assigned to. */
 export interface AssignedCheck extends Check {

@@ -1,7 +1,7 @@
 import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import type { Check } from './check.ts'
+import { uniqueKey } from './slug.ts'
 import { type NextOccurrence, nextPing, shownStatus, shownStatusV1 } from './status.ts'
-import { uniqueKey } from './unique-key.ts'
 
 export interface CheckViewOptions {
   /** public address, without a slash at its end */

@@ -1,7 +1,7 @@
 import { type Micros, microsOfMillis, toDate, toSeconds } from '../../time.ts'
 import { covered, without } from '../maintenance/spans.ts'
 import type { WindowTime } from '../maintenance/window.ts'
-import type { Flip } from './view.ts'
+import type { Flip } from './filters.ts'
 
 /** How long and how often a check was down within a span of time. */
 export interface Downtime {

@@ -1,4 +1,5 @@
-import { type Micros, microsOfSeconds } from '../../time.ts'
+import { type Micros, microsOfSeconds, toIsoSeconds } from '../../time.ts'
+import type { StoredStatus } from '../checks/check.ts'
 
 /** Flips at or after `from` and before `before`; null is no bound. */
 export interface FlipRange {
@@ -41,4 +42,16 @@ function readInteger(text: string | undefined, max: number): number | null | 'in
   if (!/^[0-9]{1,20}$/.test(trimmed)) return 'invalid'
   const value = Number(trimmed)
   return value <= max ? value : 'invalid'
+}
+
+/** A recorded change of a check's stored status. */
+export interface Flip {
+  at: Micros
+  from: StoredStatus
+  to: StoredStatus
+}
+
+/** One member of the flips list: `up` is 1 only when the new status is up (docs/spec/monitoring.md#flips-list). */
+export function toFlipView(flip: Pick<Flip, 'at' | 'to'>): { timestamp: string; up: 0 | 1 } {
+  return { timestamp: toIsoSeconds(flip.at), up: flip.to === 'up' ? 1 : 0 }
 }

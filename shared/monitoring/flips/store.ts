@@ -1,11 +1,25 @@
 import type { Knex } from 'knex'
+import { alertsReevaluate } from '../../contracts/worker-messages.ts'
+import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
-import type { FlipRange } from './filters.ts'
-import { DECIDE_SILENT } from './silent-store.ts'
-import type { Flip } from './view.ts'
+import type { Flip, FlipRange } from './filters.ts'
+
+/**
+ * Reason why a change that is history only has no notification (docs/spec/alerting.md#decisions), as SQL over `from_status` and `to_status`: such a
+ * change is decided on where it is stored.
+ */
+const SILENT_REASON = `
+  CASE WHEN to_status = 'paused' THEN 'PAUSED' WHEN to_status = 'new' THEN 'RESUMED'
+       WHEN from_status = 'paused' THEN 'WAS_PAUSED' ELSE 'FIRST_SUCCESS' END`
+
+/** Keeps the decision on those rows of `flipped` that nobody is told of, so that "Why?" has an answer for each flip. */
+const DECIDE_SILENT = `
+  INSERT INTO alert_decisions (check_id, flip_id, at, outcome, reason)
+  SELECT check_id, id, at, 'none', ${SILENT_REASON} FROM flipped WHERE processed_at IS NOT NULL`
 
 /** The stored flips of a check within a range of time, newest first. */
 export async function listFlips(db: Knex, checkId: number, range: FlipRange): Promise<Flip[]> {
@@ -43,4 +57,44 @@ export async function pruneFlips(db: Knex, days: number, limit: number): Promise
        SELECT id FROM flips WHERE at < now() - make_interval(days => ?::int) ORDER BY at LIMIT ?)`,
     [days, limit],
   )
+}
+
+export interface NewFlip extends StatusChange {
+  checkId: number
+  at: Micros
+}
+
+/**
+ * Stores flips and, where somebody is to be notified of one, the message that wakes the alerter: one, however many flips
+ * there are. The caller publishes the row once it has committed. Nobody is told that a new or paused check came up
+ * (docs/spec/monitoring.md#notification-dispatch), which is decided and kept here.
+ */
+export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
+  if (flips.length === 0) return []
+  return await run<OutboxRow>(RECORD_FLIPS, [
+    flips.map((flip) => flip.checkId),
+    flips.map((flip) => flip.at),
+    flips.map((flip) => flip.from),
+    flips.map((flip) => flip.to),
+    flips.map((flip) => flip.reason),
+    flips.map((flip) => flip.processed || (flip.to === 'up' && flip.from !== 'down')),
+    alertsReevaluate.name,
+    RESEND_AFTER,
+  ])
+}
+
+const RECORD_FLIPS: Prepared = {
+  name: 'record-flips',
+  text: `
+  WITH flipped AS (
+    INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
+    SELECT check_id, ${timestampOf('at')}, from_status, to_status, reason, CASE WHEN processed THEN now() END
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[])
+         AS t(check_id, at, from_status, to_status, reason, processed)
+    RETURNING id, check_id, at, from_status, to_status, processed_at),
+  decided AS (${DECIDE_SILENT})
+  INSERT INTO outbox (message_id, message, payload, resend_at)
+  SELECT gen_random_uuid(), $7, '{}', now() + $8::interval
+  WHERE EXISTS (SELECT 1 FROM flipped WHERE processed_at IS NULL)
+  RETURNING id, message_id AS "messageId", message, payload`,
 }

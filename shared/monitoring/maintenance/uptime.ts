@@ -1,6 +1,6 @@
 import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
-import type { Flip } from '../flips/view.ts'
+import type { Flip } from '../flips/filters.ts'
 import { covered, merged, without } from './spans.ts'
 import type { WindowTime } from './window.ts'
 

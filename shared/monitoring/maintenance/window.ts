@@ -1,4 +1,4 @@
-import { type Micros, microsOfSeconds } from '../../time.ts'
+import { type Micros, microsOfSeconds, toIsoSeconds } from '../../time.ts'
 import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 
 /** Planned time in which down is expected (docs/spec/alerting.md#maintenance-windows). */
@@ -70,4 +70,19 @@ export function isAbout({ match, checks }: Window, check: { uuid: string; tags: 
   const wanted = match.trim().split(/\s+/).filter(Boolean)
   if (wanted.length === 0) return false
   return match.trim() === '*' || wanted.every((tag) => check.tags.includes(tag))
+}
+
+/** A maintenance window as the API shows it. */
+export function windowView({ uuid, name, match, checks, time, uptime, shown }: Window) {
+  return {
+    id: uuid,
+    name,
+    match,
+    checks,
+    ...('starts' in time
+      ? { starts: toIsoSeconds(time.starts), ends: toIsoSeconds(time.ends) }
+      : { every: time.every, for: time.for, tz: time.tz }),
+    uptime,
+    shown,
+  }
 }

@@ -1,8 +1,6 @@
 import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from '../../time.ts'
-import { formatPeriod } from './durations.ts'
-import { shortName } from './escapes.ts'
-import type { Fact } from './fact.ts'
 import type { AlertLinks, Notification } from './notification.ts'
+import { type Fact, formatPeriod, shortName } from './text-parts.ts'
 
 /** A message is late by more than this when it says so. */
 const LATE: Micros = microsOfSeconds(60)

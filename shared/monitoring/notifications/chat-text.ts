@@ -1,6 +1,6 @@
-import { codeBlock, escapeHtml, escapeMarkdown } from './escapes.ts'
 import { factsOf, linkTextOf, quotedBody, sentenceOf, summaryOf, titleOf } from './message.ts'
 import type { Notification } from './notification.ts'
+import { codeBlock, escapeHtml, escapeMarkdown } from './text-parts.ts'
 
 /** The message in Markdown, without its title: summary, facts, the last ping's body, a link. */
 export function markdownText(notification: Notification): string {

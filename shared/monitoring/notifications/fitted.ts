@@ -1,7 +1,7 @@
 import { quotedBody } from './message.ts'
 import { exceededLimits, type LimitedKind } from './message-limits.ts'
-import { listText } from './named-list.ts'
 import type { Notification, Summary } from './notification.ts'
+import { listText } from './text-parts.ts'
 
 /** Lengths to which the quoted body of the last ping is cut before it is left out. */
 const QUOTED = [500, 200]

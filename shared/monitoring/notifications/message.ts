@@ -2,11 +2,8 @@ import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { dependentsText } from '../rules/parents.ts'
 import { alertFacts, stateLabel, suppressedText } from './alert-texts.ts'
-import { formatDuration, formatPeriod } from './durations.ts'
-import { oneLine, shortName } from './escapes.ts'
-import type { Fact } from './fact.ts'
-import { listText } from './named-list.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
+import { type Fact, formatDuration, formatPeriod, listText, oneLine, shortName } from './text-parts.ts'
 
 const reasonTexts: Record<FlipReason, string> = {
   '': '',

@@ -1,7 +1,6 @@
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
-import type { Fact } from './fact.ts'
-import type { NamedList } from './named-list.ts'
+import type { Fact, NamedList } from './text-parts.ts'
 
 /** Why a check changed: empty for a success signal (docs/spec/monitoring.md#state-transitions). */
 export type FlipReason = '' | 'timeout' | 'fail'

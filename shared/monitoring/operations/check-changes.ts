@@ -1,22 +1,31 @@
 import type { Knex } from 'knex'
-import { NotFoundError, ValidationError } from '../../errors.ts'
+import { ForbiddenError, NotFoundError, ValidationError } from '../../errors.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
 import { listTags } from '../badges/store.ts'
 import { changeLabels } from '../checks/change-labels.ts'
 import type { Check } from '../checks/check.ts'
-import { resolveIntegrations } from '../checks/integrations-field.ts'
+import { type NamedIntegration, resolveIntegrations } from '../checks/integrations-field.ts'
 import type { JsonObject } from '../checks/json-body.ts'
-import { nameOf } from '../checks/name.ts'
 import { applySpec } from '../checks/settings.ts'
+import { nameOf } from '../checks/slug.ts'
 import { type CheckSpec, parseCheckSpec } from '../checks/spec.ts'
-import { type AssignedCheck, assignIntegrations, findCheck, lockCheck, updateSettings } from '../checks/store.ts'
-import { requireTagCapacity } from '../checks/tag-limit.ts'
+import {
+  type AssignedCheck,
+  assignIntegrations,
+  countChecks,
+  findCheck,
+  lockCheck,
+  updateSettings,
+} from '../checks/store.ts'
+import { requireTagCapacity } from '../checks/tags.ts'
 import { listIntegrations } from '../integrations/store.ts'
+import { noteCheckLimit } from '../projects/quota-store.ts'
 import type { Project } from '../projects/store.ts'
 import { reevaluateChildren } from '../rules/parent-store.ts'
 import { isValidSchedule, nextOccurrence } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
+import type { OperationDeps } from './deps.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
 /** A check of a project, which the door has found to be the actor's to change. */
@@ -91,4 +100,35 @@ export async function auditCheck(
   more = '',
 ): Promise<void> {
   await insertActorAudit(tx, actor, { organisationId, action, target: nameOf(check) + more })
+}
+
+type Limited = Pick<Project, 'id' | 'checkLimit'>
+type Limits = Pick<OperationDeps, 'config'>
+
+/** How many checks a project may have: its own limit, else the one of the installation. */
+export function checkLimitOf({ checkLimit }: Pick<Project, 'checkLimit'>, { config }: Limits): number {
+  return checkLimit ?? config.checkLimit
+}
+
+/** For the caller that has locked the project. @throws ForbiddenError when it has as many checks as it may */
+export async function requireCapacity(tx: Knex, project: Limited, deps: Limits): Promise<void> {
+  if ((await countChecks(tx, project.id)) >= checkLimitOf(project, deps)) {
+    throw new ForbiddenError('The project has as many checks as it may.')
+  }
+}
+
+/** Notes for the project's owners that the limit refused what `work` was to add, after its transaction was undone. */
+export async function notingLimit<T>(db: Knex, project: Limited, deps: Limits, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ForbiddenError) await noteCheckLimit(db, project.id, checkLimitOf(project, deps))
+    throw error
+  }
+}
+
+/** The integrations of a project as requests may name them. */
+export async function namedIntegrations(db: Knex, projectId: number): Promise<NamedIntegration[]> {
+  const channels = await listIntegrations(db, projectId)
+  return channels.map(({ uuid, name }) => ({ id: uuid, name }))
 }

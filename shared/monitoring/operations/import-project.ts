@@ -18,7 +18,7 @@ import {
   lockCheck,
   updateSettings,
 } from '../checks/store.ts'
-import { requireTagCapacity } from '../checks/tag-limit.ts'
+import { requireTagCapacity } from '../checks/tags.ts'
 import { withStoredSecrets } from '../integrations/shown-config.ts'
 import {
   insertIntegration,
@@ -29,13 +29,11 @@ import {
 import { changedSettings, type ImportReport } from '../projects/config-document.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
-import { parseSpec } from './check-changes.ts'
-import { checkLimitOf, notingLimit } from './check-limit.ts'
-import type { OperationDeps } from './deps.ts'
-import { type DocumentMember, entries, identity, insertAs, locating } from './document-entries.ts'
+import { checkLimitOf, notingLimit, parseSpec } from './check-changes.ts'
+import { inTransaction, type OperationDeps } from './deps.ts'
+import { type DocumentMember, entries, identity, insertAs, locating } from './export-project.ts'
 import { importPolicies, importWindows } from './import-alerting.ts'
 import { importRules } from './import-rules.ts'
-import { inTransaction } from './in-transaction.ts'
 import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
 import { knownRecipients, type Requested, recipientOf, requestRecipients } from './recipients.ts'
 import { deadlineOf } from './rule-deadline.ts'

@@ -14,9 +14,9 @@ import type { ObjectChanges, SettingChanges } from '../projects/config-document.
 import { nodesOf } from '../rules/parent-store.ts'
 import type { Node } from '../rules/parents.ts'
 import { parseSpec } from './check-changes.ts'
-import { identity, locating } from './document-entries.ts'
+import { identity, locating } from './export-project.ts'
 import { differences } from './import-alerting.ts'
-import { refuseRings, storeRuleFields } from './store-rules.ts'
+import { refuseRings, storeRuleFields } from './rules.ts'
 
 interface RulesImport {
   projectId: number

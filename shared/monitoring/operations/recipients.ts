@@ -1,13 +1,27 @@
 import type { Knex } from 'knex'
-import { RateLimitedError } from '../../errors.ts'
-import type { Enqueue } from '../../platform/broker/outbox.ts'
+import { NotFoundError, RateLimitedError } from '../../errors.ts'
+import type { Enqueue, Outbox } from '../../platform/broker/outbox.ts'
+import { transaction } from '../../platform/database/db.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
-import { type LinkMailDeps, queueLinkMail } from '../../tenancy/operations/queue-link-mail.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import { type LinkMailDeps, queueLinkMail } from '../../tenancy/operations/link-mails.ts'
 import { takeTokens } from '../../tenancy/rate-limits/store.ts'
-import { email } from '../integrations/kinds/email.ts'
-import { listMemberAddresses, listVerifiedRecipients } from '../integrations/recipient-store.ts'
+import { email } from '../integrations/kinds/other.ts'
 import type { ConfigObject } from '../integrations/shown-config.ts'
-import { listIntegrations } from '../integrations/store.ts'
+import {
+  deleteVerifiedRecipient,
+  insertVerifiedRecipient,
+  listIntegrations,
+  listMemberAddresses,
+  listVerifiedRecipients,
+  type StoredIntegration,
+  confirmRecipient as storeConfirmation,
+  updateIntegrationRow,
+} from '../integrations/store.ts'
+import { findProjectOrganisation } from '../projects/changes-store.ts'
+import type { Project } from '../projects/store.ts'
+import type { OperationDeps } from './deps.ts'
 import { decryptConfig } from './integration-config.ts'
 
 /** Requests for consent: to one address, and of one project. A quarter of an hour refills a bucket. */
@@ -30,7 +44,7 @@ export function recipientOf(kind: string, config: ConfigObject): string | null {
 }
 
 /** What is stored of an address whose holder agreed: the same for every spelling of its letters. */
-export function recipientText(address: string): string {
+function recipientText(address: string): string {
   return `recipient:${address.toLowerCase()}`
 }
 
@@ -135,4 +149,67 @@ async function mailRequest(
 /** What the signature of a link to agree by is of: another address in its place ends it. */
 export function confirmText(uuid: string, address: string): string {
   return `confirm:${uuid}:${address}`
+}
+
+/**
+ * The recipient of an e-mail integration agrees to its mails, and with that to those of others of the project.
+ * @throws NotFoundError when the integration is gone
+ */
+export async function confirmRecipient(
+  db: Knex,
+  actor: Actor,
+  channel: LinkedIntegration,
+  { secrets }: { secrets: Secrets },
+): Promise<void> {
+  const address = recipientOf(channel.kind, decryptConfig(channel, secrets)) ?? ''
+  await transaction(db, async (tx) => {
+    await storeConfirmation(tx, channel)
+    await insertVerifiedRecipient(tx, channel.projectId, secrets.digest(recipientText(address)))
+    const organisationId = await findProjectOrganisation(tx, channel.projectId)
+    if (organisationId === null) throw new NotFoundError('The integration is gone.')
+    const target = channel.name || channel.kind
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.confirmed', target })
+  })
+}
+
+/**
+ * Asks the recipient of an e-mail integration once more whether they want its mails.
+ * @throws NotFoundError when they need not be asked, RateLimitedError when too many were asked
+ */
+export async function requestVerificationAgain(
+  actor: Actor,
+  { project, channel }: { project: Project; channel: StoredIntegration },
+  deps: Pick<OperationDeps, 'config' | 'secrets'> & { outbox: Pick<Outbox, 'run'> },
+): Promise<void> {
+  if (channel.isEmailVerified) throw new NotFoundError('There is nothing to ask the recipient of this integration.')
+  const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
+  await deps.outbox.run(async (tx, enqueue) => {
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
+    const { organisationId } = project
+    const target = channel.name || channel.kind
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.recipient-asked', target })
+  })
+}
+
+/**
+ * The recipient of an e-mail integration ends it: it is switched off, and the next one with this address asks again.
+ * @throws NotFoundError when the integration is gone
+ */
+export async function unsubscribeRecipient(
+  db: Knex,
+  actor: Actor,
+  channel: LinkedIntegration,
+  { secrets }: { secrets: Secrets },
+): Promise<void> {
+  const address = recipientOf(channel.kind, decryptConfig(channel, secrets))
+  await transaction(db, async (tx) => {
+    await updateIntegrationRow(tx, channel.id, { disabled: true })
+    if (address !== null) {
+      await deleteVerifiedRecipient(tx, channel.projectId, secrets.digests(recipientText(address)))
+    }
+    const organisationId = await findProjectOrganisation(tx, channel.projectId)
+    if (organisationId === null) throw new NotFoundError('The integration is gone.')
+    const target = channel.name || channel.kind
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.unsubscribed', target })
+  })
 }

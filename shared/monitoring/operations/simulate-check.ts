@@ -4,7 +4,7 @@ import { type PingGeneration, shardsNow } from '../../contracts/ping-generations
 import { NotFoundError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
-import { takeToken } from '../../tenancy/operations/take-token.ts'
+import { takeToken } from '../../tenancy/operations/link-mails.ts'
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
 import { invalid, isPresent, readList, readObject, refuseUnknown } from '../alerting/fields.ts'
@@ -15,7 +15,7 @@ import { gapsSince } from '../availability/gap-store.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { hasAllTags, splitTags } from '../checks/tags.ts'
 import { findKind } from '../integrations/kinds.ts'
-import { keepsRecord, takesDigests } from '../integrations/readers.ts'
+import { keepsRecord, takesDigests } from '../integrations/shown-config.ts'
 import { listIntegrations } from '../integrations/store.ts'
 import { readWindow } from '../maintenance/read-window.ts'
 import type { Window } from '../maintenance/window.ts'
@@ -28,10 +28,17 @@ import { ParentHistory } from '../simulation/parent-history.ts'
 import { nodesAbove, outagesBeside, refusalsOf } from '../simulation/recording-store.ts'
 import { assumptionsOf, type Simulated } from '../simulation/simulated.ts'
 import { MAX_SIMULATION, type SimulatedIntegration, Simulation } from '../simulation/simulation.ts'
+import { namedIntegrations } from './check-changes.ts'
 import { decryptConfig } from './integration-config.ts'
-import { namedIntegrations } from './named-integrations.ts'
-import { readInstant, readSimulationRequest, recordingOf } from './played-signals.ts'
-import { type CheckToSimulate, freshCheck, freshRuling, readSimulatedCheck } from './simulated-check.ts'
+import {
+  type CheckToSimulate,
+  freshCheck,
+  freshRuling,
+  readInstant,
+  readSimulatedCheck,
+  readSimulationRequest,
+  recordingOf,
+} from './simulated-check.ts'
 
 const MEMBERS = ['check', 'settings', 'rules', 'policy', 'windows', 'events', 'recorded', 'from', 'until', 'api_key']
 const MAX_WINDOWS = 100

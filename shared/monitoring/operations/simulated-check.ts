@@ -1,16 +1,21 @@
 import type { Knex } from 'knex'
 import { NotFoundError } from '../../errors.ts'
+import { type Micros, microsOfDate } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
-import { invalid, isPresent, readObject, readText } from '../alerting/fields.ts'
+import { invalid, isPresent, readChoice, readList, readObject, readText } from '../alerting/fields.ts'
 import { findRules } from '../alerting/policy-store.ts'
 import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
-import type { JsonObject } from '../checks/json-body.ts'
+import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
 import { applySpec, type CheckSettings } from '../checks/settings.ts'
 import { BEGIN, type CheckMachine } from '../checks/state-machine.ts'
 import { findCheck } from '../checks/store.ts'
+import { type CheckFlip, listFlipsOfChecks } from '../pages/status-history-store.ts'
+import { listPings } from '../pings/store.ts'
 import type { RuleState } from '../rules/rule-state.ts'
 import { NO_TALLY } from '../rules/run.ts'
+import type { SourceRule } from '../rules/source-rule.ts'
+import type { Played } from '../simulation/virtual-check.ts'
 import { chooseIntegrations, parseSpec } from './check-changes.ts'
 
 /** The check that a simulation is about, with the rules that it is played by. */
@@ -70,4 +75,81 @@ export function freshRuling({ rules: { run, sources } }: CheckToSimulate): RuleS
     runs: run && { rule: run, open: [], headless: [], tally, p95: null, changed: new Set() },
     sources: sources && { rule: sources, expectedFrom: null, sources: [], changed: new Set() },
   }
+}
+
+const MAX_EVENTS = 5_000
+const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
+const KINDS = ['success', 'start', 'fail', 'log'] as const
+const MAX_SOURCE_LENGTH = 64
+
+/** What is played: thought up, or what was recorded of a check. */
+export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
+
+/** @throws ValidationError with the first thing that is wrong */
+export function readSimulationRequest(body: JsonObject): Requested {
+  const events = isPresent(body.events) ? eventsOf(body.events) : null
+  const recorded = isPresent(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
+  if (events && recorded) throw invalid('recorded', 'has unexpected value')
+  // A check that is only described has no log.
+  if (!events && isPresent(body.settings)) throw invalid('events', 'is missing')
+  return events ? { kind: 'events', events } : { kind: recorded ?? 'pings' }
+}
+
+function eventsOf(given: JsonValue): Played[] {
+  return readList(given, 'events', { max: MAX_EVENTS })
+    .map((item, index) => {
+      const path = `events[${index}]`
+      const event = readObject(item, path)
+      const rid = isPresent(event.rid) ? readText(event.rid, `${path}.rid`, { max: 36 }) : null
+      if (rid !== null && !isUuid(rid)) throw invalid(`${path}.rid`, 'has unexpected value')
+      const source = isPresent(event.source) ? readText(event.source, `${path}.source`, { max: MAX_SOURCE_LENGTH }) : ''
+      const at = readInstant(event.at, `${path}.at`)
+      return { at, kind: readChoice(event.kind, `${path}.kind`, KINDS), rid, source, listener: 'http' as const }
+    })
+    .toSorted((a, b) => a.at - b.at)
+}
+
+/** @throws ValidationError */
+export function readInstant(value: JsonValue | undefined, path: string): Micros {
+  const text = readText(value, path, { max: 40 })
+  const date = new Date(INSTANT.test(text) ? text : Number.NaN)
+  if (Number.isNaN(date.getTime())) throw invalid(path, 'has unexpected value')
+  return microsOfDate(date)
+}
+
+/**
+ * What was recorded of a check, ascending: its pings with its pauses, or its changes of status. The log does not keep which
+ * source a query or a header named: the changes stand for the pings of such a check.
+ */
+export async function recordingOf(
+  db: Knex,
+  checkId: number,
+  { kind, sources }: { kind: 'pings' | 'flips'; sources: SourceRule | null },
+): Promise<Played[]> {
+  const flips = (await listFlipsOfChecks(db, [checkId])).get(checkId) ?? []
+  const namesSources = sources !== null && sources.by !== 'address'
+  if (kind === 'flips' || namesSources) return flips.map(changeOf)
+  const pings = await listPings(db, checkId, 0, MAX_EVENTS)
+  const heard = pings
+    .map(
+      ({ type, at, rid, scheme, remoteAddr }): Played => ({
+        kind: type,
+        at,
+        rid,
+        source: remoteAddr ?? '',
+        listener: scheme === 'email' ? 'smtp' : 'http',
+      }),
+    )
+    .toReversed()
+  const since = heard[0]?.at ?? Number.POSITIVE_INFINITY
+  const pauses = flips.flatMap(({ at, to }): Played[] => {
+    if (at < since || (to !== 'paused' && to !== 'new')) return []
+    return [{ kind: to === 'paused' ? 'pause' : 'resume', at }]
+  })
+  // Where a ping ended a pause, it did so by itself: pings come first.
+  return [...heard, ...pauses].sort((a, b) => a.at - b.at)
+}
+
+function changeOf({ at, from, to, reason }: CheckFlip): Played {
+  return { kind: 'change', at, change: { from, to, reason, processed: to === 'paused' || to === 'new' } }
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { query } from '../../platform/database/sql.ts'
 import { newsOfGaps } from '../availability/gap-list-store.ts'
-import type { ListedGap } from '../availability/listed-gap.ts'
+import type { ListedGap } from '../availability/notice.ts'
 
 /** What of a project needs somebody: shown beside the navigation of each of its pages. */
 export interface Attention {

@@ -1,6 +1,6 @@
 import { type Micros, microsOfSeconds, toIsoMillis, toSeconds } from '../../time.ts'
 import type { Downtime } from '../flips/downtime.ts'
-import type { Flip } from '../flips/view.ts'
+import type { Flip } from '../flips/filters.ts'
 import { covered, without } from '../maintenance/spans.ts'
 import type { WindowTime } from '../maintenance/window.ts'
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
-import type { Flip } from '../flips/view.ts'
+import type { Flip } from '../flips/filters.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
 /** A flip with why it came. */

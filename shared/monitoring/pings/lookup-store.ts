@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { query } from '../../platform/database/sql.ts'
-import type { PingAuth, PingAuthRules } from './ping-auth.ts'
+import type { PingAuth, PingAuthRules } from './ping-secret.ts'
 
 export interface FoundCheck {
   checkId: number

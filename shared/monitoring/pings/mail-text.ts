@@ -4,13 +4,13 @@ import { htmlToText } from '../checks/html-text.ts'
 import {
   decodeCharset,
   decodeHeaderText,
+  decodeTransfer,
   headerParameter,
   headerToken,
   type MailHeaders,
   readMailHeaders,
-} from './mail-headers.ts'
-import { splitParts } from './mail-parts.ts'
-import { decodeTransfer } from './mail-transfer.ts'
+  splitParts,
+} from './mail-message.ts'
 
 /** A mail as a person reads it: decoded and unfolded; empty texts and null for what it does not have. */
 export interface Mail {

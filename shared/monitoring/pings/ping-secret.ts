@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { type Micros, microsOfSeconds } from '../../time.ts'
-import type { PingAuth } from './ping-auth.ts'
+import type { SourceRule } from '../rules/source-rule.ts'
 
 /** How far the time of a signature may lie from ours. */
 const TOLERANCE: Micros = microsOfSeconds(300)
@@ -57,4 +57,20 @@ function signatureOf({ signature, method, url, body }: ShownSecret, now: Micros)
 function isEqual(given: string, right: string): boolean {
   const [a, b] = [given, right].map((text) => createHash('sha256').update(text).digest())
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)
+}
+
+/** Requirements that a ping must meet before it is accepted (docs/spec/alerting.md#sources). */
+export interface PingAuthRules {
+  /** where a ping names its source; null where no source is asked for */
+  by: SourceRule['by'] | null
+  /** null where no secret is asked for */
+  auth: PingAuth | null
+}
+
+export interface PingAuth {
+  mode: 'bearer' | 'hmac'
+  /** null where what is stored cannot be opened: then no ping shows it */
+  secret: string | null
+  /** the one before, while it still counts */
+  previous: { secret: string; until: Micros } | null
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { policyView } from '../alerting/policy-view.ts'
+import type { policyView } from '../alerting/policy.ts'
 import { NO_RULES, type RuleFields } from '../alerting/read-policy.ts'
 import type { CheckSettings } from '../checks/settings.ts'
-import type { windowView } from '../maintenance/window-view.ts'
+import type { windowView } from '../maintenance/window.ts'
 
 /** A check's identity, settings and integrations. */
 export type ConfiguredCheck = CheckSettings & { uuid: string; integrationIds: readonly string[] }

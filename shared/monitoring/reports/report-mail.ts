@@ -1,9 +1,8 @@
-import type { WrittenMail } from '../../tenancy/mails/written-mail.ts'
+import type { WrittenMail } from '../../tenancy/mails/mail.ts'
 import type { Micros } from '../../time.ts'
-import { nameOf } from '../checks/name.ts'
-import { formatDuration } from '../notifications/durations.ts'
-import { escapeHtml, oneLine } from '../notifications/escapes.ts'
+import { nameOf } from '../checks/slug.ts'
 import { formatInstant } from '../notifications/message.ts'
+import { escapeHtml, formatDuration, oneLine } from '../notifications/text-parts.ts'
 import type { DownCheck, ProjectReport } from './report.ts'
 import { localDay, type ReminderKind, type ReportKind } from './report-times.ts'
 

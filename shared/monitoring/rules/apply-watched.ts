@@ -1,11 +1,9 @@
 import { type Micros, toSeconds } from '../../time.ts'
 import { applySignal, type CheckMachine, type Signal, type SignalOutcome } from '../checks/state-machine.ts'
 import type { NextOccurrence } from '../checks/status.ts'
-import { aliveDeadline, runDeadline, watchedDeadline } from './deadline.ts'
+import { aliveDeadline, countMissed, runDeadline, watchedDeadline } from './deadline.ts'
 import { beginFlags, failsOn, finishFlags } from './flags.ts'
-import { countMissed } from './missed.ts'
-import { BUCKETS, RUN_LOG, type Run, type RunBook } from './run.ts'
-import type { RunFlag } from './run-rule.ts'
+import { BUCKETS, RUN_LOG, type Run, type RunBook, type RunFlag } from './run.ts'
 
 /** A signal of a check whose runs are watched. */
 export interface RunSignal extends Signal {

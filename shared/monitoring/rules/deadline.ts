@@ -1,7 +1,6 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { type CheckTimes, graceStart, type NextOccurrence } from '../checks/status.ts'
-import type { Run } from './run.ts'
-import type { RunRule } from './run-rule.ts'
+import type { Run, RunRule } from './run.ts'
 
 type Timed = Pick<CheckTimes, 'graceSeconds'>
 
@@ -59,4 +58,34 @@ function occurrenceAfter(check: CheckTimes, first: Micros, after: Micros, next: 
   if (check.kind !== 'simple') return next(check.kind, check.schedule, check.tz, after)
   const period = microsOfSeconds(check.timeoutSeconds)
   return first + (Math.floor((after - first) / period) + 1) * period
+}
+
+/** So many are counted at one finish. */
+const MOST = 1_000
+
+/**
+ * Counts the occurrences without a finish between the last finish and this one (docs/spec/alerting.md#watched-runs): those whose grace was
+ * over, but for the one that this run was in hand of.
+ * @param beganAt start of the run that finishes; null without one
+ */
+export function countMissed(
+  check: CheckTimes,
+  { lastPing, beganAt, at }: { lastPing: Micros | null; beganAt: Micros | null; at: Micros },
+  next: NextOccurrence,
+): number {
+  if (lastPing === null) return 0
+  const grace = microsOfSeconds(check.graceSeconds)
+  let count = 0
+  let isInHand = false
+  let occurrence: Micros | null = lastPing
+  while (count < MOST) {
+    occurrence =
+      check.kind === 'simple'
+        ? occurrence + microsOfSeconds(check.timeoutSeconds)
+        : next(check.kind, check.schedule, check.tz, occurrence)
+    if (occurrence === null || occurrence + grace >= at) break
+    if (beganAt !== null && beganAt <= occurrence + grace) isInHand = true
+    count += 1
+  }
+  return Math.max(0, isInHand ? count - 1 : count)
 }

@@ -1,7 +1,6 @@
 import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
-import type { Run, RunBook } from './run.ts'
-import type { RunFlag } from './run-rule.ts'
+import type { Run, RunBook, RunFlag } from './run.ts'
 
 /** Returns the flags of a start, or of a finish without a start (docs/spec/alerting.md#watched-runs). The book is as it was before. */
 export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: NextOccurrence): RunFlag[] {

@@ -4,8 +4,7 @@ import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Source } from './quorum.ts'
 import type { RuleState } from './rule-state.ts'
-import { NO_TALLY, RUN_LOG, type Run, type RunBook, SLOW, type Tally } from './run.ts'
-import type { RunRule } from './run-rule.ts'
+import { NO_TALLY, RUN_LOG, type Run, type RunBook, type RunRule, SLOW, type Tally } from './run.ts'
 import type { SourceRule } from './source-rule.ts'
 
 const RUN = `json_build_object('n', n, 'rid', rid, 'source', source, 'startedAt', ${microsOf('started_at')},

@@ -1,6 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib'
 import { describeError, type Log } from '../process/log.ts'
-import { answered } from './broker-deadline.ts'
+import { answered } from './deadlines.ts'
 import type { UnconfirmedMessage } from './publisher.ts'
 
 /** RabbitMQ's own address for answers to the channel that asked: no queue stands behind it. */

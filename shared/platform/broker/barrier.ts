@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { BARRIER_TYPE } from '../../contracts/barrier.ts'
+import { BARRIER_TYPE } from '../../contracts/ingress-messages.ts'
 import { pingQueue } from '../../contracts/ping-batch.ts'
 import { type PingGeneration, queuesOf, queuesOfCheck } from '../../contracts/ping-generations.ts'
 import type { Metrics } from '../process/metrics.ts'

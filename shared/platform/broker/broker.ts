@@ -6,10 +6,10 @@ import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { type BrokerAddresses, brokerAddresses, connectMs } from './addresses.ts'
 import { AnswerChannel, type Answers } from './answer-channel.ts'
-import { answered, unbroken } from './broker-deadline.ts'
 import { Consumer, type ConsumerOptions } from './consumer.ts'
+import { answered, unbroken } from './deadlines.ts'
 import { declareTopology } from './declare-topology.ts'
-import { inspectQueues, type QueueState } from './inspect-queues.ts'
+import { inspectQueues, type QueueState } from './management.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
 export interface BrokerOptions {

@@ -1,7 +1,7 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
-import { answered } from './broker-deadline.ts'
+import { answered } from './deadlines.ts'
 
 /** A message in flight. Settling it after its channel is gone does nothing: the broker hands it out again. */
 export interface Delivery {

@@ -3,7 +3,7 @@ import type { ConfirmChannel, GetMessage } from 'amqplib'
 import { deadLetterQueueOf } from '../../contracts/define-message.ts'
 import { connectOnce } from './addresses.ts'
 import { type DeadLetteredMessage, revived } from './dead-letter.ts'
-import { inspectQueues, type QueueState } from './inspect-queues.ts'
+import { inspectQueues, type QueueState } from './management.ts'
 
 /** What to do with one message. `kept` leaves it where it is. */
 export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'

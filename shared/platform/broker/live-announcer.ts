@@ -1,4 +1,4 @@
-import { type LiveChange, MAX_LISTED } from '../../contracts/live-change.ts'
+import { type LiveChange, MAX_LISTED } from '../../contracts/ingress-messages.ts'
 import { LIVE_EXCHANGE } from '../../contracts/topology.ts'
 import type { Broker } from './broker.ts'
 

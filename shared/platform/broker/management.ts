@@ -1,3 +1,4 @@
+import type { Channel, ChannelModel } from 'amqplib'
 import { z } from 'zod'
 import { describeError, type Log } from '../process/log.ts'
 import { brokerAddresses, splitAddresses } from './addresses.ts'
@@ -117,4 +118,37 @@ async function request({ origin, username, password }: URL, path: string, method
 function refusal({ status }: Response, path: string): Error {
   const why = status === 401 ? ': its user needs the tag monitoring, and administrator to repair' : ''
   return new Error(`the management plugin of RabbitMQ answers ${status} to ${path.split('?')[0]}${why}`)
+}
+
+export interface QueueState {
+  /** ready to be handed out; those in flight do not count */
+  messages: number
+  consumers: number
+}
+
+/** Looks at queues by name; those that are not there are left out. @throws the driver's error when the connection breaks */
+export async function inspectQueues(
+  connection: Pick<ChannelModel, 'createChannel'>,
+  queues: readonly string[],
+): Promise<Map<string, QueueState>> {
+  const found = new Map<string, QueueState>()
+  let channel: Channel | null = null
+  for (const queue of queues) {
+    channel ??= await inspectQuietly(connection)
+    try {
+      const { messageCount, consumerCount } = await channel.checkQueue(queue)
+      found.set(queue, { messages: messageCount, consumers: consumerCount })
+    } catch {
+      // A queue that is not there closes the channel.
+      channel = null
+    }
+  }
+  await channel?.close()
+  return found
+}
+
+async function inspectQuietly(connection: Pick<ChannelModel, 'createChannel'>): Promise<Channel> {
+  const channel = await connection.createChannel()
+  channel.on('error', () => {})
+  return channel
 }

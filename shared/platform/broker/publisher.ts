@@ -4,7 +4,7 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib'
 import { UnavailableError } from '../../errors.ts'
 import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
-import { answered } from './broker-deadline.ts'
+import { answered } from './deadlines.ts'
 
 export interface OutgoingMessage {
   exchange: string

@@ -5,8 +5,8 @@ import pg from 'pg'
 import { UnavailableError } from '../../errors.ts'
 import { traced } from '../process/tracing.ts'
 import { createDatabaseHosts, type DatabaseHosts } from './hosts.ts'
-import { type Pooler, PoolerError, sessionSettings } from './pooler.ts'
 import { beginSession, type KnexQuery, runScoped, type ScopedConnection } from './scoped-connection.ts'
+import { type Pooler, PoolerError, sessionSettings } from './server.ts'
 import {
   createTimelineFence,
   type FencedConnection,

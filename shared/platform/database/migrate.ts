@@ -6,8 +6,8 @@ import { ValidationError } from '../../errors.ts'
 import { loadConfig } from '../process/config.ts'
 import { withLocalEnv } from '../process/local-env.ts'
 import { primaryAddress, splitHosts } from './hosts.ts'
-import type { Pooler } from './pooler.ts'
 import { poolerDefaults, secureRows } from './row-security.ts'
+import type { Pooler } from './server.ts'
 import { query } from './sql.ts'
 
 const directory = fileURLToPath(new URL('../../../migrations', import.meta.url))

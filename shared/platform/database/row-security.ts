@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { sessionSettings } from './pooler.ts'
+import { sessionSettings } from './server.ts'
 
 /** The role of everything that crosses tenants: workers, the ping listener, sign-in. It owns nothing and bypasses nothing. */
 export const PIPELINE_ROLE = 'signalbox_pipeline'

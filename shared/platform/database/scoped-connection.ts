@@ -1,5 +1,5 @@
-import { type Pooler, PoolerError, sessionSettings } from './pooler.ts'
 import { PIPELINE_ROLE } from './row-security.ts'
+import { type Pooler, PoolerError, sessionSettings } from './server.ts'
 import { currentTenant, type Tenant } from './tenant.ts'
 
 /** A client of the driver: its own connection, and that one's socket. */

@@ -33,3 +33,74 @@ export async function describeServer(db: Knex): Promise<{ version: number; role:
   if (!row) throw new Error('the database did not tell its version')
   return row
 }
+
+/**
+ * What stands between us and PostgreSQL (docs/scale.md): nothing; a pooler that keeps a session for as long as we are
+ * connected; or one that gives each transaction another session (ADR 25).
+ */
+export const poolers = ['none', 'session', 'transaction'] as const
+export type Pooler = (typeof poolers)[number]
+
+/** A pooler that does other than DATABASE_POOLER says: deadlines would not hold, or no row would be seen. */
+export class PoolerError extends Error {
+  override name = 'PoolerError'
+}
+
+/** What each session is given, by the names of PostgreSQL's settings: how long things may last, in milliseconds, and more. */
+export function sessionSettings(timeoutMs: number) {
+  return {
+    statement_timeout: timeoutMs,
+    // Shorter than that of the statement, whose error would not say that a lock was waited for.
+    lock_timeout: Math.ceil(timeoutMs * 0.8),
+    idle_in_transaction_session_timeout: timeoutMs * 3,
+    // A statement over thousands of rows looks dear enough to be compiled first, at a tenth of a second each time, which
+    // is more than any of ours takes.
+    jit: 'off',
+  }
+}
+
+/** How far a commit reaches before it is answered. */
+export interface ReplicationState {
+  /** servers that stream from this one; copies for a backup are not among them */
+  standbys: number
+  /** whether a commit waits for at least one of them */
+  isSynchronous: boolean
+}
+
+/** Settings of synchronous_commit with which a commit waits for a standby. */
+const WAITING = ['on', 'remote_write', 'remote_apply']
+
+/**
+ * Reads what every login may: the states of single standbys are for superusers. A commit that waits for a standby which
+ * is not there is never answered, so the settings alone tell what an answer promises.
+ */
+export async function readReplication(db: Knex): Promise<ReplicationState> {
+  const [row] = await query<{ standbys: number; names: string; commit: string }>(
+    db,
+    `SELECT (SELECT count(*)::int FROM pg_stat_replication WHERE application_name <> 'pg_basebackup') AS standbys,
+            current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit`,
+  )
+  if (!row) throw new Error('the database did not tell its standbys')
+  return { standbys: row.standbys, isSynchronous: row.names.trim() !== '' && WAITING.includes(row.commit) }
+}
+
+/** Whether the server copies its log elsewhere. */
+export interface ArchivingState {
+  isOn: boolean
+  /** whether the newest attempt failed */
+  isFailing: boolean
+  /** since the newest segment was copied; null before the first */
+  ageSeconds: number | null
+}
+
+export async function readArchiving(db: Knex): Promise<ArchivingState> {
+  const [row] = await query<ArchivingState>(
+    db,
+    `SELECT current_setting('archive_mode') <> 'off' AS "isOn",
+            coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) AS "isFailing",
+            extract(epoch FROM now() - last_archived_time)::float AS "ageSeconds"
+     FROM pg_stat_archiver`,
+  )
+  if (!row) throw new Error('the database did not tell its archiver')
+  return row
+}

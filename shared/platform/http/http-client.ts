@@ -3,8 +3,7 @@ import https from 'node:https'
 import got, { type Got } from 'got'
 import { traced, traceHeaders } from '../process/tracing.ts'
 import { BlockedTargetError, classifyFailure, HttpClientError } from './http-error.ts'
-import { pinnedLookup } from './pinned-lookup.ts'
-import { openSystemResolver } from './system-resolver.ts'
+import { openSystemResolver, pinnedLookup } from './resolve.ts'
 import { type CompiledPolicy, checkUrl, compilePolicy, type Resolve, type TargetPolicy } from './target-policy.ts'
 
 export interface HttpClientOptions {

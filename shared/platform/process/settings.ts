@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { poolers } from '../database/pooler.ts'
+import { poolers } from '../database/server.ts'
 import {
   databaseUrl,
   integer,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { normalEmail } from '../../tenancy/accounts/email.ts'
+import { normalEmail } from '../../tenancy/accounts/roles.ts'
 import { amountInr, anchored, line, sha256Hex } from '../evidence/values.ts'
 import { ReceivableFields } from '../first-financing/receivable.ts'
 import { parsePaise } from '../packs/money.ts'

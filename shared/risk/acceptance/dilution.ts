@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { divideHalfEven } from '../packs/money.ts'
 
 export const ADJUSTMENT_KINDS = [
@@ -98,4 +99,14 @@ function worstOf(months: readonly KnownMonth[]): KnownMonth | null {
     if (worst === null || month.credit * worst.gross > worst.credit * month.gross) worst = month
   }
   return worst
+}
+
+/** What names a pair of supplier and buyer, before the day. */
+export function pairText({ supplierGstin, buyerGstin }: { supplierGstin: string; buyerGstin: string }): string {
+  return `${supplierGstin}>${buyerGstin}`
+}
+
+/** Names the dilution of a pair on an Indian day: equal questions have one job and one answer. */
+export function dilutionRequest(pair: { supplierGstin: string; buyerGstin: string }, day: string): Buffer {
+  return hash('sha256', `${pairText(pair)}/${day}`, 'buffer')
 }

@@ -1,7 +1,7 @@
 import { panOfGstin } from '../identifiers/gstin.ts'
 import type { RegistryResult } from '../registries/connector.ts'
 import type { CompanyMaster, LeiRecord, TaxpayerStatus } from '../registries/registry-data.ts'
-import { nameSimilarity } from './names.ts'
+import { nameSimilarity } from './entity.ts'
 import type { VerificationRequest } from './requests.ts'
 
 /** One finding about a business. Its detail holds codes, dates and figures: never a name. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
-import type { EntityKey } from './entity-key.ts'
+import type { EntityKey } from './entity.ts'
 import type { EntityJwk } from './requests.ts'
 
 /** Trusts a key, once more where it was revoked. */

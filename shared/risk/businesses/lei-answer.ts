@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RegistryResult } from '../registries/connector.ts'
 import type { LeiRecord } from '../registries/registry-data.ts'
-import { nameSimilarity } from './names.ts'
+import { nameSimilarity } from './entity.ts'
 
 /** What a register of legal entity identifiers is asked by. */
 export interface LeiRequest {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { day, gstin, identifier, line } from '../evidence/values.ts'
 import { validateCin, validateLlpin } from '../identifiers/company-number.ts'
+import { validateUdyam } from '../identifiers/financial-year.ts'
 import { validateLei } from '../identifiers/lei.ts'
 import { validatePan } from '../identifiers/pan.ts'
-import { validateUdyam } from '../identifiers/udyam.ts'
 
 /** Company numbers are of a year that has begun, wherever it has. */
 const cin = identifier((text) => validateCin(text, { currentYear: new Date().getUTCFullYear() + 1 }))

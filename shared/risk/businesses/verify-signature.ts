@@ -1,6 +1,6 @@
 import { compactVerify, importJWK } from 'jose'
 import { isBase64url } from '../../canonical/base64url.ts'
-import type { EntityKey } from './entity-key.ts'
+import type { EntityKey } from './entity.ts'
 
 const ALGORITHMS = ['ES256', 'EdDSA']
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { secretKeyOf } from '../../webhooks/signing-secret.ts'
+import { secretKeyOf } from '../../webhooks/signature.ts'
 
 /** How far a partner's clock may differ when it signs a time. */
 const TOLERANCE_SECONDS = 300

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
-import type { LoanEvent, MappedRecord } from './contract.ts'
-import type { Mapping, Target } from './mapping.ts'
+import type { LoanEvent, MappedRecord, Mapping, Target } from './mapping.ts'
 import { transformed } from './transforms.ts'
 
 /** A record as it came in: its members and, in lower case, its headers. */

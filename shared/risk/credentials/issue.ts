@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type { JWK } from 'jose'
-import type { JsonValue } from '../../canonical/parse-json.ts'
+import { type JsonValue, parseJson } from '../../canonical/parse-json.ts'
 import { signJwt } from '../domain-keys/signing-key.ts'
+import { isSignedBy, objectOf, readTextJws } from './jwt.ts'
+import { issuerKeys, type TrustedIssuer } from './trusted-issuer.ts'
 
 /**
  * Issues an SD-JWT VC: every one of `disclosable` may be disclosed by itself.
@@ -21,4 +23,39 @@ export async function issueSdJwt(
   const payload = { ...plain, ...(digests.length === 0 ? {} : { _sd: digests, _sd_alg: 'sha-256' }) }
   const jwt = await signJwt(payload, { typ: 'dc+sd-jwt', kid: signer.kid }, signer.key)
   return `${[jwt, ...disclosures].join('~')}~`
+}
+
+/**
+ * Whether a trusted issuer signed a document: a compact JWS whose payload is the hex SHA-256 of the document, and whose
+ * protected header names the issuer in `iss` and its key as a credential does.
+ */
+export async function readDocumentSignature(
+  signature: string,
+  documentSha256: string,
+  trusted: (iss: string) => Promise<readonly TrustedIssuer[]>,
+  nowMs: number,
+): Promise<boolean> {
+  const jws = readTextJws(signature)
+  if (jws?.text !== documentSha256 || typeof jws.header.iss !== 'string') return false
+  for (const issuer of await trusted(jws.header.iss)) {
+    for (const key of issuerKeys(jws.header, issuer, [], nowMs)) {
+      if (await isSignedBy(jws, key)) return true
+    }
+  }
+  return false
+}
+
+/** Keys that an issuer may publish. */
+const MAX_KEYS = 20
+
+/** The key set of an issuer's metadata (SD-JWT VC section 5). @returns none when it is malformed, or of another issuer */
+export function readJwksMetadata(text: string, iss: string): JWK[] {
+  try {
+    const metadata = objectOf(parseJson(text, { maxDepth: 8, maxValues: 1_000 }))
+    const keys = metadata?.issuer === iss ? objectOf(metadata.jwks)?.keys : undefined
+    // Objects of JSON; what is no key does not import.
+    return Array.isArray(keys) ? keys.slice(0, MAX_KEYS).flatMap((key) => (objectOf(key) as JWK | null) ?? []) : []
+  } catch {
+    return []
+  }
 }

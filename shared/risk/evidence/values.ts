@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { holdsAadhaar } from '../identifiers/aadhaar.ts'
 import { type GstinReason, validateGstin } from '../identifiers/gstin.ts'
-import { indianDay, isDay } from '../packs/calendar.ts'
-import { parsePaise } from '../packs/money.ts'
+import { indianDay, isDay, parsePaise } from '../packs/money.ts'
 
 const AADHAAR = { params: { reason: 'AADHAAR_NOT_ACCEPTED' }, message: 'must not hold an Aadhaar number' }
 
@@ -134,3 +133,58 @@ export const AnchoredObject = z.looseObject({ eventType: z.string(), timestamp: 
 export function anchored<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...shape, eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 }
+
+/** What a spreadsheet would take for the beginning of a formula: such a cell gets an apostrophe, a plain number does not. */
+const FORMULA = /^[=+\-@\t\r]/
+const PLAIN_NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?$/
+
+export type CsvCell = string | number | null
+
+/** Records as RFC 4180 has them, each with its end. */
+export function csvText(rows: readonly (readonly CsvCell[])[]): string {
+  return rows.map((row) => `${csvLine(row)}\r\n`).join('')
+}
+
+/** A record of RFC 4180, without its end. */
+export function csvLine(cells: readonly CsvCell[]): string {
+  return cells.map(csvCell).join(',')
+}
+
+function csvCell(value: CsvCell): string {
+  const text = value === null ? '' : String(value)
+  const safe = FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const ConsentSchema = z.object({
+  handle: z.string(),
+  id: z.string().nullable(),
+  purposeCode: z.string().nullable(),
+  expiresAt: z.string().nullable(),
+})
+
+/** Where one value of a pack comes from. */
+export const EvidenceEntrySchema = z.object({
+  key: z.string(),
+  source: z.string(),
+  tier: z.string(),
+  observedAt: z.string(),
+  asOf: z.string().nullable(),
+  consent: ConsentSchema.nullable(),
+  rawSha256: z.string().nullable(),
+  missingReason: z.string().nullable(),
+  connectorVersion: z.string().nullable(),
+  policyVersion: z.string(),
+  finding: z.string().nullable(),
+})
+
+/** The answer of `GET /v1/po/risk-signals/packs/{packId}/evidence`. */
+export const EvidenceSchema = z
+  .object({
+    packId: z.uuid(),
+    generatedAt: z.string(),
+    payloadSha256: z.string(),
+    txId: z.string(),
+    evidence: z.array(EvidenceEntrySchema),
+  })
+  .meta({ id: 'PackEvidence' })

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ValidationError } from '../../errors.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import type { Registration } from './registration.ts'
+import type { Registration } from './receivable.ts'
 import type { RequestFingerprints } from './request-fingerprints.ts'
 
 /** Days in which requests carry the fingerprints of the epoch before too (docs/spec/evidence-families.md#blind-mode-and-epochs). */

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import type { ApiEnv } from '../../environment.ts'
 import { amountInr, gstin, pastDay } from '../evidence/values.ts'
 import { financialYear } from '../identifiers/financial-year.ts'
 import { parsePaise } from '../packs/money.ts'
 import type { ReceivableIdentity } from './fingerprint-input.ts'
+import type { FinancingState } from './states.ts'
 
 /** The members by which a receivable is described (docs/spec/evidence-families.md#first-financing). Leading zeros are legal outside e-invoicing. */
 export const receivableShape = {
@@ -69,4 +71,26 @@ export function identityOf(fields: ReceivableFields): ReceivableIdentity {
   // The schema has refused what is no amount.
   const totalPaise = parsePaise(totalInr) ?? 0
   return { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalPaise }
+}
+
+/** A registration of a receivable. */
+export interface Registration {
+  id: string
+  organisationId: number
+  env: ApiEnv
+  state: FinancingState
+  mode: 'FIELDS' | 'BLIND'
+  dealId: string | null
+  /** the fields with the salts of their commitments; null when it was made without fields */
+  sealedReceivable: string | null
+  /** days, `YYYY-MM-DD` */
+  dueDate: string | null
+  financedOn: string | null
+  renewals: number
+  contested: boolean
+  expiresAt: Date
+  firstSeenAt: Date
+  createdAt: Date
+  /** the newest anchored object of its states, as JSON text */
+  record: string
 }

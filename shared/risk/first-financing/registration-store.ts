@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
-import type { Registration } from './registration.ts'
+import type { Registration } from './receivable.ts'
 import type { FinancingState } from './states.ts'
 
 const COLUMNS = `id, organisation_id AS "organisationId", env, state, mode, deal_id AS "dealId",

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sha256Hex } from '../evidence/values.ts'
-import type { ReceivableFields } from './receivable.ts'
+import { type FinancingKeys, type Fingerprint, receivableFingerprints, soughtFingerprints } from './fingerprint.ts'
+import { identityOf, type ReceivableFields } from './receivable.ts'
 
 /** Epochs that a request may carry at most: two are live while callers move from one to the next. */
 const MAX_EPOCHS = 4
@@ -24,4 +25,24 @@ export type ReceivableInput = ReceivableFields | { fingerprints: RequestFingerpr
 /** Whether its fields are hidden from us. */
 export function isBlind(given: ReceivableInput): given is { fingerprints: RequestFingerprints } {
   return 'fingerprints' in given
+}
+
+/** What it is looked for by. @param window asks the weeks and sizes around fields too */
+export function soughtOf(keys: FinancingKeys, given: ReceivableInput, window: boolean): Fingerprint[] {
+  return isBlind(given) ? byKind(given.fingerprints) : soughtFingerprints(keys, identityOf(given), window)
+}
+
+/** What the registry stores of it; the newest epoch's first. */
+export function allFingerprints(keys: FinancingKeys, given: ReceivableInput): Fingerprint[] {
+  return isBlind(given) ? byKind(given.fingerprints) : receivableFingerprints(keys, identityOf(given))
+}
+
+function byKind(given: RequestFingerprints): Fingerprint[] {
+  return given
+    .toSorted((a, b) => b.epoch - a.epoch)
+    .flatMap(({ epoch, rf1, rf2, rf3 }) => [
+      { epoch, kind: 'RF1' as const, value: rf1 },
+      { epoch, kind: 'RF2' as const, value: rf2 },
+      { epoch, kind: 'RF3' as const, value: rf3 },
+    ])
 }

@@ -1,4 +1,4 @@
-import { addDays, indianDay } from '../packs/calendar.ts'
+import { addDays, indianDay } from '../packs/money.ts'
 
 export const FINANCING_STATES = ['REGISTERED', 'FINANCED', 'RELEASED', 'CANCELLED', 'LAPSED', 'TRANSFERRED'] as const
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { AnchoredObject, AnchorSchema } from '../evidence/values.ts'
 import { DISPUTE_STATES, type Dispute } from './dispute.ts'
-import type { SealedReceivable } from './receivable.ts'
-import type { Registration } from './registration.ts'
+import type { Registration, SealedReceivable } from './receivable.ts'
 import { FINANCING_STATES, stateAt } from './states.ts'
 
 const commitments = z.array(z.object({ name: z.string(), commitment: z.string() }))

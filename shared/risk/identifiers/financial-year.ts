@@ -1,3 +1,5 @@
+import { type IdentifierResult, normaliseUpper } from './identifier.ts'
+
 /**
  * The Indian financial year, April to March, as `YYYY-YY`.
  * @param date `YYYY-MM-DD`, already in Indian time
@@ -6,4 +8,19 @@ export function financialYear(date: string): string {
   const year = Number(date.slice(0, 4))
   const start = Number(date.slice(5, 7)) >= 4 ? year : year - 1
   return `${start}-${String((start + 1) % 100).padStart(2, '0')}`
+}
+
+export interface UdyamParts {
+  state: string
+  district: string
+  serial: string
+}
+
+/** The registration of a small enterprise, 19 characters with hyphens, no checksum (docs/spec/risk-signals.md#identifiers). */
+export function validateUdyam(input: string): IdentifierResult<UdyamParts, 'FORMAT'> {
+  const value = normaliseUpper(input)
+  const match = /^UDYAM-([A-Z]{2})-([0-9]{2})-([0-9]{7})$/.exec(value)
+  if (!match) return { valid: false, value, reason: 'FORMAT' }
+  const [, state = '', district = '', serial = ''] = match
+  return { valid: true, value, parts: { state, district, serial }, warnings: [] }
 }

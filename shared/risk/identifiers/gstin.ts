@@ -1,4 +1,3 @@
-import { gstinLegacyStates, gstinStates } from './gstin-states.ts'
 import { type IdentifierResult, normaliseUpper } from './identifier.ts'
 import { isPanShaped } from './pan.ts'
 
@@ -104,4 +103,52 @@ function gstinParts(value: string): GstinParts {
     position14: value.slice(13, 14),
     checkDigit: value.slice(14, 15),
   }
+}
+
+/** State codes that open a GSTIN (positions 1-2). 99 occurs only in special registration classes (docs/spec/risk-signals.md#gstin). */
+export const gstinStates: Readonly<Record<string, string>> = {
+  '01': 'Jammu and Kashmir',
+  '02': 'Himachal Pradesh',
+  '03': 'Punjab',
+  '04': 'Chandigarh',
+  '05': 'Uttarakhand',
+  '06': 'Haryana',
+  '07': 'Delhi',
+  '08': 'Rajasthan',
+  '09': 'Uttar Pradesh',
+  '10': 'Bihar',
+  '11': 'Sikkim',
+  '12': 'Arunachal Pradesh',
+  '13': 'Nagaland',
+  '14': 'Manipur',
+  '15': 'Mizoram',
+  '16': 'Tripura',
+  '17': 'Meghalaya',
+  '18': 'Assam',
+  '19': 'West Bengal',
+  '20': 'Jharkhand',
+  '21': 'Odisha',
+  '22': 'Chhattisgarh',
+  '23': 'Madhya Pradesh',
+  '24': 'Gujarat',
+  '26': 'Dadra and Nagar Haveli and Daman and Diu',
+  '27': 'Maharashtra',
+  '29': 'Karnataka',
+  '30': 'Goa',
+  '31': 'Lakshadweep',
+  '32': 'Kerala',
+  '33': 'Tamil Nadu',
+  '34': 'Puducherry',
+  '35': 'Andaman and Nicobar Islands',
+  '36': 'Telangana',
+  '37': 'Andhra Pradesh',
+  '38': 'Ladakh',
+  '97': 'Other Territory',
+  '99': 'Centre jurisdiction (special classes only)',
+}
+
+/** Codes of states that were merged or split since: such registrations still circulate, with a warning. */
+export const gstinLegacyStates: Readonly<Record<string, string>> = {
+  '25': 'Daman and Diu (until 2020)',
+  '28': 'Andhra Pradesh (before bifurcation)',
 }

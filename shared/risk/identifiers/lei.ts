@@ -30,3 +30,15 @@ export function leiCheckDigits(first18: string): string {
 function mod97(value: string): bigint {
   return BigInt(value.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n
 }
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/** The check character of ISO 7064 MOD 37,36 over 0-9 and A-Z, which catches every single change. */
+export function mod3736CheckCharacter(text: string): string {
+  let product = 36
+  for (const character of text) {
+    const sum = (product + ALPHABET.indexOf(character)) % 36 || 36
+    product = (sum * 2) % 37
+  }
+  return ALPHABET.charAt((37 - product) % 36)
+}

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { normaliseUpper } from './identifier.ts'
-import { mod3736CheckCharacter } from './iso7064.ts'
+import { mod3736CheckCharacter } from './lei.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Characters before the check character: 125 bits. */

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { InvoiceKey } from '../packs/signals/invoice-keys.ts'
-import { generateSandboxKey, sandboxInvoiceKey } from '../registries/sandbox/invoice-key.ts'
+import { generateSandboxKey, sandboxInvoiceKey } from '../registries/sandbox/demo-invoices.ts'
 
 /** Every collected key of the e-invoice portals; few, and rarely changed. */
 export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {

@@ -11,7 +11,7 @@ import { revokeByConsent } from '../identity/verification-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { MissingReason } from '../registries/connector.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { refreshAssurance, unsealSubject } from './manage-subject.ts'
+import { refreshAssurance, unsealSubject } from './subjects.ts'
 
 /**
  * Records a consent.

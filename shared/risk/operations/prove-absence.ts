@@ -7,7 +7,7 @@ import { findHolder, isAnyUncovered } from '../first-financing/store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import type { OperationDeps } from './deps.ts'
-import { snapshotRegistrations } from './snapshot-registrations.ts'
+import { snapshotRegistrations } from './registrations.ts'
 
 /** That a receivable was not registered when a snapshot was taken; verifiable offline. */
 export interface AbsenceProof {

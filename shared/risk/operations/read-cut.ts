@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { viewAnchor } from '../../transparency/operations/view-anchor.ts'
+import { viewAnchor } from '../../transparency/operations/anchors.ts'
 import { writeZip } from '../../transparency/provenance/zip.ts'
 import { applyRules, type EligibilityRule, RULE_RESULTS, type RuleResult, together } from '../pools/eligibility.ts'
 import { factOf, type PoolFact } from '../pools/facts.ts'

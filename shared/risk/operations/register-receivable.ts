@@ -7,16 +7,20 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
-import { allFingerprints, soughtOf } from '../first-financing/fingerprints-of-request.ts'
-import type { ReceivableFields, SealedReceivable } from '../first-financing/receivable.ts'
-import type { Registration } from '../first-financing/registration.ts'
+import type { ReceivableFields, Registration, SealedReceivable } from '../first-financing/receivable.ts'
 import {
   findRegistration,
   insertRegistration,
   isReceivableOf,
   lockRegistration,
 } from '../first-financing/registration-store.ts'
-import { isBlind, type ReceivableInput, type RequestFingerprints } from '../first-financing/request-fingerprints.ts'
+import {
+  allFingerprints,
+  isBlind,
+  type ReceivableInput,
+  type RequestFingerprints,
+  soughtOf,
+} from '../first-financing/request-fingerprints.ts'
 import { REGISTERED_DAYS } from '../first-financing/states.ts'
 import {
   dropRegistered,
@@ -29,8 +33,7 @@ import {
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { lapseRegistration } from './move-registration.ts'
-import { replaceFingerprints } from './replace-fingerprints.ts'
+import { lapseRegistration, replaceFingerprints } from './registrations.ts'
 
 const EVENT_TYPE = 'first_financing.registered'
 const DAY_MS = 86_400_000

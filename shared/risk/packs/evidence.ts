@@ -1,5 +1,5 @@
 import type { ConsentRef, EvidenceTier, MissingReason, RegistryResult } from '../registries/connector.ts'
-import type { PackRegistryResults } from './registry-results.ts'
+import type { PackRegistryResults } from './policy.ts'
 import type { PackRequest } from './request.ts'
 import type { RegistryFindings } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'

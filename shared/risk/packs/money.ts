@@ -45,3 +45,57 @@ function scaled(paise: Paise, unit: bigint): string {
 function grouped(rupees: number): string {
   return String(rupees).replace(/(?<=[0-9])(?=(?:[0-9]{2})*[0-9]{3}$)/g, ',')
 }
+
+/** Calendar days and months of Indian time, as `YYYY-MM-DD` and `YYYY-MM`: plain text compares in time order. */
+const INDIA_OFFSET_MS = 330 * 60_000
+const DAY_MS = 86_400_000
+
+/** The calendar day in India at an instant (milliseconds since the epoch). India keeps +05:30 all year. */
+export function indianDay(atMs: number): string {
+  return new Date(atMs + INDIA_OFFSET_MS).toISOString().slice(0, 10)
+}
+
+/** The calendar month of a day or month text, moved by a number of months. */
+export function addMonths(month: string, count: number): string {
+  const index = Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7)) - 1 + count
+  return `${String(Math.floor(index / 12)).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}`
+}
+
+/** The months from `first` on, oldest first. */
+export function monthsFrom(first: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => addMonths(first, index))
+}
+
+export function daysInMonth(month: string): number {
+  return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5, 7)), 0)).getUTCDate()
+}
+
+/** A day of a month, counted from 1. */
+export function dayOf(month: string, day: number): string {
+  return `${month}-${String(day).padStart(2, '0')}`
+}
+
+/** The day after or before, by a number of days. */
+export function addDays(day: string, count: number): string {
+  return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** Days from one day to another, negative when that is before. */
+export function daysBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS
+}
+
+/** Whether a text is an existing calendar day, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return false
+  const at = Date.parse(text)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
+}
+
+/** `DD/MM/YYYY` or `DD-MM-YYYY` as `YYYY-MM-DD`; `undefined` when it is no existing day. */
+export function dayFromIndianText(text: string): string | undefined {
+  const match = /^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$/.exec(text)
+  if (!match) return undefined
+  const day = `${match[3]}-${match[2]}-${match[1]}`
+  return isDay(day) ? day : undefined
+}

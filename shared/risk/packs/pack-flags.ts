@@ -1,13 +1,13 @@
-import { gstinLegacyStates } from '../identifiers/gstin-states.ts'
+import { gstinLegacyStates } from '../identifiers/gstin.ts'
 import type { MissingReason, RegistryResult } from '../registries/connector.ts'
-import type { PackRegistryResults, PartyRole } from './registry-results.ts'
+import type { PackRegistryResults, PartyRole } from './policy.ts'
 import type { PackRequest } from './request.ts'
 import type { CashflowNotes } from './signals/account-cashflow.ts'
 import type { RegistryFindings } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'
 import type { Leg, TokenReason } from './signals/e-invoice-token.ts'
 import type { LedgerWindow } from './signals/trade-ledger.ts'
-import { tradeTrend } from './signals/trade-trend.ts'
+import { tradeTrend } from './signals/trade-relationship.ts'
 
 export interface FlagsInput {
   env: 'SANDBOX' | 'PRODUCTION'

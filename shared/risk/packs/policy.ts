@@ -1,4 +1,14 @@
 import { z } from 'zod'
+import type { RegistryResult } from '../registries/connector.ts'
+import type {
+  AccountData,
+  CompanyMaster,
+  OutwardSupplies,
+  ProvidentFund,
+  SecuritySearch,
+  TaxpayerStatus,
+  TradeLedger,
+} from '../registries/registry-data.ts'
 
 /** The keys of `gradedSignals`, in the order in which a pack shows them. */
 export const GRADED_KEYS = [
@@ -36,4 +46,26 @@ export const defaultPolicy: PackPolicy = {
     relatedParty: 'CONFLICT',
     doubleFinancing: 'CONFLICT',
   },
+}
+
+/** Every registry answer a pack is composed from. */
+export interface PackRegistryResults {
+  /** The borrower's return about the buyer; the subcontractor's return about the borrower. */
+  trade: { ab: RegistryResult<TradeLedger>; bc: RegistryResult<TradeLedger> }
+  taxpayer: Record<'buyer' | 'borrower' | 'subcontractor', RegistryResult<TaxpayerStatus>>
+  company: Record<'buyer' | 'borrower' | 'subcontractor', RegistryResult<CompanyMaster>>
+  turnover: Record<'borrower' | 'subcontractor', RegistryResult<OutwardSupplies>>
+  headcount: Record<'borrower' | 'subcontractor', RegistryResult<ProvidentFund>>
+  security: RegistryResult<SecuritySearch>
+  accounts: RegistryResult<AccountData>
+}
+
+export type PartyRole = 'buyer' | 'borrower' | 'subcontractor'
+
+/** How long a link to a pack works unless it is revoked before. */
+export const SHARE_DAYS = 30
+
+/** What is digested of the token of a link, so that a digest of ours can stand for nothing else. */
+export function shareDigestText(token: string): string {
+  return `pack-share:${token}`
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../errors.ts'
 import { type GstinOptions, validateGstin } from '../identifiers/gstin.ts'
-import { isDay } from './calendar.ts'
-import { parsePaise } from './money.ts'
+import { isDay, parsePaise } from './money.ts'
 import { TOKEN_MAX_BYTES, TOKENS_MAX_COUNT } from './signals/e-invoice-token.ts'
 
 /** The body of `POST /v1/po/risk-signals`, validated and normalised. Amounts are rupees as the caller wrote them. */

@@ -1,5 +1,4 @@
-import { daysBetween } from '../packs/calendar.ts'
-import { parsePaise } from '../packs/money.ts'
+import { daysBetween, parsePaise } from '../packs/money.ts'
 import type { Receivable } from '../receivables/evidence-object.ts'
 
 /** What strata, replines and rules look at. Null is what nobody knows: never zero, and never adverse. */

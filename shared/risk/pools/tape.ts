@@ -1,5 +1,5 @@
-import { type CsvCell, csvText } from '../evidence/csv.ts'
-import { daysBetween } from '../packs/calendar.ts'
+import { type CsvCell, csvText } from '../evidence/values.ts'
+import { daysBetween } from '../packs/money.ts'
 import type { Receivable } from '../receivables/evidence-object.ts'
 
 /** How a tape may be had. */

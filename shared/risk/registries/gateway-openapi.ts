@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { MISSING_REASONS } from './connector.ts'
 import { AccountsAnswer } from './http/accounts.ts'
-import { CompanyAnswer } from './http/companies.ts'
+import { CompanyAnswer, PersonAnswer, PersonSearchBody } from './http/companies.ts'
 import { ExportCertificateAnswer, ExporterCodeAnswer, ShippingBillAnswer } from './http/foreign-trade.ts'
 import { GatewayProblem } from './http/gateway.ts'
 import { InvoiceActionAnswer } from './http/invoice-actions.ts'
-import { PersonAnswer, PersonSearchBody } from './http/persons.ts'
-import { ProvidentFundAnswer } from './http/provident-fund.ts'
 import { SecuritySearchAnswer, SecuritySearchBody } from './http/security-interests.ts'
-import { OutwardSuppliesAnswer, TaxpayerAnswer } from './http/taxpayers.ts'
+import { OutwardSuppliesAnswer, ProvidentFundAnswer, TaxpayerAnswer } from './http/taxpayers.ts'
 import { TradeReturnsAnswer } from './http/trade-returns.ts'
 
 const text = { type: 'string' }

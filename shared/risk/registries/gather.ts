@@ -1,6 +1,6 @@
 import { panOfGstin } from '../identifiers/gstin.ts'
-import { addDays, addMonths, dayOf, indianDay } from '../packs/calendar.ts'
-import type { PackRegistryResults } from '../packs/registry-results.ts'
+import { addDays, addMonths, dayOf, indianDay } from '../packs/money.ts'
+import type { PackRegistryResults } from '../packs/policy.ts'
 import type { PackConsents, PackRequest } from '../packs/request.ts'
 import type { ConsentRef, RegistryContext, RegistryEnv } from './connector.ts'
 import type { RegistrySet } from './registry-set.ts'

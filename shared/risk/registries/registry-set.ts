@@ -1,16 +1,14 @@
 import { z } from 'zod'
 import type { Breakers } from './breaker.ts'
-import type { Registry, RegistryDeps } from './connector.ts'
+import { type Registry, type RegistryDeps, unconfiguredRegistry } from './connector.ts'
 import { type AccountsInput, createAccounts } from './http/accounts.ts'
-import { createCompanyMaster } from './http/companies.ts'
+import { createCompanyMaster, createPersonRecords } from './http/companies.ts'
 import { createExportCertificates, createExporterCodes, createShippingBills } from './http/foreign-trade.ts'
 import { GatewayConfig } from './http/gateway.ts'
 import { createInvoiceActions } from './http/invoice-actions.ts'
 import { createLeiRecords, LeiConfig, type LeiQuery } from './http/lei-records.ts'
-import { createPersonRecords } from './http/persons.ts'
-import { createProvidentFund } from './http/provident-fund.ts'
 import { createSecurityInterests } from './http/security-interests.ts'
-import { createOutwardSupplies, createTaxpayerStatus } from './http/taxpayers.ts'
+import { createOutwardSupplies, createProvidentFund, createTaxpayerStatus } from './http/taxpayers.ts'
 import { createTradeReturns, type TradeReturnsInput } from './http/trade-returns.ts'
 import type {
   AccountData,
@@ -31,7 +29,6 @@ import type {
   TaxpayerStatus,
   TradeLedger,
 } from './registry-data.ts'
-import { unconfiguredRegistry } from './unconfigured.ts'
 
 /** Everything a pack asks outside, one entry per capability. */
 export interface RegistrySet {

@@ -1,4 +1,4 @@
-import { nameSimilarity } from '../businesses/names.ts'
+import { nameSimilarity } from '../businesses/entity.ts'
 import { parsePaise } from '../packs/money.ts'
 import type { RegistryResult } from '../registries/connector.ts'
 import type { ExportCertificate, ExporterCode, ShippingBill, ShippingBillName } from '../registries/registry-data.ts'

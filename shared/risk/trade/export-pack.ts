@@ -1,7 +1,7 @@
 import { createBundle } from '../../transparency/provenance/bagit.ts'
 import type { Files } from '../../transparency/provenance/zip.ts'
 import type { Committed } from '../evidence/commitment.ts'
-import { csvText } from '../evidence/csv.ts'
+import { csvText } from '../evidence/values.ts'
 import type { TradeDocument } from './trade-pack.ts'
 
 /** What an exported pack is made of. */

@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { DomainError } from '../../errors.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './errors.ts'
 
 /** Whose key it is: keys of other organisations and environments are other keys. */
 export interface KeyScope {
@@ -167,4 +169,45 @@ export async function pruneKeys(db: Knex, limit: number): Promise<number> {
     [limit],
   )
   return rowCount
+}
+
+/** A mutating POST came without a usable `x-idempotency-key`. */
+export class IdempotencyKeyRequiredError extends DomainError {
+  readonly code = 'IDEMPOTENCY_KEY_REQUIRED'
+}
+
+/** The same request is being answered right now, here or in another process. */
+class IdempotencyInProgressError extends DomainError {
+  readonly code = 'IDEMPOTENCY_IN_PROGRESS'
+  override readonly retryAfterSeconds: number
+  constructor(retryAfterSeconds: number) {
+    super('the first request with this key is still being answered')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The key was used for another request. */
+class IdempotencyKeyReusedError extends DomainError {
+  readonly code = 'IDEMPOTENCY_KEY_REUSED'
+  constructor() {
+    super('this key was used for a request with another path or body')
+  }
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** Returns true for a valid idempotency key: 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
+export function isIdempotencyKey(text: string): boolean {
+  return KEY.test(text)
+}
+
+/** Fingerprint of a request: method, route, path parameters and canonical body; 32 bytes (docs/spec/risk-signals.md#idempotency). */
+export function requestFingerprint(request: {
+  method: string
+  route: string
+  params: Readonly<Record<string, string>>
+  body: unknown
+}): Buffer {
+  const { method, route, params, body } = request
+  return hash('sha256', canonicalize({ method: method.toUpperCase(), route, params: { ...params }, body }), 'buffer')
 }

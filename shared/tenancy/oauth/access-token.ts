@@ -1,4 +1,13 @@
-import { CompactSign, errors, importJWK, type JWK, jwtVerify } from 'jose'
+import {
+  CompactSign,
+  calculateJwkThumbprint,
+  errors,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  jwtVerify,
+} from 'jose'
 import { isBase64url } from '../../canonical/base64url.ts'
 import { type JsonObject, parseJson } from '../../canonical/parse-json.ts'
 import type { ApiEnv } from '../../environment.ts'
@@ -150,4 +159,21 @@ function parseText(text: string): JsonObject {
 
 function refused(reason: string): UnauthorizedError {
   return new UnauthorizedError(`the access token is not accepted: ${reason}`)
+}
+
+/** A new signing key; `kid` is its RFC 7638 thumbprint. */
+export interface NewTokenKey {
+  kid: string
+  alg: TokenAlg
+  /** as published in the JWKS, with kid, use and alg */
+  publicJwk: JWK
+  privateJwk: JWK
+}
+
+export async function generateTokenKey(alg: TokenAlg): Promise<NewTokenKey> {
+  const pair = await generateKeyPair(alg, { extractable: true, modulusLength: 2048 })
+  const privateJwk = await exportJWK(pair.privateKey)
+  const bare = await exportJWK(pair.publicKey)
+  const kid = await calculateJwkThumbprint(bare)
+  return { kid, alg, publicJwk: { ...bare, kid, use: 'sig', alg }, privateJwk }
 }

@@ -1,8 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import type { TokenAlg } from './access-token.ts'
-import type { NewTokenKey } from './token-keys.ts'
+import type { NewTokenKey, TokenAlg } from './access-token.ts'
 
 /** A client as the token endpoint and the bearer check need it. */
 export interface ClientRecord {

@@ -1,4 +1,4 @@
-import { OAuthError } from './oauth-error.ts'
+import { DomainError } from '../../errors.ts'
 
 /** A token request taken apart; nothing of it is verified yet. */
 export interface TokenRequest {
@@ -126,4 +126,52 @@ export function grantScopes(
 
 function printable(text: string): string {
   return text.slice(0, 50).replaceAll(/[^\x20-\x7e]/g, '?')
+}
+
+/** The error codes of RFC 6749 section 5.2, and that of RFC 8707 section 2. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+
+/** A token request that is refused. `isBasic`: the client used HTTP Basic, so the answer names that scheme. */
+export class OAuthError extends DomainError {
+  readonly code: 'UNAUTHORIZED' | 'VALIDATION_ERROR'
+  readonly oauthCode: OAuthErrorCode
+  readonly isBasic: boolean
+  constructor(oauthCode: OAuthErrorCode, message: string, isBasic = false) {
+    super(message)
+    this.oauthCode = oauthCode
+    this.code = oauthCode === 'invalid_client' ? 'UNAUTHORIZED' : 'VALIDATION_ERROR'
+    this.isBasic = isBasic
+  }
+}
+
+/** One bucket of attempts: how many it holds; it regains all of them within a minute. */
+export interface ThrottleRule {
+  bucket: string
+  capacity: number
+}
+
+/** How much of its capacity a bucket regains each second. */
+export const THROTTLE_SHARE_PER_SECOND = 1 / 60
+
+/**
+ * Buckets of one attempt. `blocking` ones give a token before the secret is looked at, so that parallel guesses cannot
+ * outrun the count; a right secret gives it back. Both contain the caller's address, so nobody can empty them for
+ * somebody at another address. The client's own bucket only turns the answer to a wrong secret into a 429; a right
+ * secret passes it always, else a stranger could lock the client out.
+ * @param address the caller's, as `addressBucket` makes it
+ */
+export function throttleRules(clientId: string, address: string): { blocking: ThrottleRule[]; client: ThrottleRule } {
+  return {
+    blocking: [
+      { bucket: `token:pair:${clientId}:${address}`, capacity: 10 },
+      { bucket: `token:address:${address}`, capacity: 50 },
+    ],
+    client: { bucket: `token:client:${clientId}`, capacity: 30 },
+  }
 }

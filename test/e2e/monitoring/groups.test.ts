@@ -1,5 +1,5 @@
 import test from 'ava'
-import { notificationDue } from '#shared/contracts/notification-due.ts'
+import { notificationDue } from '#shared/contracts/worker-messages.ts'
 import { finishesOf } from '#shared/monitoring/alerting/fact-store.ts'
 import { findIntegration } from '#shared/monitoring/integrations/store.ts'
 import { insertNotifications } from '#shared/monitoring/notifications/store.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { alertsReevaluate } from '#shared/contracts/alerts-reevaluate.ts'
+import { alertsReevaluate } from '#shared/contracts/worker-messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'

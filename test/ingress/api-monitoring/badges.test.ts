@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
+import type { BadgeUrls } from '#shared/monitoring/badges/signature.ts'
 import { execute } from '#shared/platform/database/sql.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'

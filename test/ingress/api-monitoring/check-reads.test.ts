@@ -1,5 +1,5 @@
 import test from 'ava'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'

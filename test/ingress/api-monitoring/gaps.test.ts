@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { closeGap } from '#shared/monitoring/operations/close-gap.ts'
+import { closeGap } from '#shared/monitoring/operations/uptime.ts'
 import { toIsoSeconds } from '#shared/time.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
-import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
+import type { BadgeUrls } from '#shared/monitoring/badges/signature.ts'
+import { transferCheck } from '#shared/monitoring/operations/projects.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck, addKey, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'

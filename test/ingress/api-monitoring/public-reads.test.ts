@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { BadgeUrls } from '#shared/monitoring/badges/urls.ts'
+import type { BadgeUrls } from '#shared/monitoring/badges/signature.ts'
 import { saveStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { currentTenant } from '#shared/platform/database/tenant.ts'
 import type { HttpProduct } from '../../support/product.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { addMonths } from '#shared/risk/packs/calendar.ts'
+import { addMonths } from '#shared/risk/packs/money.ts'
 import { returnWindow } from '#shared/risk/packs/signals/return-window.ts'
 import { ok, recordingGateway } from '../../shared/risk/registries/recording-gateway.ts'
 import { openClient } from '../../support/platform-client.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { addDays, indianDay } from '#shared/risk/packs/calendar.ts'
+import { addDays, indianDay } from '#shared/risk/packs/money.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openClient } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'

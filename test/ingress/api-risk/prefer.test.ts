@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readPreference } from '../../../ingress/api-risk/prefer.ts'
+import { readPreference } from '../../../ingress/api-risk/path-params.ts'
 
 for (const [prefer, waitMs, applied] of [
   [undefined, 10_000, null],

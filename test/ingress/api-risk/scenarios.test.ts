@@ -1,6 +1,6 @@
 import test from 'ava'
 import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
-import { indianDay } from '#shared/risk/packs/calendar.ts'
+import { indianDay } from '#shared/risk/packs/money.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient, type Reply } from '../../support/platform-client.ts'

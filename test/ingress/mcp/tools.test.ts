@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { canonicalize } from '#shared/canonical/jcs.ts'
 import { MONITORING_SCOPES } from '#shared/tenancy/agents/agent-key.ts'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
-import { FORMULAS, TIERS } from '../../../ingress/mcp/glossary.ts'
+import { FORMULAS, TIERS } from '../../../ingress/mcp/tool.ts'
 import { INSTRUCTIONS } from '../../../ingress/mcp/tool-server.ts'
 import { tools } from '../../../ingress/mcp/tools.ts'
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import test from 'ava'
-import { createByteBudget } from '../../../ingress/byte-budget.ts'
 import { countBody, openBody } from '../../../ingress/middleware/body.ts'
-import { parseInTurns } from '../../../ingress/middleware/parse-json.ts'
+import { parseInTurns } from '../../../ingress/middleware/form-text.ts'
+import { createByteBudget } from '../../../ingress/slots.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Answer, send } from '../../support/send.ts'
 

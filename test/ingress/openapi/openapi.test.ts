@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
-import { openApiText } from '../../../ingress/admin/openapi.ts'
+import { openApiText } from '../../../ingress/admin/generate.ts'
 import { documentedRoutes, openApiDocument } from '../../../ingress/openapi.ts'
 import type { Route } from '../../../ingress/route.ts'
 import type { HttpProduct } from '../../support/product.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { agentName } from '../../../ingress/web/account/agent-name.ts'
+import { agentName } from '../../../ingress/web/account/session-list.tsx'
 
 for (const [agent, name] of [
   ['Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0', 'Firefox on Linux'],

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { bodyText } from '../../../ingress/web/monitoring/checks/body-text.ts'
+import { bodyText } from '../../../ingress/web/monitoring/checks/ping-body.ts'
 
 const shown = (text: string) => bodyText(Buffer.from(text))
 

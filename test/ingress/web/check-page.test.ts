@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { LogEntry } from '#shared/monitoring/pages/check-log-store.ts'
-import { firstLine, pairEntries } from '../../../ingress/web/monitoring/checks/log-pairs.ts'
+import { firstLine, pairEntries } from '../../../ingress/web/monitoring/checks/ping-body.ts'
 import { scaleOf } from '../../../ingress/web/monitoring/checks/scale.ts'
 import { previewSchedule, scheduleText } from '../../../ingress/web/monitoring/checks/schedule-text.ts'
 

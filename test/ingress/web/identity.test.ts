@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { trustIssuer } from '#shared/risk/operations/trust-issuer.ts'
+import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { grantFamilies } from '#shared/tenancy/organisations/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { certificates } from '../../support/identity-certificates.ts'

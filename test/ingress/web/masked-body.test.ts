@@ -1,5 +1,5 @@
 import test from 'ava'
-import { maskPieces } from '../../../ingress/web/monitoring/checks/masked-body.ts'
+import { maskPieces } from '../../../ingress/web/monitoring/checks/ping-body.ts'
 
 const SECRETS = ['3d2f-1', 'key_of-eleven']
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { qrMatrix } from '#shared/risk/packs/pdf/qr-matrix.ts'
+import { qrMatrix } from '#shared/risk/packs/pdf/draw-qr.ts'
 import { send } from '../../support/send.ts'
 import { answerOf, post, resolveRequest } from '../../support/test-wallet.ts'
 import { ask, attempt, client, company, iss, issued, product, start, stop } from '../api-risk/presentation-support.ts'

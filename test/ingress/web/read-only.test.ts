@@ -1,5 +1,5 @@
 import test from 'ava'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { send } from '../../support/send.ts'

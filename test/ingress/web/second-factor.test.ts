@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Secret, TOTP } from 'otpauth'
-import { addPasskey } from '#shared/tenancy/operations/change-second-factor.ts'
+import { addPasskey } from '#shared/tenancy/operations/second-factor.ts'
 import { nowMicros } from '#shared/time.ts'
 import { runAdmin } from '../../../ingress/admin/run.ts'
 import { userCommands } from '../../../ingress/admin/user.ts'

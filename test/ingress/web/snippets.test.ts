@@ -1,6 +1,6 @@
 import test from 'ava'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
-import { percentUp } from '../../../ingress/web/monitoring/checks/percent-up.ts'
+import { percentUp } from '../../../ingress/web/monitoring/checks/scale.ts'
 import { snippets } from '../../../ingress/web/monitoring/checks/snippets.ts'
 
 const url = 'https://x.test/ping/1'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
-import { integrationTried } from '#shared/contracts/integration-tried.ts'
+import { integrationTried } from '#shared/contracts/worker-messages.ts'
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'

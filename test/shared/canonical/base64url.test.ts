@@ -8,7 +8,7 @@ import { generateSigningKey, signJwt } from '#shared/risk/domain-keys/signing-ke
 import { verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
 import { readKid } from '#shared/tenancy/oauth/access-token.ts'
 import { readPassport } from '#shared/transparency/provenance/passport.ts'
-import { csrfToken, isCsrfToken } from '../../../ingress/web/shell/csrf.ts'
+import { csrfToken, isCsrfToken } from '../../../ingress/web/shell/sessions.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 

@@ -3,8 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { isPathToken, isSignedBy, pathToken } from '#shared/risk/colending/lms-signature.ts'
-import { bodySignature, signatureHeaders, standardSignature } from '#shared/webhooks/signature.ts'
-import { formatSecret, secretKeyOf } from '#shared/webhooks/signing-secret.ts'
+import {
+  bodySignature,
+  formatSecret,
+  secretKeyOf,
+  signatureHeaders,
+  standardSignature,
+} from '#shared/webhooks/signature.ts'
 import { root } from '../../support/imports.ts'
 
 const vectors = JSON.parse(readFileSync(join(root, 'test/vectors/signals.json'), 'utf8'))

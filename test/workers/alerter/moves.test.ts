@@ -1,5 +1,5 @@
 import test from 'ava'
-import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
+import { transferCheck } from '#shared/monitoring/operations/projects.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { storeGaps } from '#shared/monitoring/availability/gap-store.ts'
-import { endWindow } from '#shared/monitoring/operations/end-window.ts'
+import { endWindow } from '#shared/monitoring/operations/windows.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addChat, notify } from '../../support/alerts.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { noteMonthlyLimit } from '#shared/monitoring/operations/send-reports.ts'
+import { noteMonthlyLimit } from '#shared/monitoring/operations/reports.ts'
 import { createTeam, emailOf, join } from '../../ingress/web/people.ts'
 import { openProduct } from '../../support/product.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import { createGathering } from '../../../workers/ping-evaluator/gathering.ts'
+import { createGathering } from '../../../workers/ping-evaluator/applier.ts'
 
 const AN_HOUR = 3_600_000
 

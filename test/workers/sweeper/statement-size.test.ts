@@ -1,5 +1,5 @@
 import test from 'ava'
-import { stateDays } from '#shared/monitoring/operations/state-days.ts'
+import { stateDays } from '#shared/monitoring/operations/uptime.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import { openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'

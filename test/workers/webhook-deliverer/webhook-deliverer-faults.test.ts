@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import test from 'ava'
 import { microsOfSeconds } from '#shared/time.ts'
-import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-deliveries.ts'
+import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openPipeline } from './webhook-pipeline.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-deliveries.ts'
+import { dueDeliveries } from '../../../workers/sweeper/sweeps/due-messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openPipeline, type Pipeline } from './webhook-pipeline.ts'

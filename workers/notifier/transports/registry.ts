@@ -1,33 +1,27 @@
-import { appriseTransport } from './apprise.ts'
-import { callTransport } from './call.ts'
-import { discordTransport } from './discord.ts'
-import { emailTransport } from './email.ts'
-import { githubTransport } from './github.ts'
-import { googlechatTransport } from './googlechat.ts'
-import { gotifyTransport } from './gotify.ts'
-import { groupTransport } from './group.ts'
-import { matrixTransport } from './matrix.ts'
-import { mattermostTransport } from './mattermost.ts'
-import { msteamswTransport } from './msteamsw.ts'
-import { ntfyTransport } from './ntfy.ts'
-import { opsgenieTransport } from './opsgenie.ts'
-import { pagertreeTransport } from './pagertree.ts'
-import { pdTransport } from './pd.ts'
-import { poTransport } from './po.ts'
-import { pushbulletTransport } from './pushbullet.ts'
-import { rocketchatTransport } from './rocketchat.ts'
-import { shellTransport } from './shell.ts'
-import { signalTransport } from './signal.ts'
-import { slackTransport } from './slack.ts'
-import { smsTransport } from './sms.ts'
-import { spikeTransport } from './spike.ts'
-import { telegramTransport } from './telegram.ts'
+import { githubTransport, trelloTransport } from './boards.ts'
+import {
+  discordTransport,
+  googlechatTransport,
+  matrixTransport,
+  mattermostTransport,
+  msteamswTransport,
+  rocketchatTransport,
+  slackTransport,
+  telegramTransport,
+  zulipTransport,
+} from './chat.ts'
+import {
+  opsgenieTransport,
+  pagertreeTransport,
+  pdTransport,
+  spikeTransport,
+  victoropsTransport,
+} from './incident-tools.ts'
+import { emailTransport, groupTransport, shellTransport } from './other.ts'
+import { callTransport, signalTransport, smsTransport, whatsappTransport } from './phone.ts'
+import { appriseTransport, gotifyTransport, ntfyTransport, poTransport, pushbulletTransport } from './push.ts'
 import type { Transport } from './transport.ts'
-import { trelloTransport } from './trello.ts'
-import { victoropsTransport } from './victorops.ts'
 import { webhookTransport } from './webhook.ts'
-import { whatsappTransport } from './whatsapp.ts'
-import { zulipTransport } from './zulip.ts'
 
 const all: readonly Transport[] = [
   emailTransport,

@@ -1,7 +1,7 @@
 import { statusColours } from '#shared/monitoring/notifications/chat-text.ts'
-import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
 import { factsOf, quotedBody, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
+import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring/notifications/text-parts.ts'
 
 /** The markup that a service reads. Discord has no code block with more than three backticks. */
 type Format = 'slack' | 'markdown' | 'discord'

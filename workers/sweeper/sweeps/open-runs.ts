@@ -1,11 +1,11 @@
-import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import {
   type AbandonedNotice,
   abandonOldRuns,
   claimAbandonedNotices,
   countOpenRuns,
 } from '#shared/monitoring/rules/run-store.ts'
-import { queueLinkMail } from '#shared/tenancy/operations/queue-link-mail.ts'
+import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import type { Sweep } from '../sweep.ts'
 
 /** Hours after its deadline in which the end of a run is still waited for (docs/spec/alerting.md#watched-runs). */

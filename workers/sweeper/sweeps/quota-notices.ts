@@ -1,5 +1,5 @@
 import { createMailer, MailError, type OutgoingMail } from '#shared/delivery/mailer.ts'
-import { escapeHtml, oneLine } from '#shared/monitoring/notifications/escapes.ts'
+import { escapeHtml, oneLine } from '#shared/monitoring/notifications/text-parts.ts'
 import { claimQuotaNotices, type DueNotice, returnQuotaNotice } from '#shared/monitoring/projects/quota-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Sweep } from '../sweep.ts'

@@ -11,11 +11,16 @@ import { pruneMails } from '#shared/monitoring/reports/report-store.ts'
 import { pruneStatements } from '#shared/monitoring/statements/statement-store.ts'
 import { pruneStarts } from '#shared/platform/broker/redelivery-store.ts'
 import { forgetMailboxes } from '#shared/risk/acceptance/buyer-request-store.ts'
+import { takeExpired } from '#shared/risk/colending/imports/import-store.ts'
+import { sweepUploads } from '#shared/risk/colending/imports/upload-store.ts'
 import { pruneCounters } from '#shared/risk/metering/counter-store.ts'
+import { giveUpImport } from '#shared/risk/operations/imports.ts'
 import { pruneAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { pruneAgentCalls } from '#shared/tenancy/agents/digest-store.ts'
 import { pruneKeys } from '#shared/tenancy/idempotency/store.ts'
 import { pruneBuckets } from '#shared/tenancy/rate-limits/store.ts'
+import { toDate } from '#shared/time.ts'
+import { pruneAnswers, pruneDeliveries } from '#shared/webhooks/retention-store.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 5_000
@@ -61,4 +66,37 @@ export const retention: Sweep = {
 
 async function untilEmpty(prune: () => Promise<number>): Promise<void> {
   while ((await prune()) === PAGE);
+}
+
+const DELIVERY_RETENTION_PAGE = 1000
+
+/** Removes deliveries, and what endpoints answered, that are past their time; a page at a time. */
+export const deliveryRetention: Sweep = {
+  name: 'delivery-retention',
+  everySeconds: 600,
+  async run({ deps, now }) {
+    const at = toDate(now)
+    while ((await pruneAnswers(deps.reserveDb, at, DELIVERY_RETENTION_PAGE)) === DELIVERY_RETENTION_PAGE);
+    while ((await pruneDeliveries(deps.reserveDb, at, DELIVERY_RETENTION_PAGE)) === DELIVERY_RETENTION_PAGE);
+  },
+}
+
+const ABANDONED_IMPORTS_PAGE = 100
+
+/** Forgets uploads that were broken off an hour ago, and gives imports up that have not ended for a day. */
+export const abandonedImports: Sweep = {
+  name: 'abandoned-imports',
+  everySeconds: 60,
+  async run({ deps }) {
+    while ((await sweepUploads(deps.reserveDb, ABANDONED_IMPORTS_PAGE)) === ABANDONED_IMPORTS_PAGE);
+    for (let taken = ABANDONED_IMPORTS_PAGE; taken === ABANDONED_IMPORTS_PAGE; ) {
+      taken = await deps.outbox.run(async (tx, enqueue) => {
+        const expired = await takeExpired(tx, ABANDONED_IMPORTS_PAGE)
+        for (const found of expired) {
+          await giveUpImport(tx, found, { line: 0, code: 'EXPIRED' }, null, { enqueue, now: deps.now })
+        }
+        return expired.length
+      })
+    }
+  },
 }

@@ -1,7 +1,10 @@
-import { queuesOf } from '#shared/contracts/ping-generations.ts'
+import { deadLetterQueueOf } from '#shared/contracts/define-message.ts'
+import { pingQueue } from '#shared/contracts/ping-batch.ts'
+import { type PingGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
 import { durableQueues } from '#shared/contracts/topology.ts'
 import { brokerManagement } from '#shared/platform/broker/management.ts'
-import { readReplication } from '#shared/platform/database/replication.ts'
+import { outlivedGenerations, retiredGenerations, retireGeneration } from '#shared/platform/database/ping-shards.ts'
+import { readReplication } from '#shared/platform/database/server.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
@@ -43,4 +46,59 @@ async function inspectBroker({ config, log, metrics, installation }: WorkerDeps)
   metrics.brokerNodes.set({ state: 'running' }, state.nodes.filter(({ running }) => running).length)
   metrics.brokerNodes.set({ state: 'partitioned' }, state.nodes.filter((node) => node.partitions.length > 0).length)
   metrics.brokerNodes.set({ state: 'alarmed' }, state.nodes.filter(({ alarms }) => alarms.length > 0).length)
+}
+
+const BARRIER_TIMEOUT_MS = 2_000
+
+/**
+ * Sweeps in a row that must find nothing in a queue. RabbitMQ says so as well while the queue's leader does not answer it
+ * within a quarter of a second, and what is deleted then is lost.
+ */
+const TIMES_EMPTY = 3
+
+/**
+ * Gives up the queues of a generation that nobody can send to any more (docs/adr/0038), once they are empty and nothing
+ * that was given up lies beside them; deletes them after every process has heard of it.
+ */
+export function outlivedQueues(): Sweep {
+  const timesEmpty = new Map<string, number>()
+
+  /** Looks at queues once, and counts it. @returns those that are there */
+  async function look({ broker }: WorkerDeps, names: readonly string[]): Promise<string[]> {
+    const found = await broker.inspect(names)
+    for (const name of names) {
+      const isEmpty = (found.get(name)?.messages ?? 0) === 0
+      timesEmpty.set(name, isEmpty ? (timesEmpty.get(name) ?? 0) + 1 : 0)
+    }
+    return names.filter((name) => found.has(name))
+  }
+  const isEmpty = (name: string) => (timesEmpty.get(name) ?? 0) >= TIMES_EMPTY
+
+  async function deleteQueues(deps: WorkerDeps, one: Pick<PingGeneration, 'generation' | 'shards'>) {
+    // What holds something after all is left for a person: doctor names it.
+    const empty = (await look(deps, namesOf(one))).filter(isEmpty)
+    if (empty.length === 0) return
+    await deps.broker.remove(empty)
+    deps.log.info({ queues: empty }, 'pings.queues-deleted')
+  }
+
+  return {
+    name: 'outlived-queues',
+    everySeconds: 5,
+    async run({ deps, barriers }) {
+      for (const one of await outlivedGenerations(deps.reserveDb)) {
+        const queues = queuesOf(one)
+        if ((await barriers.answering(queues, BARRIER_TIMEOUT_MS)).size < queues.length) continue
+        await look(deps, namesOf(one))
+        if (namesOf(one).every(isEmpty)) await retireGeneration(deps.reserveDb, one.generation)
+      }
+      for (const one of await retiredGenerations(deps.reserveDb)) await deleteQueues(deps, one)
+    },
+  }
+}
+
+function namesOf(one: Pick<PingGeneration, 'generation' | 'shards'>): string[] {
+  return queuesOf(one)
+    .map(pingQueue)
+    .flatMap((name) => [name, deadLetterQueueOf(name)])
 }

@@ -1,6 +1,6 @@
 import { queuesOf } from '#shared/contracts/ping-generations.ts'
 import { settledUntil } from '#shared/monitoring/availability/heartbeat-store.ts'
-import { stateDays } from '#shared/monitoring/operations/state-days.ts'
+import { stateDays } from '#shared/monitoring/operations/uptime.ts'
 import { spanOfDate } from '#shared/monitoring/statements/record-of-day.ts'
 import { findOpenDays, statementAge } from '#shared/monitoring/statements/statement-store.ts'
 import { liveGenerations } from '#shared/platform/database/ping-shards.ts'

@@ -21,8 +21,7 @@ import {
   listedImportView,
 } from '#shared/risk/colending/imports/view.ts'
 import { findFileMapping, MAPPINGS_CLAIM, mappingOfStyle } from '#shared/risk/colending/mappings/registry.ts'
-import { exportImportErrors } from '#shared/risk/operations/export-import-errors.ts'
-import { proveImportRow } from '#shared/risk/operations/prove-import-row.ts'
+import { exportImportErrors, proveImportRow } from '#shared/risk/operations/imports.ts'
 import type { IngressDeps } from '../../../deps.ts'
 import { paged } from '../../../paging.ts'
 import type { Route } from '../../../route.ts'

@@ -10,10 +10,10 @@ import {
   insertUpload,
   type NewUpload,
 } from '#shared/risk/colending/imports/upload-store.ts'
-import { receiveImport, type UploadedFile } from '#shared/risk/operations/receive-import.ts'
+import { receiveImport, type UploadedFile } from '#shared/risk/operations/imports.ts'
 import type { IdempotentRequest, StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import type { IngressDeps } from '../../../deps.ts'
-import { PayloadTooLargeError, UnsupportedMediaTypeError } from '../../../middleware/request-errors.ts'
+import { PayloadTooLargeError, UnsupportedMediaTypeError } from '../../../middleware/request-safety.ts'
 import { answerOnce } from '../../idempotency.ts'
 
 const CHUNK_BYTES = 65_536

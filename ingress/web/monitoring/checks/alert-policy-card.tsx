@@ -2,11 +2,11 @@ import type { Knex } from 'knex'
 import { decisionText, integrationText } from '#shared/monitoring/alerting/decision-text.ts'
 import type { ShownDecision, ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { listDecisions, listIncidents } from '#shared/monitoring/alerting/incident-read-store.ts'
-import { planText } from '#shared/monitoring/alerting/plan-text.ts'
+import { planText } from '#shared/monitoring/alerting/plan.ts'
 import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import type { Micros } from '#shared/time.ts'
-import { Ago } from '../../components/time.tsx'
+import { Ago } from '../../components/basics.tsx'
 import { type Coming, loadComing, NextMessage } from '../incidents/next-message.tsx'
 
 const SHOWN = 10

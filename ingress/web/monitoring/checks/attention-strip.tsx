@@ -1,4 +1,9 @@
+import type { Knex } from 'knex'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { secretRefusals } from '#shared/monitoring/pings/secret-store.ts'
+import { findLimitedPings, type LimitedPings } from '#shared/monitoring/pings/usage-store.ts'
+import { type Micros, microsOfDate } from '#shared/time.ts'
+import { Ago, Exact } from '../../components/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /** What needs somebody now; nothing when nothing does. @param props.failing integrations whose last message failed */
@@ -20,6 +25,51 @@ export function AttentionStrip({ down, failing }: { down: number; failing: reado
           <a href={`/integrations/${channel.uuid}`}>{channel.name || labelOfKind(channel.kind)}</a>: {channel.lastError}
         </span>
       ))}
+    </p>
+  )
+}
+
+type Lost = Awaited<ReturnType<typeof findLost>>
+
+/** Pings of a check that were not logged: too many, or without its secret. */
+export async function findLost(db: Knex, checkId: number) {
+  const [limited, refused] = await Promise.all([findLimitedPings(db, checkId), secretRefusals(db, checkId)])
+  return { limited, refused }
+}
+
+export function LostPings({ lost, perMinute, now }: { lost: Lost; perMinute: number; now: Micros }) {
+  return (
+    <>
+      <RefusedPings hours={lost.refused} />
+      {lost.limited && <LimitedNotice limited={lost.limited} perMinute={perMinute} now={now} />}
+    </>
+  )
+}
+
+/** Pings of the last two days that showed no right secret, per hour. */
+function RefusedPings({ hours }: { hours: readonly { hour: Micros; count: number }[] }) {
+  if (hours.length === 0) return null
+  return (
+    <div class="notice bad">
+      <p>Pings were refused because they showed no right secret:</p>
+      <ul>
+        {hours.map(({ hour, count }) => (
+          <li key={hour}>
+            from <Exact at={hour} /> UTC: {count}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function LimitedNotice(props: { limited: LimitedPings; perMinute: number; now: Micros }) {
+  const { count, since, lastAt } = props.limited
+  return (
+    <p class="notice" role="status">
+      {count.toLocaleString('en')} {count === 1 ? 'ping was' : 'pings were'} not logged since{' '}
+      <Exact at={microsOfDate(since)} /> UTC, the last <Ago at={microsOfDate(lastAt)} now={props.now} />: the check was
+      pinged more often than the limit of {props.perMinute.toLocaleString('en')} a minute allows.
     </p>
   )
 }

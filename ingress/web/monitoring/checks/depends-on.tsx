@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { alertRulesOf, findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
-import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { type AssignedCheck, listChecks } from '#shared/monitoring/checks/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'

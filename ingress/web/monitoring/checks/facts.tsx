@@ -9,7 +9,7 @@ import { CodeBlock, Copyable } from '../../components/form.tsx'
 import { KindIcon } from '../../components/icons.tsx'
 import { dayName, everyText, humanDuration, inZone } from '../../shell/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
-import { percentUp } from './percent-up.ts'
+import { percentUp } from './scale.ts'
 import { nextTimes, scheduleText } from './schedule-text.ts'
 import { snippets } from './snippets.ts'
 

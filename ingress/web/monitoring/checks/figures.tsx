@@ -5,11 +5,11 @@ import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { type DownDay, knownDowntime } from '#shared/monitoring/pages/down-days.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toDate, toSeconds } from '#shared/time.ts'
+import { Ago } from '../../components/basics.tsx'
 import { DayBar } from '../../components/day-bar.tsx'
-import { Ago } from '../../components/time.tsx'
 import { dayName, humanDuration } from '../../shell/format.ts'
-import { percentUp } from './percent-up.ts'
 import type { Run } from './runs.ts'
+import { percentUp } from './scale.ts'
 
 /** What one wants to know of a check at a glance, and its last days. @param props.since null before its first ping */
 export function Figures(props: {

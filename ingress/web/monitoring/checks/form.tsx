@@ -1,7 +1,7 @@
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { IntegrationChoice } from '../../components/choices.tsx'
 import { EditForm } from '../../components/edit-form.tsx'
 import { CheckBox, DurationField, TextArea, TextField, TimeZones } from '../../components/form.tsx'
-import { IntegrationChoice } from '../../components/integration-choice.tsx'
 import { Segments } from '../../components/segments.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type CheckFormState, isField } from './form-state.ts'

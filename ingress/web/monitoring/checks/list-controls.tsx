@@ -3,7 +3,7 @@ import type { SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts
 import { Form } from '../../components/form.tsx'
 import { statusNames } from '../../components/icons.tsx'
 import type { Context } from '../../shell/context.ts'
-import { withQuery } from './list-address.ts'
+import { withQuery } from './list-view.ts'
 import { SavedFilters } from './saved-filters.tsx'
 
 const shownStatuses = ['down', 'grace', 'running', 'up', 'new', 'paused'] as const

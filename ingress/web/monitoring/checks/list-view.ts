@@ -1,3 +1,5 @@
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
+import { type CheckTimes, goingDownAt, nextPing } from '#shared/monitoring/checks/status.ts'
 import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { type TimedWindow, timedWindows } from '#shared/monitoring/maintenance/spans.ts'
 import { listUnknownOfChecks } from '#shared/monitoring/maintenance/uptime-store.ts'
@@ -21,6 +23,7 @@ import { listSavedFilters, type SavedFilter } from '#shared/monitoring/pages/sav
 import { type CheckFlip, listFlipsOfChecks } from '#shared/monitoring/pages/status-history-store.ts'
 import { findReachedLimit } from '#shared/monitoring/projects/quota-store.ts'
 import { type ListedKey, listProjectKeys } from '#shared/monitoring/projects/store.ts'
+import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { runYielding } from '#shared/platform/process/time-slices.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { Context } from '../../shell/context.ts'
@@ -105,4 +108,76 @@ async function loadRows(
     listUnknownOfChecks(db, ids, now - microsOfSeconds(LIST_DAYS * 86_400), now),
   ])
   return { now, mark, summary: summarise(groups, filter), checks, next, previous, flips, unknown }
+}
+
+/** What of the address of a list filters and orders it; where one is in it, and what was said, is left out. */
+const FILTERING = ['status', 'tag', 'q', 'sort'] as const
+
+/** The address of this list with some parameters replaced; a change of filters leads to the first page. */
+export function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {
+  const query = new URLSearchParams(context.query)
+  for (const name of ['after', 'before', 'from', 'done']) query.delete(name)
+  for (const [name, value] of Object.entries(changes)) {
+    query.delete(name)
+    for (const one of value === null ? [] : typeof value === 'string' ? [value] : value) query.append(name, one)
+  }
+  const text = query.toString()
+  return text === '' ? context.request.path : `${context.request.path}?${text}`
+}
+
+/** The filters and the order of an address, in one form; empty when it has none. */
+export function listQueryOf(query: URLSearchParams): string {
+  const kept = new URLSearchParams()
+  for (const name of FILTERING) for (const value of query.getAll(name)) if (value !== '') kept.append(name, value)
+  return kept.toString()
+}
+
+/** How a check stands, for one line: `Down 22 min · failure reported`. */
+export interface RowState {
+  /** `Down`, `Late`, `Running` ... */
+  word: string
+  /** since when; null when that is not known, or says nothing */
+  since: Micros | null
+  /** why, in two or three words; empty when there is nothing to explain */
+  why: string
+  /** an instant that belongs to `why`: when it goes down */
+  at: Micros | null
+  /** when the next ping is expected; null when none is */
+  due: Micros | null
+  /** when time alone changes how it stands; null when it does not */
+  turns: Micros | null
+}
+
+/** @param flips the newest known flips of the check, oldest first */
+export function rowState(check: CheckTimes, status: ShownStatus, flips: readonly CheckFlip[]): RowState {
+  const last = flips.at(-1)
+  const due = status === 'up' || status === 'grace' ? nextPing({ ...check, lastStart: null }, nextOccurrence) : null
+  const down = status === 'up' || status === 'grace' ? goingDownAt(check, nextOccurrence) : null
+  const none = {
+    since: last?.at ?? null,
+    why: '',
+    at: null,
+    due,
+    turns: due === null ? down : Math.min(due, down ?? due),
+  }
+  switch (status) {
+    case 'down':
+      return check.status === 'down'
+        ? { ...none, word: 'Down', why: last?.reason === 'fail' ? 'failure reported' : 'no ping in time' }
+        : {
+            ...none,
+            word: 'Down',
+            since: check.alertAfter,
+            why: check.lastStart === null ? 'no ping in time' : 'run took too long',
+          }
+    case 'grace':
+      return { ...none, word: 'Late', since: due, why: 'down', at: down, turns: down }
+    case 'paused':
+      return { ...none, word: 'Paused' }
+    case 'new':
+      return { ...none, word: 'New', since: null, why: 'waits for its first ping' }
+    case 'up':
+      if (check.lastStart !== null) return { ...none, word: 'Running', since: check.lastStart }
+      return { ...none, word: 'Up' }
+  }
 }

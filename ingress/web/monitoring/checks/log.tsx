@@ -5,11 +5,11 @@ import type { Check } from '#shared/monitoring/checks/check.ts'
 import { type LogCursor, type LogKind, listCheckLog } from '#shared/monitoring/pages/check-log-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { paged } from '../../../paging.ts'
-import { Ago, Exact } from '../../components/time.tsx'
+import { Ago, Exact } from '../../components/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
-import { firstLine, type LogLine, pairEntries } from './log-pairs.ts'
+import { firstLine, type LogLine, pairEntries } from './ping-body.ts'
 
 const PAGE_SIZE = 40
 const kinds = ['ping', 'flip', 'notification', 'gap'] as const

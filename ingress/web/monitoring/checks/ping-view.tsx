@@ -1,13 +1,12 @@
 import type { Check } from '#shared/monitoring/checks/check.ts'
-import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import type { PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
-import { Fact } from '../../components/fact.tsx'
+import { Exact, Fact } from '../../components/basics.tsx'
 import { CodeBlock } from '../../components/form.tsx'
-import { Exact } from '../../components/time.tsx'
 import { humanDuration } from '../../shell/format.ts'
-import { bodyText, sourceText } from './body-text.ts'
 import { ignoredLabels, pingLabel } from './log.tsx'
+import { bodyText, sourceText } from './ping-body.ts'
 import type { ShownMail } from './shown-mail.ts'
 
 /** Bytes of a body that a page shows. */

@@ -1,4 +1,4 @@
-import type { RecordedPing } from '#shared/monitoring/pings/view.ts'
+import type { RecordedPing } from '#shared/monitoring/pings/store.ts'
 import type { Micros } from '#shared/time.ts'
 
 /** A measured run of the job: from its start ping to its finish. */

@@ -2,10 +2,9 @@ import { deleteSavedFilter, type SavedFilter, saveFilter } from '#shared/monitor
 import { transaction } from '#shared/platform/database/db.ts'
 import { Form } from '../../components/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
-import { setFlash } from '../../shell/flash.ts'
-import { goBack } from '../../shell/go-back.ts'
+import { goBack, setFlash } from '../../shell/flash.ts'
 import { requireProject } from '../../shell/workspace.ts'
-import { listQueryOf } from './list-address.ts'
+import { listQueryOf } from './list-view.ts'
 
 /** Filters that a person keeps under a name: their own, in one project. */
 export function savedFilterPages(pages: Pages): void {

@@ -1,3 +1,6 @@
+import type { Downtime } from '#shared/monitoring/flips/downtime.ts'
+import { covered } from '#shared/monitoring/maintenance/spans.ts'
+import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
 
 /** Runs beyond this many medians would press all others flat: they are cut. */
@@ -31,4 +34,20 @@ function roundUp(seconds: number): number {
   if (seconds > 1) return STEPS.find((step) => step >= seconds) ?? 86_400
   const power = 10 ** Math.floor(Math.log10(Math.max(seconds, 1e-4)))
   return ([1, 2, 4, 6, 10].find((step) => step * power >= seconds * 0.999) ?? 10) * power
+}
+
+/**
+ * Never rounded up to 100 when there was an outage.
+ * @param from when anything was known first
+ * @param excluded merged: time that does not count, neither as up nor as down
+ */
+export function percentUp(
+  { until, seconds, count }: Omit<Downtime, 'from'>,
+  from: Micros,
+  excluded: readonly WindowTime[] = [],
+): string {
+  const total = toSeconds(until - from - covered(excluded, from, until))
+  if (count === 0 || total <= 0) return '100 %'
+  const share = Math.max(0, 1 - seconds / total)
+  return `${(Math.floor(share * 100_00) / 100).toFixed(2)} %`
 }

@@ -1,4 +1,4 @@
-import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { downtimeByMonth } from '#shared/monitoring/flips/downtime.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { uncounted } from '#shared/monitoring/maintenance/uptime.ts'

@@ -1,5 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { proveUptime } from '#shared/monitoring/operations/prove-uptime.ts'
+import { proveUptime } from '#shared/monitoring/operations/uptime.ts'
 import { type Micros, toDate } from '#shared/time.ts'
 import { isDate } from '#shared/transparency/statements/day-record.ts'
 import type { Context, Pages } from '../../shell/context.ts'

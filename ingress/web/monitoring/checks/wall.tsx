@@ -1,5 +1,5 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
-import { nameOf } from '#shared/monitoring/checks/name.ts'
+import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { toIsoSeconds } from '#shared/time.ts'
@@ -8,9 +8,8 @@ import type { Context } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { liveAddress } from '../../shell/live.ts'
 import type { ProjectWorkspace } from '../../shell/workspace.ts'
-import type { ListView } from './list-view.ts'
+import { type ListView, rowState } from './list-view.ts'
 import { StateText } from './row.tsx'
-import { rowState } from './row-state.ts'
 
 /** More tiles than this are too small to be read from afar. */
 export const WALL_SIZE = 200

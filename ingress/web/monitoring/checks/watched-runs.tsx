@@ -2,11 +2,10 @@ import type { Knex } from 'knex'
 import { findRules } from '#shared/monitoring/alerting/policy-store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
-import type { Run as StoredRun } from '#shared/monitoring/rules/run.ts'
-import type { RunFlag, RunRule } from '#shared/monitoring/rules/run-rule.ts'
+import type { RunFlag, RunRule, Run as StoredRun } from '#shared/monitoring/rules/run.ts'
 import { listRuns } from '#shared/monitoring/rules/run-store.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { Exact } from '../../components/time.tsx'
+import { Exact } from '../../components/basics.tsx'
 import type { LaneRun } from './lanes.tsx'
 
 /** The runs of a check whose rules watch them. */

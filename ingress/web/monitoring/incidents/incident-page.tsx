@@ -1,9 +1,9 @@
 import { decisionText } from '#shared/monitoring/alerting/decision-text.ts'
 import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/incident-page-view.ts'
-import { formatDuration } from '#shared/monitoring/notifications/durations.ts'
+import { formatDuration } from '#shared/monitoring/notifications/text-parts.ts'
 import type { Micros } from '#shared/time.ts'
+import { Exact } from '../../components/basics.tsx'
 import { Form, TextArea, TextField } from '../../components/form.tsx'
-import { Exact } from '../../components/time.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Coming, NextMessage } from './next-message.tsx'
 

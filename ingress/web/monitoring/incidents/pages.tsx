@@ -6,14 +6,17 @@ import {
   listIncidents,
   timelineOf,
 } from '#shared/monitoring/alerting/incident-read-store.ts'
-import { acknowledgeIncident } from '#shared/monitoring/operations/acknowledge-incident.ts'
-import { noteIncident, reportIncident } from '#shared/monitoring/operations/annotate-incident.ts'
-import { unacknowledgeIncident } from '#shared/monitoring/operations/unacknowledge-incident.ts'
+import {
+  acknowledgeIncident,
+  noteIncident,
+  reportIncident,
+  unacknowledgeIncident,
+} from '#shared/monitoring/operations/incidents.ts'
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import { toSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Ago } from '../../components/time.tsx'
+import { Ago } from '../../components/basics.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'

@@ -8,7 +8,7 @@ import { SegmentField } from '../../components/segments.tsx'
 import type { Context } from '../../shell/context.ts'
 import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
-import { TrialButtons } from './webhook-trial.tsx'
+import { TrialButtons } from './webhook-preview.tsx'
 
 /** The form of one kind of integration, for a new one and for one that exists. */
 export function IntegrationForm(props: {

@@ -1,6 +1,45 @@
+import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
+import { type OptionField, optionFields } from './fields.ts'
 
 /** What people call a kind of integration; the identifier of one that this version does not know. */
 export function labelOfKind(kind: string): string {
   return findKind(kind)?.label ?? kind
+}
+
+/**
+ * Everything that is wrong with what was typed, in words and by the names of the options: the operation that refuses
+ * names the first only. What belongs to no field is left to its message.
+ * @param isNew whether a secret that was left empty is missing; else the stored one stays
+ */
+export function fieldErrors(kind: IntegrationKind, config: ConfigObject, isNew: boolean): ReadonlyMap<string, string> {
+  const errors = new Map<string, string>()
+  const read = kind.parse(config)
+  if (read.ok) return errors
+  const fields = optionFields(kind)
+  for (const { path, message } of read.errors) {
+    const [name = ''] = path.split('.')
+    const field = fields.find((one) => one.name === name)
+    if (!field || errors.has(name)) continue
+    const isEmpty = config[name] === undefined
+    if (isEmpty && field.isSecret && !isNew) continue
+    errors.set(name, asText(field, message, isEmpty))
+  }
+  return errors
+}
+
+function asText(field: OptionField, message: string, isEmpty: boolean): string {
+  if (message === 'at least one URL is needed') return 'Give an address, here or for recoveries.'
+  if (field.type === 'integrations') return 'Choose at least one integration, each once.'
+  if (isEmpty || message === 'is missing') return 'This is needed.'
+  if (field.type === 'headers') return 'Each line is a header: a name, a colon and a value. At most 1,000 characters.'
+  if (field.type === 'choice') return `Choose one of ${field.choices.join(', ')}.`
+  const [, most] = /^Too big: expected number to be <=(-?\d+)$/.exec(message) ?? []
+  if (most !== undefined) return `At most ${most}.`
+  const [, least] = /^Too small: expected number to be >=(-?\d+)$/.exec(message) ?? []
+  if (least !== undefined) return `At least ${least}.`
+  // What a schema says by itself is of types; ours are sentences without a subject.
+  if (/^Invalid|^Too /.test(message)) return 'This is not what is expected here.'
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }

@@ -5,13 +5,18 @@ import { render } from 'preact-render-to-string'
 import { isBase64url } from '#shared/canonical/base64url.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { recipientOf } from '#shared/monitoring/operations/recipients.ts'
+import {
+  confirmRecipient,
+  confirmText,
+  recipientOf,
+  unsubscribeRecipient,
+} from '#shared/monitoring/operations/recipients.ts'
 import { findIntegrationByUuid } from '#shared/monitoring/pages/integration-store.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../../deps.ts'
-import { clientAddress } from '../../../middleware/client-address.ts'
+import { clientAddress } from '../../../middleware/request-safety.ts'
 import { Logo } from '../../components/icons.tsx'
 import { assets } from '../../shell/assets.ts'
 import { sendErrorPage } from '../../shell/error-page.tsx'
@@ -20,7 +25,7 @@ import { setSafetyHeaders } from '../../shell/serve.ts'
 type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationByUuid>>>
 
 /** What the holder of a link in a mail can do without signing in. */
-export interface RecipientAction {
+interface RecipientAction {
   /** the link's address between the integration and its signature */
   name: string
   /** what the link's signature is of */
@@ -33,7 +38,7 @@ export interface RecipientAction {
 }
 
 /** Following such a link changes nothing, since scanners follow every link; its button, or another POST, does. */
-export function createRecipientRouter(deps: IngressDeps, action: RecipientAction): Router {
+function createRecipientRouter(deps: IngressDeps, action: RecipientAction): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const path = `/integrations/:integration/${action.name}/:signature`
   router.get(path, (request, response) => answer(request, response, deps, action))
@@ -96,4 +101,65 @@ export function recipientHtml(deps: IngressDeps, title: string, content: Compone
       </body>
     </html>,
   )
+}
+
+/** The link that the recipient of an e-mail integration agrees by. Another address in its place ends it. */
+export function createConfirmRouter(deps: IngressDeps): Router {
+  const addressOf = (channel: { kind: string; sealedConfig: string }) =>
+    recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
+  return createRecipientRouter(deps, {
+    name: 'confirm',
+    signed: (channel) => confirmText(channel.uuid, addressOf(channel)),
+    run: confirmRecipient,
+    title: 'Alerts by mail',
+    page: ({ projectName, address }, isDone) =>
+      isDone ? (
+        <>
+          <h1>You get alerts from now on</h1>
+          <p>Every mail of {projectName} ends with a link by which you can stop them.</p>
+        </>
+      ) : (
+        <>
+          <h1>Do you want alerts of {projectName}?</h1>
+          <p class="breakable">They would go to {address}.</p>
+          <form method="post">
+            <button type="submit" class="primary">
+              Send me alerts
+            </button>
+          </form>
+        </>
+      ),
+  })
+}
+
+/**
+ * The link at the end of every mail. Who holds it may end the mails without signing in, by a button or by a mail
+ * program's one-click POST (RFC 8058).
+ */
+export function createUnsubscribeRouter(deps: IngressDeps): Router {
+  return createRecipientRouter(deps, {
+    name: 'unsubscribe',
+    signed: ({ uuid }) => `unsubscribe:${uuid}`,
+    run: unsubscribeRecipient,
+    title: 'Unsubscribe',
+    page: ({ projectName, address }, isDone) =>
+      isDone ? (
+        <>
+          <h1>You get no more mails</h1>
+          <p>The integration of {projectName} is switched off. Its members can switch it on again.</p>
+        </>
+      ) : (
+        <>
+          <h1>No more mails from {projectName}?</h1>
+          <p class="breakable">
+            Alerts of its checks go to <b>{address}</b>.
+          </p>
+          <form method="post">
+            <button type="submit" class="primary">
+              Unsubscribe
+            </button>
+          </form>
+        </>
+      ),
+  })
 }

@@ -5,25 +5,25 @@ import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import { type ConfigObject, shownConfig } from '#shared/monitoring/integrations/shown-config.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
-import { createIntegration } from '#shared/monitoring/operations/create-integration.ts'
-import { deleteIntegration } from '#shared/monitoring/operations/delete-integration.ts'
 import { decryptConfig } from '#shared/monitoring/operations/integration-config.ts'
-import { requestVerificationAgain } from '#shared/monitoring/operations/request-verification-again.ts'
-import { testIntegration } from '#shared/monitoring/operations/test-integration.ts'
-import { updateIntegration } from '#shared/monitoring/operations/update-integration.ts'
+import {
+  createIntegration,
+  deleteIntegration,
+  testIntegration,
+  updateIntegration,
+} from '#shared/monitoring/operations/integrations.ts'
+import { requestVerificationAgain } from '#shared/monitoring/operations/recipients.ts'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { goBack } from '../../shell/flash.ts'
 import { wayOut } from '../../shell/format.ts'
-import { goBack } from '../../shell/go-back.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
-import { fieldErrors } from './errors.ts'
 import { chosenConfig, configOf, labelOf, optionFields } from './fields.ts'
 import { IntegrationForm } from './form.tsx'
-import { labelOfKind } from './labels.ts'
+import { fieldErrors, labelOfKind } from './labels.ts'
 import { requireIntegrationOf } from './load-integration.ts'
-import { WebhookPreview } from './webhook-preview.tsx'
-import { trialOf } from './webhook-trial.tsx'
+import { trialOf, WebhookPreview } from './webhook-preview.tsx'
 
 /** Creating, changing, testing and removing integrations, by the operations of the management API. */
 export function integrationWritePages(pages: Pages): void {

@@ -1,4 +1,4 @@
-import { CheckChoice } from '../../components/check-choice.tsx'
+import { CheckChoice } from '../../components/choices.tsx'
 import { EditForm } from '../../components/edit-form.tsx'
 import { CheckBox, DurationField, TextField, TimeZones } from '../../components/form.tsx'
 import { Segments } from '../../components/segments.tsx'

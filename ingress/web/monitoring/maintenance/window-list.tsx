@@ -1,8 +1,8 @@
 import { nextTime } from '#shared/monitoring/maintenance/spans.ts'
 import type { StoredWindow } from '#shared/monitoring/maintenance/window-store.ts'
 import type { Micros } from '#shared/time.ts'
+import { Exact } from '../../components/basics.tsx'
 import { Form } from '../../components/form.tsx'
-import { Exact } from '../../components/time.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
 

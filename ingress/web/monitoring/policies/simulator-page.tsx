@@ -2,10 +2,10 @@ import { decisionText, integrationText } from '#shared/monitoring/alerting/decis
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedLabel } from '#shared/monitoring/simulation/simulated.ts'
+import { Exact } from '../../components/basics.tsx'
 import { EditForm } from '../../components/edit-form.tsx'
 import { SelectField, TextArea, TextField } from '../../components/form.tsx'
 import { Segments } from '../../components/segments.tsx'
-import { Exact } from '../../components/time.tsx'
 import type { Context } from '../../shell/context.ts'
 
 /** What is to be simulated, as it was typed. */

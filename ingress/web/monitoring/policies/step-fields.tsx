@@ -1,6 +1,6 @@
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
+import { IntegrationChoice } from '../../components/choices.tsx'
 import { DurationField, SelectField, TextField } from '../../components/form.tsx'
-import { IntegrationChoice } from '../../components/integration-choice.tsx'
 import { SegmentField } from '../../components/segments.tsx'
 import { MAX_HOURS, type PolicyFormState } from './policy-state.ts'
 

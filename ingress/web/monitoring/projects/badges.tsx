@@ -1,5 +1,5 @@
+import { badgeUrls } from '#shared/monitoring/badges/signature.ts'
 import { listTags } from '#shared/monitoring/badges/store.ts'
-import { badgeUrls } from '#shared/monitoring/badges/urls.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { Copyable } from '../../components/form.tsx'
 import type { Pages } from '../../shell/context.ts'

@@ -1,5 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
-import { createProject } from '#shared/monitoring/operations/create-project.ts'
+import { createProject } from '#shared/monitoring/operations/projects.ts'
 import { countByProject } from '#shared/monitoring/projects/changes-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { Form, TextField } from '../../components/form.tsx'

@@ -3,7 +3,7 @@ import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { listShownChecks, type ShownCheck } from '#shared/monitoring/checks/shown-store.ts'
 import { shownStatus } from '#shared/monitoring/checks/status.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import type { Flip } from '#shared/monitoring/flips/view.ts'
+import type { Flip } from '#shared/monitoring/flips/filters.ts'
 import {
   excludedSpans,
   merged,
@@ -24,8 +24,8 @@ import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { mapYielding, runYielding } from '#shared/platform/process/time-slices.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import type { CompressedText } from '../../shell/compress.ts'
-import { percentUp } from '../checks/percent-up.ts'
+import type { CompressedText } from '../../shell/assets.ts'
+import { percentUp } from '../checks/scale.ts'
 
 /** A page for people; more would be a list. */
 const MAX_SHOWN = 200

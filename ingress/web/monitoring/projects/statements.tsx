@@ -1,4 +1,4 @@
-import { enableStatements } from '#shared/monitoring/operations/enable-statements.ts'
+import { enableStatements } from '#shared/monitoring/operations/uptime.ts'
 import { CheckBox, Form } from '../../components/form.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, field, type Pages, redirect } from '../../shell/context.ts'

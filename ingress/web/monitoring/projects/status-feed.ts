@@ -1,5 +1,5 @@
-import { escapeXml } from '#shared/monitoring/badges/svg.ts'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
+import { escapeXml } from '#shared/monitoring/badges/badge.ts'
+import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { PublicHistory } from './public-history.ts'
 

@@ -1,7 +1,7 @@
 import { AcceptanceBody, AdjustmentBody, BuyerRequestBody } from '#shared/risk/acceptance/acceptance.ts'
 import { ADJUSTMENT_KINDS } from '#shared/risk/acceptance/dilution.ts'
+import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
-import { requestBuyerAcceptance } from '#shared/risk/operations/request-buyer-acceptance.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { toMillis } from '#shared/time.ts'
 import {

@@ -8,7 +8,7 @@ import { DilutionQuery, runDilution } from '../../../api-risk/acceptance/routes.
 import { parseWith } from '../../../api-risk/json-body.ts'
 import { sealCursor, unsealCursor } from '../../../api-risk/paging.ts'
 import { paged } from '../../../paging.ts'
-import { Fact } from '../../components/fact.tsx'
+import { Fact } from '../../components/basics.tsx'
 import { Copyable } from '../../components/form.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, loadConsole, mayIn, sendConsole } from '../console.tsx'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { kybRequested } from '#shared/contracts/evidence-requested.ts'
+import { kybRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import {
@@ -13,7 +13,7 @@ import { issuePassport, revokePassport } from '#shared/risk/operations/entity-pa
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { runJob } from '../../../api-risk/evidence-job.ts'
-import { requireEntity } from '../../../api-risk/kyb/require-entity.ts'
+import { requireEntity } from '../../../api-risk/kyb/keys.ts'
 import { runBusinessVerification, VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
 import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, numberOf, type Sent } from './form.tsx'

@@ -1,14 +1,12 @@
 import { type EntityPassport, listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { requireEntity } from '../../../api-risk/kyb/require-entity.ts'
-import { Fact } from '../../components/fact.tsx'
-import { Ago } from '../../components/time.tsx'
+import { requireEntity } from '../../../api-risk/kyb/keys.ts'
+import { Ago, Fact } from '../../components/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
-import { Checks, type Verification } from './checks-table.tsx'
-import { Said, Table } from './parts.tsx'
+import { Checks, Said, Table, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 /** Anchored objects of each kind that the page lists. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { financingRequested } from '#shared/contracts/evidence-requested.ts'
+import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import {
   AcceptBody,
   BlindCheckBody,
@@ -7,8 +7,8 @@ import {
   DisputeRequestBody,
   RegistrationRequestBody,
 } from '#shared/risk/first-financing/requests.ts'
-import { answerDispute } from '#shared/risk/operations/answer-dispute.ts'
-import { moveRegistration } from '#shared/risk/operations/move-registration.ts'
+import { answerDispute } from '#shared/risk/operations/disputes.ts'
+import { moveRegistration } from '#shared/risk/operations/registrations.ts'
 import { runJob } from '../../../api-risk/evidence-job.ts'
 import { runFinancingCheck } from '../../../api-risk/first-financing/checks.ts'
 import { runDispute } from '../../../api-risk/first-financing/disputes.ts'

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
-import { viewAnchor } from '#shared/transparency/operations/view-anchor.ts'
+import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
 import { CodeBlock, Copyable } from '../../components/form.tsx'
 
 /** An anchored object, as it stands in our rows. */

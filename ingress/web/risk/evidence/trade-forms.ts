@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { provenanceRequested } from '#shared/contracts/evidence-requested.ts'
+import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { recordTradeDocument } from '#shared/risk/operations/record-trade.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { listDocuments, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
 import { runJob } from '../../../api-risk/evidence-job.ts'
-import { readPage } from '../../../api-risk/trade/read-page.ts'
+import { readPage } from '../../../api-risk/trade/documents.ts'
 import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 import { type EvidenceForm, evidenceForm, type FormField } from './form.tsx'

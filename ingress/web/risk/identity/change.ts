@@ -1,7 +1,7 @@
 import { NotFoundError } from '#shared/errors.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import type { OperationDeps } from '#shared/risk/operations/deps.ts'
-import type { createSubject } from '#shared/risk/operations/manage-subject.ts'
+import type { createSubject } from '#shared/risk/operations/subjects.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Sent } from '../evidence/form.tsx'
 import { doOnce, note } from '../evidence/job-context.ts'

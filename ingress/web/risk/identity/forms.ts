@@ -1,4 +1,4 @@
-import { identityRequested } from '#shared/contracts/evidence-requested.ts'
+import { identityRequested } from '#shared/contracts/worker-messages.ts'
 import {
   IdentityVerificationBody,
   ReasonBody,
@@ -7,15 +7,13 @@ import {
 } from '#shared/risk/identity/identity-requests.ts'
 import { RESPONSE_MODES } from '#shared/risk/identity/presentation.ts'
 import { PresentationBody } from '#shared/risk/identity/requests.ts'
-import { beginVerification } from '#shared/risk/operations/complete-identity-verification.ts'
-import { eraseSubject } from '#shared/risk/operations/erase-subject.ts'
-import { createSubject, unsealSubject } from '#shared/risk/operations/manage-subject.ts'
-import { moveSubject } from '#shared/risk/operations/move-subject.ts'
-import { requestPresentation } from '#shared/risk/operations/request-presentation.ts'
+import { beginVerification } from '#shared/risk/operations/identity-verifications.ts'
+import { requestPresentation } from '#shared/risk/operations/presentations.ts'
+import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { NotConfiguredError } from '../../../api-risk/answer.ts'
 import { runJob } from '../../../api-risk/evidence-job.ts'
 import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
-import { NotConfiguredError } from '../../../api-risk/not-configured-error.ts'
 import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
 import { idOf, jobContext, note } from '../evidence/job-context.ts'

@@ -1,5 +1,4 @@
-import { daysInMonth } from '../../packs/calendar.ts'
-import { parsePaise, toInr } from '../../packs/money.ts'
+import { daysInMonth, parsePaise, toInr } from '../../packs/money.ts'
 import type { CellTransform } from './file-mapping.ts'
 import type { RowCode } from './import.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MappedRecordSchema } from '../contract.ts'
+import { MappedRecordSchema } from '../mapping.ts'
 import { OBSERVATIONS } from './import.ts'
 
 const amount = z.number().nullable()

@@ -1,5 +1,4 @@
-import type { LoanEvent } from '../contract.ts'
-import type { FieldRule, Mapping, Target } from '../mapping.ts'
+import type { FieldRule, LoanEvent, Mapping, Target } from '../mapping.ts'
 
 /** Names under which lenders' systems report the life of a loan, normalised. */
 const EVENTS: Readonly<Record<string, LoanEvent>> = {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { EvidenceEntrySchema } from '../../evidence/evidence-schema.ts'
+import type { EvidenceEntrySchema } from '../../evidence/values.ts'
 import type { GradedSignal, Pack } from '../pack-schema.ts'
 import { withoutCodes } from './figures.ts'
 import { lowestTier } from './tiers.ts'

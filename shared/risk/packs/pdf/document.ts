@@ -1,12 +1,13 @@
+import PDFDocument from 'pdfkit'
 import type { ApiEnv } from '../../../environment.ts'
 import { AntiDilutionSchema } from '../../acceptance/anti-dilution.ts'
-import { EvidenceSchema } from '../../evidence/evidence-schema.ts'
+import { EvidenceSchema } from '../../evidence/values.ts'
 import { type Pack, PackSchema, type SignalLevel } from '../pack-schema.ts'
 import { type Card, evidenceOf } from './card.ts'
 import { packCards } from './cards.ts'
 import { dilutionCard } from './dilution-card.ts'
 import { inrFigure } from './figures.ts'
-import { flagText } from './flag-labels.ts'
+import { flagText } from './labels.ts'
 import { countTiers, lowestTier, type TierCount } from './tiers.ts'
 
 /** A pack as it is shown: the page and the PDF draw this, in this order. */
@@ -81,4 +82,28 @@ function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
   )
   const tier = lowestTier(rest.map((entry) => entry.tier))
   return { key: 'other', title: 'Other evidence', tier, grade: null, detail: null, values: [], evidence }
+}
+
+/**
+ * An empty tagged document, in which nothing but what is given decides a byte: dates are those of its subject and
+ * streams stay uncompressed, since deflate differs between machines.
+ * @param at ISO 8601 UTC
+ */
+export function openDocument(
+  at: string,
+  info: { Title: string; Subject?: string; Keywords: string },
+): PDFKit.PDFDocument {
+  const date = new Date(at)
+  return new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    autoFirstPage: false,
+    bufferPages: true,
+    compress: false,
+    pdfVersion: '1.7',
+    tagged: true,
+    displayTitle: true,
+    lang: 'en-IN',
+    info: { ...info, Creator: 'Signalbox', CreationDate: date, ModDate: date },
+  })
 }

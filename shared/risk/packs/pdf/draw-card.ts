@@ -1,9 +1,8 @@
 import type { Card, CardValue } from './card.ts'
 import { drawEvidence } from './draw-evidence.ts'
-import { gradeText } from './evidence-labels.ts'
+import { gradeText } from './labels.ts'
 import { CONTENT_WIDTH, INK, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
-import { drawTierMark } from './tier-mark.ts'
-import { tierLabel } from './tiers.ts'
+import { drawTierMark, tierLabel } from './tiers.ts'
 
 const LABEL_WIDTH = 94
 /** Where the second of two values side by side begins: the first has room for a large amount with its words. */

@@ -1,6 +1,6 @@
 import type { CardEvidence } from './card.ts'
-import { missingText, sourceName } from './evidence-labels.ts'
 import { instantText } from './figures.ts'
+import { missingText, sourceName } from './labels.ts'
 import { CONTENT_WIDTH, line, PAGE, type Piece, type Sheet, STYLES } from './sheet.ts'
 import { tierLabel } from './tiers.ts'
 

@@ -2,7 +2,7 @@ import { EVIDENCE_SENTENCE, type PackDocument, SANDBOX_SENTENCE } from './docume
 import { drawQr } from './draw-qr.ts'
 import { instantText } from './figures.ts'
 import { CONTENT_WIDTH, INK, line, PAGE, type Sheet, STYLES } from './sheet.ts'
-import { drawTierMark } from './tier-mark.ts'
+import { drawTierMark } from './tiers.ts'
 
 const BAND_HEIGHT = 26
 const LABEL_WIDTH = 96

@@ -1,4 +1,5 @@
 import type { EvidenceTier } from '../../registries/connector.ts'
+import { INK } from './sheet.ts'
 
 /** The tiers from what a registry confirms down to what is absent, in the order of every strip and legend. */
 export const TIERS: readonly EvidenceTier[] = [
@@ -42,4 +43,25 @@ export function countTiers(tiers: readonly string[]): TierCount[] {
 /** The lowest of some tiers; MISSING when there is none. */
 export function lowestTier(tiers: readonly string[]): string {
   return TIERS.findLast((tier) => tiers.includes(tier)) ?? tiers[0] ?? 'MISSING'
+}
+
+/**
+ * A square that says a tier by how far it is filled, in black and white too: full for what a registry confirms, down to
+ * an outline with a cross for what is missing.
+ */
+export function drawTierMark(doc: PDFKit.PDFDocument, tier: string, x: number, y: number, size: number): void {
+  const steps = TIERS.length - 1
+  const place = TIERS.map(String).indexOf(tier)
+  const level = place < 0 ? 0 : steps - place
+  const filled = (size * level) / steps
+  doc.lineWidth(0.8).strokeColor(tier === 'MISSING' ? INK.warning : INK.accent)
+  doc.rect(x, y, size, size).stroke()
+  if (filled > 0) doc.rect(x, y + size - filled, size, filled).fill(INK.accent)
+  else
+    doc
+      .moveTo(x, y)
+      .lineTo(x + size, y + size)
+      .moveTo(x + size, y)
+      .lineTo(x, y + size)
+      .stroke()
 }

@@ -1,6 +1,15 @@
 import type { AccountData, DepositAccount } from '../../registries/registry-data.ts'
-import { addDays, addMonths, dayOf, daysInMonth, indianDay, monthsFrom } from '../calendar.ts'
-import { divideHalfEven, type Paise, toInr } from '../money.ts'
+import {
+  addDays,
+  addMonths,
+  dayOf,
+  daysInMonth,
+  divideHalfEven,
+  indianDay,
+  monthsFrom,
+  type Paise,
+  toInr,
+} from '../money.ts'
 
 export type BalanceTier = 'BRONZE' | 'SILVER' | 'GOLD' | 'PLATINUM'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { DocumentType } from '../../identifiers/irn.ts'
-import { dayFromIndianText } from '../calendar.ts'
-import { type Paise, parsePaise } from '../money.ts'
+import { dayFromIndianText, type Paise, parsePaise } from '../money.ts'
 
 /** What both signed artefacts of an e-invoice say, in one shape. */
 export interface InvoiceDocument {

@@ -1,5 +1,5 @@
 import type { ReturnPeriod } from '../../registries/registry-data.ts'
-import { addMonths, indianDay, monthsFrom } from '../calendar.ts'
+import { addMonths, indianDay, monthsFrom } from '../money.ts'
 
 /** A quarter of returns is due on the 13th after its end, a month on the 11th (docs/spec/risk-signals.md#trade-relationship). */
 const DUE_DAY = { MONTHLY: 11, QUARTERLY: 13 } as const

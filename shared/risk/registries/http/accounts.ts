@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isDay } from '../../packs/calendar.ts'
+import { isDay } from '../../packs/money.ts'
 import type { Breakers } from '../breaker.ts'
 import type { Registry, RegistryDeps } from '../connector.ts'
 import type { AccountData } from '../registry-data.ts'

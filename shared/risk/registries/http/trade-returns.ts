@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { dayFromIndianText } from '../../packs/calendar.ts'
+import { dayFromIndianText } from '../../packs/money.ts'
 import type { Breakers } from '../breaker.ts'
 import type { Registry, RegistryDeps } from '../connector.ts'
 import type { TradeLedger } from '../registry-data.ts'

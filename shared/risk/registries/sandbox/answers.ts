@@ -1,12 +1,9 @@
 import { panOfGstin } from '../../identifiers/gstin.ts'
-import { addMonths, indianDay } from '../../packs/calendar.ts'
-import { parsePaise, toInr } from '../../packs/money.ts'
+import { addMonths, indianDay, parsePaise, toInr } from '../../packs/money.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import { returnWindow } from '../../packs/signals/return-window.ts'
-import { rejectsEverything } from './acceptance-scenario.ts'
-import { demoTrade } from './demo-trade.ts'
-import { demoDigits, demoHash, demoInt } from './demo-values.ts'
-import { anyPartyIs, partyPans, scenarioOfPan } from './scenarios.ts'
+import { demoDigits, demoHash, demoInt, demoTrade } from './demo-trade.ts'
+import { anyPartyIs, partyPans, rejectsEverything, scenarioOfPan } from './scenarios.ts'
 
 /** What a verification states of a business: the registries of the sandbox adopt it, and so agree with each other. */
 export interface BusinessQuery {

@@ -1,8 +1,7 @@
+import { createHash } from 'node:crypto'
 import { panOfGstin } from '../../identifiers/gstin.ts'
-import { addMonths, dayOf, indianDay } from '../../packs/calendar.ts'
-import type { Paise } from '../../packs/money.ts'
+import { addMonths, dayOf, indianDay, type Paise } from '../../packs/money.ts'
 import { returnWindow } from '../../packs/signals/return-window.ts'
-import { demoInt } from './demo-values.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
 export interface DemoInvoice {
@@ -88,4 +87,20 @@ export function latestDemoInvoice(
 /** The month in which the sandbox's foreign registrations were first seen. */
 export function demoFirstSeenMonth(nowMs: number): string {
   return addMonths(indianDay(nowMs), -1)
+}
+
+/** A whole number of a range, both ends included, derived from SHA-256(seed | subject | field). */
+export function demoInt(seed: string, subject: string, field: string, from: number, to: number): number {
+  const digest = createHash('sha256').update(`${seed}|${subject}|${field}`).digest()
+  return from + (digest.readUIntBE(0, 6) % (to - from + 1))
+}
+
+/** Digits of a demo registry's own number. */
+export function demoDigits(seed: string, subject: string, field: string, count: number): string {
+  return String(demoInt(seed, subject, field, 0, 10 ** count - 1)).padStart(count, '0')
+}
+
+/** A hash that stands for contact data. */
+export function demoHash(seed: string, subject: string, field: string): string {
+  return createHash('sha256').update(`${seed}|${subject}|${field}`).digest('hex')
 }

@@ -1,6 +1,6 @@
-import { addDays } from '../../packs/calendar.ts'
+import { addDays } from '../../packs/money.ts'
 import type { SandboxWorld } from './answers.ts'
-import { demoInt } from './demo-values.ts'
+import { demoInt } from './demo-trade.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
 const PATHS = ['/exporter-codes/', '/export-certificates', '/shipping-bills']

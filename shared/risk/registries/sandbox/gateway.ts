@@ -7,7 +7,7 @@ import {
   type OutgoingRequest,
   type RegistryDeps,
 } from '../connector.ts'
-import { PersonSearchBody } from '../http/persons.ts'
+import { PersonSearchBody } from '../http/companies.ts'
 import { SecuritySearchBody } from '../http/security-interests.ts'
 import {
   accountsAnswer,

@@ -1,6 +1,6 @@
 import { leiCheckDigits } from '../../identifiers/lei.ts'
 import type { BusinessQuery } from './answers.ts'
-import { demoInt } from './demo-values.ts'
+import { demoInt } from './demo-trade.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 

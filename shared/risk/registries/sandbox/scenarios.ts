@@ -1,4 +1,6 @@
-import { disclosed } from '../../first-financing/check-answer.ts'
+import type { AcceptanceAction } from '../../acceptance/acceptance.ts'
+import { type DisclosedMatch, disclosed } from '../../first-financing/check-answer.ts'
+import type { ReceivableFields } from '../../first-financing/receivable.ts'
 import { gstinCheckCharacter, panOfGstin } from '../../identifiers/gstin.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import type { RegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
@@ -95,4 +97,49 @@ export function withSandboxFindings(
   if (anyPartyIs(parties, 'DUPLICATE_FINANCED')) matches.push({ class: 'EXACT', state: 'FINANCED', ...foreign })
   if (anyPartyIs(parties, 'NEAR_MATCH')) matches.push({ class: 'NEAR', state: 'REGISTERED', ...foreign })
   return { status: 'ANSWERED', matches: disclosed([...found.matches, ...matches]) }
+}
+
+/** Scenario 45: a sandbox buyer that rejects each receivable (docs/spec/risk-signals.md#sandbox-digits). */
+export function rejectsEverything(buyerGstin: string): boolean {
+  return scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
+}
+
+/** What such a buyer said besides what is recorded: it rejected two documents. */
+export function addedActions(buyerGstin: string): AcceptanceAction[] {
+  return rejectsEverything(buyerGstin) ? ['REJECTED', 'REJECTED'] : []
+}
+
+/** Results of the sandbox scenarios for a receivable, by either party (docs/spec/risk-signals.md#sandbox-digits). */
+export interface FinancingScenario {
+  /** matches that nobody has registered */
+  added: DisclosedMatch[]
+  /** the registry did not say enough */
+  isResolved: boolean
+  /** it is financed elsewhere: it cannot be registered */
+  isRegisteredElsewhere: boolean
+  /** the answer takes longer than a caller waits */
+  isSlow: boolean
+}
+
+const UNRESOLVED: readonly Scenario[] = ['TIMEOUT', 'CONSENT_REVOKED', 'MALFORMED_ANSWER']
+
+/** @param firstSeenMonth `YYYY-MM` of what is added */
+export function financingScenario(
+  { supplierGstin, buyerGstin }: Pick<ReceivableFields, 'supplierGstin' | 'buyerGstin'>,
+  firstSeenMonth: string,
+): FinancingScenario {
+  const scenarios = [supplierGstin, buyerGstin].map((gstin) => scenarioOfPan(panOfGstin(gstin)))
+  const foreign = { requireRegistration: false, contested: false, firstSeenMonth }
+  const isRegisteredElsewhere = scenarios.includes('DUPLICATE_FINANCED')
+  return {
+    added: [
+      ...(isRegisteredElsewhere ? [{ class: 'EXACT' as const, state: 'FINANCED' as const, ...foreign }] : []),
+      ...(scenarios.includes('NEAR_MATCH')
+        ? [{ class: 'NEAR' as const, state: 'REGISTERED' as const, ...foreign }]
+        : []),
+    ],
+    isResolved: !scenarios.some((scenario) => scenario !== undefined && UNRESOLVED.includes(scenario)),
+    isRegisteredElsewhere,
+    isSlow: scenarios.includes('SLOW'),
+  }
 }

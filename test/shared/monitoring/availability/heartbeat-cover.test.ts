@@ -1,5 +1,5 @@
 import test from 'ava'
-import { type Arrival, createCover } from '#shared/monitoring/availability/heartbeat-cover.ts'
+import { type Arrival, createCover } from '#shared/monitoring/availability/heartbeat-store.ts'
 
 const at = (monotonic: number, wall = monotonic): Arrival => ({ monotonic, wall })
 

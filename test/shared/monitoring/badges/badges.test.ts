@@ -1,9 +1,13 @@
 import test from 'ava'
-import { parseBadgeFormat, renderBadge } from '#shared/monitoring/badges/render.ts'
-import { badgeSignature, resolveBadgeTag, verifyBadgeSignature } from '#shared/monitoring/badges/signature.ts'
+import { badgeSvg, parseBadgeFormat, renderBadge } from '#shared/monitoring/badges/badge.ts'
+import {
+  badgeListTexts,
+  badgeSignature,
+  badgeUrls,
+  resolveBadgeTag,
+  verifyBadgeSignature,
+} from '#shared/monitoring/badges/signature.ts'
 import { badgeState, countStatus, NO_CHECKS } from '#shared/monitoring/badges/state.ts'
-import { badgeSvg } from '#shared/monitoring/badges/svg.ts'
-import { badgeListTexts, badgeUrls } from '#shared/monitoring/badges/urls.ts'
 
 const secret = 'a server secret'
 const key = '0b3e0b1c-51b6-4a0e-9b0a-6f7f1c7a5b11'

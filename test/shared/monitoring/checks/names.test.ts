@@ -1,7 +1,6 @@
 import test from 'ava'
-import { isSlug, slugify } from '#shared/monitoring/checks/slug.ts'
+import { isSlug, slugify, uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { distinctTags, hasAllTags, splitTags } from '#shared/monitoring/checks/tags.ts'
-import { uniqueKey } from '#shared/monitoring/checks/unique-key.ts'
 
 test('the unique key of the published example', (t) => {
   t.is(uniqueKey('803f680d-e89b-492b-82ef-2be7b774a92d'), '124f983e0e3dcaeba921cfcef46efd084576e783')

@@ -1,7 +1,6 @@
 import test from 'ava'
 import { downtimeByMonth, endedOutage, knownSince } from '#shared/monitoring/flips/downtime.ts'
-import { parseFlipFilters } from '#shared/monitoring/flips/filters.ts'
-import { type Flip, toFlipView } from '#shared/monitoring/flips/view.ts'
+import { type Flip, parseFlipFilters, toFlipView } from '#shared/monitoring/flips/filters.ts'
 
 const micros = (iso: string) => Date.parse(iso) * 1000
 const NOW = micros('2024-03-10T00:00:00Z')

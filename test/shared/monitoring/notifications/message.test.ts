@@ -1,8 +1,6 @@
 import test from 'ava'
 import { htmlText, markdownText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
-import { formatDuration, formatPeriod } from '#shared/monitoring/notifications/durations.ts'
 import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
-import { codeBlock, escapeHtml, escapeMarkdown, escapeSlack } from '#shared/monitoring/notifications/escapes.ts'
 import {
   factsOf,
   formatInstant,
@@ -12,6 +10,14 @@ import {
   summaryOf,
   titleOf,
 } from '#shared/monitoring/notifications/message.ts'
+import {
+  codeBlock,
+  escapeHtml,
+  escapeMarkdown,
+  escapeSlack,
+  formatDuration,
+  formatPeriod,
+} from '#shared/monitoring/notifications/text-parts.ts'
 import { slackMessage } from '../../../../workers/notifier/transports/slack-format.ts'
 import { flipTime, someNotification, someRecovery } from '../../../support/notification.ts'
 

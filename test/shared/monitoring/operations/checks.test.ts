@@ -1,15 +1,17 @@
 import test from 'ava'
-import type { CacheChange } from '#shared/contracts/cache-change.ts'
+import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
 import { ConflictError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
-import { copyCheck } from '#shared/monitoring/operations/copy-check.ts'
-import { createCheck } from '#shared/monitoring/operations/create-check.ts'
-import { deleteCheck } from '#shared/monitoring/operations/delete-check.ts'
+import {
+  copyCheck,
+  createCheck,
+  deleteCheck,
+  pauseCheck,
+  resumeCheck,
+  updateCheck,
+} from '#shared/monitoring/operations/checks.ts'
 import { importProject } from '#shared/monitoring/operations/import-project.ts'
-import { pauseCheck } from '#shared/monitoring/operations/pause-check.ts'
-import { resumeCheck } from '#shared/monitoring/operations/resume-check.ts'
-import { transferCheck } from '#shared/monitoring/operations/transfer-check.ts'
-import { updateCheck } from '#shared/monitoring/operations/update-check.ts'
+import { transferCheck } from '#shared/monitoring/operations/projects.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import type { HttpProduct } from '../../../support/product.ts'
 import { addProject } from '../../../support/projects.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { finishDurations, planDurations, type TimedPing } from '#shared/monitoring/pings/durations.ts'
-import { toPingView } from '#shared/monitoring/pings/view.ts'
+import { toPingView } from '#shared/monitoring/pings/store.ts'
 
 const HOUR = 3_600_000_000
 const T0 = 1_704_888_000_000_000

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { parseMailAddress } from '#shared/monitoring/pings/mail-address.ts'
+import { parseMailAddress } from '#shared/monitoring/pings/url.ts'
 
 const UUID = '0f1a2b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b'
 

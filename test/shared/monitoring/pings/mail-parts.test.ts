@@ -1,5 +1,5 @@
 import test from 'ava'
-import { splitParts } from '#shared/monitoring/pings/mail-parts.ts'
+import { splitParts } from '#shared/monitoring/pings/mail-message.ts'
 import { readMailText } from '#shared/monitoring/pings/mail-text.ts'
 
 test('M6 a boundary is looked for in its own part, not to the end of the mail', (t) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { nameSimilarity } from '#shared/risk/businesses/names.ts'
+import { nameSimilarity } from '#shared/risk/businesses/entity.ts'
 import { commitmentOf } from '#shared/risk/evidence/commitment.ts'
 
 const vectors = JSON.parse(readFileSync(new URL('../../../vectors/families.json', import.meta.url), 'utf8'))

@@ -9,7 +9,7 @@ import {
   MoveBody,
   RegistrationRequestBody,
 } from '#shared/risk/first-financing/requests.ts'
-import { addDays, indianDay } from '#shared/risk/packs/calendar.ts'
+import { addDays, indianDay } from '#shared/risk/packs/money.ts'
 import { CutBody, PoolItemsBody } from '#shared/risk/pools/requests.ts'
 import { effort } from '../../../support/effort.ts'
 import { randomOf } from '../../../support/random.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { expiryAfter, FINANCING_STATES, stateAfter } from '#shared/risk/first-financing/states.ts'
 import { registrationView } from '#shared/risk/first-financing/view.ts'
-import { addDays, indianDay } from '#shared/risk/packs/calendar.ts'
+import { addDays, indianDay } from '#shared/risk/packs/money.ts'
 import { effort } from '../../../support/effort.ts'
 import { randomOf } from '../../../support/random.ts'
 

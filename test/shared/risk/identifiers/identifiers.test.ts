@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { validateCin, validateLlpin } from '#shared/risk/identifiers/company-number.ts'
-import { financialYear } from '#shared/risk/identifiers/financial-year.ts'
-import { gstinCheckCharacter, gstinClass, validateGstin } from '#shared/risk/identifiers/gstin.ts'
-import { gstinLegacyStates, gstinStates } from '#shared/risk/identifiers/gstin-states.ts'
+import { financialYear, validateUdyam } from '#shared/risk/identifiers/financial-year.ts'
+import {
+  gstinCheckCharacter,
+  gstinClass,
+  gstinLegacyStates,
+  gstinStates,
+  validateGstin,
+} from '#shared/risk/identifiers/gstin.ts'
 import type { IdentifierResult } from '#shared/risk/identifiers/identifier.ts'
 import {
   computeIrn,
@@ -21,7 +26,6 @@ import {
   validateIfsc,
   validateSecurityInterestId,
 } from '#shared/risk/identifiers/trade-codes.ts'
-import { validateUdyam } from '#shared/risk/identifiers/udyam.ts'
 import { parsePackRequest } from '#shared/risk/packs/request.ts'
 import { demoRequest } from '../packs/demo-pack.ts'
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { holdsAadhaar } from '#shared/risk/identifiers/aadhaar.ts'
-import { mod3736CheckCharacter } from '#shared/risk/identifiers/iso7064.ts'
-import { validateLei } from '#shared/risk/identifiers/lei.ts'
+import { mod3736CheckCharacter, validateLei } from '#shared/risk/identifiers/lei.ts'
 import { veiError, veiOf } from '#shared/risk/identifiers/vei.ts'
 
 const vectors = JSON.parse(readFileSync(new URL('../../../vectors/families.json', import.meta.url), 'utf8'))

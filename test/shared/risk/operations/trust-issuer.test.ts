@@ -1,6 +1,6 @@
 import test from 'ava'
 import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
-import { issuerFaults } from '#shared/risk/operations/trust-issuer.ts'
+import { issuerFaults } from '#shared/risk/operations/issuers.ts'
 
 /** Spellings of loopback, link-local and private hosts. */
 const PRIVATE = `localhost localhost. a.localhost printer.local db.internal intranet 127.0.0.1 127.1 0x7f.1 2130706433

@@ -2,9 +2,12 @@ import { gstinCheckCharacter } from '#shared/risk/identifiers/gstin.ts'
 import { type ComposeInput, composePack } from '#shared/risk/packs/compose-pack.ts'
 import type { PackRequest } from '#shared/risk/packs/request.ts'
 import { gatherRegistryResults } from '#shared/risk/registries/gather.ts'
-import { demoInvoiceTokens } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import {
+  demoInvoiceTokens,
+  generateSandboxKey,
+  sandboxInvoiceKey,
+} from '#shared/risk/registries/sandbox/demo-invoices.ts'
 import { demoFirstSeenMonth } from '#shared/risk/registries/sandbox/demo-trade.ts'
-import { generateSandboxKey, sandboxInvoiceKey } from '#shared/risk/registries/sandbox/invoice-key.ts'
 import { createSandboxRegistries, SANDBOX_SEED, withDemoConsents } from '#shared/risk/registries/sandbox/registries.ts'
 import { withSandboxFindings } from '#shared/risk/registries/sandbox/scenarios.ts'
 import { VirtualClock } from '../registries/virtual-clock.ts'

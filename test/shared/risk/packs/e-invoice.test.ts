@@ -3,9 +3,12 @@ import test from 'ava'
 import { parsePaise } from '#shared/risk/packs/money.ts'
 import { type TokenReason, verifyInvoiceToken } from '#shared/risk/packs/signals/e-invoice-token.ts'
 import type { InvoiceKey } from '#shared/risk/packs/signals/invoice-keys.ts'
-import { signDemoInvoice } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import {
+  generateSandboxKey,
+  sandboxInvoiceKey,
+  signDemoInvoice,
+} from '#shared/risk/registries/sandbox/demo-invoices.ts'
 import { latestDemoInvoice } from '#shared/risk/registries/sandbox/demo-trade.ts'
-import { generateSandboxKey, sandboxInvoiceKey } from '#shared/risk/registries/sandbox/invoice-key.ts'
 import { SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 import { demoRequest, NOON, sandboxPack, signingKey } from './demo-pack.ts'
 

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { PackBodySchema, type SignalLevel } from '#shared/risk/packs/pack-schema.ts'
-import { flagText } from '#shared/risk/packs/pdf/flag-labels.ts'
+import { flagText } from '#shared/risk/packs/pdf/labels.ts'
 import { sandboxPack, scenarioGstins } from './demo-pack.ts'
 
 type Outcome = Awaited<ReturnType<typeof sandboxPack>>

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { validateLei } from '#shared/risk/identifiers/lei.ts'
 import type { RegistryContext } from '#shared/risk/registries/connector.ts'
-import { demoInt } from '#shared/risk/registries/sandbox/demo-values.ts'
+import { demoInt } from '#shared/risk/registries/sandbox/demo-trade.ts'
 import { createSandboxRegistries, SANDBOX_SEED } from '#shared/risk/registries/sandbox/registries.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

@@ -1,7 +1,6 @@
 import test from 'ava'
-import { normalEmail } from '#shared/tenancy/accounts/email.ts'
 import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/accounts/password.ts'
-import { may, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
+import { may, normalEmail, type Right, type Role } from '#shared/tenancy/accounts/roles.ts'
 
 const rights: Record<Role, Right[]> = {
   owner: ['view', 'edit', 'manage', 'own'],

@@ -1,7 +1,12 @@
 import test from 'ava'
 import { passkeyNamed, passkeySite } from '#shared/tenancy/accounts/passkey.ts'
-import { newRecoveryCodes, normalRecoveryCode } from '#shared/tenancy/accounts/recovery-codes.ts'
-import { newTotpSecret, totpAddress, totpStep } from '#shared/tenancy/accounts/totp.ts'
+import {
+  newRecoveryCodes,
+  newTotpSecret,
+  normalRecoveryCode,
+  totpAddress,
+  totpStep,
+} from '#shared/tenancy/accounts/second-factor.ts'
 import { microsOfSeconds } from '#shared/time.ts'
 
 /** The secret of RFC 6238, appendix B, in base 32. */

@@ -9,7 +9,7 @@ import { rowText, rowWriter } from '#shared/risk/colending/imports/row-text.ts'
 import { NotTextError, Utf8Check } from '#shared/risk/colending/imports/utf8-check.ts'
 import { TAPE_MAPPINGS } from '#shared/risk/colending/mappings/registry.ts'
 import { consumerNotes, indianLoanTape } from '#shared/risk/colending/mappings/tapes.ts'
-import { csvLine } from '#shared/risk/evidence/csv.ts'
+import { csvLine } from '#shared/risk/evidence/values.ts'
 import { effort } from '../../../../support/effort.ts'
 import { randomOf } from '../../../../support/random.ts'
 

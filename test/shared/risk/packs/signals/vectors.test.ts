@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { addDays, addMonths, monthsFrom } from '#shared/risk/packs/calendar.ts'
-import { type Paise, parsePaise } from '#shared/risk/packs/money.ts'
+import { addDays, addMonths, monthsFrom, type Paise, parsePaise } from '#shared/risk/packs/money.ts'
 import { averageMonthlyBalance, balanceTier } from '#shared/risk/packs/signals/account-cashflow.ts'
 import { capacity } from '#shared/risk/packs/signals/capacity.ts'
-import { tradeTrend } from '#shared/risk/packs/signals/trade-trend.ts'
+import { tradeTrend } from '#shared/risk/packs/signals/trade-relationship.ts'
 
 interface Vectors {
   trend: { name: string; monthlyPaise: (number | null)[]; trend: string }[]

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises'
+import { settings } from '#shared/platform/process/settings.ts'
+import { gatewayOpenapi } from '#shared/risk/registries/gateway-openapi.ts'
+import { openApiDocument, openApiFile } from '../openapi.ts'
+import type { OfflineCommand } from './command.ts'
+
+/** The text of docs/openapi.json. */
+export function openApiText(): string {
+  return `${JSON.stringify(openApiDocument(), null, 2)}\n`
+}
+
+export const openApiCommand: OfflineCommand = {
+  offline: true,
+  noun: 'openapi',
+  summary: 'Print the OpenAPI document of both APIs',
+  options: {
+    write: { description: 'write it to docs/openapi.json instead' },
+    registries: { description: 'print what a gateway to the registries must offer instead' },
+  },
+  async run(given) {
+    if (given.registries === true) {
+      const json = gatewayOpenapi()
+      return { json, text: `${JSON.stringify(json, null, 2)}\n` }
+    }
+    if (given.write !== true) return { json: openApiDocument(), text: openApiText() }
+    await writeFile(openApiFile, openApiText())
+    return { json: { written: 'docs/openapi.json' }, text: 'wrote docs/openapi.json' }
+  },
+}
+
+const file = new URL('../../docs/settings.md', import.meta.url)
+
+/** The manual's table of settings, made from the settings themselves. */
+export function settingsDocument(): string {
+  const rows = Object.entries(settings).map(([name, setting]) => {
+    const fallback = setting.fallback === undefined || setting.fallback === '' ? '' : `\`${setting.fallback}\``
+    return `| \`${name}\` | ${fallback} | ${setting.doc}${setting.secret ? ' Secret.' : ''} |`
+  })
+  return [
+    '# Settings',
+    '',
+    'Every setting is an environment variable. `NAME_FILE` may name a file that holds the value of `NAME`. This page is',
+    'made by `npm run -s admin -- settings --write`.',
+    '',
+    '| Name | Default | Meaning |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+export const settingsCommand: OfflineCommand = {
+  offline: true,
+  noun: 'settings',
+  summary: 'Print the table of all settings',
+  options: { write: { description: 'write it to docs/settings.md instead' } },
+  async run(given) {
+    const text = settingsDocument()
+    if (given.write !== true) return { json: Object.keys(settings), text }
+    await writeFile(file, text)
+    return { json: { written: 'docs/settings.md' }, text: 'wrote docs/settings.md' }
+  },
+}

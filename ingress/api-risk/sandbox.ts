@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { ForbiddenError } from '#shared/errors.ts'
+import { day, gstin } from '#shared/risk/evidence/values.ts'
+import { ReceivableFields } from '#shared/risk/first-financing/receivable.ts'
+import { ensureSandboxKey } from '#shared/risk/invoice-keys/store.ts'
+import { signDemoInvoice } from '#shared/risk/registries/sandbox/demo-invoices.ts'
+import { listEvents, signedDeliveries } from '#shared/webhooks/event-store.ts'
+import { readableEvents } from '#shared/webhooks/event-types.ts'
+import { paged } from '../paging.ts'
+import { withScope } from './access.ts'
+import { DEFAULT_PAGE, decodeCursor } from './paging.ts'
+import { read, write } from './risk-route.ts'
+import { EventCursor, EventQuery, eventCursor } from './webhooks/events.ts'
+import { DeliveryStateSchema, EventPayloadSchema } from './webhooks/schemas.ts'
+
+const InboxEntry = z
+  .object({
+    payload: EventPayloadSchema.meta({ description: 'the event, byte for byte as it is signed (RFC 8785)' }),
+    deliveries: z.array(
+      z.object({
+        id: z.uuid(),
+        endpointId: z.uuid(),
+        url: z.string(),
+        state: DeliveryStateSchema,
+        headers: z
+          .record(z.string(), z.string())
+          .nullable()
+          .meta({ description: 'as they would have been sent; null for the moment until they are signed' }),
+      }),
+    ),
+  })
+  .meta({ id: 'SandboxInboxEntry' })
+
+/** What the sandbox would have sent: the events with, for each subscribed endpoint, the headers that sign them. */
+export const sandboxInboxRoute = read({
+  path: '/v1/sandbox/webhook-inbox',
+  operationId: 'readSandboxInbox',
+  summary: 'Events of the sandbox, signed and not sent, newest first',
+  tags: ['Webhooks'],
+  access: withScope('webhooks:manage'),
+  params: {},
+  query: EventQuery,
+  returns: z.object({ events: z.array(InboxEntry), nextCursor: z.string().nullable() }),
+  async handle({ caller, query, deps: { db } }) {
+    if (caller.env !== 'SANDBOX') throw new ForbiddenError('only clients of the sandbox have an inbox')
+    const limit = query.limit ?? DEFAULT_PAGE
+    const before = decodeCursor(query.cursor, EventCursor)
+    const rows = await listEvents(db, {
+      organisationId: caller.organisationId,
+      env: caller.env,
+      type: query.event ?? null,
+      readable: readableEvents(caller.families),
+      dealId: query.dealId ?? null,
+      before: before && { occurredAt: before[0], id: before[1] },
+      limit: limit + 1,
+    })
+    const { page, nextCursor } = paged(rows, limit, eventCursor)
+    const signed = Map.groupBy(
+      await signedDeliveries(
+        db,
+        page.map(({ id }) => id),
+      ),
+      ({ eventId }) => eventId,
+    )
+    const events = page.map(({ id, body }) => ({
+      // Canonical JSON of our own: written again it has the bytes that were signed.
+      payload: JSON.parse(body),
+      deliveries: (signed.get(id) ?? []).map(({ eventId: _, ...delivery }) => delivery),
+    }))
+    return { events, nextCursor }
+  },
+})
+
+const InvoiceBody = z.strictObject({
+  supplierGstin: gstin,
+  buyerGstin: gstin,
+  documentNumber: ReceivableFields.shape.documentNumber,
+  documentDate: day,
+  totalInr: ReceivableFields.shape.totalInr,
+})
+
+/** Signs a demo e-invoice as the portal would, so that a receivable can be presented without an operator. */
+export const sandboxInvoiceRoute = write({
+  tags: ['Risk signals'],
+  access: withScope('risk-signals:run'),
+  path: '/v1/sandbox/e-invoices',
+  operationId: 'signSandboxInvoice',
+  summary: 'Sign a demo e-invoice, for the sandbox alone',
+  description: 'The token goes into `eInvoices` of a pack request, between its parties. No portal knows the document.',
+  params: {},
+  body: InvoiceBody,
+  returns: z.object({ eInvoice: z.string() }),
+  status: 201,
+  async handle({ caller, body, tx, deps }) {
+    if (caller.env !== 'SANDBOX') throw new ForbiddenError('demo e-invoices are signed in the sandbox alone')
+    const { supplierGstin: sellerGstin, ...rest } = body
+    return { eInvoice: signDemoInvoice({ sellerGstin, ...rest }, await ensureSandboxKey(tx, deps.secrets)) }
+  },
+})

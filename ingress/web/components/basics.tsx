@@ -1,0 +1,123 @@
+import type { ComponentChildren } from 'preact'
+import { qrMatrix } from '#shared/risk/packs/pdf/draw-qr.ts'
+import { type Micros, toIsoSeconds } from '#shared/time.ts'
+import { distanceText, relativeTime } from '../shell/format.ts'
+
+/** One fact of a list of facts (`dl.facts`). */
+export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="breakable">{children}</dd>
+    </div>
+  )
+}
+
+/** An instant relative to now, the exact one on hover. The script keeps it current. */
+export function Ago({ at, now }: { at: Micros; now: Micros }) {
+  const iso = toIsoSeconds(at)
+  return (
+    <time dateTime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`} data-ago>
+      {relativeTime(at, now)}
+    </time>
+  )
+}
+
+/** An instant to the second, in UTC; where scripts run, by the clock that was chosen on the page. @param isNamed says UTC */
+export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }) {
+  const iso = toIsoSeconds(at)
+  return (
+    <time dateTime={iso} data-exact={isNamed ? 'named' : ''}>
+      {`${iso.slice(0, 19).replace('T', ' ')}${isNamed ? ' UTC' : ''}`}
+    </time>
+  )
+}
+
+/** How long ago, or how far ahead, without saying which: `22 min`. The script keeps it current. */
+export function Distance({ at, now }: { at: Micros; now: Micros }) {
+  const iso = toIsoSeconds(at)
+  return (
+    <time dateTime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`} data-for>
+      {distanceText(at, now)}
+    </time>
+  )
+}
+
+/** A QR code drawn on the server, black on white in every colour scheme. @param side pixels */
+export function QrCode({ text, title, side = 148 }: { text: string; title: string; side?: number }) {
+  const { size, runs } = qrMatrix(text)
+  const edge = size + 4
+  const path = runs.map(({ x, y, length }) => `M${x + 2} ${y + 2}h${length}v1h-${length}z`).join('')
+  return (
+    <svg class="qr-code" viewBox={`0 0 ${edge} ${edge}`} width={side} height={side} role="img" aria-label="QR code">
+      <title>{title}</title>
+      <rect width={edge} height={edge} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}
+
+/** An address in free text: up to a space, a quote or a bracket, without the punctuation of the sentence around it. */
+const ADDRESS = /(https?:\/\/[^\s<>"'()[\]{}]*[^\s<>"'()[\]{}.,;:!?])/
+
+/** Free text in which addresses are links; all else is shown as it was written. They lead away, and say nothing of where from. */
+export function LinkedText({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(ADDRESS).map((part, index) =>
+        // Every second part is what the pattern holds.
+        index % 2 === 0 ? (
+          part
+        ) : (
+          <a key={`${index}${part}`} href={part} rel="noopener noreferrer nofollow">
+            {part}
+          </a>
+        ),
+      )}
+    </>
+  )
+}
+
+/** A part of a page, by the id of its heading. */
+export interface PagePart {
+  id: string
+  label: string
+}
+
+/** What is on a long page, in its order, to go to. */
+export function PageContents({ parts }: { parts: readonly PagePart[] }) {
+  return (
+    <nav class="page-contents" aria-labelledby="contents-title">
+      <p class="nav-title" id="contents-title">
+        On this page
+      </p>
+      <ul>
+        {parts.map(({ id, label }) => (
+          <li key={id}>
+            <a href={`#${id}`}>{label}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+/** What of an integration tells whether it can be relied on. */
+interface ShownIntegration {
+  disabledAt: Date | null
+  lastError: string
+  isEmailVerified: boolean
+}
+
+/** Why it may not tell anybody, in a word or two; empty when nothing is known against it. */
+export function troubleOf({ disabledAt, lastError, isEmailVerified }: ShownIntegration): string {
+  if (disabledAt !== null) return 'switched off'
+  if (!isEmailVerified) return 'not confirmed'
+  return lastError === '' ? '' : 'failing'
+}
+
+/** The same as a mark beside its name. */
+export function IntegrationTrouble({ channel }: { channel: ShownIntegration }) {
+  const trouble = troubleOf(channel)
+  return trouble === '' ? null : <span class="pill bad">{trouble}</span>
+}

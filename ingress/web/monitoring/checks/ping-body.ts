@@ -1,0 +1,145 @@
+import type { LogEntry } from '#shared/monitoring/pages/check-log-store.ts'
+import type { Micros } from '#shared/time.ts'
+
+/** Bytes a line of the view of what is no text. */
+const HEX_LINE = 16
+/** Bytes of what is no text that a page shows: the view of them is four times as long. */
+const HEX_BYTES = 4096
+
+/** A body as people read it: JSON with its structure, what is no text as its bytes, everything else as it came. */
+export function bodyText(body: Buffer): string {
+  const text = decoded(body)
+  if (text === null) return hexView(body.subarray(0, HEX_BYTES))
+  if (!/^\s*[{[]/.test(text)) return text
+  try {
+    JSON.parse(text)
+  } catch {
+    return text
+  }
+  return indented(text)
+}
+
+/** A mail as it was sent: bytes that are no text are replaced, so that the lines around them can be read. */
+export function sourceText(mail: Buffer): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(mail)
+}
+
+/** @returns null for what is no text; a last character that is cut is left out */
+function decoded(body: Buffer): string | null {
+  if (body.includes(0)) return null
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: true })
+  } catch {
+    return null
+  }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+
+/** A body of brackets within brackets would become gigabytes of indentation: it is shown as it came. */
+const MAX_GROWTH = 4
+
+/** Valid JSON over several lines. Its values stay as they were written: parsed and written anew, long numbers differ. */
+function indented(json: string): string {
+  let depth = 0
+  let last = ''
+  let text = ''
+  for (const [token] of json.matchAll(TOKEN)) {
+    const isEnd = token === '}' || token === ']'
+    if (isEnd) depth -= 1
+    const isEmpty = isEnd && (last === '{' || last === '[')
+    if (last !== '' && !isEmpty && (isEnd || last === '{' || last === '[' || last === ','))
+      text += `\n${'  '.repeat(depth)}`
+    text += token === ':' ? ': ' : token
+    if (token === '{' || token === '[') depth += 1
+    last = token
+    if (text.length > json.length * MAX_GROWTH + 1000) return json
+  }
+  return text
+}
+
+/** `00000010  7f 45 4c 46 …  .ELF` */
+function hexView(bytes: Buffer): string {
+  const lines: string[] = []
+  for (let at = 0; at < bytes.length; at += HEX_LINE) {
+    const line = bytes.subarray(at, at + HEX_LINE)
+    const hex = [...line].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
+    const text = [...line].map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('')
+    lines.push(`${at.toString(16).padStart(8, '0')}  ${hex.padEnd(HEX_LINE * 3 - 1)}  ${text}`)
+  }
+  return lines.join('\n')
+}
+
+/**
+ * The bytes with stars for the secrets in them, in any case; as many as there were. A mail says whom it is to: an
+ * address that takes pings, which is not for whoever may only look.
+ * @param secrets of letters, digits, hyphens and underscores
+ */
+export function maskBytes(bytes: Buffer, secrets: readonly string[]): Buffer {
+  return secrets.length === 0 ? bytes : Buffer.from(maskText(bytes.toString('latin1'), secrets), 'latin1')
+}
+
+/** As `maskBytes`, for bytes that come in pieces: a secret may lie across their borders. */
+export async function* maskPieces(
+  pieces: AsyncIterable<Buffer>,
+  secrets: readonly string[],
+): AsyncGenerator<Buffer, void, undefined> {
+  const kept = Math.max(0, ...secrets.map(({ length }) => length - 1))
+  let text = ''
+  for await (const piece of pieces) {
+    text = maskText(text + piece.toString('latin1'), secrets)
+    const end = Math.max(0, text.length - kept)
+    yield Buffer.from(text.slice(0, end), 'latin1')
+    text = text.slice(end)
+  }
+  yield Buffer.from(text, 'latin1')
+}
+
+/** As `maskBytes`, for text: what was encoded in the bytes may hold them too. */
+export function maskText(text: string, secrets: readonly string[]): string {
+  return secrets.length === 0
+    ? text
+    : text.replaceAll(new RegExp(secrets.join('|'), 'gi'), (secret) => '*'.repeat(secret.length))
+}
+
+/** A line of the log; a finish stands for its start as well, where both are on the page. */
+export type LogLine = LogEntry & {
+  /** of a finish: the ping that started the run, and how long that was before */
+  started: { n: number; took: Micros } | null
+}
+
+/**
+ * Puts each finish and the start of its run into one line.
+ * @param entries newest first; a start belongs to the next finish with its run id
+ */
+export function pairEntries(entries: readonly LogEntry[]): LogLine[] {
+  const lines: LogLine[] = []
+  const open = new Map<string | null, LogLine>()
+  for (const entry of entries) {
+    if (entry.kind === 'ping' && entry.type === 'start') {
+      const finish = open.get(entry.rid)
+      open.delete(entry.rid)
+      if (finish && finish.at >= entry.at) {
+        finish.started = { n: Number(entry.id), took: finish.at - entry.at }
+        continue
+      }
+    }
+    const line: LogLine = { ...entry, started: null }
+    if (entry.kind === 'ping' && (entry.type === 'success' || entry.type === 'fail')) open.set(entry.rid, line)
+    lines.push(line)
+  }
+  return lines
+}
+
+/** Longer than this no line is read. */
+const MAX_LENGTH = 120
+
+/** The first line of a body that says something, cut to what fits; empty for bytes that are no text. */
+export function firstLine(head: Buffer | null): string {
+  if (!head) return ''
+  const text = head.toString('utf8')
+  if (head.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) return ''
+  const line = text.split('\n').find((one) => one.trim() !== '') ?? ''
+  const clean = line.trim().replace(/\uFFFD+$/, '')
+  return clean.length > MAX_LENGTH ? `${clean.slice(0, MAX_LENGTH)}…` : clean
+}

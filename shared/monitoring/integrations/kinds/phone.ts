@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { baseUrl, isSwitchedOff, isUp, phoneNumber, switches, token } from '../fields.ts'
+import { defineKind } from '../kind.ts'
+
+export const sms = defineKind({
+  kind: 'sms',
+  label: 'SMS',
+  schema: z.strictObject({ value: phoneNumber, ...switches }),
+  help: ['value   phone number, like +15550100', 'down    report failures (true)', 'up      report recoveries (true)'],
+  isNoop: isSwitchedOff,
+})
+
+export const call = defineKind({
+  kind: 'call',
+  label: 'Phone call',
+  schema: z.strictObject({ value: phoneNumber }),
+  help: ['value   phone number, like +15550100; failures only'],
+  isNoop: isUp,
+})
+
+export const whatsapp = defineKind({
+  kind: 'whatsapp',
+  label: 'WhatsApp',
+  schema: z.strictObject({ value: phoneNumber, ...switches, content_sid: token(100).optional() }),
+  help: [
+    'value        phone number, like +15550100',
+    'down         report failures (true)',
+    'up           report recoveries (true)',
+    'content_sid  approved content template with one variable, the message; without it the text is sent as it is',
+  ],
+  isNoop: isSwitchedOff,
+})
+
+/** Through a signal-cli REST server of one's own. A recipient may also be a `group.` id of that server. */
+export const signal = defineKind({
+  kind: 'signal',
+  label: 'Signal',
+  schema: z.strictObject({
+    value: z.union([
+      phoneNumber,
+      token(200).refine((text) => text.startsWith('group.'), 'must be a number or a group'),
+    ]),
+    number: phoneNumber,
+    url: baseUrl,
+    ...switches,
+  }),
+  help: [
+    'value   number of the recipient, like +15550100, or a group id that starts with "group."',
+    'number  registered number of the sender',
+    'url     address of the signal-cli REST server',
+    'down    report failures (true)',
+    'up      report recoveries (true)',
+  ],
+  isNoop: isSwitchedOff,
+  recipientOf: (config) => config.value,
+  targetsOf: (config) => [config.url],
+})

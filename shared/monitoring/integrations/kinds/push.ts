@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { baseUrl, isSwitchedOff, singleLine, switches, token } from '../fields.ts'
+import { defineKind } from '../kind.ts'
+
+const priority = z.int().min(-3).max(2).default(0)
+
+/** Pushover. Priority 2 repeats until somebody confirms; -3 is ours and leaves the direction out. */
+export const po = defineKind({
+  kind: 'po',
+  label: 'Pushover',
+  schema: z.strictObject({
+    token: token(100),
+    user_key: token(100),
+    priority,
+    priority_up: priority,
+    base_url: baseUrl.default('https://api.pushover.net'),
+  }),
+  secretFields: ['token'],
+  help: [
+    'token        token of the application (secret)',
+    'user_key     key of the user or group',
+    'priority     -2 to 2 for failures, -3 to leave them out (0)',
+    'priority_up  -2 to 2 for recoveries, -3 to leave them out (0)',
+    'base_url     server (https://api.pushover.net)',
+  ],
+  isNoop: (config, status) => (status === 'up' ? config.priority_up : config.priority) === -3,
+  recipientOf: (config) => config.user_key,
+  targetsOf: (config) => [config.base_url],
+})
+
+export const pushbullet = defineKind({
+  kind: 'pushbullet',
+  label: 'Pushbullet',
+  schema: z.strictObject({ access_token: token(), base_url: baseUrl.default('https://api.pushbullet.com') }),
+  secretFields: ['access_token'],
+  help: ['access_token  token of the account (secret)', 'base_url      server (https://api.pushbullet.com)'],
+  targetsOf: (config) => [config.base_url],
+})
+
+const ntfyPriority = z.int().min(0).max(5).default(3)
+
+export const ntfy = defineKind({
+  kind: 'ntfy',
+  label: 'ntfy',
+  schema: z.strictObject({
+    topic: token(64).refine((text) => /^[\w-]+$/.test(text), 'may hold letters, digits, _ and - only'),
+    url: baseUrl.default('https://ntfy.sh'),
+    priority: ntfyPriority,
+    priority_up: ntfyPriority,
+    token: token().optional(),
+  }),
+  secretFields: ['token'],
+  help: [
+    'topic        name of the topic',
+    'url          server (https://ntfy.sh)',
+    'priority     1 to 5 for failures, 0 to leave them out (3)',
+    'priority_up  1 to 5 for recoveries, 0 to leave them out (3)',
+    'token        access token, for protected topics (secret)',
+  ],
+  isNoop: (config, status) => (status === 'up' ? config.priority_up : config.priority) === 0,
+  recipientOf: (config) => `${config.url}/${config.topic}`,
+  targetsOf: (config) => [config.url],
+})
+
+const gotifyPriority = z.int().min(0).max(10).optional()
+
+export const gotify = defineKind({
+  kind: 'gotify',
+  label: 'Gotify',
+  schema: z.strictObject({ url: baseUrl, token: token(), priority: gotifyPriority, priority_up: gotifyPriority }),
+  secretFields: ['token'],
+  help: [
+    'url          address of the server',
+    'token        application token (secret)',
+    "priority     1 to 10 for failures, 0 to leave them out (the application's own)",
+    "priority_up  1 to 10 for recoveries, 0 to leave them out (the application's own)",
+  ],
+  isNoop: (config, status) => (status === 'up' ? config.priority_up : config.priority) === 0,
+  targetsOf: (config) => [config.url],
+})
+
+/**
+ * Addresses of Apprise that make requests of any form, or act on the machine of the gateway. The operator's gateway is
+ * inside the operator's network, so they would reach what webhooks may not.
+ */
+const REFUSED = /^(?:jsons?|xmls?|forms?|https?|file|r?syslog|dbus|glib|kde|qt|gnome|windows|macosx)$/i
+
+/** One configuration may name several addresses. */
+function addressesIn(text: string): { scheme: string; host: string }[] {
+  return [...text.matchAll(/([a-z][a-z0-9+.-]*):\/\/(?:[^/?#\s,]*@)?(\[[^\]]*\]|[^:/?#\s,]*)/gi)].map(
+    ([, scheme = '', host = '']) => ({ scheme, host }),
+  )
+}
+
+/** A host that can only be one, not a token in its place: an IP address, or a name inside a network. */
+function isHost(host: string): boolean {
+  return (
+    host.startsWith('[') ||
+    /^\d+(?:\.\d+){1,3}$/.test(host) ||
+    /^0x/i.test(host) ||
+    /(?:^|\.)(?:localhost|local|internal)\.?$/i.test(host)
+  )
+}
+
+export const apprise = defineKind({
+  kind: 'apprise',
+  label: 'Apprise',
+  // Apprise addresses carry tokens and passwords.
+  schema: z.strictObject({
+    value: singleLine(1000)
+      .refine((url) => url.includes('://'), 'is no Apprise URL')
+      .refine(
+        (url) => addressesIn(url).every(({ scheme }) => !REFUSED.test(scheme)),
+        'must name a service: addresses that send any request (json, xml, form) or act on the gateway are refused',
+      ),
+    ...switches,
+  }),
+  secretFields: ['value'],
+  help: [
+    'value   Apprise URL, like tgram://token/chat (secret)',
+    'down    report failures (true)',
+    'up      report recoveries (true)',
+  ],
+  isNoop: isSwitchedOff,
+  targetsOf: ({ value }) => addressesIn(value).flatMap(({ host }) => (isHost(host) ? [`http://${host}/`] : [])),
+})

@@ -1,0 +1,177 @@
+import type { Knex } from 'knex'
+import { notificationDue } from '../../contracts/worker-messages.ts'
+import { NotFoundError, ValidationError } from '../../errors.ts'
+import type { Outbox } from '../../platform/broker/outbox.ts'
+import { transaction } from '../../platform/database/db.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import type { Check } from '../checks/check.ts'
+import { findKind } from '../integrations/kinds.ts'
+import { type ConfigObject, withStoredSecrets } from '../integrations/shown-config.ts'
+import {
+  deleteIntegrationRow,
+  insertIntegration,
+  type StoredIntegration,
+  updateIntegrationRow,
+} from '../integrations/store.ts'
+import { insertNotifications } from '../notifications/store.ts'
+import { assignToAllChecks, toggleAssignment } from '../pages/integration-store.ts'
+import type { Project } from '../projects/store.ts'
+import { auditCheck } from './check-changes.ts'
+import { inTransaction, type OperationDeps } from './deps.ts'
+import { checkConfig, checkName, decryptConfig, requireKind } from './integration-config.ts'
+import { knownRecipients, recipientOf, requestRecipient } from './recipients.ts'
+
+interface NewIntegration {
+  project: Project
+  kind: unknown
+  name: unknown
+  /** the kind's options */
+  config: unknown
+  /** whether every check of the project gets it */
+  forAllChecks?: boolean
+}
+
+/**
+ * Creates an integration. The recipient of an e-mail integration whose consent is not known is asked first.
+ * @throws ValidationError that names the first member that is wrong, RateLimitedError when too many were asked
+ */
+export async function createIntegration(
+  db: Knex,
+  actor: Actor,
+  { project, forAllChecks = false, ...given }: NewIntegration,
+  deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
+): Promise<StoredIntegration> {
+  const kind = requireKind(given.kind)
+  const name = checkName(given.name)
+  const config = await checkConfig({ db, config: deps.config }, project.id, kind, given.config)
+  const sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
+  const address = recipientOf(kind.kind, config)
+  return await inTransaction(db, deps, async (tx, enqueue) => {
+    const isRefreshing =
+      enqueue !== null && address !== null && !(await knownRecipients({ ...deps, db: tx }, project.id))(address)
+    const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified: !isRefreshing }
+    const channel = await insertIntegration(tx, created)
+    if (forAllChecks) await assignToAllChecks(tx, channel.id, project.id)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, {
+      organisationId,
+      action: 'integration.created',
+      target: `${name} (${kind.label})`,
+    })
+    if (isRefreshing) await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
+    return channel
+  })
+}
+
+interface IntegrationChange {
+  project: Project
+  /** an integration of the project */
+  channel: StoredIntegration
+  /** what is undefined stays */
+  name?: unknown
+  disabled?: unknown
+  /** keeps the stored secrets that it leaves out while they go to the same origin; null drops one */
+  config?: unknown
+}
+
+/**
+ * Changes what is given of an integration. The recipient of an e-mail integration is asked first when it is another one
+ * than before whose consent is not known.
+ * @returns whether a recipient is asked
+ * @throws ValidationError that names the first member that is wrong, RateLimitedError when too many were asked
+ */
+export async function updateIntegration(
+  db: Knex,
+  actor: Actor,
+  { project, channel, ...given }: IntegrationChange,
+  deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
+): Promise<{ isRefreshing: boolean }> {
+  const changes: Parameters<typeof updateIntegrationRow>[2] = {}
+  let newAddress: string | null = null
+  if (given.name !== undefined) changes.name = checkName(given.name)
+  if (typeof given.disabled === 'boolean') changes.disabled = given.disabled
+  else if (given.disabled !== undefined) throw new ValidationError('disabled is not a boolean')
+  if (given.config !== undefined) {
+    const kind = requireKind(channel.kind)
+    const stored = decryptConfig(channel, deps.secrets)
+    const whole = withStoredSecrets(kind, configObject(given.config), stored)
+    const config = await checkConfig({ db, config: deps.config }, project.id, kind, whole)
+    if (config.value !== stored.value) newAddress = recipientOf(kind.kind, config)
+    changes.sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
+  }
+  return await inTransaction(db, deps, async (tx, enqueue) => {
+    const isKnown =
+      enqueue === null || newAddress === null || (await knownRecipients({ ...deps, db: tx }, project.id))(newAddress)
+    await updateIntegrationRow(tx, channel.id, { ...changes, ...(newAddress !== null && { isEmailVerified: isKnown }) })
+    await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...said(channel, changes) })
+    if (enqueue === null || newAddress === null || isKnown) return { isRefreshing: false }
+    await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address: newAddress })
+    return { isRefreshing: true }
+  })
+}
+
+/** An entry of the audit log: switching on and off alone is said as such. */
+function said(channel: StoredIntegration, changes: Parameters<typeof updateIntegrationRow>[2]) {
+  const { disabled, ...others } = changes
+  if (disabled !== undefined && Object.keys(others).length === 0) {
+    const action = disabled ? 'integration.disabled' : 'integration.enabled'
+    return { action, target: channel.name || channel.kind }
+  }
+  const label = findKind(channel.kind)?.label ?? channel.kind
+  return { action: 'integration.changed', target: `${changes.name ?? channel.name} (${label})` }
+}
+
+function configObject(value: unknown): ConfigObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ValidationError('config is not an object')
+  }
+  return { ...value }
+}
+
+/** Deletes an integration; its checks keep their other ones. @throws NotFoundError when somebody else has deleted it */
+export async function deleteIntegration(
+  db: Knex,
+  actor: Actor,
+  { project, channel }: { project: Project; channel: StoredIntegration },
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    if (!(await deleteIntegrationRow(tx, project.id, channel.uuid))) throw new NotFoundError('The integration is gone.')
+    const { organisationId } = project
+    const target = channel.name || channel.kind
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.deleted', target })
+  })
+}
+
+/** Assigns an integration of the project to a check, or takes it away; one that is not the project's changes nothing. */
+export async function toggleIntegration(
+  db: Knex,
+  actor: Actor,
+  { project, check, integrationUuid }: { project: Project; check: Check; integrationUuid: string },
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    await toggleAssignment(tx, check.id, project.id, integrationUuid)
+    await auditCheck(tx, actor, project, 'check.integrations-changed', check)
+  })
+}
+
+/**
+ * Sends a test message through an integration, as any other is sent: of an outage, or of a recovery.
+ * @returns the id of its notification
+ */
+export async function testIntegration(
+  actor: Actor,
+  { project, channel, status = 'down' }: { project: Project; channel: StoredIntegration; status?: 'up' | 'down' },
+  deps: { outbox: Pick<Outbox, 'run'> },
+): Promise<string> {
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const test = { flipId: null, checkId: null, status }
+    const [notificationId] = await insertNotifications(tx, test, [channel.id])
+    if (notificationId === undefined) throw new Error('the test message was not stored')
+    await enqueue(notificationDue, { notificationId })
+    const { organisationId } = project
+    const target = channel.name || channel.kind
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.tested', target })
+    return notificationId
+  })
+}

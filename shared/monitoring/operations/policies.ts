@@ -1,0 +1,83 @@
+import type { Knex } from 'knex'
+import { ForbiddenError, NotFoundError } from '../../errors.ts'
+import { transaction } from '../../platform/database/db.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import {
+  alertingChanged,
+  changePolicy,
+  deletePolicy as deleteRow,
+  findPolicy,
+  insertPolicy,
+  policiesOf,
+  type StoredPolicy,
+} from '../alerting/policy-store.ts'
+import { readPolicy } from '../alerting/read-policy.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import { lockProject, type Project } from '../projects/store.ts'
+import { namedIntegrations } from './check-changes.ts'
+
+/** Policies that a project may have. */
+export const MAX_POLICIES = 50
+
+/**
+ * Makes a policy.
+ * @throws ValidationError with the first thing that is wrong, ForbiddenError when the project has as many as it may
+ */
+export async function createPolicy(
+  db: Knex,
+  actor: Actor,
+  { project, body }: { project: Pick<Project, 'id' | 'organisationId'>; body: JsonObject },
+): Promise<StoredPolicy> {
+  return await transaction(db, async (tx) => {
+    const fields = readPolicy(body, null, await namedIntegrations(tx, project.id))
+    await lockProject(tx, project.id)
+    if ((await policiesOf(tx, [project.id])).length >= MAX_POLICIES) throw new ForbiddenError('')
+    const policy = await insertPolicy(tx, project.id, fields)
+    await alertingChanged(tx, project.id)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'policy.created', target: policy.name })
+    return policy
+  })
+}
+
+/**
+ * Changes what a request names of a policy; the rest stays. The change counts from now.
+ * @throws ValidationError with the first thing that is wrong, NotFoundError when the project has no such policy
+ */
+export async function updatePolicy(
+  db: Knex,
+  actor: Actor,
+  { project, uuid, body }: { project: Pick<Project, 'id' | 'organisationId'>; uuid: string; body: JsonObject },
+): Promise<StoredPolicy> {
+  return await transaction(db, async (tx) => {
+    const current = await findPolicy(tx, project.id, uuid)
+    if (!current) throw new NotFoundError('')
+    const fields = readPolicy(body, current, await namedIntegrations(tx, project.id))
+    const policy = await changePolicy(tx, current.id, fields)
+    if (!policy) throw new NotFoundError('')
+    await alertingChanged(tx, project.id)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'policy.changed', target: policy.name })
+    return policy
+  })
+}
+
+/**
+ * Deletes a policy. Its checks come under the next one that applies, or are told directly; recoveries stay owed.
+ * @returns the policy as it was. @throws NotFoundError when the project has no such policy
+ */
+export async function deletePolicy(
+  db: Knex,
+  actor: Actor,
+  { project, uuid }: { project: Pick<Project, 'id' | 'organisationId'>; uuid: string },
+): Promise<StoredPolicy> {
+  return await transaction(db, async (tx) => {
+    const policy = await findPolicy(tx, project.id, uuid)
+    if (!policy || !(await deleteRow(tx, policy.id))) throw new NotFoundError('')
+    await alertingChanged(tx, project.id)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'policy.deleted', target: policy.name })
+    return policy
+  })
+}

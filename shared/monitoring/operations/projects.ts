@@ -1,0 +1,146 @@
+import type { Knex } from 'knex'
+import { ConflictError, NotFoundError, ValidationError } from '../../errors.ts'
+import { transaction } from '../../platform/database/db.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import { ensureOrganisation } from '../../tenancy/organisations/store.ts'
+import { findPolicy, makeIncidentDue } from '../alerting/policy-store.ts'
+import { listTags } from '../badges/store.ts'
+import { resolveIntegrations } from '../checks/integrations-field.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import { type Provisioning, readProvisioning } from '../checks/provisioning.ts'
+import { countChecks } from '../checks/store.ts'
+import { requireTagCapacity } from '../checks/tags.ts'
+import { listIntegrations } from '../integrations/store.ts'
+import { lockProvisioning, saveProvisioning } from '../pings/provision-store.ts'
+import type { KeyKind } from '../projects/api-key.ts'
+import { deleteProject as deleteRows, moveCheck, renameProject as renameRow } from '../projects/changes-store.ts'
+import { insertProject, lockProject, type Project } from '../projects/store.ts'
+import { reevaluateChildren } from '../rules/parent-store.ts'
+import { auditCheck, checkLimitOf, requireLocked } from './check-changes.ts'
+import type { OperationDeps } from './deps.ts'
+import { storeNewKey } from './keys.ts'
+
+interface NewProject {
+  name: string
+  /** an organisation that there is, or the name of one that is made when there is none */
+  owner: { organisationId: number } | { organisationName: string }
+  /** checks it may have; by default the setting of the installation */
+  checkLimit?: number
+}
+
+/** Creates a project without keys. */
+export async function createProject(db: Knex, actor: Actor, input: NewProject): Promise<Project> {
+  return await transaction(db, (tx) => storeProject(tx, actor, input))
+}
+
+/** Creates a project and one key of each kind. @returns the keys too, which nobody can read again */
+export async function createProjectWithKeys(
+  db: Knex,
+  actor: Actor,
+  input: NewProject,
+  deps: Pick<OperationDeps, 'secrets'>,
+): Promise<{ project: Project; keys: Record<KeyKind, string> }> {
+  return await transaction(db, async (tx) => {
+    const project = await storeProject(tx, actor, input)
+    const rw = await storeNewKey(tx, project.id, 'rw', deps)
+    const ro = await storeNewKey(tx, project.id, 'ro', deps)
+    return { project, keys: { rw, ro, ping: await storeNewKey(tx, project.id, 'ping', deps) } }
+  })
+}
+
+async function storeProject(tx: Knex.Transaction, actor: Actor, { owner, ...settings }: NewProject): Promise<Project> {
+  const organisationId =
+    'organisationId' in owner ? owner.organisationId : (await ensureOrganisation(tx, owner.organisationName)).id
+  const project = await insertProject(tx, { organisationId, ...settings })
+  await insertActorAudit(tx, actor, { organisationId, action: 'project.created', target: project.name })
+  return project
+}
+
+/** Gives a project another name; its keys and addresses stay. */
+export async function renameProject(
+  db: Knex,
+  actor: Actor,
+  { project, name }: { project: Project; name: string },
+  deps: Pick<OperationDeps, 'announce'>,
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    await renameRow(tx, project.id, name)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, {
+      organisationId,
+      action: 'project.renamed',
+      target: `${project.name} to ${name}`,
+    })
+  })
+  deps.announce({ kind: 'project', projectId: project.id })
+}
+
+/** Deletes a project with its checks, their logs, its integrations and its keys, at once and for good. */
+export async function deleteProject(
+  db: Knex,
+  actor: Actor,
+  project: Project,
+  deps: Pick<OperationDeps, 'announce'>,
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    await deleteRows(tx, project.id)
+    const { organisationId, name } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'project.deleted', target: name })
+  })
+  deps.announce({ kind: 'project', projectId: project.id })
+}
+
+/**
+ * Changes what checks are that their first ping makes; those that exist stay as they are.
+ * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
+ */
+export async function changeProvisioning(
+  db: Knex,
+  actor: Actor,
+  { project, body }: { project: Pick<Project, 'id' | 'organisationId' | 'name'>; body: JsonObject },
+): Promise<Provisioning> {
+  return await transaction(db, async (tx) => {
+    const provisioning = readProvisioning(body, await lockProvisioning(tx, project.id))
+    const channels = (await listIntegrations(tx, project.id)).map(({ uuid, name }) => ({ id: uuid, name }))
+    const choice = provisioning.channels === null ? null : resolveIntegrations(provisioning.channels, channels)
+    if (choice && !choice.ok) throw new ValidationError(choice.error)
+    if (provisioning.policy !== null && !(await findPolicy(tx, project.id, provisioning.policy)))
+      throw new NotFoundError('')
+    await saveProvisioning(tx, project.id, provisioning)
+    const { organisationId, name } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'project.changed', target: `${name}: provisioning` })
+    return provisioning
+  })
+}
+
+/**
+ * Moves a check to another project, where no integration is assigned to it. The actor may manage both: what leaves a
+ * project is lost to its people.
+ * @throws ConflictError when the other project has as many checks as it may, NotFoundError when the check has vanished
+ */
+export async function transferCheck(
+  db: Knex,
+  actor: Actor,
+  { uuid, from, to }: { uuid: string; from: Project; to: Project },
+  deps: Pick<OperationDeps, 'config' | 'announce'>,
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    await lockProject(tx, to.id)
+    if ((await countChecks(tx, to.id)) >= checkLimitOf(to, deps)) {
+      throw new ConflictError('That project has as many checks as it may.')
+    }
+    const locked = await requireLocked(tx, from.id, uuid)
+    const before = await listTags(tx, to.id)
+    requireTagCapacity(before, [...before, locked.tags])
+    await moveCheck(tx, locked.id, to.id)
+    await makeIncidentDue(tx, locked.id)
+    await reevaluateChildren(tx, [from.id])
+    await auditCheck(tx, actor, from, 'check.transferred', locked, ` to ${to.name}`)
+    if (to.organisationId !== from.organisationId) {
+      await auditCheck(tx, actor, to, 'check.received', locked, ` from ${from.name}`)
+    }
+  })
+  deps.announce({ kind: 'check', uuid, projectId: from.id })
+  deps.announce({ kind: 'check', uuid, projectId: to.id })
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import { ValidationError } from '../../errors.ts'
+import type { Enqueue } from '../../platform/broker/outbox.ts'
+import { transaction } from '../../platform/database/db.ts'
+import type { Config } from '../../platform/process/config.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import { runYielding } from '../../platform/process/time-slices.ts'
+import { queueWrittenMail } from '../../tenancy/operations/link-mails.ts'
+import { type Micros, toIsoMillis } from '../../time.ts'
+import { splitTags } from '../checks/tags.ts'
+import { openWindows, windowNow } from '../maintenance/spans.ts'
+import { windowsOf } from '../maintenance/window-store.ts'
+import { listProjectsOf } from '../projects/member-store.ts'
+import type { DownCheck } from '../reports/report.ts'
+import { type Addressed, limitMail, reminderMail, reportMail } from '../reports/report-mail.ts'
+import {
+  claimMailOf,
+  type DuePerson,
+  downChecksOf,
+  findManagers,
+  findReportSettings,
+  lockDuePerson,
+  projectReports,
+  saveReportSettings,
+  setReminderAt,
+  setReportAt,
+} from '../reports/report-store.ts'
+import { nextReport, type ReportSettings, reminderInterval, reportPeriod } from '../reports/report-times.ts'
+import { signedOfUnsubscribe, unsubscribePath } from '../reports/unsubscribe-link.ts'
+import { isZoneName } from '../schedules/time-zones.ts'
+
+const REPORTS: readonly string[] = ['off', 'daily', 'weekly', 'monthly']
+const REMINDERS: readonly string[] = ['off', 'hourly', 'daily']
+
+/** Changes which reports and reminders a person gets. @throws ValidationError for what is none, and for no time zone */
+export async function changeReports(
+  db: Knex,
+  userId: number,
+  wanted: { report: string; reminder: string; tz: string },
+  now: Micros,
+): Promise<void> {
+  if (!isReport(wanted.report)) throw new ValidationError('There is no such report.')
+  if (!isReminder(wanted.reminder)) throw new ValidationError('There is no such reminder.')
+  if (!isZoneName(wanted.tz)) throw new ValidationError('That is not a time zone.')
+  const settings = { report: wanted.report, reminder: wanted.reminder, tz: wanted.tz }
+  await saveReportSettings(db, userId, settings, nextReport(settings, userId, now))
+}
+
+/** Ends one kind of mail, by the link in it; what else the person asked for goes on. */
+export async function endReports(db: Knex, userId: number, kind: 'report' | 'reminder', now: Micros): Promise<void> {
+  await transaction(db, async (tx) => {
+    const settings: ReportSettings = { ...(await findReportSettings(tx, userId)), [kind]: 'off' }
+    await saveReportSettings(tx, userId, settings, nextReport(settings, userId, now))
+  })
+}
+
+function isReport(value: string): value is ReportSettings['report'] {
+  return REPORTS.includes(value)
+}
+
+function isReminder(value: string): value is ReportSettings['reminder'] {
+  return REMINDERS.includes(value)
+}
+
+interface MailDeps {
+  config: Pick<Config, 'publicUrl' | 'siteName'>
+  secrets: Secrets
+}
+
+/**
+ * Writes the report of one person who is due, and says when the next one is, in one transaction: two sweepers write none
+ * twice, and one that dies writes none.
+ * @returns false when nobody is due
+ */
+export async function sendNextReport(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
+  const person = await lockDuePerson(tx, 'report_at', now)
+  if (!person) return false
+  if (person.report !== 'off') {
+    const period = reportPeriod(person.report, person.dueAt, person.tz)
+    const id = randomUUID()
+    if (await claimMailOf(tx, { id, userId: person.userId, kind: 'report', period: period.name })) {
+      const projects = (await listProjectsOf(tx, person.userId)).map(({ id: projectId }) => projectId)
+      const reports = projects.length === 0 ? [] : await projectReports(tx, projects, period)
+      const mail = reportMail(person.report, period, reports, addressedTo(person, 'report', deps))
+      if (reports.length > 0) await queueWrittenMail(tx, enqueue, deps, { id, ...mail })
+    }
+  }
+  await setReportAt(tx, person.userId, nextReport(person, person.userId, now))
+  return true
+}
+
+/** Reminds one person who is due of what is down, if anything is. @returns false when nobody is due */
+export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
+  const person = await lockDuePerson(tx, 'reminder_at', now)
+  if (!person) return false
+  const projects = (await listProjectsOf(tx, person.userId)).map(({ id }) => id)
+  const down = projects.length === 0 ? [] : await downChecksOf(tx, projects)
+  const isOver = person.reminder === 'off' || down.length === 0
+  const named = isOver ? [] : await outsideWindows(tx, down, now)
+  const id = randomUUID()
+  const period = toIsoMillis(person.dueAt)
+  if (
+    person.reminder !== 'off' &&
+    named.length > 0 &&
+    (await claimMailOf(tx, { id, userId: person.userId, kind: 'reminder', period }))
+  ) {
+    const mail = reminderMail(person.reminder, named, addressedTo(person, 'reminder', deps))
+    await queueWrittenMail(tx, enqueue, deps, { id, ...mail })
+  }
+  await setReminderAt(
+    tx,
+    person.userId,
+    person.reminder === 'off' || isOver ? null : now + reminderInterval(person.reminder),
+  )
+  return true
+}
+
+/** Nobody is reminded of what is planned. */
+async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros): Promise<DownCheck[]> {
+  const windows = await windowsOf(tx, [...new Set(down.map(({ projectId }) => projectId))])
+  const open = Map.groupBy(await runYielding(openWindows(windows, now)), ({ window }) => window.projectId)
+  return down.filter(
+    ({ projectId, uuid, tags }) => windowNow(open.get(projectId) ?? [], { uuid, tags: splitTags(tags) }) === null,
+  )
+}
+
+/** A monthly limit, and the project whose message found it reached. */
+interface ReachedLimit {
+  organisationId: number
+  projectId: number
+  projectUuid: string
+  projectName: string
+  meter: string
+  what: string
+  month: Micros
+}
+
+/**
+ * Mails the owners and managers of an account that a monthly limit is reached: once a month, whoever notices it, in
+ * whichever of its projects, and however often.
+ */
+export async function noteMonthlyLimit(tx: Knex, enqueue: Enqueue, deps: MailDeps, limit: ReachedLimit): Promise<void> {
+  const period = `${toIsoMillis(limit.month).slice(0, 7)} account ${limit.organisationId} ${limit.meter}`
+  for (const { userId, email } of await findManagers(tx, limit.projectId)) {
+    const id = randomUUID()
+    if (!(await claimMailOf(tx, { id, userId, kind: 'limit', period }))) continue
+    const { publicUrl, siteName } = deps.config
+    const mail = limitMail(limit, { to: email, tz: 'UTC', publicUrl, siteName })
+    await queueWrittenMail(tx, enqueue, deps, { id, ...mail })
+  }
+}
+
+function addressedTo(
+  { email, uuid, tz }: DuePerson,
+  kind: 'report' | 'reminder',
+  { config, secrets }: MailDeps,
+): Addressed {
+  const path = unsubscribePath(uuid, kind, secrets.digest(signedOfUnsubscribe(uuid, kind)))
+  return {
+    to: email,
+    tz,
+    unsubscribe: config.publicUrl + path,
+    publicUrl: config.publicUrl,
+    siteName: config.siteName,
+  }
+}

@@ -1,0 +1,189 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Knex } from 'knex'
+import { NotFoundError, ValidationError } from '../../errors.ts'
+import { transaction } from '../../platform/database/db.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import { isUuid } from '../../uuid.ts'
+import { invalid, readObject } from '../alerting/fields.ts'
+import { alertingChanged, findPolicy, findRules, saveRules } from '../alerting/policy-store.ts'
+import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import { RULE_BITS } from '../checks/rule-bits.ts'
+import { type AssignedCheck, findCheck } from '../checks/store.ts'
+import { nodesOf } from '../rules/parent-store.ts'
+import { cycleOf, graphOf, type Node } from '../rules/parents.ts'
+import type { Quorum } from '../rules/quorum.ts'
+import { deleteSource, expectSources, findFacts, forgetOpenRuns, saveRuling } from '../rules/rule-state-store.ts'
+import { nextOccurrence } from '../schedules/schedule.ts'
+import { auditCheck, type CheckOfProject, requireLocked } from './check-changes.ts'
+import type { OperationDeps } from './deps.ts'
+import { storePingSecret } from './keys.ts'
+import { deadlineOf } from './rule-deadline.ts'
+
+/**
+ * Changes what a request names of the rules of a check; null resets to the default. Naming `ping_auth` makes a new secret.
+ * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
+ */
+export async function changeRules(
+  db: Knex,
+  actor: Actor,
+  { project, uuid, body }: CheckOfProject & { body: JsonObject },
+  deps: Pick<OperationDeps, 'secrets' | 'announce'>,
+): Promise<ChangedRules> {
+  const changed = await transaction(db, async (tx) => {
+    const check = await requireLocked(tx, project.id, uuid)
+    const stored = await storeRules(tx, check, { body, path: '' }, deps)
+    await auditCheck(tx, actor, project, 'check.changed', check, ': rules')
+    return stored
+  })
+  deps.announce({ kind: 'check', uuid, projectId: project.id })
+  return changed
+}
+
+/** The rules of a check after a change; `secret` is the new ping secret, shown this once, or null. */
+export interface ChangedRules {
+  rules: RuleFields
+  secret: string | null
+}
+
+/** Where a request says the rules: as the whole body, or as the member `rules` of a check. */
+export type RulesPath = '' | 'rules.'
+
+/**
+ * The member `rules` of a request to create or change a check (docs/spec/alerting.md#ground-rules), looked at after all others.
+ * @returns null when the request has none
+ * @throws ValidationError with the first thing that is wrong in it
+ */
+export function rulesOf(body: JsonObject): JsonObject | null {
+  if (body.rules === undefined) return null
+  if (body.rules === null) throw invalid('rules', 'is not an object')
+  const rules = readObject(body.rules, 'rules')
+  readRules(rules, NO_RULES, 'rules.')
+  return rules
+}
+
+/**
+ * Stores what a request names of the rules of a check that the caller holds; null resets to the default. Naming
+ * `ping_auth` makes a new secret.
+ * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
+ */
+async function storeRules(
+  tx: Knex,
+  check: AssignedCheck,
+  { body, path }: { body: JsonObject; path: RulesPath },
+  deps: Pick<OperationDeps, 'secrets'>,
+): Promise<ChangedRules> {
+  const before = await findRules(tx, check.id)
+  const rules = readRules(body, before, path)
+  await refuseParents(tx, check, rules, path)
+  await storeRuleFields(tx, check, before, rules)
+  const secret = await storePingSecret(tx, check.id, body.ping_auth, deps)
+  await alertingChanged(tx, check.projectId)
+  return { rules, secret }
+}
+
+/**
+ * Stores rules that were found valid, of a check that the caller holds.
+ * @throws NotFoundError for a policy that the project does not have
+ */
+export async function storeRuleFields(
+  tx: Knex,
+  check: AssignedCheck,
+  before: RuleFields,
+  rules: RuleFields,
+): Promise<void> {
+  const policyId = await policyIdOf(tx, check.projectId, rules)
+  await saveRules(tx, check.id, { ...rules, policyId })
+  await applyRuling(tx, check, before, rules)
+}
+
+/** As storeRules, for a request that may name no rules. @returns the check as it is then */
+export async function withRules(
+  tx: Knex,
+  check: AssignedCheck,
+  rules: JsonObject | null,
+  deps: Pick<OperationDeps, 'secrets'>,
+): Promise<{ check: AssignedCheck; changedRules: ChangedRules | null }> {
+  if (!rules) return { check, changedRules: null }
+  const changedRules = await storeRules(tx, check, { body: rules, path: 'rules.' }, deps)
+  // Its rules may decide when it goes down.
+  return { check: (await findCheck(tx, check.uuid)) ?? check, changedRules }
+}
+
+/** @throws NotFoundError for a policy that the project does not have */
+async function policyIdOf(tx: Knex, projectId: number, { policy }: RuleFields): Promise<number | null> {
+  if (policy === null) return null
+  const found = isUuid(policy) ? await findPolicy(tx, projectId, policy) : null
+  if (!found) throw new NotFoundError('')
+  return found.id
+}
+
+async function refuseParents(
+  tx: Knex,
+  { projectId, uuid }: AssignedCheck,
+  { parents }: RuleFields,
+  path: RulesPath,
+): Promise<void> {
+  if (parents.length === 0) return
+  const nodes = await nodesOf(tx, [projectId], 0)
+  refuseRings(
+    nodes.map((node) => (node.uuid === uuid ? { ...node, parents } : node)),
+    [uuid],
+    path,
+  )
+}
+
+/**
+ * @param nodes the checks of a project as they would be
+ * @param changed those whose parents somebody names
+ * @throws ValidationError for checks that the project does not have, and for a ring as tags are now
+ */
+export function refuseRings(nodes: readonly Node[], changed: readonly string[], path: RulesPath): void {
+  const graph = graphOf(nodes)
+  for (const uuid of changed) {
+    const start = graph.node(uuid)
+    if (!start) continue
+    const unknown = start.parents
+      .flatMap((parent) => ('check' in parent ? [parent.check] : []))
+      .find((check) => !graph.node(check))
+    if (unknown !== undefined) throw new ValidationError(`invalid check identifier: ${unknown}`)
+    const ring = cycleOf(start, graph)
+    if (ring) throw invalid(`${path}parents`, `make a cycle: ${ring.map(({ name, uuid }) => name || uuid).join(' > ')}`)
+  }
+}
+
+/** What the rules say of the truth of a check takes effect at once, under the lock of the check. */
+async function applyRuling(tx: Knex, check: AssignedCheck, before: RuleFields, rules: RuleFields): Promise<void> {
+  if (before.run && !rules.run) await forgetOpenRuns(tx, check.id)
+  if (rules.sources && !isDeepStrictEqual(before.sources, rules.sources)) {
+    const { expect } = rules.sources
+    await expectSources(tx, check.id, typeof expect === 'number' ? null : expect)
+  }
+  const ruleBits =
+    (rules.run ? RULE_BITS.runs : 0) |
+    (rules.sources ? RULE_BITS.sources : 0) |
+    (rules.previews ? RULE_BITS.previews : 0) |
+    (rules.ping_auth ? RULE_BITS.pingAuth : 0)
+  // A check that is plain and was plain keeps its deadline.
+  if (ruleBits === 0 && (check.ruleBits ?? 0) === 0) return
+  const alertAfter = await deadlineOf(tx, { ...check, ruleBits }, nextOccurrence)
+  await saveRuling(tx, check.id, { ruleBits, alertAfter })
+}
+
+/** Forgets one of the machines that report for a check. @throws NotFoundError for one that never did */
+export async function removeSource(
+  db: Knex,
+  actor: Actor,
+  { project, id, uuid, name }: CheckOfProject & { name: string },
+): Promise<{ check: AssignedCheck; quorum: Quorum }> {
+  return await transaction(db, async (tx) => {
+    const check = await requireLocked(tx, project.id, uuid)
+    if (!(await deleteSource(tx, id, name))) throw new NotFoundError('')
+    const quorum = (await findFacts(tx, [id])).get(id)?.sources
+    if (!quorum) throw new NotFoundError('')
+    const alertAfter = await deadlineOf(tx, check, nextOccurrence)
+    await saveRuling(tx, id, { ruleBits: check.ruleBits ?? 0, alertAfter })
+    await auditCheck(tx, actor, project, 'check.changed', check, `: source ${name} removed`)
+    return { check, quorum }
+  })
+}

@@ -1,0 +1,93 @@
+import type { Knex } from 'knex'
+import { ForbiddenError, NotFoundError, ValidationError } from '../../errors.ts'
+import { transaction } from '../../platform/database/db.ts'
+import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import type { Micros } from '../../time.ts'
+import { alertingChanged } from '../alerting/policy-store.ts'
+import type { JsonObject } from '../checks/json-body.ts'
+import { readWindow } from '../maintenance/read-window.ts'
+import { endedAt } from '../maintenance/window.ts'
+import {
+  deleteWindow as deleteRow,
+  findWindow,
+  knownChecks,
+  type StoredWindow,
+  saveWindow,
+  windowsOf,
+} from '../maintenance/window-store.ts'
+import { lockProject, type Project } from '../projects/store.ts'
+
+/** Maintenance windows that a project may have. */
+export const MAX_WINDOWS = 100
+
+/**
+ * Makes a maintenance window, or changes what a request names of one; either acts at once.
+ * @param input.uuid null for a new one
+ * @throws ValidationError with the first thing that is wrong, ForbiddenError when the project has as many as it may,
+ *   NotFoundError when it has no such window
+ */
+export async function storeWindow(
+  db: Knex,
+  actor: Actor,
+  input: { project: Pick<Project, 'id' | 'organisationId'>; uuid: string | null; body: JsonObject; now: Micros },
+): Promise<StoredWindow> {
+  const { project, uuid, body, now } = input
+  return await transaction(db, async (tx) => {
+    const current = uuid === null ? null : await findWindow(tx, project.id, uuid)
+    if (uuid !== null && !current) throw new NotFoundError('')
+    const fields = readWindow(body, current, now)
+    const known = await knownChecks(tx, project.id, fields.checks)
+    const unknown = fields.checks.find((check) => !known.includes(check))
+    if (unknown !== undefined) throw new ValidationError(`invalid check identifier: ${unknown}`)
+    await lockProject(tx, project.id)
+    if (!current && (await windowsOf(tx, [project.id])).length >= MAX_WINDOWS) throw new ForbiddenError('')
+    const window = await saveWindow(tx, project.id, current ? { id: current.id } : { uuid: null }, fields)
+    if (!window) throw new NotFoundError('')
+    await alertingChanged(tx, project.id)
+    const action = current ? 'window.changed' : 'window.created'
+    await insertActorAudit(tx, actor, { organisationId: project.organisationId, action, target: window.name })
+    return window
+  })
+}
+
+/**
+ * Ends the maintenance that goes on: a window that lies once in time for good, of a recurring one this occurrence alone.
+ * What it held is looked at at once; one that does not go on stays as it is.
+ * @throws NotFoundError when the project has no such window
+ */
+export async function endWindow(
+  db: Knex,
+  actor: Actor,
+  { project, uuid, now }: { project: Pick<Project, 'id' | 'organisationId'>; uuid: string; now: Micros },
+): Promise<StoredWindow> {
+  return await transaction(db, async (tx) => {
+    await lockProject(tx, project.id)
+    const window = await findWindow(tx, project.id, uuid)
+    if (!window) throw new NotFoundError('')
+    const time = endedAt(window, now)
+    if (!time) return window
+    const ended = await saveWindow(tx, project.id, { id: window.id }, { ...window, time })
+    if (!ended) throw new NotFoundError('')
+    await alertingChanged(tx, project.id)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'window.changed', target: window.name })
+    return ended
+  })
+}
+
+/** Removes a maintenance window; what it held is looked at at once. @throws NotFoundError when there is no such window */
+export async function deleteWindow(
+  db: Knex,
+  actor: Actor,
+  { project, uuid }: { project: Pick<Project, 'id' | 'organisationId'>; uuid: string },
+): Promise<StoredWindow> {
+  return await transaction(db, async (tx) => {
+    const window = await findWindow(tx, project.id, uuid)
+    if (!window || !(await deleteRow(tx, window.id))) throw new NotFoundError('')
+    await alertingChanged(tx, project.id)
+    const { organisationId } = project
+    await insertActorAudit(tx, actor, { organisationId, action: 'window.deleted', target: window.name })
+    return window
+  })
+}

@@ -1,0 +1,189 @@
+import PostalMime, { decodeWords } from 'postal-mime'
+
+/** The headers of a message or of one of its parts, and where what follows them begins. */
+export interface MailHeaders {
+  /** the value of the first header with this lower-case name, unfolded and not decoded; empty when there is none */
+  first(name: string): string
+  bodyStart: number
+  /** length of what was read */
+  bytes: number
+}
+
+/**
+ * Reads the header section that begins at `start`. Only the first `limit` bytes of it are looked at: nobody writes
+ * more, and the time of the library grows with the number of lines.
+ */
+export async function readMailHeaders(raw: Buffer, start: number, end: number, limit: number): Promise<MailHeaders> {
+  const { headersEnd, bodyStart } = endOfHeaders(raw, start, end)
+  const section = raw.subarray(start, Math.min(headersEnd, start + limit))
+  const { headers } = await PostalMime.parse(section, { maxHeadersSize: limit + 1 })
+  return {
+    first: (name) => headers.find(({ key }) => key === name)?.value ?? '',
+    bodyStart,
+    bytes: section.length,
+  }
+}
+
+/** A header's text: encoded words decoded and joined. A charset nobody knows is read as UTF-8. */
+export function decodeHeaderText(value: string): string {
+  return decodeWords(
+    value.replace(ENCODED_WORD, (word, charset: string, rest: string) => (isKnown(charset) ? word : `=?utf-8${rest}`)),
+  )
+}
+
+const ENCODED_WORD = /=\?([^?*\s]{1,60})((?:\*[^?\s]{1,60})?\?[bq]\?)/gi
+
+/** Decodes bytes of a charset by its label; one that nobody knows is read as UTF-8, bytes that fit nothing replaced. */
+export function decodeCharset(bytes: Uint8Array, label: string): string {
+  return new TextDecoder(isKnown(label) ? label : 'utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+function isKnown(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== ''
+  } catch {
+    return false
+  }
+}
+
+/** The value before the first semicolon, in lower case and without comments: `text/plain`, `attachment`, `base64`. */
+export function headerToken(value: string): string {
+  return (value.replace(/\([^()]*\)/g, ' ').split(';', 1)[0] ?? '').trim().toLowerCase()
+}
+
+/** A parameter of a structured header, unquoted; empty when there is none. */
+export function headerParameter(value: string, name: 'boundary' | 'charset'): string {
+  const [, quoted, token] = PARAMETER[name].exec(value) ?? []
+  return quoted === undefined ? (token ?? '') : quoted.replace(/\\(.)/g, '$1')
+}
+
+const PARAMETER = {
+  boundary: /;\s*boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
+  charset: /;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
+}
+
+/** The empty line that ends the headers, whichever way its line ends; without one, everything is headers. */
+function endOfHeaders(raw: Buffer, start: number, end: number): { headersEnd: number; bodyStart: number } {
+  let line = start
+  while (line < end) {
+    const feed = raw.indexOf(LINE_FEED, line)
+    const next = feed === -1 || feed >= end ? end : feed + 1
+    const isEmpty = next - line === 1 || (next - line === 2 && raw[line] === CARRIAGE_RETURN)
+    if (isEmpty && raw[next - 1] === LINE_FEED) return { headersEnd: line, bodyStart: next }
+    line = next
+  }
+  return { headersEnd: end, bodyStart: end }
+}
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+
+/** Undoes a part's transfer encoding. Unknown ones, 7bit, 8bit and binary leave the bytes as they are. */
+export function decodeTransfer(bytes: Buffer, encoding: string): Buffer {
+  if (encoding === 'base64') return Buffer.from(bytes.toString('latin1'), 'base64')
+  return encoding === 'quoted-printable' ? decodeQuotedPrintable(bytes) : bytes
+}
+
+/** A `=` that begins neither two hex digits nor a soft line break stays, as mail programs do. */
+function decodeQuotedPrintable(bytes: Buffer): Buffer {
+  const decoded = Buffer.allocUnsafe(bytes.length)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    const escaped = byte === EQUALS ? readEscape(bytes, at) : null
+    if (escaped === null) {
+      decoded[length++] = byte
+    } else {
+      if (escaped.byte !== null) decoded[length++] = escaped.byte
+      at += escaped.skip
+    }
+  }
+  return decoded.subarray(0, length)
+}
+
+/** `skip` is what to pass over after the `=`; `byte` is null for a soft line break. */
+function readEscape(bytes: Buffer, at: number): { byte: number | null; skip: number } | null {
+  const high = hexDigit(bytes[at + 1])
+  const low = hexDigit(bytes[at + 2])
+  if (high !== -1 && low !== -1) return { byte: high * 16 + low, skip: 2 }
+  let end = at + 1
+  while (bytes[end] === SPACE || bytes[end] === TAB) end += 1
+  if (bytes[end] === CARRIAGE_RETURN) end += 1
+  return bytes[end] === LINE_FEED || end >= bytes.length ? { byte: null, skip: end - at } : null
+}
+
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+const EQUALS = 0x3d
+const SPACE = 0x20
+const TAB = 0x09
+
+interface Range {
+  start: number
+  end: number
+}
+
+/** Longer boundaries are no boundaries (RFC 2046 allows 70). */
+const MAX_BOUNDARY = 200
+/** Lines that merely begin like a boundary and are passed over, before the rest is taken as one part. */
+const MAX_LOOKALIKES = 10_000
+
+/**
+ * The parts of a multipart body, in order, without the line end that belongs to the boundary after them. A body that
+ * ends without its closing boundary ends the last part. Nothing is copied.
+ * @param limit parts to give at most
+ * @param budget of bytes that may be searched, for all calls about one mail; what lies beyond it is not split
+ */
+export function splitParts(
+  raw: Buffer,
+  body: Range,
+  boundary: string,
+  limit: number,
+  budget: { bytesLeft: number },
+): Range[] {
+  if (boundary === '' || boundary.length > MAX_BOUNDARY) return []
+  // As the bytes came: header values were read as UTF-8.
+  const delimiter = Buffer.from(`\n--${boundary}`)
+  const parts: Range[] = []
+  let start: number | null = null
+  let lookalikes = 0
+  // The line end before the first boundary is the one that ends the headers.
+  let at = Math.max(body.start - 1, 0)
+  while (parts.length < limit && lookalikes < MAX_LOOKALIKES) {
+    const end = Math.min(body.end, at + budget.bytesLeft)
+    const offset = raw.subarray(at, end).indexOf(delimiter)
+    budget.bytesLeft -= (offset === -1 ? end : at + offset + delimiter.length) - at
+    if (offset === -1) break
+    const found = at + offset
+    const tail = readTail(raw, found + delimiter.length, body.end)
+    if (tail === null) {
+      lookalikes += 1
+      at = found + delimiter.length
+      continue
+    }
+    if (start !== null)
+      parts.push({ start, end: Math.max(start, raw[found - 1] === CARRIAGE_RETURN ? found - 1 : found) })
+    if (tail.isLast) return parts
+    start = tail.next
+    // The same line end may begin the next boundary, when the part is empty.
+    at = Math.max(found + 1, tail.next - 1)
+  }
+  if (start !== null && parts.length < limit) parts.push({ start, end: body.end })
+  return parts
+}
+
+/** What follows the boundary on its line; null when there is more than white space, so that it is none. */
+function readTail(raw: Buffer, from: number, end: number): { isLast: boolean; next: number } | null {
+  const isLast = raw[from] === DASH && raw[from + 1] === DASH && from + 2 <= end
+  let at = isLast ? from + 2 : from
+  while (at < end && (raw[at] === SPACE || raw[at] === TAB || raw[at] === CARRIAGE_RETURN)) at += 1
+  if (at >= end) return { isLast, next: end }
+  return raw[at] === LINE_FEED ? { isLast, next: at + 1 } : null
+}
+
+const DASH = 0x2d

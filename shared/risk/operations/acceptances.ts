@@ -1,0 +1,277 @@
+import { randomBytes, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { Knex } from 'knex'
+import { canonicalize } from '../../canonical/jcs.ts'
+import { ConflictError, NotFoundError, RateLimitedError } from '../../errors.ts'
+import type { Config } from '../../platform/process/config.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import { type LinkMailDeps, queueLinkMail } from '../../tenancy/operations/link-mails.ts'
+import { takeTokens } from '../../tenancy/rate-limits/store.ts'
+import { toMillis } from '../../time.ts'
+import { recordEvent } from '../../webhooks/events/store.ts'
+import type { AcceptanceAction, BuyerRequestBody } from '../acceptance/acceptance.ts'
+import {
+  type BuyerRequest,
+  type BuyerRequestDetails,
+  type BuyerRequestState,
+  buyerCodeText,
+  buyerTokenText,
+  CODE_MINUTES,
+  MAX_CODES,
+  MAX_WRONG_CODES,
+  requestState,
+} from '../acceptance/buyer-request.ts'
+import {
+  countWrongCode,
+  insertBuyerRequest,
+  lockBuyerRequest,
+  setAnswered,
+  setBuyerCode,
+} from '../acceptance/buyer-request-store.ts'
+import { lockReceivable, saveReceivable } from '../acceptance/store.ts'
+import { anchorRecord } from '../evidence/record-store.ts'
+import type { FinancingKeys } from '../first-financing/fingerprint.ts'
+import type { Registration, SealedReceivable } from '../first-financing/receivable.ts'
+import {
+  insertRegistration,
+  isReceivableOf,
+  setState,
+  spendOffer,
+  takeOffer,
+} from '../first-financing/registration-store.ts'
+import { allFingerprints, isBlind, type ReceivableInput, soughtOf } from '../first-financing/request-fingerprints.ts'
+import { recordFingerprints } from '../first-financing/store.ts'
+import type { Owner } from '../jobs/job.ts'
+import { recordUsage } from '../metering/store.ts'
+import { instant, type OperationDeps } from './deps.ts'
+import { recordAcceptance } from './record-acceptance.ts'
+
+const EVENT_TYPE = 'first_financing.transferred'
+
+/**
+ * Takes over a financed receivable that its holder offered: the old registration is TRANSFERRED, and a new one is
+ * FINANCED since the old one was first seen, in one transaction. A wrong receivable does not spend the token.
+ */
+export async function acceptTransfer(
+  tx: Knex.Transaction,
+  owner: Owner,
+  id: string,
+  { transferToken, receivable }: { transferToken: string; receivable: ReceivableInput },
+  keys: FinancingKeys,
+  deps: OperationDeps,
+): Promise<{ registration: Registration } | { refusal: ConflictError | NotFoundError }> {
+  const offer = await takeOffer(tx, owner.env, deps.secrets.digests(transferToken))
+  if (offer?.isSpent) return conflict('transferToken', 'SPENT', 'the token has been used')
+  const offered = offer?.offered
+  const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
+  if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
+  if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'it is one’s own')
+  if (!(await isReceivableOf(tx, offered.id, soughtOf(keys, receivable, false)))) {
+    return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
+  }
+  const timestamp = instant(deps.now())
+  const facts = { transferRecordId: randomUUID(), registrationId: id }
+  const record = canonicalize(await anchorRecord(tx, owner.env, EVENT_TYPE, timestamp, facts))
+  await setState(tx, offered.id, { ...offered, state: 'TRANSFERRED' })
+  await spendOffer(tx, offered.id)
+  const sealed: SealedReceivable = { fields: isBlind(receivable) ? null : receivable, lenderRef: null, salts: {} }
+  const registration: Registration = {
+    ...offered,
+    ...owner,
+    id,
+    state: 'FINANCED',
+    mode: isBlind(receivable) ? 'BLIND' : 'FIELDS',
+    dealId: null,
+    sealedReceivable: deps.secrets.seal('financing', JSON.stringify(sealed)),
+    renewals: 0,
+    createdAt: new Date(timestamp),
+    record,
+  }
+  await insertRegistration(tx, registration)
+  const fingerprints = allFingerprints(keys, receivable)
+  await recordFingerprints(
+    tx,
+    { ...owner, recordId: id, fingerprints },
+    { state: 'FINANCED', expiresAt: null, firstSeenAt: offered.firstSeenAt },
+  )
+  await recordUsage(tx, { ...owner, family: 'first-financing', unitKey: `registration/${id}` })
+  const event = { env: owner.env, fields: ['registrationId', 'state'], occurredAt: timestamp }
+  await recordEvent(tx, deps.enqueue, {
+    ...event,
+    organisationId: owner.organisationId,
+    type: 'first_financing.registered',
+    dealId: id,
+  })
+  await recordEvent(tx, deps.enqueue, {
+    ...event,
+    organisationId: offered.organisationId,
+    type: 'first_financing.released',
+    dealId: offered.dealId ?? offered.id,
+  })
+  return { registration }
+}
+
+function conflict(path: string, code: string, message: string) {
+  return { refusal: new ConflictError(message, [{ path, code, message }]) }
+}
+
+/** Requests of an organisation, and those to one mailbox, of all organisations together. An hour refills a bucket. */
+const PER_ORGANISATION = 100
+const PER_MAILBOX = 5
+const SHARE_PER_SECOND = 1 / 3_600
+
+/** What is answered to the organisation; only in the sandbox, where no mail is sent, does it learn the link. */
+export interface IssuedBuyerRequest {
+  requestId: string
+  receivableRef: string
+  state: BuyerRequestState
+  expiresAt: string
+  sandboxUrl?: string
+}
+
+/**
+ * Asks a buyer whether it accepts a document: a link by mail, and beside it nothing that the organisation could have
+ * written itself. The link shows the document; to answer it the mailbox must be read again, for a code.
+ * @throws ConflictError where the reference stands for another receivable; RateLimitedError
+ */
+export async function requestBuyerAcceptance(
+  tx: Knex.Transaction,
+  owner: Owner,
+  body: BuyerRequestBody,
+  deps: Pick<OperationDeps, 'enqueue' | 'secrets'> & { config: Pick<Config, 'publicUrl' | 'siteName' | 'smtpUrl'> },
+): Promise<IssuedBuyerRequest> {
+  const { receivableRef, receivable, buyerEmail } = body
+  const { secrets, enqueue, config } = deps
+  await limitRequests(tx, owner, secrets.digest(`acceptance-mailbox:${buyerEmail}`).toString('base64url'))
+  await lockReceivable(tx, owner, receivableRef)
+  if (!(await saveReceivable(tx, owner, receivableRef, receivable))) {
+    const message = 'this reference stands for another receivable'
+    throw new ConflictError(message, [{ path: 'receivable', code: 'OTHER_RECEIVABLE', message }])
+  }
+  const id = randomUUID()
+  const token = randomBytes(32).toString('base64url')
+  const path = `/a/${token}`
+  const expiresAt = await insertBuyerRequest(tx, owner, {
+    id,
+    ref: receivableRef,
+    digest: secrets.digest(buyerTokenText(token)),
+    sealedDetails: secrets.seal('acceptance', JSON.stringify({ buyerEmail, receivable })),
+  })
+  const requested = { requestId: id, receivableRef, state: 'OPEN' as const, expiresAt: expiresAt.toISOString() }
+  if (owner.env === 'SANDBOX') return { ...requested, sandboxUrl: config.publicUrl + path }
+  await queueLinkMail(tx, enqueue, deps, {
+    to: buyerEmail,
+    subject: 'Do you accept a document that was issued to you?',
+    lead: 'A lender asks whether you accept a document that names you as its buyer. See it and answer here within seven days:',
+    path,
+    foot: 'Opening the link answers nothing. If you do not know of this, nothing needs to be done.',
+  })
+  return requested
+}
+
+async function limitRequests(tx: Knex, { organisationId, env }: Owner, mailbox: string): Promise<void> {
+  const grants = await takeTokens(
+    tx,
+    [
+      { bucket: `acceptance:of:${organisationId}/${env}`, wanted: 1, capacity: PER_ORGANISATION },
+      { bucket: `acceptance:to:${env}/${mailbox}`, wanted: 1, capacity: PER_MAILBOX },
+    ],
+    SHARE_PER_SECOND,
+  )
+  if (grants.every(({ granted }) => granted === 1)) return
+  throw new RateLimitedError('too many requests to buyers of this organisation, or to this mailbox', 720)
+}
+
+/** `wrong` where the code is none that works; `left` says how often may still be tried. */
+type Answered = { isAnswered: true } | { isAnswered: false; left: number }
+
+/**
+ * Records the buyer's own answer, once, with the code from its mailbox. A wrong code is counted and committed, so it
+ * is returned and not thrown.
+ * @throws NotFoundError for unknown and ended links; ConflictError for one that is answered or locked
+ */
+export async function answerBuyerRequest(
+  tx: Knex.Transaction,
+  token: string,
+  { code, action }: { code: string; action: Extract<AcceptanceAction, 'ACCEPTED' | 'REJECTED'> },
+  deps: OperationDeps,
+): Promise<Answered> {
+  const { request, details } = await decryptBuyerRequest(tx, token, deps.secrets)
+  if (!isRightCode(request, code, deps.secrets)) {
+    await countWrongCode(tx, request.id)
+    return { isAnswered: false, left: MAX_WRONG_CODES - request.wrongCodes - 1 }
+  }
+  const acceptanceId = randomUUID()
+  const { organisationId, env } = request
+  const said = {
+    receivableRef: request.receivableRef,
+    channel: 'BUYER_PORTAL' as const,
+    action,
+    ...(action === 'ACCEPTED' ? { amountAccepted: details.receivable.totalInr } : {}),
+    at: instant(deps.now()),
+    declaredBy: 'BUYER' as const,
+    receivable: details.receivable,
+    requestId: request.id,
+  }
+  const made = await recordAcceptance(
+    tx,
+    { organisationId, env },
+    acceptanceId,
+    said,
+    { registryAction: null, signedBy: null },
+    deps,
+  )
+  if ('refusal' in made) throw made.refusal
+  await setAnswered(tx, request.id, acceptanceId)
+  return { isAnswered: true }
+}
+
+function isRightCode({ id, codeDigest, isCodeLive }: BuyerRequest, code: string, secrets: Secrets): boolean {
+  if (codeDigest === null || !isCodeLive) return false
+  return secrets.digests(buyerCodeText(id, code)).some((digest) => timingSafeEqual(digest, codeDigest))
+}
+
+/**
+ * Locks the request behind a link that can still be answered.
+ * @throws NotFoundError; ConflictError
+ */
+async function decryptBuyerRequest(
+  tx: Knex.Transaction,
+  token: string,
+  secrets: Secrets,
+): Promise<{ request: BuyerRequest; details: BuyerRequestDetails }> {
+  const request = await lockBuyerRequest(tx, secrets.digests(buyerTokenText(token)))
+  if (!request) throw new NotFoundError('There is no such link, or it does not work any more.')
+  const state = requestState({ ...request, isOver: request.sealedDetails === null })
+  if (state === 'ANSWERED') throw new ConflictError('This was answered already.')
+  if (state === 'LOCKED') throw new ConflictError('Too many wrong codes: this link is locked.')
+  if (request.sealedDetails === null) throw new NotFoundError('There is no such link, or it does not work any more.')
+  // Sealed by `requestBuyerAcceptance`.
+  const details = JSON.parse(secrets.open('acceptance', request.sealedDetails)) as BuyerRequestDetails
+  return { request, details }
+}
+
+/**
+ * Mails a new six-digit code to the buyer's mailbox; the one before is void.
+ * @returns the code in the sandbox, where no mail is sent; else null
+ * @throws NotFoundError for unknown and ended links; ConflictError for one that is answered, locked or used up
+ */
+export async function sendBuyerCode(
+  tx: Knex.Transaction,
+  token: string,
+  deps: Pick<OperationDeps, 'enqueue'> & LinkMailDeps,
+): Promise<string | null> {
+  const { secrets, enqueue } = deps
+  const { request, details } = await decryptBuyerRequest(tx, token, secrets)
+  if (request.codesSent >= MAX_CODES) throw new ConflictError('No further code is sent for this link.')
+  const code = String(randomInt(1_000_000)).padStart(6, '0')
+  await setBuyerCode(tx, request.id, secrets.digest(buyerCodeText(request.id, code)))
+  if (request.env === 'SANDBOX') return code
+  await queueLinkMail(tx, enqueue, deps, {
+    to: details.buyerEmail,
+    subject: 'Your code',
+    lead: `Your code is ${code}. It works for ${CODE_MINUTES} minutes, on the page that asked for it:`,
+    path: `/a/${token}`,
+    foot: 'If you did not ask for a code, nothing needs to be done.',
+  })
+  return null
+}

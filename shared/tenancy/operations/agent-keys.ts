@@ -1,0 +1,132 @@
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { ConflictError, type FieldError, NotFoundError, ValidationError } from '../../errors.ts'
+import { insertAudit } from '../accounts/audit-store.ts'
+import { lockOrganisation } from '../accounts/store.ts'
+import { type Actor, auditedActor } from '../actor.ts'
+import { type Budgets, grantableScopes, newAgentKey } from '../agents/agent-key.ts'
+import {
+  type AgentKey,
+  countActiveAgentKeys,
+  revokeAgentKey as endAgentKey,
+  insertAgentKey,
+} from '../agents/key-store.ts'
+
+/** Keys of an organisation and environment that work at a time. */
+const MAX_KEYS = 200
+const DEFAULT_DAYS = 365
+/** A key lasts no longer, days. */
+export const MAX_DAYS = 3 * 365
+const DAY_MS = 86_400_000
+
+/** What a key is to be; absent members take their defaults. */
+export interface AgentKeyInput {
+  name: string
+  scopes: readonly string[]
+  env?: ApiEnv | undefined
+  /** ISO 8601 with an offset */
+  expiresAt?: string | undefined
+  dailyLimit?: number | null | undefined
+  budgets?: Budgets | undefined
+  /** uuids of the organisation's projects */
+  projects?: readonly string[] | undefined
+}
+
+/** Who makes it: its environment and scopes bound those of the key. */
+interface Maker {
+  organisationId: number
+  env: ApiEnv
+  scopes: Iterable<string>
+}
+
+/**
+ * Makes an agent key. Its scopes are some of the maker's and hold agents:invoke; they never hold agents:manage or
+ * webhooks:manage; monitoring:* needs projects (docs/spec/evidence-families.md#agent-keys).
+ * @param now POSIX milliseconds
+ * @returns the stored key, and the key itself, which is shown this once
+ * @throws ValidationError naming the member; ConflictError when there are too many keys
+ */
+export async function createAgentKey(
+  tx: Knex,
+  actor: Actor,
+  maker: Maker,
+  input: AgentKeyInput,
+  now: number,
+): Promise<{ stored: AgentKey; key: string }> {
+  const scopes = [...new Set(input.scopes)].toSorted()
+  const errors = [...scopeErrors(scopes, maker, input), ...lifeErrors(input, maker, now)]
+  if (errors.length > 0) throw new ValidationError('the key cannot be made like this', errors)
+  await lockOrganisation(tx, maker.organisationId)
+  if ((await countActiveAgentKeys(tx, maker)) >= MAX_KEYS) {
+    const message = `an organisation has at most ${MAX_KEYS} agent keys in an environment`
+    throw new ConflictError(message, [{ path: 'name', code: 'TOO_MANY', message }])
+  }
+  const { keyId, key, digest } = newAgentKey(maker.env)
+  const projects = [...new Set(input.projects ?? [])]
+  const audited = auditedActor(actor)
+  const stored = await insertAgentKey(tx, {
+    organisationId: maker.organisationId,
+    env: maker.env,
+    keyId,
+    digest,
+    name: input.name,
+    scopes,
+    dailyLimit: input.dailyLimit ?? null,
+    budgets: input.budgets ?? {},
+    projects,
+    madeBy: audited.actor,
+    expiresAt: input.expiresAt === undefined ? new Date(now + DEFAULT_DAYS * DAY_MS) : new Date(input.expiresAt),
+  })
+  // Foreign projects and those that do not exist look alike, and the transaction takes the key back.
+  if (stored.projects.length !== projects.length) {
+    throw new ValidationError('the key cannot be made like this', [
+      fault('projects', 'NOT_FOUND', 'projects must be projects of this organisation'),
+    ])
+  }
+  const target = `${input.name} (${keyId})`
+  await insertAudit(tx, { ...audited, organisationId: maker.organisationId, action: 'agent-key.created', target })
+  return { stored, key }
+}
+
+function scopeErrors(scopes: readonly string[], maker: Maker, input: AgentKeyInput): FieldError[] {
+  const grantable = grantableScopes(maker.scopes, maker.env)
+  const errors = scopes
+    .filter((scope) => !grantable.has(scope))
+    .map((scope) => fault('scopes', 'NOT_GRANTABLE', `scopes must not hold ${scope.replace(/[^\x21-\x7e]/g, '?')}`))
+  if (!scopes.includes('agents:invoke')) errors.push(fault('scopes', 'REQUIRED', 'scopes must hold agents:invoke'))
+  const watches = scopes.some((scope) => scope.startsWith('monitoring:'))
+  if (watches && (input.projects ?? []).length === 0) {
+    errors.push(fault('projects', 'REQUIRED', 'projects must name what monitoring:* is for'))
+  }
+  return errors
+}
+
+function lifeErrors({ env, expiresAt }: AgentKeyInput, maker: Maker, now: number): FieldError[] {
+  const errors: FieldError[] = []
+  if (env !== undefined && env !== maker.env) errors.push(fault('env', 'NOT_PERMITTED', `env must be ${maker.env}`))
+  const expires = expiresAt === undefined ? now + DAY_MS : Date.parse(expiresAt)
+  if (expires <= now) errors.push(fault('expiresAt', 'PAST', 'expiresAt must be in the future'))
+  if (expires > now + MAX_DAYS * DAY_MS) {
+    errors.push(fault('expiresAt', 'TOO_LATE', `expiresAt must be within ${MAX_DAYS} days`))
+  }
+  return errors
+}
+
+function fault(path: string, code: string, message: string): FieldError {
+  return { path, code, message }
+}
+
+/**
+ * Ends an agent key; every listener refuses it within five seconds (docs/spec/evidence-families.md#agent-keys). Doing it again changes nothing.
+ * @throws NotFoundError alike for a key that is not there and for another organisation's
+ */
+export async function revokeAgentKey(
+  tx: Knex,
+  actor: Actor,
+  owner: { organisationId: number; env: ApiEnv },
+  keyId: string,
+): Promise<void> {
+  if (!(await endAgentKey(tx, owner, keyId))) throw new NotFoundError('there is no such agent key')
+  const { organisationId } = owner
+  await insertAudit(tx, { ...auditedActor(actor), organisationId, action: 'agent-key.revoked', target: keyId })
+}

@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto'
+import type { Knex } from 'knex'
+import { ConflictError, NotFoundError, ValidationError } from '../../errors.ts'
+import type { Enqueue, Outbox } from '../../platform/broker/outbox.ts'
+import { transaction } from '../../platform/database/db.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import type { Micros } from '../../time.ts'
+import { insertAudit } from '../accounts/audit-store.ts'
+import { deleteLaterLinks, deleteLinks, insertLink, type OneTimeLink, useLink } from '../accounts/link-store.ts'
+import type { StoredPasskey } from '../accounts/passkey.ts'
+import {
+  newRecoveryCodes,
+  newTotpSecret,
+  normalRecoveryCode,
+  recoveryCodeText,
+  totpStep,
+} from '../accounts/second-factor.ts'
+import {
+  awaitMailConfirmation,
+  beginTotp,
+  deletePasskey,
+  deleteSecondFactors,
+  deleteTotp,
+  deleteUnconfirmedFactors,
+  type FactorId,
+  findSecondFactors,
+  findTotp,
+  findUnconfirmedFactor,
+  hasSecondFactor,
+  insertPasskey,
+  replaceRecoveryCodes,
+  takeRecoveryCode,
+  takeTotpStep,
+} from '../accounts/second-factor-store.ts'
+import { deleteSessions } from '../accounts/session-store.ts'
+import { deleteIdentities, findUser, type User, updateEmail } from '../accounts/store.ts'
+import { type Actor, auditedActor } from '../actor.ts'
+import { type LinkMailDeps, queueLinkMail } from './link-mails.ts'
+
+interface SecondFactorDeps extends LinkMailDeps {
+  outbox: Pick<Outbox, 'run'>
+}
+
+/** Whose second factor it is; the actor is the same person, or the operator. */
+interface Person {
+  id: number
+  email: string
+}
+
+/**
+ * Makes a secret for an authenticator app, which counts once a code of it was typed (`confirmTotp`).
+ * @throws ConflictError when there is a confirmed one
+ */
+export async function prepareTotp(db: Knex, userId: number, { secrets }: Pick<LinkMailDeps, 'secrets'>): Promise<void> {
+  const isNew = await beginTotp(db, userId, secrets.seal('second-factor', newTotpSecret()))
+  if (!isNew) throw new ConflictError('An authenticator app is set up already. Remove it first.')
+}
+
+/**
+ * Takes the first code of an authenticator app: from now on a password alone signs nobody in.
+ * @returns the recovery codes, when the person had none; they cannot be shown again
+ * @throws ValidationError when the code is wrong
+ */
+export async function confirmTotp(
+  actor: Actor,
+  person: Person,
+  code: string,
+  now: Micros,
+  deps: SecondFactorDeps,
+): Promise<string[]> {
+  return await deps.outbox.run(async (tx, enqueue) => {
+    const totp = await findTotp(tx, person.id)
+    if (!totp || totp.isConfirmed) throw new NotFoundError('There is no authenticator app to confirm. Begin again.')
+    const step = totpStep(deps.secrets.open('second-factor', totp.sealedSecret), code, now)
+    if (step === null || !(await takeTotpStep(tx, person.id, step))) {
+      throw new ValidationError('code: is not the code that the app shows now. Is the clock of the phone right?')
+    }
+    return await noteAdded(tx, enqueue, actor, person, { totp: true }, 'authenticator app', deps)
+  })
+}
+
+/**
+ * Keeps a passkey that was verified.
+ * @returns the recovery codes, when the person had none; they cannot be shown again
+ * @throws ConflictError when the authenticator is known already
+ */
+export async function addPasskey(
+  actor: Actor,
+  person: Person,
+  passkey: Omit<StoredPasskey, 'userId'> & { name: string },
+  deps: SecondFactorDeps,
+): Promise<string[]> {
+  return await deps.outbox.run(async (tx, enqueue) => {
+    if (!(await insertPasskey(tx, { ...passkey, userId: person.id }))) {
+      throw new ConflictError('That passkey is registered already.')
+    }
+    const factor = { passkey: passkey.credentialId }
+    return await noteAdded(tx, enqueue, actor, person, factor, `passkey “${passkey.name}”`, deps)
+  })
+}
+
+/**
+ * Takes one second factor away, or all of them. With the last one the recovery codes go too. The person is told by mail.
+ * @throws NotFoundError when there is no such one
+ */
+export async function removeSecondFactor(
+  actor: Actor,
+  person: Person,
+  which: FactorId | { all: true },
+  deps: SecondFactorDeps,
+): Promise<void> {
+  await deps.outbox.run(async (tx, enqueue) => {
+    if (!(await deleted(tx, person.id, which))) throw new NotFoundError('There is no such second factor.')
+    if (!(await hasSecondFactor(tx, person.id))) await deleteSecondFactors(tx, person.id)
+    await note(tx, actor, 'second-factor.removed', 'totp' in which ? 'authenticator app' : Object.keys(which).join())
+    await queueLinkMail(tx, enqueue, deps, {
+      to: person.email,
+      subject: `A second factor was removed at ${deps.config.siteName}`,
+      lead: 'A second factor of your account was removed. If it was not you, choose a new password at once:',
+      path: '/reset-password',
+      foot: 'If it was you, nothing needs to be done.',
+    })
+  })
+}
+
+/** Makes ten new recovery codes; those before open nothing any more. */
+export async function renewRecoveryCodes(
+  actor: Actor,
+  person: Person,
+  { outbox, secrets }: Pick<SecondFactorDeps, 'outbox' | 'secrets'>,
+): Promise<string[]> {
+  return await outbox.run(async (tx) => {
+    if (!(await hasSecondFactor(tx, person.id))) throw new ConflictError('There is no second factor to recover from.')
+    await note(tx, actor, 'recovery-codes.made', '')
+    return await makeRecoveryCodes(tx, person.id, secrets)
+  })
+}
+
+/** Sends the link by which the owner of the mailbox confirms the factor. Without a mail server it needs no confirmation. */
+async function noteAdded(
+  tx: Knex,
+  enqueue: Enqueue,
+  actor: Actor,
+  person: Person,
+  factor: FactorId,
+  what: string,
+  deps: SecondFactorDeps,
+): Promise<string[]> {
+  await note(tx, actor, 'second-factor.added', what)
+  const token = randomBytes(32).toString('base64url')
+  const isMailed = await queueLinkMail(tx, enqueue, deps, {
+    to: person.email,
+    subject: `A second factor was added at ${deps.config.siteName}`,
+    lead: `From now on your account also asks for this: ${what}. Confirm it here, or remove it if you did not add it:`,
+    path: `/account/new-factor/${token}`,
+    foot: 'Until you confirm it, a password reset removes it.',
+  })
+  if (isMailed) await awaitMailConfirmation(tx, person.id, factor, deps.secrets.digest(`new-factor:${token}`))
+  const { recoveryCodes } = await findSecondFactors(tx, person.id)
+  return recoveryCodes > 0 ? [] : await makeRecoveryCodes(tx, person.id, deps.secrets)
+}
+
+async function makeRecoveryCodes(tx: Knex, userId: number, secrets: LinkMailDeps['secrets']): Promise<string[]> {
+  const codes = newRecoveryCodes()
+  await replaceRecoveryCodes(
+    tx,
+    userId,
+    codes.map((code) => secrets.digest(recoveryCodeText(userId, code))),
+  )
+  return codes
+}
+
+async function deleted(tx: Knex, userId: number, which: FactorId | { all: true }): Promise<boolean> {
+  if ('totp' in which) return await deleteTotp(tx, userId)
+  if ('passkey' in which) return await deletePasskey(tx, userId, which.passkey)
+  return await deleteSecondFactors(tx, userId)
+}
+
+async function note(tx: Knex, actor: Actor, action: string, target: string): Promise<void> {
+  await insertAudit(tx, { ...auditedActor(actor), organisationId: null, action, target })
+}
+
+/**
+ * Takes a code of the authenticator app, or a recovery code: each counts once.
+ * @returns which it was; null when it is neither
+ */
+export async function takeSecondFactor(
+  tx: Knex,
+  userId: number,
+  typed: string,
+  now: Micros,
+  { secrets }: { secrets: Secrets },
+): Promise<'totp' | 'recovery-code' | null> {
+  const totp = await findTotp(tx, userId)
+  if (totp?.isConfirmed) {
+    const step = totpStep(secrets.open('second-factor', totp.sealedSecret), typed, now)
+    if (step !== null && (await takeTotpStep(tx, userId, step))) return 'totp'
+  }
+  const code = normalRecoveryCode(typed)
+  if (code === null) return null
+  const isTaken = await takeRecoveryCode(tx, userId, secrets.digests(recoveryCodeText(userId, code)))
+  return isTaken ? 'recovery-code' : null
+}
+
+interface Recovery {
+  db: Knex
+  secrets: Secrets
+  /** client address, for the audit log */
+  address: string
+}
+
+/**
+ * Removes a second factor that the owner of the mailbox did not add, with every other unconfirmed one, and ends all
+ * sessions.
+ * @param digests of the token in the mail about the factor
+ * @returns a token to choose a new password with, because the person who added the factor knows the present one
+ * @throws NotFoundError when the factor is confirmed or removed already
+ */
+export async function disownFactor(digests: readonly Buffer[], { db, secrets, address }: Recovery): Promise<string> {
+  return await transaction(db, async (tx) => {
+    const found = await findUnconfirmedFactor(tx, digests)
+    const user = found && (await findUser(tx, found.userId))
+    if (!found || !user) throw new NotFoundError('This factor is confirmed or removed already.')
+    await recoverAccountNote(tx, user, 'second-factor.removed', `${found.name}, not added by the owner`, address)
+    return await endAccess(tx, user.id, { secrets })
+  })
+}
+
+/**
+ * Gives an account its former address back, ends all sessions, and removes the second factors that were added since.
+ * @param link to the former address, with purpose `restore-address`
+ * @returns a token to choose a new password with
+ * @throws NotFoundError when the link was used, or another account has the address now
+ */
+export async function restoreAddress(
+  link: OneTimeLink,
+  user: User,
+  { db, secrets, address }: Recovery,
+): Promise<string> {
+  return await transaction(db, async (tx) => {
+    if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was used a moment ago.')
+    await deleteLaterLinks(tx, user.id, link.id)
+    if (!(await updateEmail(tx, user.id, link.email))) {
+      throw new NotFoundError('Another account has this address now. Ask the operator of this installation.')
+    }
+    await recoverAccountNote(tx, user, 'address.restored', link.email, address)
+    return await endAccess(tx, user.id, { secrets, since: link.createdAt })
+  })
+}
+
+async function endAccess(
+  tx: Knex,
+  userId: number,
+  { secrets, since }: { secrets: Secrets; since?: Date },
+): Promise<string> {
+  await deleteUnconfirmedFactors(tx, userId, since)
+  await deleteIdentities(tx, userId)
+  await deleteSessions(tx, userId)
+  await deleteLinks(tx, 'reset-password', userId)
+  const token = randomBytes(32).toString('base64url')
+  await insertLink(tx, { purpose: 'reset-password', digest: secrets.digest(`reset-password:${token}`), userId })
+  return token
+}
+
+async function recoverAccountNote(
+  tx: Knex,
+  user: User,
+  action: string,
+  target: string,
+  address: string,
+): Promise<void> {
+  await insertAudit(tx, { organisationId: null, userId: user.id, actor: user.email, action, target, address })
+}

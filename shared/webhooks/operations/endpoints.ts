@@ -1,0 +1,172 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { ApiEnv } from '../../environment.ts'
+import { ConflictError, ValidationError } from '../../errors.ts'
+import type { Enqueue } from '../../platform/broker/outbox.ts'
+import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import type { Secrets } from '../../platform/process/secrets.ts'
+import { lockOrganisation } from '../../tenancy/accounts/store.ts'
+import type { Actor } from '../../tenancy/actor.ts'
+import { type Micros, toIsoMillis } from '../../time.ts'
+import { replayDeliveries } from '../delivery-store.ts'
+import type { Endpoint } from '../endpoint.ts'
+import {
+  changeEndpoint,
+  closeEndpoint,
+  countEndpoints,
+  type EndpointChange,
+  type EndpointScope,
+  enableEndpoint,
+  insertEndpoint,
+  type NewEndpoint,
+  rotateEndpointSecret,
+} from '../endpoint-store.ts'
+import { TEST_EVENT } from '../event-types.ts'
+import { recordEvent } from '../events/store.ts'
+import { scheduleDelivery } from '../fan-out-store.ts'
+import { formatSecret, SECRET_BYTES } from '../signature.ts'
+import { REPLAY_LIMIT, REPLAY_PER_SECOND } from './deliveries.ts'
+import { lockEndpointOf, requireActive } from './lock-endpoint.ts'
+import { note } from './note.ts'
+
+/** Endpoints of an organisation and environment. */
+const MAX_ENDPOINTS = 100
+
+/**
+ * Registers an endpoint whose address was examined before.
+ * @returns it with its signing secret, which is stored sealed and never shown again
+ * @throws ConflictError when the organisation has as many endpoints as it may
+ */
+export async function registerEndpoint(
+  tx: Knex,
+  actor: Actor,
+  input: Omit<NewEndpoint, 'id' | 'sealedSecret'>,
+  { secrets }: { secrets: Secrets },
+): Promise<{ endpoint: Endpoint; secret: string }> {
+  await lockOrganisation(tx, input.organisationId)
+  if ((await countEndpoints(tx, input)) >= MAX_ENDPOINTS) {
+    throw new ConflictError(`an organisation has at most ${MAX_ENDPOINTS} endpoints`)
+  }
+  const secret = formatSecret(randomBytes(SECRET_BYTES))
+  const endpoint = await insertEndpoint(tx, {
+    ...input,
+    id: randomUUID(),
+    sealedSecret: secrets.seal('webhook-secret', secret),
+  })
+  await note(tx, actor, input.organisationId, 'webhook.registered', endpoint.url)
+  return { endpoint, secret }
+}
+
+/** Changes an endpoint, whose new address was examined before. @throws NotFoundError */
+export async function editEndpoint(
+  tx: Knex,
+  actor: Actor,
+  input: { scope: EndpointScope; endpointId: string; change: EndpointChange },
+): Promise<Endpoint> {
+  const { id } = await lockEndpointOf(tx, input.scope, input.endpointId)
+  const changed = await changeEndpoint(tx, id, input.change)
+  await note(tx, actor, input.scope.organisationId, 'webhook.changed', changed.url)
+  return changed
+}
+
+/** Deletes an endpoint; what it is still owed is cancelled. @throws NotFoundError */
+export async function removeEndpoint(
+  tx: Knex,
+  actor: Actor,
+  { scope, endpointId }: { scope: EndpointScope; endpointId: string },
+  { now }: { now(): Micros },
+): Promise<void> {
+  const endpoint = await lockEndpointOf(tx, scope, endpointId)
+  await closeEndpoint(tx, endpoint.id, 'DELETED', now())
+  await note(tx, actor, scope.organisationId, 'webhook.deleted', endpoint.url)
+}
+
+/**
+ * Switches an endpoint on, whose address was examined before, and forgets its failures. With `releasePaused` the events
+ * kept meanwhile are sent, in order and at a bounded rate; without it they wait for a replay.
+ * @throws NotFoundError
+ */
+export async function switchOnEndpoint(
+  tx: Knex,
+  actor: Actor,
+  { scope, endpointId, releasePaused }: { scope: EndpointScope; endpointId: string; releasePaused: boolean },
+  { enqueue }: { enqueue: Enqueue },
+): Promise<Endpoint> {
+  const endpoint = await lockEndpointOf(tx, scope, endpointId)
+  await enableEndpoint(tx, endpoint.id)
+  if (releasePaused) {
+    const held = { endpointId, from: null, to: null, states: ['SUPPRESSED'] } as const
+    await replayDeliveries(tx, enqueue, { ...held, perSecond: REPLAY_PER_SECOND, limit: REPLAY_LIMIT })
+  }
+  await note(tx, actor, scope.organisationId, 'webhook.enabled', endpoint.url)
+  return { ...endpoint, state: 'ACTIVE', reason: null, failures: 0 }
+}
+
+/** Switches an endpoint off; events for it are kept and can be replayed. @throws NotFoundError */
+export async function switchOffEndpoint(
+  tx: Knex,
+  actor: Actor,
+  { scope, endpointId }: { scope: EndpointScope; endpointId: string },
+  { now }: { now(): Micros },
+): Promise<Endpoint> {
+  const endpoint = await lockEndpointOf(tx, scope, endpointId)
+  await closeEndpoint(tx, endpoint.id, 'DISABLED', now())
+  await note(tx, actor, scope.organisationId, 'webhook.disabled', endpoint.url)
+  return { ...endpoint, state: 'DISABLED', reason: null }
+}
+
+/**
+ * Gives an endpoint a new signing secret; the old one signs beside it for the overlap, 0 ends it at once.
+ * @returns the endpoint with the secret, which is never shown again
+ * @throws NotFoundError
+ */
+export async function rotateSecret(
+  tx: Knex,
+  actor: Actor,
+  input: { scope: EndpointScope; endpointId: string; overlapSeconds: number },
+  { secrets }: { secrets: Secrets },
+): Promise<{ endpoint: Endpoint; secret: string }> {
+  const { id, url } = await lockEndpointOf(tx, input.scope, input.endpointId)
+  const secret = formatSecret(randomBytes(SECRET_BYTES))
+  const endpoint = await rotateEndpointSecret(tx, id, secrets.seal('webhook-secret', secret), input.overlapSeconds)
+  await note(tx, actor, input.scope.organisationId, 'webhook.secret-rotated', url)
+  return { endpoint, secret }
+}
+
+/**
+ * Sends an event `webhook.test` to one endpoint alone.
+ * @throws NotFoundError; ConflictError while the endpoint is switched off
+ */
+export async function testEndpoint(
+  tx: Knex.Transaction,
+  actor: Actor,
+  { scope, endpointId }: { scope: EndpointScope; endpointId: string },
+  { enqueue, now }: { enqueue: Enqueue; now(): Micros },
+): Promise<{ eventId: string; deliveryId: string }> {
+  const { id, url } = requireActive(await lockEndpointOf(tx, scope, endpointId))
+  const occurredAt = toIsoMillis(now())
+  const { organisationId, env } = scope
+  const event = { env, organisationId, type: TEST_EVENT, dealId: id, fields: ['endpointId'], occurredAt }
+  const { id: eventId } = await recordEvent(tx, enqueue, event)
+  const deliveryId = randomUUID()
+  await scheduleDelivery(tx, enqueue, { id: deliveryId, endpointId: id, eventId })
+  await note(tx, actor, organisationId, 'webhook.tested', url)
+  return { eventId, deliveryId }
+}
+
+/**
+ * Why deliveries would not be sent to an address (docs/spec/transparency.md#webhook-endpoints); every connect checks again. The sandbox connects to
+ * nothing, so there a name need not resolve yet.
+ * @returns null when they would; the error never tells what a name resolved to
+ */
+export async function examineTarget(
+  url: string,
+  env: ApiEnv,
+  { allowPrivate, resolve }: { allowPrivate: boolean | readonly string[]; resolve: Resolve },
+): Promise<ValidationError | null> {
+  const result = await checkTarget(url, { allowPrivate, plainHttp: 'allowed-networks' }, resolve)
+  if (result.ok || (result.reason === 'unresolvable' && env === 'SANDBOX')) return null
+  const message = `url ${targetProblemTexts[result.reason]}`
+  const code = result.reason.toUpperCase().replaceAll('-', '_')
+  return new ValidationError(message, [{ path: 'url', code, message }])
+}

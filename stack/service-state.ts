@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ProcessIdentity, sendSignal } from './process-identity.ts'
+import type { Origin } from './resolve-services.ts'
+import { runCommand } from './run-command.ts'
+import { canEnter, serviceUser } from './service-user.ts'
+
+/** A process `make up` started; `fingerprint` stands for its command, settings and code. */
+export type ManagedProcess = ProcessIdentity & { fingerprint: string; metricsPort: number }
+
+/** What `make up` found and started, in `.local/stack.json`: all that `make down` may touch. */
+export type StackState = {
+  postgres?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
+  broker?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
+  /** where mails of an installation without a mail server of its own can be read */
+  mail?: MailPorts | undefined
+  processes: Record<string, ManagedProcess>
+}
+
+/** Ports of the mail catcher: where it takes mails, and where it shows them. */
+export type MailPorts = { smtp: number; http: number }
+
+/** @returns an empty state when nothing was ever started */
+export function readState(folder: string): StackState {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))
+  } catch {
+    return { processes: {} }
+  }
+}
+
+export function writeState(folder: string, state: StackState): void {
+  writePrivately(join(folder, 'stack.json'), `${JSON.stringify(state, null, 2)}\n`)
+}
+
+/** Replaces a file that only its owner may read, in one step: a reader sees the old text or the new. */
+export function writePrivately(file: string, text: string): void {
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(`${file}.new`, text, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+/** Kills everything below a process, which may be this one. @returns how many there were */
+export async function killBelow(pid: number): Promise<number> {
+  const { stdout } = await runCommand(['ps', '-A', '-o', 'pid=,ppid='])
+  const pids = below(pid, parentsOf(stdout))
+  for (const each of pids) sendSignal(each, 'SIGKILL')
+  return pids.length
+}
+
+/** What `ps` prints: a process and its parent in each line. */
+function parentsOf(listing: string): [pid: number, parent: number][] {
+  return listing
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .map(([pid = 0, parent = 0]) => [pid, parent])
+}
+
+function below(root: number, parents: readonly [pid: number, parent: number][]): number[] {
+  const children = parents.filter(([, parent]) => parent === root).map(([pid]) => pid)
+  return children.flatMap((pid) => [pid, ...below(pid, parents)])
+}
+
+/**
+ * Where servers of our own keep their data: below `.local/`, unless we are root and the users that servers run as cannot
+ * get there (a checkout in /root): then in a folder of /var/tmp named after the checkout.
+ */
+export async function serverFolder(folder: string): Promise<string> {
+  const servers = `${folder}/servers`
+  mkdirSync(servers, { recursive: true, mode: 0o755 })
+  if (await canEnter(servers, await serviceUser('postgres'))) return servers
+  const elsewhere = `/var/tmp/signalbox-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`
+  mkdirSync(elsewhere, { recursive: true, mode: 0o755 })
+  return elsewhere
+}

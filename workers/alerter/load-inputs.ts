@@ -1,0 +1,118 @@
+import type { Knex } from 'knex'
+import type { AlertedCheck, AlertedIntegration } from '#shared/monitoring/alerting/fact-store.ts'
+import type { FactIntegration, Incident, Suppression } from '#shared/monitoring/alerting/incident.ts'
+import { maintenanceSuppressions, outageSuppressions } from '#shared/monitoring/alerting/suppressions.ts'
+import { gapsSince, listenersOf } from '#shared/monitoring/availability/gap-store.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { findKind } from '#shared/monitoring/integrations/kinds.ts'
+import { keepsRecord } from '#shared/monitoring/integrations/shown-config.ts'
+import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import { limitOfRepeats, monthlyMeterOf, monthStart } from '#shared/monitoring/notifications/limits.ts'
+import { monthlyUsage } from '#shared/monitoring/notifications/monthly-store.ts'
+import { nodesOf } from '#shared/monitoring/rules/parent-store.ts'
+import { type Held, relativesOf, suppressedByParents } from '#shared/monitoring/rules/parent-suppression.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { runYielding } from '#shared/platform/process/time-slices.ts'
+import type { Micros } from '#shared/time.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+
+/** Loads the suppressions that parents cause (docs/spec/alerting.md#dependencies). @param children checks with parents */
+export async function loadParents(
+  tx: Knex,
+  children: readonly AlertedCheck[],
+  now: Micros,
+): Promise<(check: AlertedCheck, incident: Incident | null, downAt: Micros) => Held> {
+  const projectIds = [...new Set(children.map(({ projectId }) => projectId))]
+  const nodes = projectIds.length === 0 ? [] : await nodesOf(tx, projectIds, now)
+  const relatives = new Map(
+    [...Map.groupBy(nodes, ({ projectId }) => projectId)].map(([id, own]) => [id, relativesOf(own)]),
+  )
+  return (check, incident, downAt) =>
+    suppressedByParents(check, incident, relatives.get(check.projectId) ?? relativesOf([]), { downAt, now })
+}
+
+interface Metered {
+  projectId: number
+  kind: string
+}
+
+/** Finds out of which integrations repeats have used what they may of the month (MONTHLY_RESERVE). */
+export type LoadReserve = (tx: Knex, channels: readonly Metered[]) => Promise<(channel: Metered) => boolean>
+
+/** It asks the database only where one of the integrations costs something per message. */
+export function createLoadReserve({ config, now }: Pick<WorkerDeps, 'config' | 'now'>): LoadReserve {
+  const perMonth = { sms: config.smsLimitPerMonth, call: config.callLimitPerMonth }
+  return async (tx, channels) => {
+    const metered = channels.filter(({ kind }) => monthlyMeterOf(kind) !== null)
+    if (metered.length === 0) return () => false
+    const projects = [...new Set(metered.map(({ projectId }) => projectId))]
+    const uses = await monthlyUsage(tx, projects, monthStart(now()))
+    const taken = new Map(uses.map((use) => [`${use.projectId} ${use.meter}`, use.taken]))
+    return ({ projectId, kind }) => {
+      const meter = monthlyMeterOf(kind)
+      return meter !== null && (taken.get(`${projectId} ${meter}`) ?? 0) >= limitOfRepeats(perMonth[meter])
+    }
+  }
+}
+
+interface Requested {
+  check: AlertedCheck
+  incident: Incident | null
+}
+
+interface Suppressions {
+  gates: Suppression[]
+  isInWindow: boolean
+}
+
+const NO_SUPPRESSIONS: Suppressions = { gates: [], isInWindow: false }
+
+/** Loads maintenance windows and coverage gaps of checks (docs/spec/alerting.md#suppression). */
+export async function loadSuppressions(
+  tx: Knex,
+  requested: readonly Requested[],
+  now: Micros,
+): Promise<(checkId: number) => Suppressions> {
+  const projectIds = [...new Set(requested.map(({ check }) => check.projectId))]
+  const windows = Map.groupBy(await windowsOf(tx, projectIds), ({ projectId }) => projectId)
+  const since = (incident: Incident | null) => incident?.evaluatedAt ?? now
+  const gaps = await gapsSince(tx, Math.min(now, ...requested.map(({ incident }) => since(incident))))
+  const checkIds = requested.map(({ check }) => check.id)
+  const listeners = gaps.length === 0 ? new Map() : await listenersOf(tx, checkIds)
+  const gates = new Map<number, Suppressions>()
+  for (const { check, incident } of requested) {
+    const about = { uuid: check.uuid, tags: splitTags(check.tags) }
+    const own = windows.get(check.projectId) ?? []
+    const maintenance = await runYielding(maintenanceSuppressions(own, about, { since: since(incident), now }))
+    gates.set(check.id, {
+      gates: [...outageSuppressions(gaps, listeners.get(check.id) ?? 'http'), ...maintenance],
+      isInWindow: maintenance.some(({ until }) => until !== null && until > now),
+    })
+  }
+  return (checkId) => gates.get(checkId) ?? NO_SUPPRESSIONS
+}
+
+export type ReadIntegration = (channel: AlertedIntegration) => Omit<FactIntegration, 'isOwn' | 'isOverReserve'>
+
+/** Opens the configuration of integrations, once each, to see what they have something to do for. */
+export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>): ReadIntegration {
+  return ({ id, uuid, kind, sealedConfig, isDisabled }) => ({
+    id,
+    uuid,
+    isDisabled,
+    ignores: ignoresOf(kind, sealedConfig),
+    keepsRecord: keepsRecord(kind),
+  })
+
+  function ignoresOf(kind: string, sealedConfig: string): { up: boolean; down: boolean } {
+    try {
+      const config: unknown = JSON.parse(secrets.open('integration', sealedConfig))
+      const rules = findKind(kind)
+      return { up: rules?.isNoop(config, 'up') ?? false, down: rules?.isNoop(config, 'down') ?? false }
+    } catch (error) {
+      // It must not silence its neighbours: it gets its notification, whose attempt says what is wrong.
+      log.error({ kind, ...describeError(error) }, 'channel.not-readable')
+      return { up: false, down: false }
+    }
+  }
+}

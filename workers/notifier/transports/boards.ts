@@ -1,0 +1,32 @@
+import { github, trello } from '#shared/monitoring/integrations/kinds/boards.ts'
+import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { titleOf } from '#shared/monitoring/notifications/message.ts'
+import { deliver, form, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** Opens an issue for a failure. 410 means that the repository has its issues switched off. */
+export const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
+  const issue = fitted('github', notification, (shown) => ({
+    title: titleOf(shown),
+    body: markdownText(shown),
+    ...(config.labels.length > 0 && { labels: config.labels }),
+  }))
+  const headers = {
+    accept: 'application/vnd.github+json',
+    authorization: `Bearer ${config.token}`,
+    'x-github-api-version': '2022-11-28',
+  }
+  return deliver(http, now, json('POST', `${config.base_url}/repos/${config.repo}/issues`, issue, headers))
+})
+
+export const trelloTransport = defineTransport(trello, async ({ http, now }, config, notification) => {
+  const card = fitted('trello', notification, (shown) => ({
+    idList: config.list_id,
+    name: titleOf(shown),
+    desc: markdownText(shown),
+    key: config.key,
+    token: config.token,
+  }))
+  return deliver(http, now, form(`${config.base_url}/1/cards`, card))
+})

@@ -1,0 +1,227 @@
+import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import {
+  discord,
+  googlechat,
+  matrix,
+  mattermost,
+  msteamsw,
+  rocketchat,
+  slack,
+  telegram,
+  zulip,
+} from '#shared/monitoring/integrations/kinds/chat.ts'
+import { htmlText, markdownText, markedTitle, plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { factsOf, quotedBody, sentenceOf, summaryOf, titleOf } from '#shared/monitoring/notifications/message.ts'
+import type { Notification } from '#shared/monitoring/notifications/notification.ts'
+import { escapeHtml, escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/text-parts.ts'
+import type { HttpAnswer } from '#shared/platform/http/http-client.ts'
+import { answeredObject, basicAuth, deliver, form, json, permanentOn } from './http-delivery.ts'
+import { slackMessage } from './slack-format.ts'
+import { defineTransport } from './transport.ts'
+
+/** Discord accepts Slack's structure at a separate address, and reads Markdown in it. */
+export const discordTransport = defineTransport(discord, async ({ http, now, settings }, config, notification) => {
+  const url = new URL(config.url)
+  if (!url.pathname.endsWith('/slack')) url.pathname = `${url.pathname.replace(/\/$/, '')}/slack`
+  const message = fitted('discord', notification, (shown) =>
+    slackMessage(shown, settings.siteName.slice(0, 80), 'discord'),
+  )
+  return deliver(http, now, json('POST', url.href, message), permanentOn(404))
+})
+
+export const googlechatTransport = defineTransport(googlechat, async ({ http, now }, config, notification) =>
+  deliver(
+    http,
+    now,
+    json(
+      'POST',
+      config.url,
+      fitted('googlechat', notification, (shown) => ({ cardsV2: [{ cardId: shown.id, card: card(shown) }] })),
+    ),
+  ),
+)
+
+function card(notification: Notification) {
+  const body = quotedBody(notification)
+  const facts = factsOf(notification).map(({ label, value }) => ({
+    decoratedText: { topLabel: label, text: escapeHtml(value), wrapText: true },
+  }))
+  const link = { text: 'Open the check', onClick: { openLink: { url: notification.urls.check } } }
+  const sections = [
+    { widgets: [{ textParagraph: { text: escapeHtml(sentenceOf(notification)) } }, ...facts] },
+    ...(body ? [{ header: "Last ping's body", widgets: [{ textParagraph: { text: escapeHtml(body) } }] }] : []),
+    { widgets: [{ buttonList: { buttons: [link] } }] },
+  ]
+  return { header: { title: markedTitle(notification) }, sections }
+}
+
+export const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config, notification) =>
+  deliver(
+    http,
+    now,
+    json(
+      'POST',
+      config.url,
+      fitted('msteamsw', notification, (shown) => ({
+        type: 'message',
+        attachments: [{ ...cardType, content: msteamswCard(shown) }],
+      })),
+    ),
+  ),
+)
+
+const cardType = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null }
+
+/** An Adaptive Card as Teams workflows take it. Its text blocks and facts read Markdown. */
+function msteamswCard(notification: Notification) {
+  const body = quotedBody(notification)
+  const facts = factsOf(notification).map(({ label, value }) => ({
+    title: `${label}:`,
+    value: escapeInlineMarkdown(value),
+  }))
+  return {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.2',
+    fallbackText: summaryOf(notification),
+    body: [
+      {
+        type: 'TextBlock',
+        text: escapeMarkdown(markedTitle(notification)),
+        weight: 'bolder',
+        size: 'medium',
+        wrap: true,
+      },
+      { type: 'TextBlock', text: escapeMarkdown(sentenceOf(notification)), wrap: true },
+      { type: 'FactSet', facts },
+      ...(body ? [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: body, fontType: 'monospace' }] }] : []),
+    ],
+    actions: [{ type: 'Action.OpenUrl', title: 'Open the check', url: notification.urls.check }],
+  }
+}
+
+export const mattermostTransport = defineTransport(mattermost, async ({ http, now, settings }, config, notification) =>
+  deliver(
+    http,
+    now,
+    json(
+      'POST',
+      config.url,
+      fitted('mattermost', notification, (shown) => slackMessage(shown, settings.siteName, 'markdown')),
+    ),
+  ),
+)
+
+/** Rocket.Chat calls the sender an alias; the attachment is Slack's. */
+export const rocketchatTransport = defineTransport(
+  rocketchat,
+  async ({ http, now, settings }, config, notification) => {
+    const message = fitted('rocketchat', notification, (shown) => ({
+      alias: settings.siteName,
+      text: '',
+      attachments: slackMessage(shown, settings.siteName, 'markdown').attachments,
+    }))
+    return deliver(http, now, json('POST', config.url, message))
+  },
+)
+
+export const slackTransport = defineTransport(slack, async ({ http, now, settings }, config, notification) =>
+  deliver(
+    http,
+    now,
+    json(
+      'POST',
+      config.url,
+      fitted('slack', notification, (shown) => slackMessage(shown, settings.siteName, 'slack')),
+    ),
+    ({ status, body }) => {
+      const isGone = status === 404 || (status === 400 && body.toString('utf8').trim() === 'invalid_token')
+      return isGone ? permanent(`Received status code ${status}`, { failure: 'status' }) : null
+    },
+  ),
+)
+
+/** The longest topic that Zulip takes. */
+const maxTopic = 60
+
+export const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
+  const topic = config.topic || titleOf(notification).slice(0, maxTopic).toWellFormed()
+  const message = fitted('zulip', notification, (shown) => ({
+    type: config.mtype,
+    to: config.to,
+    ...(config.mtype === 'stream' && { topic }),
+    content: markdownText(shown),
+  }))
+  return deliver(
+    http,
+    now,
+    form(`${config.site}/api/v1/messages`, message, basicAuth(config.bot_email, config.api_key)),
+  )
+})
+
+/** What the Bot API says when a chat cannot be written to any more. */
+const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was deleted|chat not found|not a member/i
+
+/** A group that became a supergroup has a new id: it is saved, and the message sent there. */
+export const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
+  const { text } = fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n') }))
+  const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null) =>
+    deliver(
+      context.http,
+      context.now,
+      json('POST', `${config.base_url}/bot${config.token}/sendMessage`, {
+        chat_id: id,
+        ...(config.thread_id !== undefined && { message_thread_id: config.thread_id }),
+        text,
+        parse_mode: 'HTML',
+        link_preview_options: { is_disabled: true },
+      }),
+      decide,
+    )
+  let movedTo: number | undefined
+  const outcome = await sendTo(config.id, (answer) => {
+    movedTo = migratedId(answer)
+    return refusal(answer)
+  })
+  if (movedTo === undefined) return outcome
+  await context.saveConfig({ ...config, id: movedTo })
+  return sendTo(movedTo, refusal)
+})
+
+function refusal(answer: HttpAnswer): Outcome | null {
+  const wait = parameterOf(answer, 'retry_after')
+  if (answer.status === 429 && wait !== undefined)
+    return temporary('Received status code 429', { failure: 'status', retryAfterSeconds: wait })
+  const { description } = answeredObject(answer)
+  if (typeof description !== 'string' || (answer.status !== 400 && answer.status !== 403)) return null
+  if (!lostChat.test(description)) return null
+  return permanent(`Received status code ${answer.status} with a message: "${description}"`, { failure: 'refused' })
+}
+
+function migratedId(answer: HttpAnswer): number | undefined {
+  return answer.status === 400 ? parameterOf(answer, 'migrate_to_chat_id') : undefined
+}
+
+/** The Bot API says in the body what others say in headers. */
+function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_after'): number | undefined {
+  const { parameters } = answeredObject(answer)
+  if (typeof parameters !== 'object' || parameters === null) return undefined
+  const value = Object.entries(parameters).find(([key]) => key === name)?.[1]
+  return typeof value === 'number' ? value : undefined
+}
+
+/** The notification's id is the transaction id: a home server drops repetitions by itself. */
+export const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
+  const room = encodeURIComponent(config.room_id)
+  const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`
+  const message = fitted('matrix', notification, (shown) => ({
+    msgtype: 'm.text',
+    // Whatever names and bodies hold, nobody is called by it.
+    'm.mentions': {},
+    body: plainText(shown),
+    format: 'org.matrix.custom.html',
+    formatted_body: htmlText(shown, '<br>'),
+  }))
+  return deliver(http, now, json('PUT', url, message, { authorization: `Bearer ${config.access_token}` }))
+})

@@ -1,0 +1,87 @@
+import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { call, signal, sms, whatsapp } from '#shared/monitoring/integrations/kinds/phone.ts'
+import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { smsText, speechText } from '#shared/monitoring/notifications/message.ts'
+import { escapeHtml } from '#shared/monitoring/notifications/text-parts.ts'
+import { answeredObject, basicAuth, deliver, form, json } from './http-delivery.ts'
+import { defineTransport, type TransportContext, type TwilioSettings } from './transport.ts'
+
+/** Twilio's code for a number that cannot exist. */
+const invalidNumber = 21211
+
+/**
+ * One request to the Twilio-compatible gateway of the operator.
+ * @param provider begins the text of the failure when the gateway is not set up
+ */
+async function viaTwilio(
+  context: TransportContext,
+  provider: string,
+  resource: 'Messages' | 'Calls',
+  notificationId: string,
+  fields: (twilio: TwilioSettings) => Record<string, string>,
+): Promise<Outcome> {
+  const { twilio, callbackUrlOf } = context.settings
+  if (!twilio) return temporary(`${provider} notifications are not enabled`, { failure: 'config', final: true })
+  const url = `${twilio.url.replace(/\/+$/, '')}/2010-04-01/Accounts/${encodeURIComponent(twilio.account)}/${resource}.json`
+  const request = form(
+    url,
+    { ...fields(twilio), ...(callbackUrlOf && { StatusCallback: callbackUrlOf(notificationId) }) },
+    basicAuth(twilio.account, twilio.auth),
+  )
+  return deliver(context.gatewayHttp, context.now, request, (answer) =>
+    answer.status === 400 && answeredObject(answer).code === invalidNumber
+      ? permanent('Invalid phone number', { failure: 'refused' })
+      : null,
+  )
+}
+
+export const smsTransport = defineTransport(sms, async (context, config, notification) =>
+  viaTwilio(context, 'SMS', 'Messages', notification.id, ({ from }) =>
+    fitted('sms', notification, (shown) => ({
+      From: from,
+      To: config.value,
+      Body: smsText(shown, context.settings.siteName),
+    })),
+  ),
+)
+
+export const callTransport = defineTransport(call, async (context, config, notification) =>
+  viaTwilio(context, 'Call', 'Calls', notification.id, ({ from }) =>
+    fitted('call', notification, (shown) => ({
+      From: from,
+      To: config.value,
+      Twiml: `<Response><Say>${escapeHtml(speechText(shown, context.settings.siteName))}</Say></Response>`,
+    })),
+  ),
+)
+
+/** WhatsApp lets businesses open a conversation by an approved template only; gateways of one's own may not care. */
+export const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
+  viaTwilio(context, 'WhatsApp', 'Messages', notification.id, ({ from }) =>
+    fitted('whatsapp', notification, (shown) => {
+      const text = smsText(shown, context.settings.siteName)
+      return {
+        From: `whatsapp:${from}`,
+        To: `whatsapp:${config.value}`,
+        ...(config.content_sid === undefined
+          ? { Body: text }
+          : { ContentSid: config.content_sid, ContentVariables: JSON.stringify({ 1: text }) }),
+      }
+    }),
+  ),
+)
+
+/** Through the REST server of signal-cli, which answers 400 with the reason when a recipient is unknown to Signal. */
+export const signalTransport = defineTransport(signal, async ({ http, now }, config, notification) => {
+  const message = fitted('signal', notification, (shown) => ({
+    message: plainText(shown),
+    number: config.number,
+    recipients: [config.value],
+  }))
+  return deliver(http, now, json('POST', `${config.url}/v2/send`, message), (answer) => {
+    const { error } = answeredObject(answer)
+    const isUnregistered = answer.status === 400 && typeof error === 'string' && /unregistered/i.test(error)
+    return isUnregistered ? permanent('Recipient not found', { failure: 'refused' }) : null
+  })
+})

@@ -1,0 +1,100 @@
+import { permanent, temporary } from '#shared/delivery/outcome.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
+import { apprise, gotify, ntfy, po, pushbullet } from '#shared/monitoring/integrations/kinds/push.ts'
+import { htmlText, markdownText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
+import { fitted } from '#shared/monitoring/notifications/fitted.ts'
+import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts'
+import { answeredObject, deliver, form, json } from './http-delivery.ts'
+import { defineTransport } from './transport.ts'
+
+/** An emergency message repeats this often, for this long, or until somebody confirms it; in seconds. */
+const retrySeconds = 300
+const expireSeconds = 86_400
+
+/** Pushover. A recovery first ends the repetitions of the emergency that it answers. */
+export const poTransport = defineTransport(po, async ({ http, now }, config, notification) => {
+  const { check, status, urls } = notification
+  const priority = status === 'up' ? config.priority_up : config.priority
+  if (status === 'up' && config.priority === 2) {
+    const cancelUrl = `${config.base_url}/1/receipts/cancel_by_tag/${check.uniqueKey}.json`
+    // Whether or not there was something to end, the recovery is reported.
+    await deliver(http, now, form(cancelUrl, { token: config.token }))
+  }
+  const message = fitted('po', notification, (shown) => ({
+    token: config.token,
+    user: config.user_key,
+    title: titleOf(shown),
+    message: htmlText(shown, '\n'),
+    html: '1',
+    priority: String(priority),
+    tags: check.uniqueKey,
+    url: urls.check,
+    url_title: 'Open the check',
+    ...(priority === 2 && { retry: String(retrySeconds), expire: String(expireSeconds) }),
+  }))
+  return deliver(http, now, form(`${config.base_url}/1/messages.json`, message), (answer) => {
+    const isUnknownUser = answer.status === 400 && answeredObject(answer).user === 'invalid'
+    return isUnknownUser ? permanent('Received status code 400 (invalid user)', { failure: 'refused' }) : null
+  })
+})
+
+export const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, config, notification) => {
+  const note = fitted('pushbullet', notification, (shown) => ({
+    type: 'note',
+    title: titleOf(shown),
+    body: plainText(shown),
+    guid: shown.id,
+  }))
+  return deliver(http, now, json('POST', `${config.base_url}/v2/pushes`, note, { 'access-token': config.access_token }))
+})
+
+export const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notification) => {
+  const isUp = notification.status === 'up'
+  const message = fitted('ntfy', notification, (shown) => ({
+    topic: config.topic,
+    priority: isUp ? config.priority_up : config.priority,
+    title: titleOf(shown),
+    message: markdownText(shown),
+    markdown: true,
+    // ntfy draws the tags it knows as symbols.
+    tags: [isUp ? 'green_circle' : 'red_circle', ...splitTags(notification.check.tags)],
+    actions: [
+      {
+        action: 'view',
+        label: notification.summary ? linkTextOf(notification) : 'Open the check',
+        url: notification.urls.check,
+      },
+    ],
+  }))
+  const headers: Record<string, string> = config.token ? { authorization: `Bearer ${config.token}` } : {}
+  return deliver(http, now, json('POST', config.url, message, headers))
+})
+
+export const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, notification) => {
+  const priority = notification.status === 'up' ? config.priority_up : config.priority
+  const message = fitted('gotify', notification, (shown) => ({
+    title: titleOf(shown),
+    message: markdownText(shown),
+    ...(priority !== undefined && { priority }),
+    extras: { 'client::display': { contentType: 'text/markdown' } },
+  }))
+  return deliver(http, now, json('POST', `${config.url}/message?token=${encodeURIComponent(config.token)}`, message))
+})
+
+/** By the Apprise library behind its own HTTP API, which the operator runs: title and body (docs/spec/monitoring.md#integration-kinds). */
+export const appriseTransport = defineTransport(
+  apprise,
+  async ({ gatewayHttp, now, settings }, config, notification) => {
+    const { appriseUrl } = settings
+    if (appriseUrl === null) {
+      return temporary('Apprise notifications are not enabled', { failure: 'config', final: true })
+    }
+    const message = fitted('apprise', notification, (shown) => ({
+      urls: config.value,
+      title: titleOf(shown),
+      body: plainText(shown),
+      type: shown.status === 'up' ? 'success' : 'failure',
+    }))
+    return deliver(gatewayHttp, now, json('POST', `${appriseUrl.replace(/\/+$/, '')}/notify/`, message))
+  },
+)
