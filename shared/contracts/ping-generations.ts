@@ -2,7 +2,7 @@ import type { Micros } from '../time.ts'
 import { shardOf } from './ping-batch.ts'
 
 /**
- * The queues of pings under one number of shards (docs/adr/0038). A change of the number makes a new generation with
+ * The queues of pings under one number of shards (docs/adr/0007). A change of the number makes a new generation with
  * queues of its own; those of the former one are taken from until nobody can send to them any more.
  */
 export interface PingGeneration {

@@ -6,7 +6,7 @@ import { KnownChecks } from './known-checks.ts'
 
 /**
  * Applies batches, a transaction each: at first without reading the checks, where this process has stored them itself
- * the last time (docs/adr/0040); where somebody else has changed one since, or more is needed, once more with their locks.
+ * the last time (docs/adr/0002); where somebody else has changed one since, or more is needed, once more with their locks.
  */
 export class Applier {
   readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }

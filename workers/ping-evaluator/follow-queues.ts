@@ -15,7 +15,7 @@ const CLOCKS_MS = 1_000
 
 /**
  * Takes from the queues of pings of all generations that may be taken from, whatever becomes of their number
- * (docs/adr/0038). When one follows another, the former is read to its end first: by barriers that were sent once every
+ * (docs/adr/0007). When one follows another, the former is read to its end first: by barriers that were sent once every
  * listener that heard of the change has settled what it sent there.
  * @param take begins to take from a queue
  */

@@ -17,7 +17,7 @@ const MAX_DETOURS = 64
 
 /**
  * What this process remembers of the checks that it has stored, so that it need not read them again for their next
- * pings (docs/adr/0040). Whether it still holds is for the statement to say that stores them.
+ * pings (docs/adr/0002). Whether it still holds is for the statement to say that stores them.
  */
 export class KnownChecks {
   readonly #checks = new Map<number, KnownCheck>()

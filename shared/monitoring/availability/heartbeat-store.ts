@@ -36,7 +36,7 @@ export async function signOff(db: Knex, instance: string): Promise<void> {
 }
 
 /**
- * The instant up to which no listener has an unanswered ping (docs/adr/0008). What the queues hold is not looked at:
+ * The instant up to which no listener has an unanswered ping (docs/adr/0005). What the queues hold is not looked at:
  * a barrier sent after this finds everything that arrived before it.
  */
 export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {

@@ -14,7 +14,7 @@ const PROBE_EVERY = 10
 /**
  * Takes checks down whose deadline has passed (design: the sweeper). What a listener or a shard's queue still holds may
  * be the very pings that seem to be missing: the sweep goes up to what every listener has settled, then asks the shards,
- * in this order (docs/adr/0008), and only shards that answered a barrier are swept.
+ * in this order (docs/adr/0005), and only shards that answered a barrier are swept.
  */
 export function overdueChecks(): Sweep {
   let ticks = 0
