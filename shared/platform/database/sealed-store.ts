@@ -49,7 +49,7 @@ export interface Resealed {
 }
 
 /**
- * Writes every value that is bound to no purpose (`v1`, ADR 0011) anew. What changes meanwhile is left as it became, so
+ * Writes every value that is bound to no purpose (`v1`, docs/adr/0013) anew. What changes meanwhile is left as it became, so
  * it may run beside everything else, again, and be broken off.
  */
 export async function resealAll(db: Knex, secrets: Pick<Secrets, 'open' | 'seal'>): Promise<Resealed[]> {

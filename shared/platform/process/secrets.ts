@@ -51,7 +51,7 @@ export interface Secrets {
   derive(purpose: string): Buffer
 }
 
-/** What a value is sealed as: `v1` is not bound to its purpose, and opens until the release after this one (ADR 0011). */
+/** What a value is sealed as: `v1` is not bound to its purpose, and opens until the release after this one (docs/adr/0013). */
 type SealFormat = 'v1' | 'v2'
 
 /** @param format in which new values are written; both are read */
