@@ -21,7 +21,7 @@ const VALUES = `'success', now(), 'http', '127.0.0.1', 'GET', 'curl/8.0', NULL::
 const FILLED = `SELECT c, n, ${VALUES} FROM generate_series(1, ${CHECKS}) c, generate_series(1, ${LOG_LIMIT}) n`
 const NEW = `SELECT check_id, n, ${VALUES} FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, n)`
 
-/** The three ways of keeping the log of a check bounded that the decision record compares (docs/adr/0002). */
+/** The three ways to bound the log of a check that docs/adr/0002 compares. */
 const storages: readonly Storage[] = [
   {
     name: 'insert, delete the displaced by key',

@@ -118,7 +118,7 @@ async function drilled(base: string, context: AdminContext): Promise<Finding[]> 
   }
 }
 
-/** A restored database is noticed by what this folder holds, and by nothing when it holds nothing (docs/adr/0016). */
+/** Without the markers in this folder a restored database is not detected (docs/adr/0016). */
 async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
   const { path, read } = restoreMarkFile(config.checkpointDir, (await readInstallation(db)).id)
   const isKept = (await read()).length > 0

@@ -12,7 +12,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 
-/** Tells the sweep what a listener has settled (docs/adr/0005). Closed after the listener: it signs off. */
+/** Stores what a listener has settled, for the sweep (docs/adr/0005). Closing it after the listener signs off. */
 export interface Heartbeat extends AsyncDisposable {
   /**
    * Resolves once the first beat is stored: before that the sweep does not know of this listener.

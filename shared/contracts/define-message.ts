@@ -7,7 +7,7 @@ import type { z } from 'zod'
  */
 export interface MessageContract<T> {
   name: string
-  /** raised when a consumer of the old shape could not read the new one, a release after consumers read both (docs/adr/0011) */
+  /** increment if old consumers cannot read the new shape, one release after consumers read both (docs/adr/0011) */
   version: number
   /** names of workers in workers/registry.ts */
   consumers: readonly string[]

@@ -2,8 +2,8 @@ import type { Micros } from '../time.ts'
 import { shardOf } from './ping-batch.ts'
 
 /**
- * The queues of pings under one number of shards (docs/adr/0007). A change of the number makes a new generation with
- * queues of its own; those of the former one are taken from until nobody can send to them any more.
+ * The ping queues under one number of shards (docs/adr/0007). A change of the number creates a generation with separate
+ * queues; those of the former one are consumed until no listener can send to them.
  */
 export interface PingGeneration {
   /** counted from 0, never used twice */

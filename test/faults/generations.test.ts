@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { openProduct, type Product } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 
-/** Each protection of docs/adr/0007 by itself; all of them under load: other-shards.test.ts. */
+/** Tests each protection of docs/adr/0007 separately; other-shards.test.ts tests all of them under load. */
 
 const PERIOD = { timeoutSeconds: 60, graceSeconds: 60 }
 /** Arrival of a ping after which a check of that period is due in two seconds. */

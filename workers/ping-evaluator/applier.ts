@@ -5,8 +5,8 @@ import { type Applied, applyBatches, applyToKnown, checkIdsOf, type ShardBatch }
 import { KnownChecks } from './known-checks.ts'
 
 /**
- * Applies batches, a transaction each: at first without reading the checks, where this process has stored them itself
- * the last time (docs/adr/0002); where somebody else has changed one since, or more is needed, once more with their locks.
+ * Applies batches, one transaction each: without reading the checks if this process was the last to store them
+ * (docs/adr/0002). If another process changed one since, or more is needed, it repeats with locks.
  */
 export class Applier {
   readonly #deps: Pick<WorkerDeps, 'db' | 'clock' | 'crashPoint'> & { config: { pingLogLimit: number } }

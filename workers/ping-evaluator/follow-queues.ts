@@ -14,9 +14,8 @@ const BARRIER_TIMEOUT_MS = 2_000
 const CLOCKS_MS = 1_000
 
 /**
- * Takes from the queues of pings of all generations that may be taken from, whatever becomes of their number
- * (docs/adr/0007). When one follows another, the former is read to its end first: by barriers that were sent once every
- * listener that heard of the change has settled what it sent there.
+ * Consumes the ping queues of all readable generations and follows changes of their number (docs/adr/0007). A former
+ * generation is read to its end first, by barriers sent after every listener that knows the change settled its pings.
  * @param take begins to take from a queue
  */
 export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposable): AsyncDisposable {

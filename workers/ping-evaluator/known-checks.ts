@@ -16,8 +16,8 @@ const MAX_AGE = 2 ** 31
 const MAX_DETOURS = 64
 
 /**
- * What this process remembers of the checks that it has stored, so that it need not read them again for their next
- * pings (docs/adr/0002). Whether it still holds is for the statement to say that stores them.
+ * Caches the checks that this process stored, so that their next pings need no read (docs/adr/0002). The statement that
+ * stores them verifies that the cached version is still current.
  */
 export class KnownChecks {
   readonly #checks = new Map<number, KnownCheck>()

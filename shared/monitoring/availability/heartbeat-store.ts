@@ -36,8 +36,8 @@ export async function signOff(db: Knex, instance: string): Promise<void> {
 }
 
 /**
- * The instant up to which no listener has an unanswered ping (docs/adr/0005). What the queues hold is not looked at:
- * a barrier sent after this finds everything that arrived before it.
+ * Returns the instant up to which no listener has an unanswered ping (docs/adr/0005). It does not inspect the queues: a
+ * barrier sent afterwards waits for every ping that arrived before.
  */
 export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {
   const [row] = await query<{ until: Micros; limit_at: Micros }>(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])

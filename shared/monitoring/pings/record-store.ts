@@ -138,8 +138,8 @@ const DATABASE_CLOCK: Prepared = {
 }
 
 /**
- * Stores pings, at the latest with the commit. The log of a check is a ring: a ping overwrites the one that falls out of
- * it, so that no clean-up ever has to look for that one (docs/adr/0002).
+ * Stores pings, at the latest with the commit. The log of a check is a ring buffer: a ping overwrites the oldest one, so
+ * no clean-up is needed (docs/adr/0002).
  * @param pings at most `logLimit` of one check, the newest
  * @param options `expectFree`: what overwrites nothing, as the ring goes round for the first time, is stored without
  * looking for what it would overwrite. Where a place is taken after all, as after a change of the limit, the

@@ -9,8 +9,8 @@ const GIVE_UP_AFTER_SECONDS = 3_600
 const GIVE_UP_AFTER_DELIVERIES = DELIVERY_LIMIT - 10
 
 /**
- * Whether a message is left to the processes of a newer release, which run beside this one during an update (docs/adr/0011).
- * One that says no time was not written by us, and one of an older release will not be read by waiting.
+ * Returns true if the message must be left to processes of a newer release, which run beside this one during an update
+ * (docs/adr/0011). A message without a time was not written by us, and waiting does not make an older one readable.
  * @param known the newest version that this process reads
  * @param nowSeconds since 1970
  */

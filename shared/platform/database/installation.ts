@@ -60,7 +60,7 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
     ...watched,
     problems() {
       const age = Math.max(performance.now() - known.monotonic, wallMs() - known.wall)
-      // By then the queues that it knows of may be given up (docs/adr/0007).
+      // After this time the queues that it knows may be retired (docs/adr/0007).
       const problems = watched.problems()
       return age > KNOWS_FOR_MS ? [...problems, 'database: has not said for a day where pings go'] : problems
     },

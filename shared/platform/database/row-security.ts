@@ -145,8 +145,8 @@ export async function secureRows(owner: pg.Client, login: { role: string; passwo
 }
 
 /**
- * Lets every session of the login in this database begin with the pipeline's role and with deadlines: where sessions are
- * shared, nobody can set them later (docs/adr/0012). For other installations, takes back what an earlier setting had made.
+ * Sets pipeline role and timeouts as defaults of the login in this database: shared sessions cannot set them later
+ * (docs/adr/0012). For sessions that are not shared, resets the defaults of an earlier setting.
  * @param timeoutMs DATABASE_TIMEOUT_MS; null for sessions that are not shared
  */
 export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs: number | null): Promise<void> {

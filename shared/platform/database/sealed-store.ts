@@ -49,8 +49,8 @@ export interface Resealed {
 }
 
 /**
- * Writes every value that is bound to no purpose (`v1`, docs/adr/0013) anew. What changes meanwhile is left as it became, so
- * it may run beside everything else, again, and be broken off.
+ * Encrypts every value without a purpose (`v1`, docs/adr/0013) again. Values that change meanwhile are left alone, so it
+ * may run beside other processes, be interrupted, and be repeated.
  */
 export async function resealAll(db: Knex, secrets: Pick<Secrets, 'open' | 'seal'>): Promise<Resealed[]> {
   const done: Resealed[] = []

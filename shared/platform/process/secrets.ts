@@ -51,7 +51,7 @@ export interface Secrets {
   derive(purpose: string): Buffer
 }
 
-/** What a value is sealed as: `v1` is not bound to its purpose, and opens until the release after this one (docs/adr/0013). */
+/** `v1` is not bound to a purpose; it is only read, unless SEAL_FORMAT is `v1` (docs/adr/0013). */
 type SealFormat = 'v1' | 'v2'
 
 /** @param format in which new values are written; both are read */

@@ -12,9 +12,9 @@ const BARRIER_TIMEOUT_MS = 2_000
 const PROBE_EVERY = 10
 
 /**
- * Takes checks down whose deadline has passed (design: the sweeper). What a listener or a shard's queue still holds may
- * be the very pings that seem to be missing: the sweep goes up to what every listener has settled, then asks the shards,
- * in this order (docs/adr/0005), and only shards that answered a barrier are swept.
+ * Takes checks down whose deadline has passed. The missing pings may still be in a listener or in a queue. Therefore it
+ * reads what every listener has settled, then sends barriers, in this order (docs/adr/0005), and sweeps only shards that
+ * answered.
  */
 export function overdueChecks(): Sweep {
   let ticks = 0

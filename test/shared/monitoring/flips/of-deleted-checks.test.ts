@@ -11,7 +11,7 @@ import { addCheck, addProject, type TestProject } from '../../../support/project
 import { send } from '../../../support/send.ts'
 import { sharedProduct } from '../../../support/shared-product.ts'
 
-// No foreign key ties a flip to its check (docs/adr/0004). `isBound`: requests see what row security shows a tenant.
+// Flips have no foreign key to their check (docs/adr/0004). `isBound`: requests see what row security shows a tenant.
 let app: HttpProduct
 test.before(async () => {
   app = await sharedProduct()
