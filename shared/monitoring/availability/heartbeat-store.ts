@@ -97,7 +97,7 @@ export interface Arrival {
 
 /**
  * Decides whether a ping that the broker has may still be answered with success. The sweep relies on it for each
- * listener whose beat it cannot see (docs/adr/0008): what was in the queue too late must have been refused.
+ * listener whose beat it cannot see (docs/adr/0005): what was in the queue too late must have been refused.
  */
 export interface Cover {
   /** A beat was stored. @param sentAt when it was sent, monotonic milliseconds */

@@ -36,7 +36,7 @@ export async function describeServer(db: Knex): Promise<{ version: number; role:
 
 /**
  * What stands between us and PostgreSQL (docs/scale.md): nothing; a pooler that keeps a session for as long as we are
- * connected; or one that gives each transaction another session (ADR 25).
+ * connected; or one that gives each transaction another session (docs/adr/0012).
  */
 export const poolers = ['none', 'session', 'transaction'] as const
 export type Pooler = (typeof poolers)[number]

@@ -57,7 +57,7 @@ const BARRIER_TIMEOUT_MS = 2_000
 const TIMES_EMPTY = 3
 
 /**
- * Gives up the queues of a generation that nobody can send to any more (docs/adr/0038), once they are empty and nothing
+ * Gives up the queues of a generation that nobody can send to any more (docs/adr/0007), once they are empty and nothing
  * that was given up lies beside them; deletes them after every process has heard of it.
  */
 export function outlivedQueues(): Sweep {
