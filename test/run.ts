@@ -39,7 +39,10 @@ await using browser = [...selected.keys()].some((file) => reaches(file, ['test/s
   : undefined
 const queue = writeEntries(groups)
 const count = { passed: 0, failed: 0 }
+/** Reports of entries that failed are printed last, where a long log is read first. */
+const failures: string[] = []
 await Promise.all(Array.from({ length: CONCURRENCY }, runQueue))
+for (const failure of failures) console.log(failure)
 console.log(
   `${selected.size} files, ${Math.round(performance.now() / 1000)} s, ${processorSeconds()} s of processor time`,
 )
@@ -53,7 +56,9 @@ async function runQueue(): Promise<void> {
     const { passed, failed } = countTests(report, exitCode)
     count.passed += passed
     count.failed += failed
-    console.log(`${entry}\n${report}`)
+    const text = `${entry}\n${report}`
+    if (failed > 0) failures.push(text)
+    else console.log(text)
   }
 }
 
