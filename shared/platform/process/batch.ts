@@ -14,9 +14,9 @@ export interface BatchOptions {
  * Does together what arrives together: those items that come while a batch is under way wait and form the next one. So a
  * quiet process waits for nothing, and a busy one makes one round trip for many.
  *
- * The ping path gathers by itself: `ingress/ping/batcher.ts` has several messages under way, bounded by bytes and kept
- * in order per shard; the check cache asks again while a look-up hangs; the evaluator acknowledges what it gathers.
- * What only counts or names changes, and gives no result, waits for a time instead (`live-announcer.ts`, `uses.ts`).
+ * The ping path has its own batches: `ingress/ping/batcher.ts` has several messages in flight, bounded by bytes and in
+ * order per shard; the check cache repeats a lookup that hangs; the evaluator acknowledges what it gathers. Counters and
+ * announcements, which have no result, wait for a time instead (`live-announcer.ts`, `usage-counters.ts`).
  *
  * @param work gives one result per item, in order
  */

@@ -5,41 +5,41 @@ import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
 /**
- * The time of the database, which every process of an installation shares: monotonic time plus an offset that is
- * measured. The wall clock of the machine decides nothing once it was measured.
+ * The time of the database, which all processes of an installation share: monotonic time plus a measured offset. After
+ * the first measurement the wall clock of the machine is not used.
  */
 export interface Clock {
-  /** microseconds since the epoch; never less than it said before, once it is set */
+  /** microseconds since the epoch; once set, it never decreases */
   now(): Micros
-  /** resolves once the database was asked for the first time */
+  /** resolves after the first measurement */
   isSet(): Promise<void>
   /** the database's time minus the machine's own wall clock */
   offset(): Micros
-  /** why its time may be wrong; empty when it is right */
+  /** reasons why the time may be wrong; empty if it is right */
   problems(): string[]
 }
 
 const MEASURE_EVERY_MS = 10_000
-/** Until it is set for the first time, and while two measurements disagree. */
+/** Interval before the first measurement, and while two measurements disagree. */
 const RETRY_AFTER_MS = 1_000
-/** Readings of one measurement: the quickest tells most. */
+/** Readings of one measurement; the quickest is the most exact. */
 const READINGS = 5
-/** Share of the passing time by which it is moved towards the database: so it never runs backwards. */
+/** The offset moves by at most this share of the elapsed time, so that the clock never runs backwards. */
 const SLEW = 0.1
 /** Measurements that differ by more mean that a clock was set, or that the machine slept. */
 const MAX_STEP: Micros = microsOfSeconds(1)
-/** A wall clock that is further away is reported: it decides nothing here, but people read logs by it. */
+/** A larger difference of the wall clock is reported, because people compare logs by it. */
 const MAX_WALL_OFFSET: Micros = microsOfSeconds(5)
 
-/** What one measurement says of the offset between monotonic and database time: it lies between the two. */
+/** Result of one measurement: the offset between monotonic and database time lies between the two values. */
 interface Bounds {
   low: Micros
   high: Micros
 }
 
 /**
- * Starts to measure at once, and again every ten seconds; without the database it goes on with what it knows.
- * @param options.skewMs tests only: how wrong the machine's wall clock is taken to be
+ * Measures at once, and again every ten seconds; without the database it keeps the last offset.
+ * @param options.skewMs tests only: error of the machine's wall clock
  */
 export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics: Metrics }): Clock & AsyncDisposable {
   const { log, metrics } = options
@@ -94,17 +94,17 @@ export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics
   }
 }
 
-/** The rules of setting a clock, in microseconds of monotonic time and without any IO. */
+/** Rules for setting a clock, in microseconds of monotonic time; no IO. */
 export class ClockSetting {
   #offset: Micros
-  /** where the offset is moved to */
+  /** the offset that is approached */
   #target: Micros
   #movedAt: Micros = 0
   #isSet = false
-  /** a measurement that contradicts what was known, until another one confirms it */
+  /** a measurement that contradicts the previous ones and is not confirmed yet */
   #unconfirmed: Bounds | null = null
 
-  /** @param offset a first guess, for what happens before the database is heard */
+  /** @param offset used until the first measurement */
   constructor(offset: Micros) {
     this.#offset = offset
     this.#target = offset
@@ -132,7 +132,7 @@ export class ClockSetting {
       this.#target = this.#offset
       return
     }
-    // Brings the slewing up to now, by what was known until now.
+    // Applies the previous correction up to now.
     this.now(monotonic)
     const target = within(bounds, this.#target)
     if (Math.abs(target - this.#target) <= MAX_STEP) {
@@ -143,7 +143,7 @@ export class ClockSetting {
     const isConfirmed = this.#unconfirmed !== null && Math.abs(within(this.#unconfirmed, target) - target) <= MAX_STEP
     this.#unconfirmed = isConfirmed ? null : bounds
     if (!isConfirmed) return
-    // Forwards it may jump, as the machine slept or the database was set; backwards it is only slowed down.
+    // It may jump forwards, because the machine slept or the database was set; backwards it only slows down.
     if (target > this.#target) this.#offset = target
     this.#target = target
   }
@@ -169,6 +169,6 @@ async function readBounds(db: Knex): Promise<Bounds> {
     const bounds = { low: now - monotonicMicros(), high: now - requested }
     if (best === null || bounds.high - bounds.low < best.high - best.low) best = bounds
   }
-  if (best === null) throw new Error('the database did not tell its time')
+  if (best === null) throw new Error('the database did not return its time')
   return best
 }

@@ -1,6 +1,6 @@
 /**
- * Ends the process as a power cut would, where a test asked for it (`CRASH_AT`, refused in production).
- * A suffix `:n` lets the first n-1 passages go by.
+ * Kills the process like a power cut, if a test set `CRASH_AT` to this name (refused in production). With a suffix `:n`
+ * only the n-th passage does.
  */
 export function createCrashPoints(crashAt: string | undefined): (point: string) => void {
   if (crashAt === undefined) return () => {}

@@ -16,7 +16,7 @@ export function createLog(level: string, processName: string): Log {
   })
 }
 
-/** What may be said of an error in a log line: its name, code and message, and the same of its cause. */
+/** Returns the fields of an error for a log line: name, code and message, and those of its cause. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) }
   const code = 'code' in error ? error.code : undefined

@@ -3,10 +3,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { ConnectionCap } from '../http/connection-cap.ts'
 import { productVersion } from './version.ts'
 
-/** Seconds; from a confirm on an idle machine to a deadline that passed. */
+/** Seconds: from a confirm on an idle machine to a missed deadline. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Of the runtime's own, gauges whose names say that they only grow, which monitoring tools take for counters. */
+/** Gauges of the Node runtime whose names end like counters: monitoring tools would treat them as counters. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -116,7 +116,7 @@ function makersOf(registry: Registry) {
     new Counter({ name, help, labelNames, registers })
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name, help, labelNames, registers })
-  /** A gauge whose value is asked for when it is looked at; whoever knows it registers with `read`. */
+  /** Creates a gauge that is read when it is scraped; the module that has the value registers with `read`. */
   const liveGauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => {
     const reads: ((gauge: Gauge<L>) => void)[] = []
     const collect = function (this: Gauge<L>) {
@@ -131,8 +131,8 @@ function makersOf(registry: Registry) {
 }
 
 /**
- * Serves `/metrics`, `/livez` and `/readyz` on a port of their own, which is not for the public: also for processes
- * without another listener. Port 0 picks a free one. @param problems why the process cannot work now; empty when it can
+ * Serves `/metrics`, `/livez` and `/readyz` on a separate private port, also for processes without another listener.
+ * Port 0 picks a free one. @param problems returns why the process cannot work now; empty if it can
  */
 export async function serveMetrics(
   metrics: Metrics,
@@ -173,12 +173,12 @@ export async function serveMetrics(
   }
 }
 
-/** What the alerter and its sweep count. */
+/** Creates the metrics of the alerter and its sweep. */
 function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'counter' | 'gauge'>) {
   return {
     alertDecisions: counter(
       'signalbox_alert_decisions_total',
-      'Decisions about who is told of a check, by what was decided and why.',
+      'Decisions about notifications of a check, by outcome and reason.',
       ['outcome', 'reason'],
     ),
     incidentsOpen: gauge('signalbox_incidents_open', 'Incidents that are not resolved; counted every five minutes.', [
@@ -189,12 +189,12 @@ function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'cou
     alertsOldestDue: gauge('signalbox_alerts_oldest_due_seconds', 'For how long an incident has been due.'),
     unprocessedFlips: gauge(
       'signalbox_unprocessed_flips',
-      'Changes of status that nobody has been told of yet; counted up to 1,000.',
+      'Changes of status that the alerter has not processed yet; counted up to 1,000.',
     ),
   }
 }
 
-/** What the sweeper sees of the servers below, and which version this process is. */
+/** Creates the metrics of the database and broker servers, and of the version of this process. */
 function serverMetrics({ gauge }: Pick<ReturnType<typeof makersOf>, 'gauge'>) {
   const info = gauge('signalbox_process_info', 'Always 1; which version of the product this process is.', ['version'])
   info.set({ version: productVersion() }, 1)

@@ -20,16 +20,16 @@ import { openTracing } from './trace-export.ts'
 import type { Tracer } from './tracing.ts'
 import { isLoopback } from './unsafe-settings.ts'
 
-/** Whoever reads metrics and readiness keeps one connection or two. */
+/** A scraper or load balancer keeps one connection or two. */
 const METRICS_CONNECTIONS_PER_ADDRESS = 100
 
-/** What every process stands on. */
+/** Connections and services that every process uses. */
 export interface Platform {
   db: Knex
-  /** a small pool of its own: health and the sweeper work while the main one is exhausted */
+  /** a small separate pool: health and the sweeper work while the main one is exhausted */
   reserveDb: Knex
   clock: Clock
-  /** the clock's: the time of the database */
+  /** the time of the database */
   now: () => Micros
   broker: Broker
   outbox: Outbox
@@ -38,26 +38,26 @@ export interface Platform {
   tracer: Tracer
   crashPoint: (point: string) => void
   readiness: Readiness
-  /** the same without the database, which accepting a ping does not need; a process that is busy or stops is not ready */
+  /** the same without the database, which a ping does not need; a process that is busy or stops is not ready */
   pingReadiness: Readiness
-  /** why every ping that comes now is answered 503: less than what makes a process not ready for more of them */
+  /** reasons why each ping is answered 503 now; a subset of the reasons why the process is not ready */
   pingRefusals: Readiness
   installation: Installation
 }
 
-/** Why a process cannot work now: one short sentence each, for operators. None when it can. */
+/** Returns the reasons why a process cannot work now, one short sentence each, for operators; none if it can. */
 export type Problems = () => string[] | Promise<string[]>
 
-/** What the process says on the metrics port when it is asked whether it is ready. */
+/** The reasons that `/readyz` on the metrics port reports. */
 export interface Readiness {
-  /** of everything added; a sentence is there once */
+  /** of all added sources, each sentence once */
   problems(): Promise<string[]>
   add(problems: Problems): void
 }
 
 /**
- * Opens database pools, broker and metrics; neither server has to be there yet. Each registers its own closing.
- * @param name shown in the servers' lists of connections
+ * Opens database pools, broker and metrics; the servers may be unavailable at first. Each registers its own closing.
+ * @param name shown in the connection lists of the servers
  * @throws ConfigError if the login of the database is known to be unsafe
  */
 export async function openPlatform(
@@ -82,7 +82,7 @@ export async function openPlatform(
   watchPools(metrics, { main: db, reserve: reserveDb })
   const clock = resources.use(openClock(reserveDb, { skewMs: config.clockSkewMs ?? 0, log, metrics }))
   const installation = resources.use(openInstallation(reserveDb, config.pingShards, log))
-  // The queues of pings are declared with the others where it is known which there are.
+  // Ping queues are declared together with the others if their number is known.
   await installation.requested()
   const isPublic = !isLoopback(config.host)
   if (isPublic && (await databaseProblems(reserveDb, isPublic)).includes(UNSAFE_LOGIN))
@@ -137,24 +137,24 @@ function createReadiness(sources: Problems[]): Readiness {
 
 function watchPools(metrics: Metrics, pools: Record<string, Knex>): void {
   for (const [pool, db] of Object.entries(pools)) {
-    // Once closed it has no pool any more.
+    // A closed knex has no pool.
     const of = (): Pool | undefined => db.client.pool
     metrics.poolInUse.read((gauge) => gauge.set({ pool }, of()?.numUsed() ?? 0))
     metrics.poolWaiting.read((gauge) => gauge.set({ pool }, of()?.numPendingAcquires() ?? 0))
   }
 }
 
-/** What knex's pool tells of itself; its types do not say so. */
+/** Counters of knex's pool, which its types omit. */
 interface Pool {
   numUsed(): number
   numPendingAcquires(): number
 }
 
-/** A query without its tenant would then reach the rows of all tenants. */
+/** Throws if the login bypasses row security: a query without a tenant would then reach the rows of all tenants. */
 const UNSAFE_LOGIN =
   'database: the login of DATABASE_URL is a superuser or has BYPASSRLS, which is refused where HOST is not a loopback address: set DATABASE_OWNER_URL and run npm run -s migrate'
 
-/** Why the database cannot be used now; empty when it can. */
+/** Returns why the database cannot be used now; empty if it can. */
 async function databaseProblems(db: Knex, isPublic: boolean): Promise<string[]> {
   try {
     if (isPublic && (await bypassesRowSecurity(db))) return [UNSAFE_LOGIN]

@@ -1,12 +1,12 @@
 /**
- * What is loaded at first use and again once it is stale. Who comes while it loads shares that; after a failure the next
- * one tries again.
- * @param load given what is known from before
- * @returns what is not older than the given milliseconds
+ * Caches a value: loads it at first use, and again once it is stale. Concurrent callers share one load; after a failure
+ * the next caller retries.
+ * @param load receives the previous value
+ * @returns a value that is not older than the given milliseconds
  */
 export function refreshed<T>(load: (known: T | undefined) => Promise<T>): (maxAgeMs: number) => Promise<T> {
   let known: T | undefined
-  /** milliseconds, of a clock that no one sets */
+  /** milliseconds of monotonic time */
   let loadedAt = Number.NEGATIVE_INFINITY
   let loading: Promise<T> | null = null
 

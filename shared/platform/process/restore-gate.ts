@@ -6,9 +6,9 @@ import { isRestored, restoreMarkFile } from './restore-mark-file.ts'
 import { type WatchedProblems, watchProblems } from './watched-problems.ts'
 
 /**
- * Keeps back what a restored database would send: alerts that were sent long ago, links, and checkpoints of an older log.
- * Every half a minute the database gets a mark, which is kept outside as well; a database that lacks marks of more than
- * a minute is a restored copy, and says so itself from then on, to processes without the folder too.
+ * Blocks the messages that a restored database would send: old alerts, links, and checkpoints of an older log. Every 30 s
+ * a mark is written into the database and into a file outside it. A database that lacks the marks of more than a minute
+ * is a restored copy; it is then flagged in the database, for processes without the folder.
  */
 export type RestoreGate = WatchedProblems
 
@@ -20,7 +20,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
   return watchProblems({
     find: findProblems,
     everyMs: POLL_EVERY_MS,
-    unasked: 'database: was not asked yet whether it is a restored copy',
+    unasked: 'database: not checked yet for a restored copy',
     log,
     events: { unanswered: 'restore.not-looked-at', found: 'restore.gate-closed' },
   })
@@ -47,7 +47,7 @@ export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; di
       return await findProblems()
     }
     const marks = await makeMark(db)
-    // A second copy of a process, or a folder that is lost with each of them: nobody can tell but the operator.
+    // A second copy of a process, or a folder that is lost with each process: only the operator knows.
     if (kept.length === 0 && marks.length > 1) log.warn({ path: file.path }, 'restore.unguarded')
     await keep(marks)
     return []

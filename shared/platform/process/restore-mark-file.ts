@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { Mark } from '../database/restore-mark-store.ts'
 
-/** What a database may be behind without having been restored: a fail-over to a standby that lagged loses so much. */
+/** Allowed loss of a database that was not restored: a fail-over to a standby that lagged. */
 const MAY_LAG: Micros = microsOfSeconds(60)
 
 const shape = z.array(z.object({ id: z.string(), at: z.number() }))
 
-/** Marks of a database outside it, in a folder that its backups do not hold. */
+/** Marks of a database in a file outside it, in a folder that its backups do not contain. */
 export interface RestoreMarkFile {
   readonly path: string
   /** @returns none before the first write, or when the file cannot be read as marks */
@@ -17,7 +17,7 @@ export interface RestoreMarkFile {
   write(marks: readonly Mark[]): Promise<void>
 }
 
-/** @param installation its id: installations may share a folder */
+/** @param installation id of the installation: several may share a folder */
 export function restoreMarkFile(directory: string, installation: string): RestoreMarkFile {
   const path = join(directory, `${installation}.marks`)
   return {
@@ -45,8 +45,8 @@ export function restoreMarkFile(directory: string, installation: string): Restor
 }
 
 /**
- * Whether marks that were kept tell that the database is a restored copy: it lacks what it had lived through.
- * @param known ids of those that the database has
+ * Returns true if the database is a restored copy: it lacks marks that the file has.
+ * @param known ids of the marks in the database
  */
 export function isRestored(kept: readonly Mark[], known: readonly string[]): boolean {
   if (kept.length === 0) return false

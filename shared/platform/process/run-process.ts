@@ -6,19 +6,19 @@ import { describeError, type Log } from './log.ts'
  * Longest time from the signal to the end of a process. compose.yaml gives it five seconds more before it is killed.
  */
 export const SHUTDOWN_SECONDS = 25
-/** Of it, time for a load balancer to see that the process is not ready any more, and to send its requests elsewhere. */
+/** Part of it in which a load balancer notices that the process is not ready and sends requests elsewhere. */
 const DRAIN_MS = 3_000
 
 /**
- * The life of a process: `open` puts everything it opens on the stack and returns when it serves; a signal closes the
- * stack in reverse order. A second signal, or a shutdown that takes too long, ends the process with a failure.
- * @param open returns, for a process that others send requests to, how to tell them that it is about to stop
+ * Runs a process: `open` puts everything that it opens on the stack and returns when it serves; a signal closes the stack
+ * in reverse order. A second signal, or a shutdown that takes too long, ends the process with a failure.
+ * @param open returns a function that announces the stop, if the process receives requests
  */
 export async function runProcess(
   log: Log,
   open: (resources: AsyncDisposableStack) => Promise<(() => void) | undefined>,
 ): Promise<void> {
-  // What nobody caught means that this process no longer knows its own state: it says so and lets itself be restarted.
+  // After an uncaught error the state of the process is unknown: it logs the error and exits, to be restarted.
   process.on('uncaughtException', (error) => {
     log.fatal(describeError(error), 'process.failed')
     process.exit(1)
@@ -46,7 +46,7 @@ export async function runProcess(
   log.info('process.stopped')
 }
 
-/** Keeps nothing alive by itself: a process that has finished ends at once. */
+/** The timer does not keep the process alive. */
 function endInTime(log: Log): void {
   const timer = setTimeout(() => {
     log.fatal('process.shutdown-too-slow')
@@ -55,7 +55,7 @@ function endInTime(log: Log): void {
   timer.unref()
 }
 
-/** Prints settings that cannot be used, one problem a line, and ends the process; anything else goes on upwards. */
+/** Prints invalid settings, one problem per line, and ends the process; rethrows any other error. */
 export function explainConfigError(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error
   process.stderr.write(`${error.message}\n`)

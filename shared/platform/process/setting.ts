@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { splitHosts } from '../database/hosts.ts'
 
-/** One setting: its schema (text in, value out), and what the documentation says of it. */
+/** One setting: its schema (text in, value out) and its documentation. */
 export interface Setting<T> {
   schema: z.ZodType<T>
-  /** as written in the environment; absent when the setting is required or simply off */
+  /** default as text; absent if the setting is required, or off without a value */
   fallback?: string
   secret?: true
   doc: string
@@ -33,7 +33,7 @@ export function isRoot(value: string): boolean {
   return /^[a-z]+:\/\/[^/?#]*\/*$/i.test(value)
 }
 
-/** One URL, or several with commas between them: the nodes of a cluster, which know the same users and databases. */
+/** One URL, or several separated by commas: the nodes of a cluster, with the same users and databases. */
 export const urls = (protocols: string[]) =>
   text.refine(
     (value) => {
@@ -50,7 +50,7 @@ export const urls = (protocols: string[]) =>
     },
     `is not a URL with ${protocols.join(' or ')}, or several with the same login and path and commas between them`,
   )
-/** An address of PostgreSQL, of one server or, as libpq writes it, of several with commas between the hosts. */
+/** A PostgreSQL URL of one server, or of several with commas between the hosts, as libpq writes it. */
 export const databaseUrl = text.refine(
   (value) => /^postgres(ql)?:\/\//.test(value) && splitHosts(value).every((address) => URL.parse(address) !== null),
   'is not a URL with postgres: or postgresql:',

@@ -7,9 +7,9 @@ import type { TaskBegun, ThreadCall, ThreadTasks } from './thread-tasks.ts'
 
 export interface Threads<Tasks extends ThreadTasks> {
   /**
-   * Runs a task in a thread of its own, beside the event loop.
-   * @throws UnavailableError when too many wait already or it waits too long, or takes too much time or memory; whatever the
-   * task throws, as a plain error
+   * Runs a task in a separate thread.
+   * @throws UnavailableError if too many tasks wait, or the task exceeds its time or memory; any error of the task, as a
+   * plain error
    */
   run<Name extends keyof Tasks & string>(
     task: Name,
@@ -19,13 +19,13 @@ export interface Threads<Tasks extends ThreadTasks> {
 
 export interface ThreadLimits {
   threads: number
-  /** tasks that wait for a thread; more are refused */
+  /** maximum of tasks that wait for a thread */
   waiting: number
-  /** for a thread to take the task, its own start included, in milliseconds */
+  /** maximum wait for a thread, its start included, in milliseconds */
   waitMs: number
-  /** from a thread's taking the task to its being done, in milliseconds */
+  /** maximum duration of a task after it started, in milliseconds */
   taskMs: number
-  /** of each thread, in MiB */
+  /** heap limit of each thread, in MiB */
   memoryMb: number
 }
 
@@ -36,19 +36,19 @@ const LIMITS: ThreadLimits = {
   taskMs: 20_000,
   memoryMb: 256,
 }
-/** Where processors are short the event loop goes first: it answers everybody, a thread one request. */
+/** Threads get a lower priority than the event loop, which serves all requests. */
 const NICE_INCREMENT = 10
-/** A thread without work ends after this, but for the last. */
+/** An idle thread ends after this time, except the last one. */
 const IDLE_MS = 60_000
 const RETRY_AFTER_SECONDS = 2
 
 type Problem = 'too busy' | 'too slow' | 'too large'
 
 /**
- * A bounded pool of threads for what would hold up the event loop. Threads start when they are needed, and all but one
- * end when they are not; one that takes too long or too much memory is ended, and the next task has a new one.
- * @param file the module whose export `run` is the entry of a thread (thread-tasks.ts)
- * @param given limits that differ from the usual ones
+ * Creates a bounded pool of threads for work that would block the event loop. Threads start on demand, and all but one
+ * end when idle; a thread that exceeds its time or memory is ended and replaced.
+ * @param file module whose export `run` is the entry of a thread (thread-tasks.ts)
+ * @param given limits that differ from the defaults
  */
 export function openThreads<Tasks extends ThreadTasks>(
   file: URL,
@@ -56,28 +56,28 @@ export function openThreads<Tasks extends ThreadTasks>(
   given: Partial<ThreadLimits> = {},
 ): Threads<Tasks> & AsyncDisposable {
   const limits = { ...LIMITS, ...given }
-  // The first task opens it: a process that never has one does not wait for a thread to start.
+  // Opened by the first task, so that a process without tasks starts no thread.
   let opened: Piscina | undefined
-  /** the deadlines of tasks that wait or run, by the id of their call */
+  /** deadlines of waiting and running tasks, by the id of the call */
   const deadlines = new Map<number, Deadline>()
   let calls = 0
   const open = () => {
     const pool = new Piscina({
       filename: file.href,
       name: 'run',
-      // One that was ended is replaced at once, for those that wait.
+      // An ended thread is replaced at once, for the tasks that wait.
       minThreads: 1,
       maxThreads: limits.threads,
       idleTimeout: IDLE_MS,
       niceIncrement: NICE_INCREMENT,
-      // Node reads TypeScript itself (no JSX, which no task needs): a thread begins in half the time of one with tsx.
+      // Node strips the types itself (no task needs JSX): a thread starts in half the time of one with tsx.
       execArgv: [],
-      // A thread needs no settings, so it is given no secrets.
+      // A thread needs no settings, so it gets no secrets.
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: limits.memoryMb / 4 },
     })
     pool.on('message', (id: TaskBegun) => deadlines.get(id)?.extend('too slow', limits.taskMs))
-    // A thread that ends without a task in hand is replaced.
+    // A thread that ends without a task is replaced.
     pool.on('error', (error: unknown) => log.warn(describeError(error), 'thread.ended'))
     return pool
   }
@@ -106,7 +106,7 @@ export function openThreads<Tasks extends ThreadTasks>(
       try {
         const output = await runBounded(task, input)
         end({ outcome: 'done' })
-        // What the task of this name gives.
+        // The output type of the task with this name.
         return output as never
       } catch (error) {
         if (!(error instanceof LimitError)) {
@@ -139,9 +139,9 @@ class LimitError extends Error {
 
 interface Deadline {
   signal: AbortSignal
-  /** counts anew, for another reason */
+  /** restarts the countdown for another reason */
   extend(problem: Problem, ms: number): void
-  /** which one has passed */
+  /** the deadline that passed */
   passed(): Problem | null
   stop(): void
 }

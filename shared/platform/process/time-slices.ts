@@ -1,22 +1,22 @@
-/** How long work over many items may go on before others have their turn, in milliseconds. */
+/** Duration of one slice of long work, in milliseconds. */
 const SLICE_MS = 10
 
-/** when the present turn of the process began; null while no work runs in turns */
+/** start of the current slice of the process; null while no sliced work runs */
 let began: number | null = null
 const waiting: (() => void)[] = []
 
-/** Work of one caller in turns. */
+/** Work of one caller, in time slices. */
 interface TimeSlices {
-  /** Gives up the event loop if the present turn is over. */
+  /** Yields to the event loop if the current slice is over. */
   rest(): Promise<void>
-  /** Returns how many turns the caller's own work filled until its last rest, at least 1. */
+  /** Returns the number of slices that the caller's work filled until its last rest, at least 1. */
   count(): number
 }
 
 /**
- * Lets work whose length grows with what is stored share the event loop: called between two items, `rest` gives up the
- * loop once the present turn is longer than 10 ms, and returns at once before that. All this work of the process shares
- * a slice, for any number of requests; waiting work resumes in order, one item per slice.
+ * Lets work whose length grows with the stored data share the event loop. Called between two items, `rest` yields once
+ * the current slice is longer than 10 ms, and returns at once before that. All sliced work of the process shares one
+ * slice, for any number of requests; waiting work resumes in order, one item per slice.
  */
 export function createTimeSlices(): TimeSlices {
   sliceStart()
@@ -50,7 +50,7 @@ function nextSlice(): void {
   next()
 }
 
-/** Runs work to its end in time slices; the event loop may run at each yield. */
+/** Runs a generator to its end in time slices; the event loop may run at each yield. */
 export async function runYielding<Result>(work: Generator<undefined, Result>): Promise<Result> {
   const turns = createTimeSlices()
   for (;;) {
@@ -60,7 +60,7 @@ export async function runYielding<Result>(work: Generator<undefined, Result>): P
   }
 }
 
-/** As `items.map(change)`, in turns. */
+/** Like `items.map(change)`, in time slices. */
 export async function mapYielding<In, Out>(items: Iterable<In>, change: (item: In) => Out): Promise<Out[]> {
   const turns = createTimeSlices()
   const changed: Out[] = []

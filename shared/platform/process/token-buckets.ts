@@ -1,32 +1,32 @@
 import { LRUCache } from 'lru-cache'
 
-/** How a bucket stands after it was asked for a token. */
+/** State of a bucket after a token was requested. */
 interface Standing {
   granted: boolean
   /** whole tokens left */
   left: number
-  /** until the bucket is full again, at least 1 */
+  /** seconds until the bucket is full again, at least 1 */
   fullInSeconds: number
-  /** until it has a token, at least 1 */
+  /** seconds until it has a token, at least 1 */
   retryAfterSeconds: number
 }
 
 export interface TokenBuckets {
-  /** Takes one token from the bucket of that name. @param nowMs of a clock that does not matter otherwise */
+  /** Takes one token from the named bucket. @param nowMs of any clock that does not run backwards */
   take(name: string | number, nowMs: number): Standing
 }
 
 const NO_LIMIT: Standing = { granted: true, left: Number.MAX_SAFE_INTEGER, fullInSeconds: 1, retryAfterSeconds: 1 }
 
 /**
- * Token buckets of this process alone: each holds a minute's worth and regains it evenly. The least used are forgotten,
- * which fills them. What all processes count together is in `rate-limits/store.ts`.
+ * Creates token buckets of this process: each holds the tokens of one minute and refills evenly. The least recently used
+ * buckets are dropped, which fills them. Limits over all processes are in `rate-limits/store.ts`.
  * @param perMinute 0 for no limit
- * @param maxBuckets what bounds the memory
+ * @param maxBuckets bounds the memory
  */
 export function createTokenBuckets(perMinute: number, maxBuckets = 50_000): TokenBuckets {
   if (perMinute === 0) return { take: () => NO_LIMIT }
-  // Bounded by size, not by count: by count the room for all of them would be taken at once.
+  // Bounded by size, not by count: a count would allocate all entries at once.
   const buckets = new LRUCache<string | number, { tokens: number; at: number }>({
     maxSize: maxBuckets,
     sizeCalculation: () => 1,

@@ -2,15 +2,15 @@ import { toNanos } from '../../time.ts'
 import { describeError, type Log } from './log.ts'
 import { createTracer, type EndedSpan, NO_TRACER, SPAN_KINDS, type Tracer } from './tracing.ts'
 
-/** Sent together at the latest after so long, in milliseconds. */
+/** Maximum delay of a batch, in milliseconds. */
 const EVERY_MS = 2_000
 const MAX_SENT = 500
-/** What is kept while the collector does not answer; what is more is dropped. */
+/** Buffer while the collector does not answer; more spans are dropped. */
 const MAX_ENTRIES = 5_000
 const TIMEOUT_MS = 5_000
 
 interface TraceOptions {
-  /** of a collector; undefined turns traces off */
+  /** URL of a collector; undefined turns traces off */
   url: string | undefined
   percent: number
   /** name of the process */
@@ -18,7 +18,7 @@ interface TraceOptions {
   log: Log
 }
 
-/** A tracer whose spans go to a collector (OTLP over HTTP, as JSON). What it does not take is dropped: nothing waits for it. */
+/** Creates a tracer that sends spans to a collector (OTLP over HTTP, as JSON). Rejected spans are dropped; no request waits. */
 export function openTracing({ url, percent, service, log }: TraceOptions): Tracer & AsyncDisposable {
   if (url === undefined || percent === 0) return { ...NO_TRACER, async [Symbol.asyncDispose]() {} }
   const target = `${url.replace(/\/+$/, '')}/v1/traces`

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { type Micros, nowMicros } from '../../time.ts'
 
-/** As OpenTelemetry counts them: https://opentelemetry.io/docs/specs/otlp/ */
+/** Numbers of OpenTelemetry: https://opentelemetry.io/docs/specs/otlp/ */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
 
 export interface EndedSpan {
@@ -17,20 +17,20 @@ export interface EndedSpan {
   isFailed: boolean
 }
 
-/** A piece of work that is under way and shows in a trace. */
+/** A span of a trace that has not ended. */
 interface Span {
-  /** What `work` does, and what it leaves to be done later, is part of it. */
+  /** Runs `work` within the span; asynchronous work that it starts belongs to the span too. */
   run<T>(work: () => T): T
   end(attributes?: Readonly<Record<string, string | number>>, isFailed?: boolean): void
 }
 
-/** Where spans begin; what is done within one finds it by itself. */
+/** Starts spans; the current span is found through the asynchronous context. */
 export interface Tracer {
   /** false where no span ever begins */
   isOn: boolean
-  /** Null for what is not sampled. @param traceparent of the caller, whose trace goes on; ids of any other form are ignored */
+  /** Starts a root span; null if it is not sampled. @param traceparent header of the caller; other forms are ignored */
   root(name: string, traceparent: unknown): Span | null
-  /** Runs `work` as what a message has caused, where it carries a trace; it fails as `work` does. */
+  /** Runs `work` as the consumer of a message, if the message carries a trace; rejects as `work` does. */
   continued<T>(name: string, traceparent: unknown, work: () => Promise<T>): Promise<T>
 }
 
@@ -45,7 +45,7 @@ const current = new AsyncLocalStorage<Context>()
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
 const NO_ID = /^0+$/
 
-/** @param percent of requests that are traced; @param take gets each span when it ends */
+/** @param percent share of the requests that are traced; @param take receives each span when it ends */
 export function createTracer(percent: number, take: (span: EndedSpan) => void, random = Math.random): Tracer {
   return {
     isOn: true,
@@ -61,7 +61,7 @@ export function createTracer(percent: number, take: (span: EndedSpan) => void, r
   }
 }
 
-/** What is off costs a comparison: nothing begins, and so nothing has a parent. */
+/** The tracer while traces are off: a call costs one comparison. */
 export const NO_TRACER: Tracer = {
   isOn: false,
   root: () => null,
@@ -74,15 +74,15 @@ export interface TraceHeaders {
 
 const NO_HEADERS: TraceHeaders = {}
 
-/** The header by which what is under way goes on elsewhere; none outside of a trace. */
+/** Returns the headers that continue the current trace in another process; none outside of a trace. */
 export function traceHeaders(): TraceHeaders {
   const parent = current.getStore()
   return parent === undefined ? NO_HEADERS : { traceparent: textOf(parent) }
 }
 
 /**
- * Runs `work` as a part of what is under way, where that is traced; it fails as `work` does.
- * @param nameOf is asked only then, so that what is off costs a comparison
+ * Runs `work` in a child span if there is a current span; rejects as `work` does.
+ * @param nameOf called only then, so that disabled traces cost one comparison
  */
 export async function traced<T>(
   nameOf: () => string,
@@ -117,7 +117,7 @@ function begin(name: string, kind: EndedSpan['kind'], parent: Context): Span {
     end(attributes = {}, isFailed = false) {
       if (isOver) return
       isOver = true
-      // The wall clock may be set back meanwhile.
+      // The wall clock may have been set back.
       const endedAt = Math.max(startedAt, nowMicros())
       take({ traceId, spanId, parentSpanId: parent.spanId, name, kind, startedAt, endedAt, attributes, isFailed })
     },

@@ -3,14 +3,14 @@ import { dirname, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { splitHosts } from '../database/hosts.ts'
 
-/** A setting as it was given: its text, and the file it came from, if any. */
+/** The text of a setting, and the file that it was read from, if any. */
 export interface SettingInput {
   text: string
   file?: string | undefined
   secret: boolean
 }
 
-/** Passwords that stand in manuals, images and examples: whoever can reach the service knows them. */
+/** Passwords of manuals, images and examples: an attacker tries them first. */
 const WELL_KNOWN = new Set(
   `admin administrator change-me change_me changeme default demo example guest letmein master pass passw0rd
   password password1 postgres qwerty rabbit rabbitmq root sa secret signalbox test toor user 123456 12345678 123456789`
@@ -18,25 +18,25 @@ const WELL_KNOWN = new Set(
     .filter((word) => word !== ''),
 )
 
-/** A key of random characters holds more different ones than these; one of hexadecimal digits has only 16 to choose from. */
+/** A random key has more distinct characters than this; one of hexadecimal digits has only 16. */
 const MIN_CHARACTERS = 16
 const MIN_DIGITS = 10
 
-/** Where Docker and compose mount secrets: only the container's own processes are there. */
+/** Docker and compose mount secrets here; only the processes of the container can read them. */
 const PRIVATE_MOUNT = '/run/secrets/'
 
 /**
- * What may stand on a machine of one's own and not where others reach it: well-known passwords, weak keys, secret files
- * that others read. Judged where HOST is not a loopback address.
- * @param given what was set, by name
- * @returns one line per problem, each with the setting's name and without its value
+ * Finds settings that are acceptable on a loopback address only: well-known passwords, weak keys, secret files that other
+ * users can read. Called if HOST is not a loopback address.
+ * @param given the settings, by name
+ * @returns one line per problem, with the name of the setting and without its value
  */
 export function unsafeSettings(host: string, given: ReadonlyMap<string, SettingInput>): string[] {
   if (isLoopback(host)) return []
   const problems: string[] = []
   for (const [name, { text, file, secret }] of given) {
     if (!secret) continue
-    // The addresses of a cluster's nodes have the login in common.
+    // The addresses of a cluster share the login.
     const first = name === 'AMQP_URL' ? text.split(',')[0] : name.startsWith('DATABASE_') ? splitHosts(text)[0] : text
     if (lacksPassword(first ?? text)) problems.push(`${name} has no password`)
     else if (hasWellKnownPassword(name, first ?? text)) problems.push(`${name} has a well-known password`)
@@ -47,7 +47,7 @@ export function unsafeSettings(host: string, given: ReadonlyMap<string, SettingI
   return problems.map((problem) => `${problem}, which is refused where HOST is not a loopback address`)
 }
 
-/** Whether only this machine reaches an address to listen on. */
+/** Returns true if only this machine can reach a listen address. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
@@ -67,7 +67,7 @@ function lacksPassword(text: string): boolean {
 function hasWellKnownPassword(name: string, text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.host === '') return WELL_KNOWN.has(text.toLowerCase()) || /change[-_ ]?me/i.test(text)
-  // RabbitMQ's client signs in as guest with the password guest where the address says nothing.
+  // RabbitMQ's client uses guest with the password guest if the address has no login.
   if (name === 'AMQP_URL' && url.username === '') return true
   const password = decode(url.password)
   return password !== '' && (WELL_KNOWN.has(password.toLowerCase()) || password === decode(url.username))
@@ -86,7 +86,7 @@ function isWeakKey(key: string): boolean {
   return different < (/^[0-9a-f]+$/i.test(key) ? MIN_DIGITS : MIN_CHARACTERS)
 }
 
-/** Whether users other than owner and group can read or change a file, which takes a way through every folder above. */
+/** Returns true if users other than owner and group can read or change a file; they also need access to every folder above. */
 function isOpenToOthers(file: string): boolean {
   const mode = modeOf(file)
   if (mode & 0o002) return canPass(dirname(file))
@@ -98,7 +98,7 @@ function canPass(folder: string): boolean {
   return Boolean(modeOf(folder) & 0o001) && (parent === folder || canPass(parent))
 }
 
-/** The permission bits; none for what cannot be looked at (reading it fails with a better message). */
+/** Returns the permission bits; none if the path cannot be inspected (reading it gives a better error). */
 function modeOf(path: string): number {
   try {
     return statSync(path).mode

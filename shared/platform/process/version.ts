@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 let known: string | undefined
 
-/** The version of the product, as its package says. */
+/** Returns the version of package.json. */
 export function productVersion(): string {
   known ??= String(JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')).version)
   return known

@@ -1,20 +1,20 @@
 import { describeError, type Log } from './log.ts'
 
-/** What keeps this process from its work, looked for again and again. */
+/** Problems that stop this process from working, polled regularly. */
 export interface WatchedProblems extends AsyncDisposable {
-  /** What the last look that had an answer found; empty when nothing is in the way. */
+  /** Returns the problems of the last successful check; empty if there are none. */
   problems(): string[]
-  /** Resolves once it was looked for the first time, whatever the answer. */
+  /** Resolves after the first check, with any result. */
   requested(): Promise<void>
-  /** Calls at once and whenever problems begin or end; a look without an answer changes nothing. */
+  /** Calls back at once and when problems begin or end; a failed check changes nothing. */
   onChange(listener: (isFine: boolean) => void): void
 }
 
 /**
- * Begins to look at once, and goes on until it is closed.
- * @param watch.find looks once; what it throws is a look without an answer
- * @param watch.unasked the problem before the first answer
- * @param watch.events names of the log's lines: for a look without an answer, and for problems that were found
+ * Starts checking at once, until it is closed.
+ * @param watch.find checks once; an exception means a failed check
+ * @param watch.unasked the problem before the first result
+ * @param watch.events names of log events: for a failed check, and for problems that were found
  */
 export function watchProblems(watch: {
   find(): Promise<string[]>
