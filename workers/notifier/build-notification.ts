@@ -1,112 +1,115 @@
+import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
-import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
+import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
+import { nameOf, uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { BEGIN } from '#shared/monitoring/checks/state-machine.ts'
-import { type AssignedCheck, findChecks } from '#shared/monitoring/checks/store.ts'
+import { shownStatus } from '#shared/monitoring/checks/status.ts'
+import type { AssignedCheck } from '#shared/monitoring/checks/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { toCheckView } from '#shared/monitoring/checks/view.ts'
+import { email } from '#shared/monitoring/integrations/kinds/other.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
-import type { Claim } from '#shared/monitoring/notifications/attempt-store.ts'
 import { incidentLinkPath, signedOfIncidentLink } from '#shared/monitoring/notifications/incident-link.ts'
 import type { AlertLinks, Notification, NotifiedPing, Summary } from '#shared/monitoring/notifications/notification.ts'
-import {
-  type FlipForSending,
-  flipsForSending,
-  type IncidentForSending,
-  type IntegrationForSending,
-  incidentsForSending,
-  lastPingsUntil,
+import type {
+  FlipForSending,
+  IncidentForSending,
+  IntegrationForSending,
 } from '#shared/monitoring/notifications/sending-store.ts'
-import { countChildren, type Depended } from '#shared/monitoring/rules/parent-store.ts'
+import { findReader } from '#shared/monitoring/reports/report-store.ts'
 import { quorumText } from '#shared/monitoring/rules/quorum.ts'
-import { findFacts } from '#shared/monitoring/rules/rule-state-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
-import { batched } from '#shared/platform/process/batch.ts'
-import type { Micros } from '#shared/time.ts'
-import type { NotifierDeps } from './notifier-deps.ts'
-import { readerOf } from './reader.ts'
+import { type Claim, decryptConfig, type NotifierContext } from './context.ts'
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 
-/** Rows that one statement reads for messages that are built side by side; each ping may bring a body. */
-const BATCH = { largest: 100, start: setImmediate }
+/** Lines of the overview in a mail. Checks that are down come first. */
+const MAX_LINES = 200
+const ORDER: readonly ShownStatus[] = ['down', 'grace', 'up', 'new', 'paused']
 
-type BuildDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'now' | 'log'>
+/** The part of the context that building needs without a database. */
+type SiteContext = Pick<NotifierContext, 'config' | 'secrets' | 'now'>
 
-/** Builds messages; the function returns null when the check was deleted meanwhile. */
-export function createBuild(deps: BuildDeps): (claim: Claim) => Promise<Notification | null> {
-  const { db } = deps
-  const flipOf = batched((ids: readonly number[]) => flipsForSending(db, ids), BATCH)
-  const incidentOf = batched((ids: readonly string[]) => incidentsForSending(db, ids), BATCH)
-  const checkOf = batched((ids: readonly number[]) => findChecks(db, ids), BATCH)
-  const childrenOf = batched((requested: readonly Depended[]) => countChildren(db, requested), BATCH)
-  const quorumOf = batched(async (ids: readonly number[]) => {
-    const facts = await findFacts(db, ids)
-    return ids.map((id) => facts.get(id)?.sources ?? null)
-  }, BATCH)
-  const pingUntil = batched(
-    (requested: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, requested),
-    BATCH,
-  )
-
-  return async ({ claimed, channel }) => {
-    const { flipId, checkId, incidentId, what, summary } = claimed
-    if (summary) return summaryNotification(deps, { claimed, channel }, summary)
-    if (what === 'test' || checkId === null) {
-      return notificationOf(deps, { claimed, channel }, testSubject(deps, claimed.status))
-    }
-    const [flip, incident, check] = await Promise.all([
-      flipId === null ? null : flipOf(flipId),
-      flipId !== null || incidentId === null ? null : incidentOf(incidentId),
-      checkOf(checkId),
-    ])
-    const notified = flip ?? (incident && flipOfIncident(incident, claimed.status))
-    if (!notified || !check) return null
-    const isDown = claimed.status === 'down'
-    const [lastPing, dependents, quorum] = await Promise.all([
-      pingUntil({ checkId, until: notified.at }),
-      isDown ? childrenOf({ ...check, tags: splitTags(check.tags) }) : 0,
-      isDown && ((check.ruleBits ?? 0) & RULE_BITS.sources) !== 0 ? quorumOf(checkId) : null,
-    ])
-    const about = { flip: notified, check, lastPing, incident, dependents }
-    const notification = {
-      ...notificationOf(deps, { claimed, channel }, about),
-      ...(quorum && { sources: quorumText(check, quorum, deps.now(), nextOccurrence) }),
-    }
-    const reader = await readerOf(deps, channel)
-    if (!reader) return notification
-    return { ...notification, overview: reader.overview, timeZone: reader.timeZone ?? notification.timeZone }
+/** Builds the notification of a claimed row. Returns null if its check was deleted. */
+export async function buildNotification(context: NotifierContext, claim: Claim): Promise<Notification | null> {
+  const { claimed, integration } = claim
+  const { flipId, checkId, incidentId, what, summary } = claimed
+  if (summary) return summaryNotification(context, claim, summary)
+  if (what === 'test' || checkId === null) return notificationOf(context, claim, testSubject(context, claimed.status))
+  const { statements } = context
+  const [ownFlip, incident, check] = await Promise.all([
+    flipId === null ? null : statements.findFlip(flipId),
+    flipId !== null || incidentId === null ? null : statements.findIncident(incidentId),
+    statements.findCheck(checkId),
+  ])
+  const flip = ownFlip ?? (incident && flipOfIncident(incident, claimed.status))
+  if (!flip || !check) return null
+  const isDown = claimed.status === 'down'
+  const hasSources = ((check.ruleBits ?? 0) & RULE_BITS.sources) !== 0
+  const [lastPing, dependents, sources] = await Promise.all([
+    statements.findLastPing({ checkId, until: flip.at }),
+    isDown ? statements.countChildren({ ...check, tags: splitTags(check.tags) }) : 0,
+    isDown && hasSources ? statements.findSources(checkId) : null,
+  ])
+  const notification = {
+    ...notificationOf(context, claim, { flip, check, lastPing, incident, dependents }),
+    ...(sources && { sources: quorumText(check, sources, context.now(), nextOccurrence) }),
   }
+  const member = await memberDetails(context, integration)
+  if (!member) return notification
+  return { ...notification, overview: member.overview, timeZone: member.timeZone ?? notification.timeZone }
 }
 
-/** A message about several checks stands for itself: it is sent as it was made. */
-function summaryNotification(deps: BuildDeps, claim: Claim, summary: Summary): Notification {
-  const subject = { ...testSubject(deps, claim.claimed.status), check: testCheck(summary.title) }
-  const notification = notificationOf(deps, claim, subject)
+/**
+ * Returns what only a mail to a member of the project contains: the state of all its checks, and the member's time zone.
+ * Returns null if the recipient is not known to be a member.
+ */
+async function memberDetails(
+  context: NotifierContext,
+  integration: IntegrationForSending,
+): Promise<(Pick<Notification, 'overview'> & { timeZone: string | null }) | null> {
+  if (integration.kind !== email.kind || !integration.isEmailVerified) return null
+  const parsed = email.parse(decryptConfig(context, integration))
+  const reader = parsed.ok ? await findReader(context.db, integration.projectId, parsed.config.value) : null
+  if (!reader) return null
+  const now = context.now()
+  const lines = (await listShownChecks(context.db, integration.projectId)).map((check) => ({
+    label: nameOf(check),
+    status: shownStatus(check, now, nextOccurrence),
+    lastPingAt: check.lastPing,
+  }))
+  const ordered = lines.sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
+  return { overview: ordered.slice(0, MAX_LINES), timeZone: reader.tz }
+}
+
+/** Builds a message about several checks, from the text that was stored with it. */
+function summaryNotification(context: SiteContext, claim: Claim, summary: Summary): Notification {
+  const subject = { ...testSubject(context, claim.claimed.status), check: testCheck(summary.title) }
+  const notification = notificationOf(context, claim, subject)
   return { ...notification, reason: '', urls: { ...notification.urls, check: summary.link }, summary }
 }
 
-/** The test message of a webhook that is not stored: there is no page of it yet, and no row that could be its claim. */
+/** Builds the test message of a webhook that is not stored, so that it has no page and no row. */
 export function trialNotification(
-  deps: Omit<BuildDeps, 'db'>,
+  context: SiteContext,
   { trialId, status }: { trialId: string; status: 'up' | 'down' },
 ): Notification {
   const claimed = { id: trialId, status, what: 'test', incidentId: null, detail: null } as const
-  const channel = { uuid: NO_UUID, kind: webhook.kind, name: '', isEmailVerified: true, projectName: '' }
-  return notificationOf(deps, { claimed, channel }, testSubject(deps, status))
+  const integration = { uuid: NO_UUID, kind: webhook.kind, name: '', isEmailVerified: true, projectName: '' }
+  return notificationOf(context, { claimed, integration }, testSubject(context, status))
 }
 
-/** What a message is about. */
 interface Subject {
   flip: FlipForSending
   check: AssignedCheck
   lastPing: NotifiedPing | null
   incident: IncidentForSending | null
-  /** checks that depend on it */
+  /** number of checks that depend on this one */
   dependents: number
 }
 
-function testSubject({ config, now }: Pick<BuildDeps, 'config' | 'now'>, status: 'up' | 'down'): Subject {
+function testSubject({ config, now }: SiteContext, status: 'up' | 'down'): Subject {
   const flip = { at: now(), reason: status === 'down' ? 'timeout' : '', checkId: 0, downSince: null } as const
   return { flip, check: testCheck(`Test from ${config.siteName}`), lastPing: null, incident: null, dependents: 0 }
 }
@@ -116,19 +119,19 @@ function flipOfIncident({ checkId, downAt, upAt, reason }: IncidentForSending, s
   return { at: upAt ?? downAt, reason: '', checkId, downSince: downAt }
 }
 
-/** What a message tells of the row that it is the attempt of, and of its integration. */
-interface Told {
+/** The parts of a claim that a message contains. */
+interface Source {
   claimed: Pick<Claim['claimed'], 'id' | 'status' | 'what' | 'incidentId' | 'detail'>
-  channel: Pick<IntegrationForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
+  integration: Pick<IntegrationForSending, 'uuid' | 'kind' | 'name' | 'isEmailVerified' | 'projectName'>
 }
 
 function notificationOf(
-  deps: Omit<BuildDeps, 'db'>,
-  { claimed, channel }: Told,
+  context: SiteContext,
+  { claimed, integration }: Source,
   { flip, check, lastPing, incident, dependents }: Subject,
 ): Notification {
-  const now = deps.now()
-  const site = deps.config.publicUrl
+  const now = context.now()
+  const site = context.config.publicUrl
   const view = toCheckView(check, { base: site, version: 3, readOnly: false, now, next: nextOccurrence })
   const key = uniqueKey(check.uuid)
   return {
@@ -137,26 +140,26 @@ function notificationOf(
     reason: flip.reason,
     flipAt: flip.at,
     downFor: claimed.status === 'up' && flip.downSince !== null ? flip.at - flip.downSince : null,
-    channel: { id: channel.uuid, name: channel.name, isEmailVerified: channel.isEmailVerified },
+    channel: { id: integration.uuid, name: integration.name, isEmailVerified: integration.isEmailVerified },
     check: { ...check, uniqueKey: key, json: JSON.stringify(view) },
-    projectName: channel.projectName,
+    projectName: integration.projectName,
     lastPing,
     urls: {
       site,
-      check: claimed.what === 'test' ? `${site}/integrations/${channel.uuid}` : `${site}/checks/${key}`,
-      unsubscribe: channel.kind === 'email' ? unsubscribeUrl(deps, channel) : null,
+      check: claimed.what === 'test' ? `${site}/integrations/${integration.uuid}` : `${site}/checks/${key}`,
+      unsubscribe: integration.kind === 'email' ? unsubscribeUrl(context, integration) : null,
     },
     timeZone: check.tz,
     overview: null,
     isTest: claimed.what === 'test',
     ...(dependents > 0 && { dependents }),
-    ...(incident && { alert: positionOf(deps, { claimed, channel }, incident) }),
+    ...(incident && { alert: alertLinks(context, { claimed, integration }, incident) }),
   }
 }
 
-function positionOf(
-  { config, secrets, now }: Pick<BuildDeps, 'config' | 'secrets' | 'now'>,
-  { claimed, channel }: Told,
+function alertLinks(
+  { config, secrets, now }: SiteContext,
+  { claimed, integration }: Source,
   incident: IncidentForSending,
 ): AlertLinks {
   const { incidentId, what, detail } = claimed
@@ -170,23 +173,24 @@ function positionOf(
     step: detail ? detail.step + 1 : null,
     repeat: detail?.repeat ?? 0,
     url: `${publicUrl}/incidents/${id}`,
-    ackUrl: publicUrl + incidentLinkPath(id, channel.uuid, secrets.digest(signedOfIncidentLink(id, channel.uuid))),
+    ackUrl:
+      publicUrl + incidentLinkPath(id, integration.uuid, secrets.digest(signedOfIncidentLink(id, integration.uuid))),
     lateBy: detail ? now() - detail.dueAt : 0,
     lateReason: detail?.reason ?? '',
     heldBy: detail?.name ?? '',
   }
 }
 
-/** Whoever holds the link may end the mails, without signing in; so it is signed. */
+/** Returns the link that ends the mails of an integration. It is signed because it works without signing in. */
 export function unsubscribeUrl(
-  { config, secrets }: Pick<NotifierDeps, 'config' | 'secrets'>,
-  channel: Pick<IntegrationForSending, 'uuid'>,
+  { config, secrets }: Pick<NotifierContext, 'config' | 'secrets'>,
+  { uuid }: Pick<IntegrationForSending, 'uuid'>,
 ): string {
-  const signature = secrets.digest(`unsubscribe:${channel.uuid}`).toString('base64url')
-  return `${config.publicUrl}/integrations/${channel.uuid}/unsubscribe/${signature}`
+  const signature = secrets.digest(`unsubscribe:${uuid}`).toString('base64url')
+  return `${config.publicUrl}/integrations/${uuid}/unsubscribe/${signature}`
 }
 
-/** What a test message is about: no check of the project, so that nobody mistakes it for an outage. */
+/** Returns an invented check for a test message, so that the message is not mistaken for an outage. */
 function testCheck(name: string): AssignedCheck {
   return {
     ...DEFAULT_SETTINGS,

@@ -1,56 +1,55 @@
-import { Throughput } from './throughput.ts'
-
-/** Attempts at one target at a time. */
+/** Concurrent attempts at one target. */
 const PER_TARGET = 32
-/** Of these, for one project: however much it sends, others find room. */
+/** Concurrent attempts of one project at one target, so that other projects always find a slot. */
 const PER_PROJECT = 24
-/** Attempts of one project that wait here for one target. */
-const WAITING_PER_PROJECT = 1_000
-/** Attempts that wait here for all targets; less than the consumer takes, so that a wait never stops it. */
-const WAITING = 2_000
-/** So many of a project may wait for a target even so: others' crowds leave room for its few. */
-const ALWAYS = 4
-/** Longest wait in here: with the attempt itself it has to fit into the lease. */
+/** Attempts of one project that wait for one target. */
+const MAX_WAITING_PER_PROJECT = 1_000
+/** Attempts that wait for all targets. Below the prefetch of the consumer, so that it never stops. */
+const MAX_WAITING = 2_000
+/** Attempts of one project that may wait for a target even if other projects have reached a limit. */
+const ALWAYS_WAITING = 4
+/** Wait and attempt together must fit into the lease of the notification. */
 const MAX_WAIT_MS = 25_000
-/** The sweeper looks every second; and a target that recovers should not wait for hours. */
-const STALE_MAX_AGE_MS = { least: 1_000, most: 300_000 }
+/** The sweeper looks for due notifications every second. A target that recovers must not wait for hours. */
+const RETRY_MS = { min: 1_000, max: 300_000 }
 
-/** A place, to be left when the attempt is over; or for how long to stay away, because too many wait already. */
-export type Entry = { leave: () => void } | { comeBackInMs: number }
-
-/**
- * Bounds the attempts under way per target, so that a slow one cannot take every place. The rest waits here, in turn
- * among the projects. What would have to wait too long is told when it may come back: one after the other, at the pace
- * at which the target takes them, not all together.
- */
-export interface ConcurrencyLimiter {
-  enter(target: string, projectId: number): Promise<Entry>
-}
+/** A slot, to be released after the attempt; or the time after which to retry, because too many attempts wait. */
+export type Acquired = { release: () => void } | { retryInMs: number }
 
 /**
- * @param maxWaitMs of one attempt in here
- * @param now monotonic milliseconds
+ * Limits concurrent attempts per target, so that a slow target cannot use all attempts of the process. Projects that
+ * wait for a target get free slots in turn. Attempts that would wait longer than the limit are rejected, each with a
+ * later retry time, spaced by the target's throughput.
  */
-export function createConcurrencyLimiter(
-  maxWaitMs = MAX_WAIT_MS,
-  now: () => number = () => performance.now(),
-): ConcurrencyLimiter {
-  const targets = new Map<string, Target>()
-  const total = { waiting: 0 }
-  return {
-    enter(name, projectId) {
-      const target = targets.get(name) ?? new Target({ total, maxWaitMs, now, onIdle: () => targets.delete(name) })
-      targets.set(name, target)
-      return target.enter(projectId)
-    },
+export class ConcurrencyLimiter {
+  readonly #targets = new Map<string, Target>()
+  readonly #total = { waiting: 0 }
+  readonly #maxWaitMs: number
+  readonly #now: () => number
+
+  /** @param now monotonic milliseconds */
+  constructor(maxWaitMs = MAX_WAIT_MS, now: () => number = () => performance.now()) {
+    this.#maxWaitMs = maxWaitMs
+    this.#now = now
+  }
+
+  acquire(name: string, projectId: number): Promise<Acquired> {
+    const target = this.#targets.get(name) ?? this.#createTarget(name)
+    this.#targets.set(name, target)
+    return target.acquire(projectId)
+  }
+
+  #createTarget(name: string): Target {
+    const onIdle = () => this.#targets.delete(name)
+    return new Target({ total: this.#total, maxWaitMs: this.#maxWaitMs, now: this.#now, onIdle })
   }
 }
 
 interface Project {
-  underWay: number
-  waiting: ((entry: Entry) => void)[]
-  /** when the last that was sent away may come back; monotonic milliseconds */
-  lastAt: number
+  active: number
+  waiting: ((acquired: Acquired) => void)[]
+  /** latest retry time that was given out, in monotonic milliseconds */
+  lastRetryAt: number
 }
 
 interface TargetContext {
@@ -62,99 +61,135 @@ interface TargetContext {
 }
 
 class Target {
-  /** whoever is next comes first */
+  /** in the order in which they get the next free slots */
   readonly #projects = new Map<number, Project>()
-  readonly #pace = new Throughput()
+  readonly #throughput = new Throughput()
   readonly #context: TargetContext
-  #underWay = 0
+  #active = 0
   #waiting = 0
 
   constructor(context: TargetContext) {
     this.#context = context
   }
 
-  enter(projectId: number): Promise<Entry> {
-    const project = this.#projects.get(projectId) ?? { underWay: 0, waiting: [], lastAt: 0 }
+  acquire(projectId: number): Promise<Acquired> {
+    const project = this.#projects.get(projectId) ?? { active: 0, waiting: [], lastRetryAt: 0 }
     this.#projects.set(projectId, project)
-    if (this.#hasCapacity(project)) return Promise.resolve(this.#begin(projectId, project))
-    if (!this.#mayWait(project)) return Promise.resolve(this.#away(project))
+    if (this.#hasSlot(project)) return Promise.resolve(this.#start(projectId, project))
+    if (!this.#mayWait(project)) return Promise.resolve(this.#reject(project))
     return new Promise((resolve) => this.#wait(projectId, project, resolve))
   }
 
-  #hasCapacity(project: Project): boolean {
-    return this.#underWay < PER_TARGET && project.underWay < PER_PROJECT
+  #hasSlot(project: Project): boolean {
+    return this.#active < PER_TARGET && project.active < PER_PROJECT
   }
 
   #mayWait(project: Project): boolean {
     const count = project.waiting.length
-    if (count < ALWAYS) return true
+    if (count < ALWAYS_WAITING) return true
     return (
-      this.#context.total.waiting < WAITING &&
-      count < WAITING_PER_PROJECT &&
+      this.#context.total.waiting < MAX_WAITING &&
+      count < MAX_WAITING_PER_PROJECT &&
       this.#expectedWaitMs(project) < this.#context.maxWaitMs
     )
   }
 
   #expectedWaitMs(project: Project): number {
-    return project.waiting.length * this.#pace.intervalMs
+    return project.waiting.length * this.#throughput.intervalMs
   }
 
-  #wait(projectId: number, project: Project, resolve: (entry: Entry) => void): void {
-    const settle = (entry: Entry) => {
+  #wait(projectId: number, project: Project, resolve: (acquired: Acquired) => void): void {
+    const settle = (acquired: Acquired) => {
       clearTimeout(timer)
-      this.#count(-1)
-      resolve(entry)
+      this.#countWaiting(-1)
+      resolve(acquired)
     }
     const timer = setTimeout(() => {
       project.waiting.splice(project.waiting.indexOf(settle), 1)
-      settle(this.#away(project))
-      this.#forgetIdle(projectId, project)
+      settle(this.#reject(project))
+      this.#removeIdle(projectId, project)
     }, this.#context.maxWaitMs)
-    this.#count(1)
-    this.#pace.waits(this.#context.now())
+    this.#countWaiting(1)
+    this.#throughput.attemptWaits(this.#context.now())
     project.waiting.push(settle)
   }
 
-  #count(change: 1 | -1): void {
+  #countWaiting(change: 1 | -1): void {
     this.#waiting += change
     this.#context.total.waiting += change
   }
 
-  #away(project: Project): Entry {
+  #reject(project: Project): Acquired {
     const now = this.#context.now()
-    project.lastAt = Math.max(now + this.#expectedWaitMs(project), project.lastAt) + this.#pace.intervalMs
-    return { comeBackInMs: Math.min(STALE_MAX_AGE_MS.most, Math.max(STALE_MAX_AGE_MS.least, project.lastAt - now)) }
+    const { intervalMs } = this.#throughput
+    project.lastRetryAt = Math.max(now + this.#expectedWaitMs(project), project.lastRetryAt) + intervalMs
+    return { retryInMs: Math.min(RETRY_MS.max, Math.max(RETRY_MS.min, project.lastRetryAt - now)) }
   }
 
-  #begin(projectId: number, project: Project): Entry {
-    this.#underWay += 1
-    project.underWay += 1
+  #start(projectId: number, project: Project): Acquired {
+    this.#active += 1
+    project.active += 1
     return {
-      leave: () => {
-        this.#underWay -= 1
-        project.underWay -= 1
-        this.#pace.ended(this.#context.now(), this.#waiting > 0)
-        this.#next()
-        this.#forgetIdle(projectId, project)
+      release: () => {
+        this.#active -= 1
+        project.active -= 1
+        this.#throughput.attemptEnded(this.#context.now(), this.#waiting > 0)
+        this.#startWaiting()
+        this.#removeIdle(projectId, project)
       },
     }
   }
 
-  /** Gives what is free to the projects that wait, one each in turn. */
-  #next(): void {
+  /** Gives free slots to the waiting projects, one each in turn. */
+  #startWaiting(): void {
     for (const [projectId, project] of this.#projects) {
-      if (this.#underWay >= PER_TARGET) return
-      if (project.waiting.length === 0 || !this.#hasCapacity(project)) continue
+      if (this.#active >= PER_TARGET) return
+      if (project.waiting.length === 0 || !this.#hasSlot(project)) continue
       const settle = project.waiting.shift()
-      // To the end of the line; the loop comes by again while there is room.
+      // Moves the project to the end of the map; the loop reaches it again while slots are free.
       this.#projects.delete(projectId)
       this.#projects.set(projectId, project)
-      settle?.(this.#begin(projectId, project))
+      settle?.(this.#start(projectId, project))
     }
   }
 
-  #forgetIdle(projectId: number, project: Project): void {
-    if (project.underWay === 0 && project.waiting.length === 0) this.#projects.delete(projectId)
+  #removeIdle(projectId: number, project: Project): void {
+    if (project.active === 0 && project.waiting.length === 0) this.#projects.delete(projectId)
     if (this.#projects.size === 0) this.#context.onIdle()
+  }
+}
+
+/** Time constant of the exponential decay of older measurements. */
+const DECAY_MS = 2_000
+/** Measurement with which a new target starts: 240 attempts in 200 ms. */
+const FIRST_GUESS = { busyMs: 200, ended: 240 }
+
+/**
+ * Measures the time between the ends of two attempts while others wait. The duration of an attempt is less accurate: in
+ * a burst most of it is the notifier's own work, so a fast target would look slow.
+ */
+class Throughput {
+  #busyMs = FIRST_GUESS.busyMs
+  #ended = FIRST_GUESS.ended
+  /** time since which attempts wait and none has ended; null while none waits */
+  #since: number | null = null
+
+  /** @param now monotonic milliseconds, here and below */
+  attemptWaits(now: number): void {
+    this.#since ??= now
+  }
+
+  attemptEnded(now: number, isWaiting: boolean): void {
+    if (this.#since !== null) {
+      const busyMs = now - this.#since
+      const weight = Math.exp(-busyMs / DECAY_MS)
+      this.#busyMs = this.#busyMs * weight + busyMs
+      this.#ended = this.#ended * weight + 1
+    }
+    this.#since = isWaiting ? now : null
+  }
+
+  get intervalMs(): number {
+    return this.#busyMs / this.#ended
   }
 }

@@ -8,68 +8,70 @@ import { escapeHtml, oneLine } from '#shared/monitoring/notifications/text-parts
 import { findManagers } from '#shared/monitoring/reports/report-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
-import { decryptConfig } from './decrypt-config.ts'
-import type { NotifierDeps } from './notifier-deps.ts'
+import { decryptConfig, type NotifierContext } from './context.ts'
 
-type NoticeDeps = Pick<NotifierDeps, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
+type NoticeContext = Pick<NotifierContext, 'db' | 'config' | 'secrets' | 'log' | 'mailer'>
 
 /**
- * Tells the project's other e-mail integrations that one was disabled, since it can no longer say so itself; where none of
- * them can be told, the account's owners and managers. Told once, by whoever disabled it; a mail server that refuses is
- * only logged. Never throws for what others do.
- * @param reason the error of the attempt, which its owner may see
+ * Notifies the project's other e-mail integrations that an integration was disabled. If it reaches none of them, it
+ * notifies the account's owners and managers. Called once, by the attempt that disabled it. Failures of the mail server
+ * are only logged.
+ * @param reason the error of the attempt, which the owner may see
  */
 export async function notifyDisabled(
-  deps: NoticeDeps,
-  claimed: Pick<ClaimedNotification, 'id' | 'integrationId'>,
+  context: NoticeContext,
+  { id: notificationId, integrationId }: Pick<ClaimedNotification, 'id' | 'integrationId'>,
   disabled: IntegrationForSending,
   reason: string,
 ): Promise<void> {
-  const lost = addressOf(deps, disabled)
-  const channels = await listIntegrations(deps.db, disabled.projectId)
-  const others = channels.filter(
-    (it) => it.kind === email.kind && it.disabledAt === null && it.id !== claimed.integrationId,
+  const { db, config, log } = context
+  const disabledAddress = addressOf(context, disabled)
+  const others = (await listIntegrations(db, disabled.projectId)).filter(
+    ({ id, kind, disabledAt }) => kind === email.kind && disabledAt === null && id !== integrationId,
   )
-  const notice = (to: string, unsubscribe: string | null, id: string) =>
-    notify(
-      deps,
-      claimed.id,
-      disabledNotice(disabled, reason, { id: `${claimed.id}.${id}`, to, unsubscribe }, deps.config),
-    )
+  const notify = (to: string, unsubscribe: string | null, suffix: string) => {
+    const mail = disabledNotice(disabled, reason, { id: `${notificationId}.${suffix}`, to, unsubscribe }, config)
+    return sendMail(context, notificationId, mail)
+  }
   const notified = await Promise.all(
     others.map(async (other) => {
-      const to = addressOf(deps, other)
-      const isVerified = (await integrationsForSending(deps.db, [other.id]))[0]?.isEmailVerified
-      if (to === null || to === lost || !isVerified) return false
-      return await notice(to, unsubscribeUrl(deps, other), other.uuid)
+      const to = addressOf(context, other)
+      const isVerified = (await integrationsForSending(db, [other.id]))[0]?.isEmailVerified
+      if (to === null || to === disabledAddress || !isVerified) return false
+      return await notify(to, unsubscribeUrl(context, other), other.uuid)
     }),
   )
-  const managers = notified.some(Boolean) ? [] : await findManagers(deps.db, disabled.projectId)
+  const managers = notified.some(Boolean) ? [] : await findManagers(db, disabled.projectId)
   const reached = await Promise.all(
-    managers.filter((it) => it.email !== lost).map((it) => notice(it.email, null, `user.${it.userId}`)),
+    managers
+      .filter((manager) => manager.email !== disabledAddress)
+      .map((manager) => notify(manager.email, null, `user.${manager.userId}`)),
   )
-  deps.log.warn(
-    { notificationId: claimed.id, kind: disabled.kind, notified: [...notified, ...reached].filter(Boolean).length },
+  log.warn(
+    { notificationId, kind: disabled.kind, notified: [...notified, ...reached].filter(Boolean).length },
     'integration.disabled',
   )
 }
 
-/** The same for an integration that what became of a message disabled later, unless somebody has enabled it since. */
-export async function notifyDisabledLater(deps: NoticeDeps, notificationId: string): Promise<void> {
-  const found = await disabledBy(deps.db, notificationId)
-  const [channel] = found ? await integrationsForSending(deps.db, [found.integrationId]) : []
-  if (!found || !channel) return
-  await notifyDisabled(deps, found, channel, found.error.replace(/\.$/, ''))
+/** Does the same after a bounce or a gateway callback disabled an integration, unless it was enabled again. */
+export async function notifyDisabledLater(context: NoticeContext, notificationId: string): Promise<void> {
+  const found = await disabledBy(context.db, notificationId)
+  const [integration] = found ? await integrationsForSending(context.db, [found.integrationId]) : []
+  if (!found || !integration) return
+  await notifyDisabled(context, found, integration, found.error.replace(/\.$/, ''))
 }
 
-/** The address of an e-mail integration; null for other kinds, and for one that cannot be read. */
-function addressOf(deps: NoticeDeps, channel: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>): string | null {
-  const parsed = channel.kind === email.kind ? email.parse(decryptConfig(deps, channel)) : null
+/** Returns the address of an e-mail integration; null for other kinds and for a damaged configuration. */
+function addressOf(
+  context: NoticeContext,
+  integration: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>,
+): string | null {
+  const parsed = integration.kind === email.kind ? email.parse(decryptConfig(context, integration)) : null
   return parsed?.ok ? parsed.config.value : null
 }
 
-/** @returns whether the mail server took it */
-async function notify({ mailer, log }: NoticeDeps, notificationId: string, mail: OutgoingMail): Promise<boolean> {
+/** Returns true if the mail server accepted the mail. */
+async function sendMail({ mailer, log }: NoticeContext, notificationId: string, mail: OutgoingMail): Promise<boolean> {
   if (!mailer) return false
   try {
     await mailer.send(mail)

@@ -6,28 +6,61 @@ import {
   notificationDue,
 } from '#shared/contracts/worker-messages.ts'
 import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
+import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { nextAttemptInMs, notificationRetries } from '#shared/delivery/retry-schedule.ts'
 import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
+import { findGroupMembers, updateIntegrationRow } from '#shared/monitoring/integrations/store.ts'
+import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
+import {
+  bounceAddress,
+  callbackPath,
+  signedOfBounce,
+  signedOfCallback,
+} from '#shared/monitoring/notifications/callbacks.ts'
+import { releaseMonthly } from '#shared/monitoring/notifications/monthly-store.ts'
+import { overtakeOlder, withdrawClaimed } from '#shared/monitoring/notifications/order-store.ts'
+import { insertNotifications } from '#shared/monitoring/notifications/store.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import { type Micros, toMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { startHeartbeats } from '../worker-heartbeat.ts'
-import { createAttempts } from './attempt.ts'
-import { createConcurrencyLimiter } from './concurrency-limiter.ts'
-import { notifyDisabledLater } from './disabled-notice.ts'
-import { createTrials } from './trial.ts'
+import { buildNotification } from './build-notification.ts'
+import { type Claim, createNotifierContext, decryptConfig, INTERNAL_ERROR, type NotifierContext } from './context.ts'
+import { notifyDisabled, notifyDisabledLater } from './disabled-notice.ts'
+import { acquireSlot, applyLimits } from './limits.ts'
+import { transports } from './transports/registry.ts'
+import type { TransportContext } from './transports/transport.ts'
+import { tryIntegration } from './trial.ts'
 
-/** Sent by the release before only. */
+/** For messages of the previous release only. */
 const FLIP_PREFETCH = 20
-/** Each is a mail or a few, and they are rare. */
+/** These messages are rare, and each sends a few mails. */
 const NOTICE_PREFETCH = 10
-/** Somebody waits for each, so that there are few; they stand behind no crowd of other messages. */
+/** A person waits for each, so there are few. They have their own queue and do not wait behind notifications. */
 const TRIAL_PREFETCH = 100
-/** An attempt mostly waits for its target, or for a place there (places.ts): slow ones leave room for the rest. */
+/** Most attempts wait for their target or for a slot, so slow targets must leave room for others. */
 const ATTEMPT_PREFETCH = 2_500
 
+/** Seconds until a notification is retried that waits for an older one, unless the end of that one requeues it first. */
+const SECONDS_BEHIND = 2
+
+// Outcomes that are not recorded: the notification was deleted, waits, or belongs to another attempt. A group counts them
+// as failures of its members.
+const ALREADY_CLAIMED = temporary('Being sent already', { failure: 'limit' })
+const OVERTAKEN = temporary('Overtaken', { failure: 'limit', final: true })
+const INTEGRATION_DELETED = temporary('The integration was deleted', { failure: 'limit', final: true })
+const RESCHEDULED = temporary('Waiting for other messages to the same target', { failure: 'limit' })
+const CHECK_DELETED = temporary('The check was deleted', { failure: 'limit', final: true })
+const LEASE_LOST = temporary('Another attempt has taken over', { failure: 'limit' })
+
+/** A newer release may have stored a kind that this one does not have. */
+const UNKNOWN_KIND = permanent('This kind of integration is not known', { failure: 'config' })
+
 /**
- * Notifies integrations of changes. The alerter makes one notification per integration, a row with a message each; every
- * message is one attempt. What failed for now becomes due again, and the sweeper sends it round once more.
+ * Sends notifications to integrations. The alerter stores one row per integration and publishes its id; each message is
+ * one attempt. After a temporary failure the row becomes due again, and the sweeper publishes it once more.
  */
 export const notifier: Worker = {
   name: 'notifier',
@@ -39,14 +72,14 @@ export const notifier: Worker = {
     const gatewayHttp = createHttpClient({ policy: { ...policy, allowPrivate: true }, userAgent })
     const mailer: Mailer | null =
       deps.config.smtpUrl === undefined ? null : createMailer({ url: deps.config.smtpUrl, from: deps.config.mailFrom })
-    const own = { ...deps, http, gatewayHttp, mailer }
-    const places = createConcurrencyLimiter()
-    const attempt = createAttempts(own, places)
+    const context = createNotifierContext({ ...deps, http, gatewayHttp, mailer })
     const subscriptions = [
-      on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => requeueAlerts(deps, flipId)),
-      on(notificationDue, ATTEMPT_PREFETCH, ({ notificationId }) => attempt(notificationId)),
-      on(integrationTried, TRIAL_PREFETCH, createTrials(own, places)),
-      on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(own, notificationId)),
+      on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => requeueAlerter(deps, flipId)),
+      on(notificationDue, ATTEMPT_PREFETCH, async ({ notificationId }) => {
+        await claimAndSend(context, notificationId)
+      }),
+      on(integrationTried, TRIAL_PREFETCH, (trial) => tryIntegration(context, trial)),
+      on(integrationDisabled, NOTICE_PREFETCH, ({ notificationId }) => notifyDisabledLater(context, notificationId)),
     ]
     return [
       startHeartbeats(deps, 'notifier'),
@@ -58,7 +91,187 @@ export const notifier: Worker = {
   },
 }
 
-/** The release before had a message for each flip. The alerter finds the flip by itself. */
-async function requeueAlerts({ db, outbox }: WorkerDeps, flipId: number): Promise<void> {
+/** Handles a message of the previous release, which published one for each flip. The alerter finds the flip itself. */
+async function requeueAlerter({ db, outbox }: WorkerDeps, flipId: number): Promise<void> {
   if (await isFlipWaiting(db, flipId)) await outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
+}
+
+/**
+ * Claims a notification and makes one attempt. Because of the claim a copy of the message has no effect, and the message
+ * of a process that died can be handled again.
+ */
+async function claimAndSend(context: NotifierContext, notificationId: string): Promise<Outcome> {
+  const claimed = await context.statements.claim(notificationId)
+  return claimed ? await attempt(context, claimed) : ALREADY_CLAIMED
+}
+
+/** Waits for the turn and for a slot, applies the limits, sends, and records the outcome. */
+async function attempt(context: NotifierContext, claimed: ClaimedNotification): Promise<Outcome> {
+  if (!(await isNext(context, claimed))) return OVERTAKEN
+  const integration = await context.statements.findIntegration(claimed.integrationId)
+  if (!integration) return INTEGRATION_DELETED
+  const claim = { claimed, integration }
+  const integrationConfig = decryptConfig(context, integration)
+  if (integrationConfig === undefined) {
+    await record(context, claim, context.now(), INTERNAL_ERROR)
+    return INTERNAL_ERROR
+  }
+  const slot = await acquireSlot(context, integration, integrationConfig)
+  if ('retryInMs' in slot) {
+    await context.statements.reschedule({ id: claimed.id, seconds: slot.retryInMs / 1000 })
+    return RESCHEDULED
+  }
+  const startedAt = context.now()
+  const outcome = await sendWithinLimits(context, claim, integrationConfig).finally(slot.release)
+  if (outcome === LEASE_LOST || outcome === CHECK_DELETED) return outcome
+  context.crashPoint('after-send')
+  await record(context, claim, startedAt, outcome)
+  return outcome
+}
+
+/**
+ * Returns true if a claimed notification may be sent now, because those of one check to one integration are sent in
+ * their order. Otherwise withdraws it, if a newer one was sent, or reschedules it behind the older one.
+ */
+async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
+  const { db, behind, statements } = context
+  if (claimed.isOvertaken) {
+    await withdrawClaimed(db, claimed)
+    return false
+  }
+  if (!claimed.hasOlder) return true
+  const key = orderKey(claimed)
+  behind.add(key)
+  if (await overtakeOlder(db, claimed)) {
+    behind.delete(key)
+    return true
+  }
+  await statements.reschedule({ id: claimed.id, seconds: SECONDS_BEHIND })
+  // If the older attempt ended during the update, it requeued nothing, because this row was still claimed.
+  if (!behind.has(key)) await requeueBehind(context, claimed)
+  return false
+}
+
+/** Makes the notifications due that wait behind one that was tried. Those of other processes wait for the sweeper. */
+async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedNotification): Promise<void> {
+  const { checkId, integrationId } = claimed
+  if (checkId !== null) await statements.requeueWaiting({ checkId, integrationId })
+}
+
+function orderKey({ checkId, integrationId }: ClaimedNotification): string {
+  return `${checkId}:${integrationId}`
+}
+
+async function sendWithinLimits(context: NotifierContext, claim: Claim, integrationConfig: unknown): Promise<Outcome> {
+  const permit = await applyLimits(context, claim, integrationConfig)
+  if (permit.refusal) return permit.refusal
+  const outcome = await send(context, claim, integrationConfig)
+  if (outcome.result !== 'delivered' && permit.reservation) await releaseMonthly(context.db, permit.reservation)
+  return outcome
+}
+
+/** Builds the message and passes it to the transport of its kind. Checks the lease last, right before sending. */
+async function send(context: NotifierContext, claim: Claim, integrationConfig: unknown): Promise<Outcome> {
+  const { claimed, integration } = claim
+  const transport = transports.get(integration.kind)
+  const notification = await buildNotification(context, claim)
+  if (!notification) return CHECK_DELETED
+  if (!transport) return UNKNOWN_KIND
+  if (!(await context.statements.hasLease(claimed))) return LEASE_LOST
+  try {
+    return await transport.send(transportContext(context, claim), integrationConfig, notification)
+  } catch (error) {
+    context.log.error(
+      { notificationId: claimed.id, kind: integration.kind, ...describeError(error) },
+      'transport.failed',
+    )
+    return INTERNAL_ERROR
+  }
+}
+
+function transportContext(context: NotifierContext, claim: Claim): TransportContext {
+  const { db, secrets, http, gatewayHttp, mailer } = context
+  return {
+    http,
+    gatewayHttp,
+    mailer,
+    settings: transportSettings(context),
+    now: Date.now,
+    async saveConfig(changed) {
+      const sealedConfig = secrets.seal('integration', JSON.stringify(changed))
+      await updateIntegrationRow(db, claim.claimed.integrationId, { sealedConfig })
+    },
+    sendToMembers: (integrationIds) => sendToMembers(context, claim, integrationIds),
+  }
+}
+
+function transportSettings({ config, secrets }: NotifierContext): TransportContext['settings'] {
+  const { siteName, twilioUrl: url, twilioAccount: account, twilioAuth: auth, twilioFrom: from } = config
+  const { bounceDomain, publicUrl } = config
+  const isSet = account !== undefined && auth !== undefined && from !== undefined
+  return {
+    siteName,
+    twilio: isSet ? { url, account, auth, from } : null,
+    appriseUrl: config.appriseUrl ?? null,
+    mayRunCommands: config.shellEnabled,
+    ...(bounceDomain !== undefined && {
+      bounceAddressOf: (id: string) => bounceAddress(id, secrets.digest(signedOfBounce(id)), bounceDomain),
+    }),
+    // Gateways refuse a message if they cannot reach its callback URL.
+    ...(publicUrl.startsWith('https:') && {
+      callbackUrlOf: (id: string) => publicUrl + callbackPath(id, secrets.digest(signedOfCallback(id))),
+    }),
+  }
+}
+
+/**
+ * Inserts a notification for each member of a group, at most one per flip, and attempts it at once. After a temporary
+ * failure a member is retried separately.
+ */
+async function sendToMembers(
+  context: NotifierContext,
+  { claimed: group, integration }: Claim,
+  integrationIds: readonly string[],
+): Promise<readonly Outcome[]> {
+  const members = await findGroupMembers(context.db, integration.projectId, integrationIds)
+  const source = { flipId: group.flipId, checkId: group.checkId, status: group.status, place: group }
+  const ids = await insertNotifications(context.db, source, members)
+  const outcomes = await Promise.all(ids.map((id) => claimAndSend(context, id)))
+  // The other members already have a notification of this flip, from this group or directly.
+  const existing = members.length - ids.length
+  return [...outcomes, ...Array.from({ length: existing }, () => delivered)]
+}
+
+/**
+ * Stores the outcome of an attempt and the time of the next one. Then updates open pages and metrics. If the attempt
+ * disabled the integration, notifies its owners.
+ */
+async function record(context: NotifierContext, claim: Claim, startedAt: Micros, outcome: Outcome): Promise<void> {
+  const { claimed, integration } = claim
+  const { id, integrationId, checkId, attempt: attemptNumber } = claimed
+  // A person who sends a test waits for the result and can repeat it.
+  const isRetried = claimed.what !== 'test'
+  const retryInMs = isRetried ? nextAttemptInMs(notificationRetries, outcome, attemptNumber, Math.random()) : null
+  const durationMs = Math.round(toMillis(context.now() - startedAt))
+  const finished = {
+    notificationId: id,
+    integrationId,
+    attempt: attemptNumber,
+    startedAt,
+    durationMs,
+    outcome,
+    retryInMs,
+  }
+  const { isDisabledNow } = await context.statements.record(finished)
+  if (context.behind.delete(orderKey(claimed))) await requeueBehind(context, claimed)
+  context.live.changed(checkId === null ? [] : [checkId], [integrationId])
+  context.metrics.notifications.inc({ kind: integration.kind, outcome: outcome.result })
+  const failure = outcome.result === 'delivered' ? {} : { failure: outcome.failure, retryInMs }
+  context.log.info(
+    { notificationId: id, kind: integration.kind, attempt: attemptNumber, outcome: outcome.result, ...failure },
+    'notification.attempted',
+  )
+  if (isDisabledNow && outcome.result === 'permanent') {
+    await notifyDisabled(context, claimed, integration, outcome.error)
+  }
 }

@@ -4,17 +4,16 @@ import { checkRecipientLimit } from '#shared/monitoring/notifications/limits.ts'
 
 const MINUTE_MS = 60_000
 
-/**
- * Counts what this process sent to a recipient within the last minute, and counts the asked-for message in when it may
- * be sent. @returns null when it may
- */
-export function createRecipientLimiter(): (kind: string, recipient: string, nowMs: number) => FailedOutcome | null {
-  const sent = new LRUCache<string, number[]>({ max: 10_000 })
-  return (kind, recipient, nowMs) => {
+/** Counts the notifications that this process sent to each recipient within the last minute. */
+export class RecipientLimiter {
+  readonly #sent = new LRUCache<string, number[]>({ max: 10_000 })
+
+  /** Counts one more notification. Returns the failure instead if it would exceed the recipient's limit. */
+  count(kind: string, recipient: string, nowMs: number): FailedOutcome | null {
     const key = `${kind}\n${recipient}`
-    const recent = (sent.get(key) ?? []).filter((at) => at > nowMs - MINUTE_MS)
+    const recent = (this.#sent.get(key) ?? []).filter((at) => at > nowMs - MINUTE_MS)
     const refusal = checkRecipientLimit(kind, recent.length)
-    sent.set(key, refusal ? recent : [...recent, nowMs])
+    this.#sent.set(key, refusal ? recent : [...recent, nowMs])
     return refusal
   }
 }

@@ -3,69 +3,67 @@ import { type Outcome, temporary } from '#shared/delivery/outcome.ts'
 import { webhook } from '#shared/monitoring/integrations/kinds/webhook.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 import { describeError } from '#shared/platform/process/log.ts'
-import { targetOf } from './attempt.ts'
 import { trialNotification } from './build-notification.ts'
-import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
-import { decryptConfig } from './decrypt-config.ts'
-import type { NotifierDeps } from './notifier-deps.ts'
-import { INTERNAL_ERROR } from './send.ts'
+import { decryptConfig, INTERNAL_ERROR, type NotifierContext } from './context.ts'
+import { acquireSlot } from './limits.ts'
 import { sendWebhook } from './transports/webhook.ts'
 
 const TOO_LATE = temporary('Nothing was sent: too much else is waiting', { failure: 'limit' })
 
-type TrialDeps = Pick<NotifierDeps, 'broker' | 'config' | 'http' | 'log' | 'metrics' | 'now' | 'secrets'>
-
 /**
- * Tries webhooks that are not stored, and replies what came of it: the attempt waits for a place at its target like any
- * other, and goes through the same client. It is made once and leaves no row.
+ * Tries a webhook that is not stored and replies with the result. The attempt waits for a slot at its target like any
+ * other and uses the same HTTP client. It is made once and stores nothing.
  */
-export function createTrials(deps: TrialDeps, places: ConcurrencyLimiter): (trial: IntegrationTried) => Promise<void> {
-  return async (trial) => {
-    const result = await attempt(trial)
-    deps.broker.send({
-      exchange: '',
-      routingKey: trial.replyTo,
-      body: Buffer.from(JSON.stringify(result)),
-      correlationId: trial.trialId,
-    })
-  }
+export async function tryIntegration(context: NotifierContext, trial: IntegrationTried): Promise<void> {
+  const startedAt = performance.now()
+  const client = recordStatus(context.http)
+  const outcome = await send(context, trial, client.http)
+  const durationMs = Math.round(performance.now() - startedAt)
+  context.metrics.notifications.inc({ kind: webhook.kind, outcome: outcome.result })
+  context.log.info({ trialId: trial.trialId, outcome: outcome.result, durationMs }, 'integration.tried')
+  const error = outcome.result === 'delivered' ? '' : outcome.error
+  const result: TrialResult = { status: client.status(), error, durationMs }
+  context.broker.send({
+    exchange: '',
+    routingKey: trial.replyTo,
+    body: Buffer.from(JSON.stringify(result)),
+    correlationId: trial.trialId,
+  })
+}
 
-  async function attempt(trial: IntegrationTried): Promise<TrialResult> {
-    const startedAt = performance.now()
-    const seen = watched(deps.http)
-    const outcome = await send(trial, seen.http)
-    const durationMs = Math.round(performance.now() - startedAt)
-    deps.metrics.notifications.inc({ kind: webhook.kind, outcome: outcome.result })
-    deps.log.info({ trialId: trial.trialId, outcome: outcome.result, durationMs }, 'integration.tried')
-    return { status: seen.status(), error: outcome.result === 'delivered' ? '' : outcome.error, durationMs }
-  }
-
-  async function send(trial: IntegrationTried, http: Pick<HttpClient, 'request'>): Promise<Outcome> {
-    const parsed = webhook.parse(decryptConfig(deps, { kind: webhook.kind, sealedConfig: trial.sealedConfig }))
-    if (!parsed.ok) return INTERNAL_ERROR
-    const place = await places.enter(targetOf(webhook.kind, parsed.config), trial.projectId)
-    if ('comeBackInMs' in place) return TOO_LATE
-    try {
-      if (deps.now() > trial.beginBy) return TOO_LATE
-      return await sendWebhook({ http, now: Date.now }, parsed.config, trialNotification(deps, trial))
-    } catch (error) {
-      deps.log.error({ trialId: trial.trialId, ...describeError(error) }, 'transport.failed')
-      return INTERNAL_ERROR
-    } finally {
-      place.leave()
-    }
+async function send(
+  context: NotifierContext,
+  trial: IntegrationTried,
+  http: Pick<HttpClient, 'request'>,
+): Promise<Outcome> {
+  const { kind } = webhook
+  const parsed = webhook.parse(decryptConfig(context, { kind, sealedConfig: trial.sealedConfig }))
+  if (!parsed.ok) return INTERNAL_ERROR
+  const slot = await acquireSlot(context, { kind, projectId: trial.projectId }, parsed.config)
+  if ('retryInMs' in slot) return TOO_LATE
+  try {
+    if (context.now() > trial.beginBy) return TOO_LATE
+    return await sendWebhook({ http, now: Date.now }, parsed.config, trialNotification(context, trial))
+  } catch (error) {
+    context.log.error({ trialId: trial.trialId, ...describeError(error) }, 'transport.failed')
+    return INTERNAL_ERROR
+  } finally {
+    slot.release()
   }
 }
 
-/** The same client, which remembers the status of its last answer. */
-function watched(http: Pick<HttpClient, 'request'>): { http: Pick<HttpClient, 'request'>; status(): number | null } {
+/** Wraps an HTTP client so that the status of its last response can be read. */
+function recordStatus(http: Pick<HttpClient, 'request'>): {
+  http: Pick<HttpClient, 'request'>
+  status(): number | null
+} {
   let status: number | null = null
   return {
     http: {
-      async request(requested) {
-        const answer = await http.request(requested)
-        status = answer.status
-        return answer
+      async request(options) {
+        const response = await http.request(options)
+        status = response.status
+        return response
       },
     },
     status: () => status,

@@ -6,7 +6,6 @@ import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { NotificationDetail } from '../alerting/incident.ts'
 import type { Summary } from './notification.ts'
-import type { IntegrationForSending } from './sending-store.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
 /**
@@ -34,12 +33,6 @@ export interface ClaimedNotification {
   hasOlder: boolean
   /** nobody needs it any more: a newer one was sent, or the incident is resolved or acknowledged before the first attempt */
   isOvertaken: boolean
-}
-
-/** A claimed attempt and the integration it goes through. */
-export interface Claim {
-  claimed: ClaimedNotification
-  channel: IntegrationForSending
 }
 
 const HAS_OLDER = `(n.what <> 'test' AND EXISTS (

@@ -1,154 +1,155 @@
 import test from 'ava'
-import {
-  type ConcurrencyLimiter,
-  createConcurrencyLimiter,
-  type Entry,
-} from '../../../workers/notifier/concurrency-limiter.ts'
+import { type Acquired, ConcurrencyLimiter } from '../../../workers/notifier/concurrency-limiter.ts'
 
-/** Enters as often as asked; what came of each is put into the list when it comes. */
-function crowd(places: ConcurrencyLimiter, target: string, projectId: number, count: number): { entries: Entry[] } {
-  const entries: Entry[] = []
-  for (let n = 0; n < count; n++) void places.enter(target, projectId).then((entry) => entries.push(entry))
-  return { entries }
+/** Acquires `count` slots; each result is added to the list when it settles. */
+function acquireMany(
+  limiter: ConcurrencyLimiter,
+  target: string,
+  projectId: number,
+  count: number,
+): { results: Acquired[] } {
+  const results: Acquired[] = []
+  for (let n = 0; n < count; n++) void limiter.acquire(target, projectId).then((result) => results.push(result))
+  return { results }
 }
 
-/** Until every promise that is settled by now has been heard of. */
+/** Waits until the callbacks of all settled promises have run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-function leave(entry: Entry | undefined): void {
-  if (entry && 'leave' in entry) entry.leave()
+function release(result: Acquired | undefined): void {
+  if (result && 'release' in result) result.release()
 }
 
-const begun = ({ entries }: { entries: Entry[] }) => entries.filter((entry) => 'leave' in entry).length
-const sentAway = ({ entries }: { entries: Entry[] }) =>
-  entries.flatMap((entry) => ('comeBackInMs' in entry ? [entry.comeBackInMs] : []))
+const started = ({ results }: { results: Acquired[] }) => results.filter((result) => 'release' in result).length
+const retryTimes = ({ results }: { results: Acquired[] }) =>
+  results.flatMap((result) => ('retryInMs' in result ? [result.retryInMs] : []))
 
-test('a project has 24 places of a target, all projects 32, and another target is not concerned', async (t) => {
-  const places = createConcurrencyLimiter()
-  const first = crowd(places, 'slow', 1, 100)
-  const second = crowd(places, 'slow', 2, 100)
-  const other = crowd(places, 'quick', 1, 10)
+test('gives one project 24 slots of a target and all projects together 32', async (t) => {
+  const limiter = new ConcurrencyLimiter()
+  const first = acquireMany(limiter, 'slow', 1, 100)
+  const second = acquireMany(limiter, 'slow', 2, 100)
+  const other = acquireMany(limiter, 'quick', 1, 10)
   await turn()
-  t.deepEqual([begun(first), begun(second), begun(other)], [24, 8, 10])
+  t.deepEqual([started(first), started(second), started(other)], [24, 8, 10])
 })
 
-test('who waits is served in turn among the projects, however many wait of one', async (t) => {
-  const places = createConcurrencyLimiter()
-  const many = crowd(places, 'slow', 1, 900)
-  const few = crowd(places, 'slow', 2, 20)
+test('gives free slots to waiting projects in turn, however many attempts of one wait', async (t) => {
+  const limiter = new ConcurrencyLimiter()
+  const many = acquireMany(limiter, 'slow', 1, 900)
+  const few = acquireMany(limiter, 'slow', 2, 20)
   await turn()
-  t.deepEqual([begun(many), begun(few)], [24, 8])
-  for (let n = 0; n < 12; n++) leave(many.entries[n])
+  t.deepEqual([started(many), started(few)], [24, 8])
+  for (let n = 0; n < 12; n++) release(many.results[n])
   await turn()
-  t.deepEqual([begun(many), begun(few)], [30, 14], 'six each')
-  const late = crowd(places, 'slow', 3, 1)
-  leave(many.entries[12])
-  leave(few.entries[0])
-  leave(many.entries[13])
+  t.deepEqual([started(many), started(few)], [30, 14], 'six each')
+  const late = acquireMany(limiter, 'slow', 3, 1)
+  release(many.results[12])
+  release(few.results[0])
+  release(many.results[13])
   await turn()
-  t.is(begun(late), 1)
+  t.is(started(late), 1)
 })
 
-test('what would wait too long comes back one after the other, at the pace of the target', async (t) => {
-  const places = createConcurrencyLimiter()
-  crowd(places, 'slow', 1, 1_024)
-  const away: { comeBackInMs: number; from: number; to: number }[] = []
+test('spaces the retry times of rejected attempts by the throughput of the target', async (t) => {
+  const limiter = new ConcurrencyLimiter()
+  acquireMany(limiter, 'slow', 1, 1_024)
+  const rejected: { retryInMs: number; from: number; to: number }[] = []
   for (let n = 0; n < 500; n++) {
     const from = performance.now()
-    const entry = places.enter('slow', 1)
+    const result = limiter.acquire('slow', 1)
     const to = performance.now()
-    void entry.then((got) => 'comeBackInMs' in got && away.push({ ...got, from, to }))
+    void result.then((got) => 'retryInMs' in got && rejected.push({ ...got, from, to }))
   }
   await turn()
-  t.is(away.length, 500, '24 are under way and 1,000 wait')
-  t.true(away.every(({ comeBackInMs }) => comeBackInMs >= 1_000))
-  // Each is told how long, counted from its own call, which lies between two readings of the clock.
-  const latest = away.map(({ comeBackInMs, to }) => to + comeBackInMs)
-  const earliest = away.map(({ comeBackInMs, from }) => from + comeBackInMs)
+  t.is(rejected.length, 500, '24 have a slot and 1,000 wait')
+  t.true(rejected.every(({ retryInMs }) => retryInMs >= 1_000))
+  // Each retry time counts from the call, which lies between two readings of the clock.
+  const latest = rejected.map(({ retryInMs, to }) => to + retryInMs)
+  const earliest = rejected.map(({ retryInMs, from }) => from + retryInMs)
   t.true(
     latest.every((at, n) => at >= (earliest[n - 1] ?? 0)),
     'one after the other',
   )
   t.true((latest.at(-1) ?? 0) - (earliest[0] ?? 0) > 200, 'not all together')
-  const few = crowd(places, 'slow', 2, 8)
+  const few = acquireMany(limiter, 'slow', 2, 8)
   await turn()
-  t.is(begun(few), 8, 'the crowd of one takes nothing from another')
+  t.is(started(few), 8, 'another project still finds slots')
 })
 
-test('the pace is how often attempts end while others wait, not how long the first of a crowd take', async (t) => {
+test('measures throughput by how often attempts end while others wait, not by their duration', async (t) => {
   let now = 0
-  const places = createConcurrencyLimiter(25_000, () => now)
-  const { entries } = crowd(places, 'target', 1, 1_024)
+  const limiter = new ConcurrencyLimiter(25_000, () => now)
+  const { results } = acquireMany(limiter, 'target', 1, 1_024)
   await turn()
   let left = 0
-  const leaveNext = (count: number) => {
-    for (; count > 0; count--) leave(entries[left++])
+  const releaseNext = (count: number) => {
+    for (; count > 0; count--) release(results[left++])
   }
-  const awayMs = async () => {
-    const before = sentAway({ entries }).length
-    while (sentAway({ entries }).length === before) {
-      void places.enter('target', 1).then((entry) => entries.push(entry))
+  const retryMs = async () => {
+    const before = retryTimes({ results }).length
+    while (retryTimes({ results }).length === before) {
+      void limiter.acquire('target', 1).then((result) => results.push(result))
       await turn()
     }
-    return sentAway({ entries }).at(-1) ?? 0
+    return retryTimes({ results }).at(-1) ?? 0
   }
-  // The notifier was busy with the rest of the crowd: the first took 150 ms, and those after them one.
+  // The notifier was busy with the rest of the burst: the first attempts took 150 ms, the next ones 1 ms.
   now = 150
-  leaveNext(24)
+  releaseNext(24)
   await turn()
-  t.true((await awayMs()) < 2_000, 'a thousand before it, and most of a thousand a second are to be expected')
+  t.true((await retryMs()) < 2_000, '1,000 wait before it, and nearly 1,000 end per second')
   for (let rest = 500; rest > 0; rest--) {
     now += 1
-    leaveNext(1)
+    releaseNext(1)
     await turn()
   }
-  t.true((await awayMs()) < 2_000)
-  // From now on each takes 200 ms: 120 a second.
+  t.true((await retryMs()) < 2_000)
+  // Now each takes 200 ms: 120 a second.
   for (let round = 0; round < 20; round++) {
     now += 200
-    leaveNext(24)
+    releaseNext(24)
     await turn()
   }
-  const slow = await awayMs()
+  const slow = await retryMs()
   t.true(slow > 6_000 && slow < 11_000, `${slow} ms for a thousand`)
 })
 
-test('a target that is not asked for a while is not slower for it', async (t) => {
+test('does not count an idle time of a target as slow', async (t) => {
   let now = 0
-  const places = createConcurrencyLimiter(25_000, () => now)
-  // As long as one is under way what is known of the target is kept.
-  crowd(places, 'target', 2, 1)
+  const limiter = new ConcurrencyLimiter(25_000, () => now)
+  // While one attempt has a slot, the measurements of the target remain.
+  acquireMany(limiter, 'target', 2, 1)
   for (let round = 0; round < 3; round++) {
-    const { entries } = crowd(places, 'target', 1, 1_025)
+    const { results } = acquireMany(limiter, 'target', 1, 1_025)
     await turn()
-    t.true((sentAway({ entries })[0] ?? Number.POSITIVE_INFINITY) < 2_000)
+    t.true((retryTimes({ results })[0] ?? Number.POSITIVE_INFINITY) < 2_000)
     for (let left = 0; left < 1_024; left++) {
       now += 1
-      leave(entries.filter((entry) => 'leave' in entry)[left])
+      release(results.filter((result) => 'release' in result)[left])
       await turn()
     }
     now += 60_000
   }
 })
 
-test('those that wait are bounded over all targets, and a project with a few may still wait', async (t) => {
-  const places = createConcurrencyLimiter()
-  const crowds = ['a', 'b', 'c'].map((target, n) => crowd(places, target, n, 1_024))
+test('limits waiting attempts over all targets, except four per project', async (t) => {
+  const limiter = new ConcurrencyLimiter()
+  const bursts = ['a', 'b', 'c'].map((target, n) => acquireMany(limiter, target, n, 1_024))
   await turn()
   t.deepEqual(
-    crowds.map((each) => sentAway(each).length),
+    bursts.map((each) => retryTimes(each).length),
     [0, 0, 996],
     'four of the third wait',
   )
 })
 
-test('who has waited too long is sent away, and the place goes to the next', async (t) => {
-  const places = createConcurrencyLimiter(5)
-  const { entries } = crowd(places, 'hangs', 1, 26)
-  while (sentAway({ entries }).length < 2) await turn()
-  t.is(begun({ entries }), 24)
-  for (const entry of entries) leave(entry)
-  const next = crowd(places, 'hangs', 1, 24)
+test('rejects an attempt that has waited too long and gives the slot to the next', async (t) => {
+  const limiter = new ConcurrencyLimiter(5)
+  const { results } = acquireMany(limiter, 'hangs', 1, 26)
+  while (retryTimes({ results }).length < 2) await turn()
+  t.is(started({ results }), 24)
+  for (const result of results) release(result)
+  const next = acquireMany(limiter, 'hangs', 1, 24)
   await turn()
-  t.is(begun(next), 24)
+  t.is(started(next), 24)
 })

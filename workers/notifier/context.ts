@@ -1,0 +1,117 @@
+import type { Knex } from 'knex'
+import type { Mailer } from '#shared/delivery/mailer.ts'
+import { temporary } from '#shared/delivery/outcome.ts'
+import { findChecks } from '#shared/monitoring/checks/store.ts'
+import {
+  type ClaimedNotification,
+  claimNotifications,
+  type FinishedAttempt,
+  postponeNotifications,
+  recordAttempts,
+  renewLeases,
+} from '#shared/monitoring/notifications/attempt-store.ts'
+import { requeueWaiting } from '#shared/monitoring/notifications/order-store.ts'
+import {
+  flipsForSending,
+  type IntegrationForSending,
+  incidentsForSending,
+  integrationsForSending,
+  lastPingsUntil,
+} from '#shared/monitoring/notifications/sending-store.ts'
+import { countChildren, type Depended } from '#shared/monitoring/rules/parent-store.ts'
+import { findFacts } from '#shared/monitoring/rules/rule-state-store.ts'
+import type { Outbox } from '#shared/platform/broker/outbox.ts'
+import type { HttpClient } from '#shared/platform/http/http-client.ts'
+import { batched } from '#shared/platform/process/batch.ts'
+import { describeError } from '#shared/platform/process/log.ts'
+import type { Micros } from '#shared/time.ts'
+import type { WorkerDeps } from '../define-worker.ts'
+import { ConcurrencyLimiter } from './concurrency-limiter.ts'
+import { RecipientLimiter } from './recipient-limiter.ts'
+
+/** Notifications that one statement claims, reschedules or records. */
+const WRITES = { largest: 200, start: setImmediate }
+/** Rows that one statement reads for messages. Fewer, because each ping may have a body. */
+const READS = { largest: 100, start: setImmediate }
+
+/** A fault of this service. It is retried like a failure of the target, so the number of attempts is limited. */
+export const INTERNAL_ERROR = temporary('Internal error', { failure: 'internal' })
+
+interface NotifierDeps extends WorkerDeps {
+  /** for addresses that owners of integrations chose */
+  http: HttpClient
+  /** for gateways that the operator chose */
+  gatewayHttp: HttpClient
+  /** null if no mail server is configured */
+  mailer: Mailer | null
+}
+
+/** Dependencies and state of the notifier in one process. All its functions receive it as the first argument. */
+export interface NotifierContext extends NotifierDeps {
+  statements: Statements
+  slots: ConcurrencyLimiter
+  recipients: RecipientLimiter
+  /** check and integration of notifications that were rescheduled because an older one goes first */
+  behind: Set<string>
+}
+
+type Statements = ReturnType<typeof createStatements>
+
+/** A claimed notification and the integration that it is sent through. */
+export interface Claim {
+  claimed: ClaimedNotification
+  integration: IntegrationForSending
+}
+
+export function createNotifierContext(deps: NotifierDeps): NotifierContext {
+  return {
+    ...deps,
+    statements: createStatements(deps.db, deps.outbox),
+    slots: new ConcurrencyLimiter(),
+    recipients: new RecipientLimiter(),
+    behind: new Set(),
+  }
+}
+
+/** Returns statements that concurrent attempts share: items of the same moment use one round trip. */
+function createStatements(db: Knex, outbox: Outbox) {
+  return {
+    claim: batched((ids: readonly string[]) => claimNotifications(db, ids), WRITES),
+    reschedule: batched(async (rescheduled: readonly { id: string; seconds: number }[]) => {
+      await postponeNotifications(db, rescheduled)
+      return rescheduled
+    }, WRITES),
+    requeueWaiting: batched(async (ended: readonly { checkId: number; integrationId: number }[]) => {
+      outbox.publishLater(await requeueWaiting(db, ended))
+      return ended
+    }, WRITES),
+    record: batched((finished: readonly FinishedAttempt[]) => recordAttempts(db, finished), WRITES),
+    hasLease: batched((claimed: readonly ClaimedNotification[]) => renewLeases(db, claimed), READS),
+    findIntegration: batched((ids: readonly number[]) => integrationsForSending(db, ids), WRITES),
+    findFlip: batched((ids: readonly number[]) => flipsForSending(db, ids), READS),
+    findIncident: batched((ids: readonly string[]) => incidentsForSending(db, ids), READS),
+    findCheck: batched((ids: readonly number[]) => findChecks(db, ids), READS),
+    countChildren: batched((checks: readonly Depended[]) => countChildren(db, checks), READS),
+    findSources: batched(async (checkIds: readonly number[]) => {
+      const states = await findFacts(db, checkIds)
+      return checkIds.map((id) => states.get(id)?.sources ?? null)
+    }, READS),
+    findLastPing: batched(
+      (requested: readonly { checkId: number; until: Micros }[]) => lastPingsUntil(db, requested),
+      READS,
+    ),
+  }
+}
+
+/** Decrypts the configuration of an integration. Returns undefined if its key was removed or it is damaged. */
+export function decryptConfig(
+  { secrets, log }: Pick<NotifierContext, 'secrets' | 'log'>,
+  { kind, sealedConfig }: Pick<IntegrationForSending, 'kind' | 'sealedConfig'>,
+): unknown {
+  try {
+    return JSON.parse(secrets.open('integration', sealedConfig))
+  } catch (error) {
+    log.error({ kind, ...describeError(error) }, 'channel.not-readable')
+    return undefined
+  }
+}
