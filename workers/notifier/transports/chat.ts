@@ -20,7 +20,7 @@ import { answeredObject, basicAuth, deliver, form, json, permanentOn } from './h
 import { slackMessage } from './slack-format.ts'
 import { defineTransport } from './transport.ts'
 
-/** Discord accepts Slack's structure at a separate address, and reads Markdown in it. */
+/** Discord accepts Slack's message format at a separate URL, with Markdown in its texts. */
 export const discordTransport = defineTransport(discord, async ({ http, now, settings }, config, notification) => {
   const url = new URL(config.url)
   if (!url.pathname.endsWith('/slack')) url.pathname = `${url.pathname.replace(/\/$/, '')}/slack`
@@ -73,7 +73,7 @@ export const msteamswTransport = defineTransport(msteamsw, async ({ http, now },
 
 const cardType = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null }
 
-/** An Adaptive Card as Teams workflows take it. Its text blocks and facts read Markdown. */
+/** Returns an Adaptive Card for Teams workflows. Its text blocks and facts are Markdown. */
 function msteamswCard(notification: Notification) {
   const body = quotedBody(notification)
   const facts = factsOf(notification).map(({ label, value }) => ({
@@ -113,7 +113,7 @@ export const mattermostTransport = defineTransport(mattermost, async ({ http, no
   ),
 )
 
-/** Rocket.Chat calls the sender an alias; the attachment is Slack's. */
+/** Rocket.Chat names the sender `alias`; the attachment has Slack's format. */
 export const rocketchatTransport = defineTransport(
   rocketchat,
   async ({ http, now, settings }, config, notification) => {
@@ -142,7 +142,7 @@ export const slackTransport = defineTransport(slack, async ({ http, now, setting
   ),
 )
 
-/** The longest topic that Zulip takes. */
+/** Longest topic that Zulip accepts, in characters. */
 const maxTopic = 60
 
 export const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
@@ -160,10 +160,10 @@ export const zulipTransport = defineTransport(zulip, async ({ http, now }, confi
   )
 })
 
-/** What the Bot API says when a chat cannot be written to any more. */
+/** Descriptions of the Bot API for a chat in which the bot can no longer write. */
 const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was deleted|chat not found|not a member/i
 
-/** A group that became a supergroup has a new id: it is saved, and the message sent there. */
+/** If a group became a supergroup, saves its new id and sends the message there. */
 export const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
   const { text } = fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n') }))
   const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null) =>
@@ -203,7 +203,7 @@ function migratedId(answer: HttpAnswer): number | undefined {
   return answer.status === 400 ? parameterOf(answer, 'migrate_to_chat_id') : undefined
 }
 
-/** The Bot API says in the body what others say in headers. */
+/** Reads a response parameter, which the Bot API puts into the body instead of the headers. */
 function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_after'): number | undefined {
   const { parameters } = answeredObject(answer)
   if (typeof parameters !== 'object' || parameters === null) return undefined
@@ -211,13 +211,13 @@ function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_aft
   return typeof value === 'number' ? value : undefined
 }
 
-/** The notification's id is the transaction id: a home server drops repetitions by itself. */
+/** Uses the notification's id as the transaction id, so that the home server drops duplicates. */
 export const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
   const room = encodeURIComponent(config.room_id)
   const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`
   const message = fitted('matrix', notification, (shown) => ({
     msgtype: 'm.text',
-    // Whatever names and bodies hold, nobody is called by it.
+    // Without this, names and bodies could mention users.
     'm.mentions': {},
     body: plainText(shown),
     format: 'org.matrix.custom.html',

@@ -6,7 +6,7 @@ import { factsOf, sentenceOf, titleOf } from '#shared/monitoring/notifications/m
 import { deliver, json, permanentOn } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
-/** PagerDuty's generic events: the unique key ties the recovery to the incident. */
+/** Sends a generic event of PagerDuty. The unique key connects the recovery with its incident. */
 export const pdTransport = defineTransport(pd, async ({ http, now, settings }, config, notification) => {
   const event = fitted('pd', notification, (shown) => ({
     service_key: config.service_key,
@@ -22,7 +22,7 @@ export const pdTransport = defineTransport(pd, async ({ http, now, settings }, c
 
 const servers = { us: 'https://api.opsgenie.com', eu: 'https://api.eu.opsgenie.com' }
 
-/** Opsgenie refuses an alert with more or longer tags. */
+/** Opsgenie rejects an alert with more or longer tags. */
 const MAX_TAGS = 20
 const MAX_TAG_LENGTH = 50
 
@@ -50,7 +50,7 @@ export const opsgenieTransport = defineTransport(opsgenie, async ({ http, now, s
   return deliver(http, now, json('POST', alerts, alert, authorization))
 })
 
-/** Splunk On-Call, by the REST integration's address. */
+/** Sends to the URL of a REST integration of Splunk On-Call. */
 export const victoropsTransport = defineTransport(victorops, async ({ http, now, settings }, config, notification) => {
   const event = fitted('victorops', notification, (shown) => ({
     entity_id: notification.check.uniqueKey,

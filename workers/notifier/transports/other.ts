@@ -8,8 +8,8 @@ import { toIsoSeconds } from '#shared/time.ts'
 import { defineTransport } from './transport.ts'
 
 /**
- * Only a permanent refusal of the recipient disables the integration. A message that the server refuses because of its
- * content is sent once more without the text of the ping, because the ping address alone allows to send it.
+ * Only a permanent refusal of the recipient disables the integration. If the server refuses the content of a message, it
+ * is sent once more without the text of the ping, because everyone who knows the ping URL can choose that text.
  */
 export const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
   if (!notification.channel.isEmailVerified) return temporary('Email not verified', { failure: 'config', final: true })
@@ -50,7 +50,7 @@ function withoutPing(notification: Notification): Notification {
   return { ...notification, lastPing: { ...lastPing, ua: note, body: null } }
 }
 
-/** Several at once. Members retry by themselves, so what failed there is told here and not repeated. */
+/** Sends to several integrations. Members are retried separately, so a group with failed members is not retried. */
 export const groupTransport = defineTransport(group, async ({ sendToMembers }, config, notification) => {
   const outcomes = await sendToMembers(config.channels, notification)
   const failed = outcomes.filter((outcome) => outcome.result !== 'delivered').length
@@ -58,13 +58,13 @@ export const groupTransport = defineTransport(group, async ({ sendToMembers }, c
   return temporary(`${failed} out of ${outcomes.length} notifications failed`, { failure: 'refused', final: true })
 })
 
-/** Time limit of any delivery (docs/spec/monitoring.md#delivery-attempts). */
+/** Time limit of a command (docs/spec/monitoring.md#integration-kinds). */
 const MAX_MS = 30_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * Runs a local command where the operator allows it. Names and tags come from people: they are in its environment, never
- * in its text, so nothing in them is a command.
+ * Runs a local command if the operator allows it. Names and tags are user input: they are passed in the environment and
+ * never in the text of the command.
  */
 export const shellTransport = defineTransport(shell, async ({ settings }, config, notification) => {
   if (!settings.mayRunCommands) {
@@ -73,7 +73,7 @@ export const shellTransport = defineTransport(shell, async ({ settings }, config
   return await run(notification.status === 'up' ? config.cmd_up : config.cmd_down, environmentOf(notification))
 })
 
-/** Nothing of our own environment, which holds our secrets. */
+/** Leaves out the environment of this process, which contains secrets. */
 function environmentOf({ check, status, flipAt }: Notification): Record<string, string> {
   const { uuid, name, tags } = check
   return {
@@ -81,7 +81,7 @@ function environmentOf({ check, status, flipAt }: Notification): Record<string, 
     CODE: uuid,
     STATUS: status,
     NOW: toIsoSeconds(flipAt),
-    // No variable can hold a NUL, which no stored text has either.
+    // A variable cannot contain NUL; stored texts never do.
     NAME: name,
     TAGS: tags,
   }
@@ -89,7 +89,7 @@ function environmentOf({ check, status, flipAt }: Notification): Record<string, 
 
 async function run(command: string, env: Record<string, string>): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  // A group of its own, so that what the command has started ends with it.
+  // Detached creates a process group, so that all processes of the command can be killed together.
   const child = spawn('/bin/sh', ['-c', command], { env, cwd: '/', stdio: 'ignore', detached: true })
   let isLate = false
   const timer = setTimeout(() => {

@@ -7,12 +7,12 @@ import { escapeHtml } from '#shared/monitoring/notifications/text-parts.ts'
 import { answeredObject, basicAuth, deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type TransportContext, type TwilioSettings } from './transport.ts'
 
-/** Twilio's code for a number that cannot exist. */
+/** Twilio's error code for an invalid phone number. */
 const invalidNumber = 21211
 
 /**
- * One request to the Twilio-compatible gateway of the operator.
- * @param provider begins the text of the failure when the gateway is not set up
+ * Makes one request to the operator's Twilio-compatible gateway.
+ * @param provider first word of the error text if the gateway is not configured
  */
 async function viaTwilio(
   context: TransportContext,
@@ -56,7 +56,7 @@ export const callTransport = defineTransport(call, async (context, config, notif
   ),
 )
 
-/** WhatsApp lets businesses open a conversation by an approved template only; gateways of one's own may not care. */
+/** Uses an approved template if one is configured: WhatsApp requires it to open a conversation, other gateways may not. */
 export const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
   viaTwilio(context, 'WhatsApp', 'Messages', notification.id, ({ from }) =>
     fitted('whatsapp', notification, (shown) => {
@@ -72,7 +72,7 @@ export const whatsappTransport = defineTransport(whatsapp, async (context, confi
   ),
 )
 
-/** Through the REST server of signal-cli, which answers 400 with the reason when a recipient is unknown to Signal. */
+/** Uses the REST server of signal-cli, which answers 400 with the reason if a recipient is unknown to Signal. */
 export const signalTransport = defineTransport(signal, async ({ http, now }, config, notification) => {
   const message = fitted('signal', notification, (shown) => ({
     message: plainText(shown),

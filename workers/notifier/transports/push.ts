@@ -7,17 +7,17 @@ import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts
 import { answeredObject, deliver, form, json } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
-/** An emergency message repeats this often, for this long, or until somebody confirms it; in seconds. */
+/** An emergency message repeats at this interval and for this time, unless a user confirms it. */
 const retrySeconds = 300
 const expireSeconds = 86_400
 
-/** Pushover. A recovery first ends the repetitions of the emergency that it answers. */
+/** Sends to Pushover. A recovery first cancels the repetition of its emergency message. */
 export const poTransport = defineTransport(po, async ({ http, now }, config, notification) => {
   const { check, status, urls } = notification
   const priority = status === 'up' ? config.priority_up : config.priority
   if (status === 'up' && config.priority === 2) {
     const cancelUrl = `${config.base_url}/1/receipts/cancel_by_tag/${check.uniqueKey}.json`
-    // Whether or not there was something to end, the recovery is reported.
+    // The recovery is sent even if there was nothing to cancel.
     await deliver(http, now, form(cancelUrl, { token: config.token }))
   }
   const message = fitted('po', notification, (shown) => ({
@@ -56,7 +56,7 @@ export const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config,
     title: titleOf(shown),
     message: markdownText(shown),
     markdown: true,
-    // ntfy draws the tags it knows as symbols.
+    // ntfy shows these tags as symbols.
     tags: [isUp ? 'green_circle' : 'red_circle', ...splitTags(notification.check.tags)],
     actions: [
       {
@@ -81,7 +81,7 @@ export const gotifyTransport = defineTransport(gotify, async ({ http, now }, con
   return deliver(http, now, json('POST', `${config.url}/message?token=${encodeURIComponent(config.token)}`, message))
 })
 
-/** By the Apprise library behind its own HTTP API, which the operator runs: title and body (docs/spec/monitoring.md#integration-kinds). */
+/** Sends title and body to the Apprise API of the operator (docs/spec/monitoring.md#integration-kinds). */
 export const appriseTransport = defineTransport(
   apprise,
   async ({ gatewayHttp, now, settings }, config, notification) => {

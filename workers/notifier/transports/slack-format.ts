@@ -6,7 +6,7 @@ import { codeBlock, escapeInlineMarkdown, escapeSlack } from '#shared/monitoring
 /** The markup that a service reads. Discord has no code block with more than three backticks. */
 type Format = 'slack' | 'markdown' | 'discord'
 
-/** The attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat understand too. */
+/** Returns the attachment message of Slack's incoming webhooks, which Mattermost, Discord and Rocket.Chat accept too. */
 export function slackMessage(notification: Notification, siteName: string, format: Format) {
   const escaped = format === 'slack' ? escapeSlack : escapeInlineMarkdown
   const body = quotedBody(notification)
@@ -22,7 +22,7 @@ export function slackMessage(notification: Notification, siteName: string, forma
       {
         color: statusColours[notification.status],
         fallback: escaped(sentenceOf(notification)),
-        // Slack has no escape for its marks, so it formats no part that holds a user's text.
+        // Slack cannot escape its markup, so parts with user text are not formatted.
         mrkdwn_in: format === 'slack' ? [] : ['fields', 'text'],
         title: escaped(titleOf(notification)),
         title_link: notification.urls.check,

@@ -5,36 +5,36 @@ import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
 
-/** What transports need from the process they run in. */
+/** Dependencies that the notifier passes to a transport. */
 export interface TransportContext {
-  /** for addresses that owners of integrations chose: bound by the target policy */
+  /** for addresses that owners of integrations chose; restricted by the target policy */
   http: HttpClient
-  /** for gateways that the operator chose, wherever they are */
+  /** for gateways that the operator chose, also in private networks */
   gatewayHttp: HttpClient
-  /** null when no mail server is configured */
+  /** null if no mail server is configured */
   mailer: Mailer | null
   settings: TransportSettings
   now(): number
-  /** replaces the integration's stored configuration: for services that announce a new address of a recipient */
+  /** Replaces the stored configuration, for services that report a new address of the recipient. */
   saveConfig(config: Record<string, unknown>): Promise<void>
   /**
-   * Passes the notification on to other integrations of the project, each with a log entry of its own, one end per
-   * integration that exists. A repeated call must not send again what was delivered.
+   * Sends the notification through other integrations of the project, each with its own notification row. Returns one
+   * outcome per existing integration. A repeated call must not send again what was delivered.
    */
   sendToMembers(integrationIds: readonly string[], notification: Notification): Promise<readonly Outcome[]>
 }
 
 interface TransportSettings {
   siteName: string
-  /** null when text messages, calls and WhatsApp are switched off */
+  /** null if text messages, calls and WhatsApp are disabled */
   twilio: TwilioSettings | null
-  /** of the operator's Apprise API; null when the kind is switched off */
+  /** of the operator's Apprise API; null if the kind is disabled */
   appriseUrl: string | null
-  /** whether integrations may run commands on this machine */
+  /** true if integrations may run commands on this machine */
   mayRunCommands: boolean
-  /** the envelope sender of a notification's mail; absent: bounces are not taken */
+  /** envelope sender of a notification's mail; absent if bounces are not processed */
   bounceAddressOf?(notificationId: string): string
-  /** where a gateway says later what became of a notification; absent: it could not reach us */
+  /** URL to which a gateway reports the later result; absent if a gateway could not reach it */
   callbackUrlOf?(notificationId: string): string
 }
 
@@ -45,14 +45,14 @@ export interface TwilioSettings {
   from: string
 }
 
-/** How one kind sends: one verb. Bounds on rate and month are the notifier's, before it asks. */
+/** Sends the notifications of one kind. The notifier applies all limits before. */
 export interface Transport {
   readonly kind: string
-  /** Never rejects for what the outside world does; a rejection is a fault of ours. */
+  /** Never rejects because of the target; a rejection means a fault of this service. */
   send(context: TransportContext, config: unknown, notification: Notification): Promise<Outcome>
 }
 
-/** @param send gets a configuration that its kind has parsed */
+/** @param send receives the configuration as its kind has parsed it */
 export function defineTransport<Config>(
   kind: IntegrationKind<Config>,
   send: (context: TransportContext, config: Config, notification: Notification) => Promise<Outcome>,

@@ -8,14 +8,14 @@ import { toIsoSeconds } from '#shared/time.ts'
 import { deliver } from './http-delivery.ts'
 import { defineTransport } from './transport.ts'
 
-/** Tells a receiver that it has this message already: the id stays the same at every attempt. */
+/** The id is the same at every attempt, so that receivers can drop duplicates. */
 const notificationHeader = 'x-signalbox-notification'
-/** Which outage a message under a policy is about. */
+/** The incident of a notification under a policy. */
 const incidentHeader = 'x-signalbox-incident'
 
 export const webhookTransport = defineTransport(webhook, sendWebhook)
 
-/** One attempt by a configuration, whether or not an integration has it. */
+/** Makes one attempt with a configuration, which need not be stored. */
 export async function sendWebhook(
   { http, now }: { http: Pick<HttpClient, 'request'>; now(): number },
   config: WebhookConfig,
@@ -52,7 +52,7 @@ function placeholderValues(notification: Notification): PlaceholderValues {
   }
 }
 
-/** A message about one check under a policy is a group of one. */
+/** Returns a group of one for a notification about one check under a policy. */
 function groupOf({ summary, alert, check, status }: Notification): PlaceholderValues['group'] {
   if (summary) return summary.group
   if (!alert) return undefined
