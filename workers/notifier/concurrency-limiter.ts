@@ -17,9 +17,9 @@ const RETRY_MS = { min: 1_000, max: 300_000 }
 export type Acquired = { release: () => void } | { retryInMs: number }
 
 /**
- * Limits concurrent attempts per target, so that a slow target cannot use all attempts of the process. Projects that
- * wait for a target get free slots in turn. Attempts that would wait longer than the limit are rejected, each with a
- * later retry time, spaced by the target's throughput.
+ * Limits concurrent attempts per target, so that a slow target cannot use all attempts of the process. Waiting projects
+ * get free slots round-robin. Attempts that would wait longer than the limit are rejected. Their retry times are spaced by
+ * the target's throughput.
  */
 export class ConcurrencyLimiter {
   readonly #targets = new Map<string, Target>()
@@ -140,7 +140,7 @@ class Target {
     }
   }
 
-  /** Gives free slots to the waiting projects, one each in turn. */
+  /** Gives free slots to the waiting projects, round-robin. */
   #startWaiting(): void {
     for (const [projectId, project] of this.#projects) {
       if (this.#active >= PER_TARGET) return

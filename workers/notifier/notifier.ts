@@ -105,7 +105,7 @@ async function claimAndSend(context: NotifierContext, notificationId: string): P
   return claimed ? await attempt(context, claimed) : ALREADY_CLAIMED
 }
 
-/** Waits for the turn and for a slot, applies the limits, sends, and records the outcome. */
+/** Makes one attempt in this order: checks for older notifications, decrypts, waits for a slot, limits, sends, records. */
 async function attempt(context: NotifierContext, claimed: ClaimedNotification): Promise<Outcome> {
   if (!(await isNext(context, claimed))) return OVERTAKEN
   const integration = await context.statements.findIntegration(claimed.integrationId)

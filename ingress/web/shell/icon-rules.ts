@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { catalogue, integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
 import { type Asset, assetOf } from './asset.ts'
 
 /** Latin alone: what else names hold is drawn by the system's font. */
@@ -57,41 +58,18 @@ const LINES: Readonly<Record<string, string>> = {
   oncall: 'lifebuoy',
 }
 
-/** Marks of services whose licence (CC0) lets anybody show them; services without one get a neutral glyph. */
-const MARKS: Readonly<Record<string, string>> = {
-  discord: 'discord',
-  github: 'github',
-  googlechat: 'googlechat',
-  matrix: 'matrix',
-  mattermost: 'mattermost',
-  ntfy: 'ntfy',
-  opsgenie: 'opsgenie',
-  pd: 'pagerduty',
-  pushbullet: 'pushbullet',
-  rocketchat: 'rocketdotchat',
-  signal: 'signal',
-  telegram: 'telegram',
-  trello: 'trello',
-  victorops: 'splunk',
-  whatsapp: 'whatsapp',
-  zulip: 'zulip',
-}
-
-const NEUTRAL: Readonly<Record<string, string>> = {
-  slack: 'chat',
-  msteamsw: 'chat',
-  gotify: 'push',
-  po: 'push',
-  pagertree: 'oncall',
-  spike: 'oncall',
-}
+/** Marks of services whose licence (CC0) allows everyone to show them, by kind of integration. */
+const MARKS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...integrationKinds.values()].flatMap(({ kind, mark }) => (mark === undefined ? [] : [[kind, mark]])),
+)
 
 /** Every icon there is, by the name that its rule has. */
 export const iconNames: readonly string[] = [...Object.keys(LINES), ...Object.keys(MARKS)]
 
-/** The icon that stands for a kind of integration. */
+/** Returns the name of the icon of a kind: its mark, its own line icon, or the icon of its section in the catalogue. */
 export function iconOfKind(kind: string): string {
-  return NEUTRAL[kind] ?? (Object.hasOwn(MARKS, kind) || Object.hasOwn(LINES, kind) ? kind : 'webhook')
+  if (Object.hasOwn(MARKS, kind) || Object.hasOwn(LINES, kind)) return kind
+  return catalogue.find(({ kinds }) => kinds.some((other) => other.kind === kind))?.icon ?? 'webhook'
 }
 
 export const fonts: readonly Asset[] = FONTS.map(({ file }) =>

@@ -14,6 +14,10 @@ export interface IntegrationKind<Config = unknown> {
   /** identifier in the API, the command line and the database (docs/spec/monitoring.md#integration-kinds) */
   readonly kind: string
   readonly label: string
+  /** one sentence for the catalogue */
+  readonly about: string
+  /** name of the service's mark in simple-icons; absent if there is none or its licence does not allow it */
+  readonly mark?: string
   /** members that are written and never shown again */
   readonly secretFields: readonly string[]
   /** one line per option, for `--help` and the manual */
@@ -34,6 +38,8 @@ export interface IntegrationKind<Config = unknown> {
 interface KindSpec<Schema extends z.ZodType> {
   kind: string
   label: string
+  about: string
+  mark?: string
   schema: Schema
   secretFields?: readonly string[]
   help: readonly string[]
@@ -64,6 +70,8 @@ export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): In
   return {
     kind: spec.kind,
     label: spec.label,
+    about: spec.about,
+    ...(spec.mark !== undefined && { mark: spec.mark }),
     secretFields: spec.secretFields ?? [],
     help: spec.help,
     schema: spec.schema,

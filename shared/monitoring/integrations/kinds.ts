@@ -1,49 +1,33 @@
 import type { IntegrationKind } from './kind.ts'
-import { github, trello } from './kinds/boards.ts'
-import { discord, googlechat, matrix, mattermost, msteamsw, rocketchat, slack, telegram, zulip } from './kinds/chat.ts'
-import { opsgenie, pagertree, pd, spike, victorops } from './kinds/incident-tools.ts'
-import { email, group, shell } from './kinds/other.ts'
-import { call, signal, sms, whatsapp } from './kinds/phone.ts'
-import { apprise, gotify, ntfy, po, pushbullet } from './kinds/push.ts'
+import { boardKinds } from './kinds/boards.ts'
+import { chatKinds } from './kinds/chat.ts'
+import { incidentToolKinds } from './kinds/incident-tools.ts'
+import { email, otherKinds } from './kinds/other.ts'
+import { phoneKinds } from './kinds/phone.ts'
+import { apprise, pushKinds } from './kinds/push.ts'
 import { webhook } from './kinds/webhook.ts'
 
-/** Every kind of integration. To add one: a file in `kinds/`, a line here, a transport of the same name. */
-const kinds: readonly IntegrationKind[] = [
-  email,
-  webhook,
-  sms,
-  call,
-  whatsapp,
-  slack,
-  mattermost,
-  rocketchat,
-  discord,
-  msteamsw,
-  googlechat,
-  telegram,
-  matrix,
-  zulip,
-  signal,
-  ntfy,
-  gotify,
-  po,
-  pushbullet,
-  pd,
-  opsgenie,
-  victorops,
-  pagertree,
-  spike,
-  github,
-  trello,
-  apprise,
-  shell,
-  group,
+interface CatalogueSection {
+  title: string
+  /** of kinds without a mark or an icon */
+  icon: string
+  kinds: readonly IntegrationKind[]
+}
+
+/** Every kind of integration, in the order in which pages and commands show them. */
+export const catalogue: readonly CatalogueSection[] = [
+  { title: 'Mail and phone', icon: 'sms', kinds: [email, ...phoneKinds] },
+  { title: 'Chat', icon: 'chat', kinds: chatKinds },
+  { title: 'On call', icon: 'oncall', kinds: incidentToolKinds },
+  { title: 'Push', icon: 'push', kinds: pushKinds },
+  { title: 'For developers', icon: 'webhook', kinds: [webhook, ...boardKinds, apprise, ...otherKinds] },
 ]
 
-/** By identifier, in the order in which they are offered. */
-export const integrationKinds: ReadonlyMap<string, IntegrationKind> = new Map(kinds.map((kind) => [kind.kind, kind]))
+export const integrationKinds: ReadonlyMap<string, IntegrationKind> = new Map(
+  catalogue.flatMap(({ kinds }) => kinds.map((kind) => [kind.kind, kind])),
+)
 
-/** Names by which people know some kinds better; accepted where a kind is given, never shown. */
+/** Better known names of some kinds. They are accepted as input and never shown. */
 const aliases: Readonly<Record<string, string>> = {
   'e-mail': 'email',
   pagerduty: 'pd',
@@ -55,7 +39,7 @@ const aliases: Readonly<Record<string, string>> = {
   phone: 'call',
 }
 
-/** @returns undefined when there is no such kind; case does not matter */
+/** Finds a kind by its identifier or alias, in any case. */
 export function findKind(name: string): IntegrationKind | undefined {
   const lower = name.toLowerCase()
   return integrationKinds.get(Object.hasOwn(aliases, lower) ? (aliases[lower] ?? lower) : lower)

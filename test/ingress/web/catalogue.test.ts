@@ -1,6 +1,6 @@
 import test from 'ava'
-import { integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
-import { catalogue, whyNot } from '../../../ingress/web/monitoring/integrations/catalogue.ts'
+import { catalogue, integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
+import { whyNot } from '../../../ingress/web/monitoring/integrations/catalogue.ts'
 
 test('every kind of integration is in the catalogue once', (t) => {
   const listed = catalogue.flatMap(({ kinds }) => kinds.map(({ kind }) => kind))

@@ -3,10 +3,10 @@ import { markdownText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, form, json } from './http-delivery.ts'
-import { defineTransport } from './transport.ts'
+import { defineTransport, type Transport } from './transport.ts'
 
 /** Opens an issue for a failure. GitHub answers 410 if issues are disabled in the repository. */
-export const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
+const githubTransport = defineTransport(github, async ({ http, now }, config, notification) => {
   const issue = fitted('github', notification, (shown) => ({
     title: titleOf(shown),
     body: markdownText(shown),
@@ -20,7 +20,7 @@ export const githubTransport = defineTransport(github, async ({ http, now }, con
   return deliver(http, now, json('POST', `${config.base_url}/repos/${config.repo}/issues`, issue, headers))
 })
 
-export const trelloTransport = defineTransport(trello, async ({ http, now }, config, notification) => {
+const trelloTransport = defineTransport(trello, async ({ http, now }, config, notification) => {
   const card = fitted('trello', notification, (shown) => ({
     idList: config.list_id,
     name: titleOf(shown),
@@ -30,3 +30,5 @@ export const trelloTransport = defineTransport(trello, async ({ http, now }, con
   }))
   return deliver(http, now, form(`${config.base_url}/1/cards`, card))
 })
+
+export const boardTransports: readonly Transport[] = [githubTransport, trelloTransport]

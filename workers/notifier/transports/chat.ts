@@ -18,10 +18,10 @@ import { escapeHtml, escapeInlineMarkdown, escapeMarkdown } from '#shared/monito
 import type { HttpAnswer } from '#shared/platform/http/http-client.ts'
 import { answeredObject, basicAuth, deliver, form, json, permanentOn } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'
-import { defineTransport } from './transport.ts'
+import { defineTransport, type Transport } from './transport.ts'
 
 /** Discord accepts Slack's message format at a separate URL, with Markdown in its texts. */
-export const discordTransport = defineTransport(discord, async ({ http, now, settings }, config, notification) => {
+const discordTransport = defineTransport(discord, async ({ http, now, settings }, config, notification) => {
   const url = new URL(config.url)
   if (!url.pathname.endsWith('/slack')) url.pathname = `${url.pathname.replace(/\/$/, '')}/slack`
   const message = fitted('discord', notification, (shown) =>
@@ -30,7 +30,7 @@ export const discordTransport = defineTransport(discord, async ({ http, now, set
   return deliver(http, now, json('POST', url.href, message), permanentOn(404))
 })
 
-export const googlechatTransport = defineTransport(googlechat, async ({ http, now }, config, notification) =>
+const googlechatTransport = defineTransport(googlechat, async ({ http, now }, config, notification) =>
   deliver(
     http,
     now,
@@ -56,7 +56,7 @@ function card(notification: Notification) {
   return { header: { title: markedTitle(notification) }, sections }
 }
 
-export const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config, notification) =>
+const msteamswTransport = defineTransport(msteamsw, async ({ http, now }, config, notification) =>
   deliver(
     http,
     now,
@@ -101,7 +101,7 @@ function msteamswCard(notification: Notification) {
   }
 }
 
-export const mattermostTransport = defineTransport(mattermost, async ({ http, now, settings }, config, notification) =>
+const mattermostTransport = defineTransport(mattermost, async ({ http, now, settings }, config, notification) =>
   deliver(
     http,
     now,
@@ -114,19 +114,16 @@ export const mattermostTransport = defineTransport(mattermost, async ({ http, no
 )
 
 /** Rocket.Chat names the sender `alias`; the attachment has Slack's format. */
-export const rocketchatTransport = defineTransport(
-  rocketchat,
-  async ({ http, now, settings }, config, notification) => {
-    const message = fitted('rocketchat', notification, (shown) => ({
-      alias: settings.siteName,
-      text: '',
-      attachments: slackMessage(shown, settings.siteName, 'markdown').attachments,
-    }))
-    return deliver(http, now, json('POST', config.url, message))
-  },
-)
+const rocketchatTransport = defineTransport(rocketchat, async ({ http, now, settings }, config, notification) => {
+  const message = fitted('rocketchat', notification, (shown) => ({
+    alias: settings.siteName,
+    text: '',
+    attachments: slackMessage(shown, settings.siteName, 'markdown').attachments,
+  }))
+  return deliver(http, now, json('POST', config.url, message))
+})
 
-export const slackTransport = defineTransport(slack, async ({ http, now, settings }, config, notification) =>
+const slackTransport = defineTransport(slack, async ({ http, now, settings }, config, notification) =>
   deliver(
     http,
     now,
@@ -145,7 +142,7 @@ export const slackTransport = defineTransport(slack, async ({ http, now, setting
 /** Longest topic that Zulip accepts, in characters. */
 const maxTopic = 60
 
-export const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
+const zulipTransport = defineTransport(zulip, async ({ http, now }, config, notification) => {
   const topic = config.topic || titleOf(notification).slice(0, maxTopic).toWellFormed()
   const message = fitted('zulip', notification, (shown) => ({
     type: config.mtype,
@@ -164,7 +161,7 @@ export const zulipTransport = defineTransport(zulip, async ({ http, now }, confi
 const lostChat = /bot was blocked|bot was kicked|user is deactivated|chat was deleted|chat not found|not a member/i
 
 /** If a group became a supergroup, saves its new id and sends the message there. */
-export const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
+const telegramTransport = defineTransport(telegram, async (context, config, notification) => {
   const { text } = fitted('telegram', notification, (shown) => ({ text: htmlText(shown, '\n') }))
   const sendTo = async (id: string | number, decide: (answer: HttpAnswer) => Outcome | null) =>
     deliver(
@@ -212,7 +209,7 @@ function parameterOf(answer: HttpAnswer, name: 'migrate_to_chat_id' | 'retry_aft
 }
 
 /** Uses the notification's id as the transaction id, so that the home server drops duplicates. */
-export const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
+const matrixTransport = defineTransport(matrix, async ({ http, now }, config, notification) => {
   const room = encodeURIComponent(config.room_id)
   const url = `${config.homeserver}/_matrix/client/v3/rooms/${room}/send/m.room.message/${notification.id}`
   const message = fitted('matrix', notification, (shown) => ({
@@ -225,3 +222,15 @@ export const matrixTransport = defineTransport(matrix, async ({ http, now }, con
   }))
   return deliver(http, now, json('PUT', url, message, { authorization: `Bearer ${config.access_token}` }))
 })
+
+export const chatTransports: readonly Transport[] = [
+  slackTransport,
+  mattermostTransport,
+  rocketchatTransport,
+  discordTransport,
+  msteamswTransport,
+  googlechatTransport,
+  telegramTransport,
+  matrixTransport,
+  zulipTransport,
+]

@@ -4,10 +4,10 @@ import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, sentenceOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import { deliver, json, permanentOn } from './http-delivery.ts'
-import { defineTransport } from './transport.ts'
+import { defineTransport, type Transport } from './transport.ts'
 
 /** Sends a generic event of PagerDuty. The unique key connects the recovery with its incident. */
-export const pdTransport = defineTransport(pd, async ({ http, now, settings }, config, notification) => {
+const pdTransport = defineTransport(pd, async ({ http, now, settings }, config, notification) => {
   const event = fitted('pd', notification, (shown) => ({
     service_key: config.service_key,
     incident_key: notification.check.uniqueKey,
@@ -27,7 +27,7 @@ const MAX_TAGS = 20
 const MAX_TAG_LENGTH = 50
 
 /** Creates an alert on down and closes it by its alias on up. */
-export const opsgenieTransport = defineTransport(opsgenie, async ({ http, now, settings }, config, notification) => {
+const opsgenieTransport = defineTransport(opsgenie, async ({ http, now, settings }, config, notification) => {
   const { check, status } = notification
   const alerts = `${config.base_url ?? servers[config.region]}/v2/alerts`
   const source = settings.siteName.slice(0, 100)
@@ -51,7 +51,7 @@ export const opsgenieTransport = defineTransport(opsgenie, async ({ http, now, s
 })
 
 /** Sends to the URL of a REST integration of Splunk On-Call. */
-export const victoropsTransport = defineTransport(victorops, async ({ http, now, settings }, config, notification) => {
+const victoropsTransport = defineTransport(victorops, async ({ http, now, settings }, config, notification) => {
   const event = fitted('victorops', notification, (shown) => ({
     entity_id: notification.check.uniqueKey,
     message_type: notification.status === 'up' ? 'RECOVERY' : 'CRITICAL',
@@ -62,7 +62,7 @@ export const victoropsTransport = defineTransport(victorops, async ({ http, now,
   return deliver(http, now, json('POST', config.url, event), permanentOn(404))
 })
 
-export const pagertreeTransport = defineTransport(pagertree, async ({ http, now, settings }, config, notification) => {
+const pagertreeTransport = defineTransport(pagertree, async ({ http, now, settings }, config, notification) => {
   const event = fitted('pagertree', notification, (shown) => ({
     incident_key: notification.check.uniqueKey,
     event_type: notification.status === 'up' ? 'resolve' : 'trigger',
@@ -75,7 +75,7 @@ export const pagertreeTransport = defineTransport(pagertree, async ({ http, now,
   return deliver(http, now, json('POST', config.url, event))
 })
 
-export const spikeTransport = defineTransport(spike, async ({ http, now }, config, notification) => {
+const spikeTransport = defineTransport(spike, async ({ http, now }, config, notification) => {
   const event = fitted('spike', notification, (shown) => ({
     check_id: notification.check.uniqueKey,
     title: titleOf(shown),
@@ -84,3 +84,11 @@ export const spikeTransport = defineTransport(spike, async ({ http, now }, confi
   }))
   return deliver(http, now, json('POST', config.url, event))
 })
+
+export const incidentToolTransports: readonly Transport[] = [
+  pdTransport,
+  opsgenieTransport,
+  victoropsTransport,
+  pagertreeTransport,
+  spikeTransport,
+]

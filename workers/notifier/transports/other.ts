@@ -5,13 +5,13 @@ import { email, group, shell } from '#shared/monitoring/integrations/kinds/other
 import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import { toIsoSeconds } from '#shared/time.ts'
-import { defineTransport } from './transport.ts'
+import { defineTransport, type Transport } from './transport.ts'
 
 /**
  * Only a permanent refusal of the recipient disables the integration. If the server refuses the content of a message, it
  * is sent once more without the text of the ping, because everyone who knows the ping URL can choose that text.
  */
-export const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
+const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
   if (!notification.channel.isEmailVerified) return temporary('Email not verified', { failure: 'config', final: true })
   if (!mailer) return temporary('Email notifications are not enabled', { failure: 'config', final: true })
   const envelopeFrom = settings.bounceAddressOf?.(notification.id)
@@ -51,7 +51,7 @@ function withoutPing(notification: Notification): Notification {
 }
 
 /** Sends to several integrations. Members are retried separately, so a group with failed members is not retried. */
-export const groupTransport = defineTransport(group, async ({ sendToMembers }, config, notification) => {
+const groupTransport = defineTransport(group, async ({ sendToMembers }, config, notification) => {
   const outcomes = await sendToMembers(config.channels, notification)
   const failed = outcomes.filter((outcome) => outcome.result !== 'delivered').length
   if (failed === 0) return delivered
@@ -104,3 +104,5 @@ async function run(command: string, env: Record<string, string>): Promise<Outcom
   })
   return await promise.finally(() => clearTimeout(timer))
 }
+
+export const otherTransports: readonly Transport[] = [emailTransport, shellTransport, groupTransport]

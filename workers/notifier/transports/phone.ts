@@ -5,7 +5,7 @@ import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { smsText, speechText } from '#shared/monitoring/notifications/message.ts'
 import { escapeHtml } from '#shared/monitoring/notifications/text-parts.ts'
 import { answeredObject, basicAuth, deliver, form, json } from './http-delivery.ts'
-import { defineTransport, type TransportContext, type TwilioSettings } from './transport.ts'
+import { defineTransport, type Transport, type TransportContext, type TwilioSettings } from './transport.ts'
 
 /** Twilio's error code for an invalid phone number. */
 const invalidNumber = 21211
@@ -36,7 +36,7 @@ async function viaTwilio(
   )
 }
 
-export const smsTransport = defineTransport(sms, async (context, config, notification) =>
+const smsTransport = defineTransport(sms, async (context, config, notification) =>
   viaTwilio(context, 'SMS', 'Messages', notification.id, ({ from }) =>
     fitted('sms', notification, (shown) => ({
       From: from,
@@ -46,7 +46,7 @@ export const smsTransport = defineTransport(sms, async (context, config, notific
   ),
 )
 
-export const callTransport = defineTransport(call, async (context, config, notification) =>
+const callTransport = defineTransport(call, async (context, config, notification) =>
   viaTwilio(context, 'Call', 'Calls', notification.id, ({ from }) =>
     fitted('call', notification, (shown) => ({
       From: from,
@@ -57,7 +57,7 @@ export const callTransport = defineTransport(call, async (context, config, notif
 )
 
 /** Uses an approved template if one is configured: WhatsApp requires it to open a conversation, other gateways may not. */
-export const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
+const whatsappTransport = defineTransport(whatsapp, async (context, config, notification) =>
   viaTwilio(context, 'WhatsApp', 'Messages', notification.id, ({ from }) =>
     fitted('whatsapp', notification, (shown) => {
       const text = smsText(shown, context.settings.siteName)
@@ -73,7 +73,7 @@ export const whatsappTransport = defineTransport(whatsapp, async (context, confi
 )
 
 /** Uses the REST server of signal-cli, which answers 400 with the reason if a recipient is unknown to Signal. */
-export const signalTransport = defineTransport(signal, async ({ http, now }, config, notification) => {
+const signalTransport = defineTransport(signal, async ({ http, now }, config, notification) => {
   const message = fitted('signal', notification, (shown) => ({
     message: plainText(shown),
     number: config.number,
@@ -85,3 +85,5 @@ export const signalTransport = defineTransport(signal, async ({ http, now }, con
     return isUnregistered ? permanent('Recipient not found', { failure: 'refused' }) : null
   })
 })
+
+export const phoneTransports: readonly Transport[] = [smsTransport, callTransport, whatsappTransport, signalTransport]

@@ -5,14 +5,14 @@ import { htmlText, markdownText, plainText } from '#shared/monitoring/notificati
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { linkTextOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import { answeredObject, deliver, form, json } from './http-delivery.ts'
-import { defineTransport } from './transport.ts'
+import { defineTransport, type Transport } from './transport.ts'
 
 /** An emergency message repeats at this interval and for this time, unless a user confirms it. */
 const retrySeconds = 300
 const expireSeconds = 86_400
 
 /** Sends to Pushover. A recovery first cancels the repetition of its emergency message. */
-export const poTransport = defineTransport(po, async ({ http, now }, config, notification) => {
+const poTransport = defineTransport(po, async ({ http, now }, config, notification) => {
   const { check, status, urls } = notification
   const priority = status === 'up' ? config.priority_up : config.priority
   if (status === 'up' && config.priority === 2) {
@@ -38,7 +38,7 @@ export const poTransport = defineTransport(po, async ({ http, now }, config, not
   })
 })
 
-export const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, config, notification) => {
+const pushbulletTransport = defineTransport(pushbullet, async ({ http, now }, config, notification) => {
   const note = fitted('pushbullet', notification, (shown) => ({
     type: 'note',
     title: titleOf(shown),
@@ -48,7 +48,7 @@ export const pushbulletTransport = defineTransport(pushbullet, async ({ http, no
   return deliver(http, now, json('POST', `${config.base_url}/v2/pushes`, note, { 'access-token': config.access_token }))
 })
 
-export const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notification) => {
+const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config, notification) => {
   const isUp = notification.status === 'up'
   const message = fitted('ntfy', notification, (shown) => ({
     topic: config.topic,
@@ -70,7 +70,7 @@ export const ntfyTransport = defineTransport(ntfy, async ({ http, now }, config,
   return deliver(http, now, json('POST', config.url, message, headers))
 })
 
-export const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, notification) => {
+const gotifyTransport = defineTransport(gotify, async ({ http, now }, config, notification) => {
   const priority = notification.status === 'up' ? config.priority_up : config.priority
   const message = fitted('gotify', notification, (shown) => ({
     title: titleOf(shown),
@@ -98,3 +98,11 @@ export const appriseTransport = defineTransport(
     return deliver(gatewayHttp, now, json('POST', `${appriseUrl.replace(/\/+$/, '')}/notify/`, message))
   },
 )
+
+export const pushTransports: readonly Transport[] = [
+  ntfyTransport,
+  gotifyTransport,
+  poTransport,
+  pushbulletTransport,
+  appriseTransport,
+]

@@ -1,59 +1,21 @@
-import { githubTransport, trelloTransport } from './boards.ts'
-import {
-  discordTransport,
-  googlechatTransport,
-  matrixTransport,
-  mattermostTransport,
-  msteamswTransport,
-  rocketchatTransport,
-  slackTransport,
-  telegramTransport,
-  zulipTransport,
-} from './chat.ts'
-import {
-  opsgenieTransport,
-  pagertreeTransport,
-  pdTransport,
-  spikeTransport,
-  victoropsTransport,
-} from './incident-tools.ts'
-import { emailTransport, groupTransport, shellTransport } from './other.ts'
-import { callTransport, signalTransport, smsTransport, whatsappTransport } from './phone.ts'
-import { appriseTransport, gotifyTransport, ntfyTransport, poTransport, pushbulletTransport } from './push.ts'
+import { boardTransports } from './boards.ts'
+import { chatTransports } from './chat.ts'
+import { incidentToolTransports } from './incident-tools.ts'
+import { otherTransports } from './other.ts'
+import { phoneTransports } from './phone.ts'
+import { pushTransports } from './push.ts'
 import type { Transport } from './transport.ts'
 import { webhookTransport } from './webhook.ts'
 
 const all: readonly Transport[] = [
-  emailTransport,
   webhookTransport,
-  smsTransport,
-  callTransport,
-  whatsappTransport,
-  slackTransport,
-  mattermostTransport,
-  rocketchatTransport,
-  discordTransport,
-  msteamswTransport,
-  googlechatTransport,
-  telegramTransport,
-  matrixTransport,
-  zulipTransport,
-  signalTransport,
-  ntfyTransport,
-  gotifyTransport,
-  poTransport,
-  pushbulletTransport,
-  pdTransport,
-  opsgenieTransport,
-  victoropsTransport,
-  pagertreeTransport,
-  spikeTransport,
-  githubTransport,
-  trelloTransport,
-  appriseTransport,
-  shellTransport,
-  groupTransport,
+  ...phoneTransports,
+  ...chatTransports,
+  ...incidentToolTransports,
+  ...pushTransports,
+  ...boardTransports,
+  ...otherTransports,
 ]
 
-/** By kind: one for each of `shared/monitoring/integrations/kinds.ts`. */
+/** One transport for each kind of `shared/monitoring/integrations/kinds.ts`. */
 export const transports: ReadonlyMap<string, Transport> = new Map(all.map((transport) => [transport.kind, transport]))

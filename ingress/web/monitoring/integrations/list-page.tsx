@@ -1,3 +1,4 @@
+import { catalogue } from '#shared/monitoring/integrations/kinds.ts'
 import type { Config } from '#shared/platform/process/config.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Ago } from '../../components/basics.tsx'
@@ -5,7 +6,7 @@ import { Form } from '../../components/form.tsx'
 import { KindIcon } from '../../components/icons.tsx'
 import { MESSAGES_IN_BAR, MessageBar } from '../../components/notice.tsx'
 import type { Context } from '../../shell/context.ts'
-import { catalogue, whyNot } from './catalogue.ts'
+import { whyNot } from './catalogue.ts'
 import { type IntegrationListView, type ListedIntegration, usageText } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
 

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { baseUrl, isUp, singleLine, token } from '../fields.ts'
-import { defineKind } from '../kind.ts'
+import { defineKind, type IntegrationKind } from '../kind.ts'
 
 export const github = defineKind({
   kind: 'github',
   label: 'GitHub issue',
+  about: 'An issue in a repository.',
+  mark: 'github',
   schema: z.strictObject({
     repo: z.string().regex(/^[\w.-]{1,100}\/[\w.-]{1,100}$/, 'must be owner/name'),
     token: token(),
@@ -25,6 +27,8 @@ export const github = defineKind({
 export const trello = defineKind({
   kind: 'trello',
   label: 'Trello',
+  about: 'A card on a board.',
+  mark: 'trello',
   schema: z.strictObject({
     key: token(100),
     token: token(200),
@@ -41,3 +45,5 @@ export const trello = defineKind({
   isNoop: isUp,
   targetsOf: (config) => [config.base_url],
 })
+
+export const boardKinds: readonly IntegrationKind[] = [github, trello]

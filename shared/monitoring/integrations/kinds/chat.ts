@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { baseUrl, emailAddress, incomingWebhook, incomingWebhookHelp, singleLine, token } from '../fields.ts'
-import { defineKind } from '../kind.ts'
+import { defineKind, type IntegrationKind } from '../kind.ts'
 
 export const slack = defineKind({
   kind: 'slack',
   label: 'Slack',
+  about: 'A message in a channel.',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -14,6 +15,8 @@ export const slack = defineKind({
 export const mattermost = defineKind({
   kind: 'mattermost',
   label: 'Mattermost',
+  about: 'A message in a channel.',
+  mark: 'mattermost',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -23,6 +26,8 @@ export const mattermost = defineKind({
 export const rocketchat = defineKind({
   kind: 'rocketchat',
   label: 'Rocket.Chat',
+  about: 'A message in a channel.',
+  mark: 'rocketdotchat',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -32,6 +37,8 @@ export const rocketchat = defineKind({
 export const discord = defineKind({
   kind: 'discord',
   label: 'Discord',
+  about: 'A message in a channel.',
+  mark: 'discord',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -41,6 +48,8 @@ export const discord = defineKind({
 export const googlechat = defineKind({
   kind: 'googlechat',
   label: 'Google Chat',
+  about: 'A message in a space.',
+  mark: 'googlechat',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -50,6 +59,7 @@ export const googlechat = defineKind({
 export const msteamsw = defineKind({
   kind: 'msteamsw',
   label: 'Microsoft Teams',
+  about: 'A card in a channel.',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -59,6 +69,8 @@ export const msteamsw = defineKind({
 export const matrix = defineKind({
   kind: 'matrix',
   label: 'Matrix',
+  about: 'A message in a room.',
+  mark: 'matrix',
   schema: z.strictObject({
     homeserver: baseUrl,
     access_token: token(1000),
@@ -76,6 +88,8 @@ export const matrix = defineKind({
 export const zulip = defineKind({
   kind: 'zulip',
   label: 'Zulip',
+  about: 'A message in a stream.',
+  mark: 'zulip',
   schema: z.strictObject({
     site: baseUrl,
     bot_email: emailAddress,
@@ -99,6 +113,8 @@ export const zulip = defineKind({
 export const telegram = defineKind({
   kind: 'telegram',
   label: 'Telegram',
+  about: 'A message by a bot of yours.',
+  mark: 'telegram',
   schema: z.strictObject({
     token: token(200).refine((text) => /^[\w:-]+$/.test(text), 'is not a bot token'),
     id: z.union([z.int(), z.string().regex(/^(?:-?\d{1,20}|@\w{1,64})$/, 'is not a chat id')]),
@@ -115,3 +131,15 @@ export const telegram = defineKind({
   recipientOf: (config) => String(config.id),
   targetsOf: (config) => [config.base_url],
 })
+
+export const chatKinds: readonly IntegrationKind[] = [
+  slack,
+  msteamsw,
+  googlechat,
+  discord,
+  telegram,
+  mattermost,
+  rocketchat,
+  matrix,
+  zulip,
+]

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { baseUrl, incomingWebhook, incomingWebhookHelp, token } from '../fields.ts'
-import { defineKind } from '../kind.ts'
+import { defineKind, type IntegrationKind } from '../kind.ts'
 
 export const pd = defineKind({
   kind: 'pd',
   label: 'PagerDuty',
+  about: 'An incident that resolves automatically.',
+  mark: 'pagerduty',
   schema: z.strictObject({ service_key: token(64), base_url: baseUrl.default('https://events.pagerduty.com') }),
   secretFields: ['service_key'],
   help: ['service_key  integration key of the service (secret)', 'base_url     server (https://events.pagerduty.com)'],
@@ -14,6 +16,8 @@ export const pd = defineKind({
 export const opsgenie = defineKind({
   kind: 'opsgenie',
   label: 'Opsgenie',
+  about: 'An alert that closes automatically.',
+  mark: 'opsgenie',
   schema: z.strictObject({ key: token(100), region: z.enum(['us', 'eu']).default('us'), base_url: baseUrl.optional() }),
   secretFields: ['key'],
   help: [
@@ -27,6 +31,8 @@ export const opsgenie = defineKind({
 export const victorops = defineKind({
   kind: 'victorops',
   label: 'Splunk On-Call',
+  about: 'An incident that recovers automatically.',
+  mark: 'splunk',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -36,6 +42,7 @@ export const victorops = defineKind({
 export const pagertree = defineKind({
   kind: 'pagertree',
   label: 'PagerTree',
+  about: 'An alert that resolves automatically.',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
@@ -45,8 +52,11 @@ export const pagertree = defineKind({
 export const spike = defineKind({
   kind: 'spike',
   label: 'Spike',
+  about: 'An incident that resolves automatically.',
   schema: incomingWebhook,
   secretFields: ['url'],
   help: incomingWebhookHelp,
   targetsOf: (config) => [config.url],
 })
+
+export const incidentToolKinds: readonly IntegrationKind[] = [pd, opsgenie, victorops, pagertree, spike]

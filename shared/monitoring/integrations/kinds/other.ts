@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { emailAddress, isSwitchedOff, switches } from '../fields.ts'
-import { defineKind } from '../kind.ts'
+import { defineKind, type IntegrationKind } from '../kind.ts'
 
 export const email = defineKind({
   kind: 'email',
   label: 'E-mail',
+  about: 'A mail to one address, after its owner agrees.',
   schema: z.strictObject({ value: emailAddress, ...switches }),
   help: ['value   one e-mail address', 'down    report failures (true)', 'up      report recoveries (true)'],
   isNoop: isSwitchedOff,
@@ -14,6 +15,7 @@ export const email = defineKind({
 export const group = defineKind({
   kind: 'group',
   label: 'Group',
+  about: 'Several integrations under one name.',
   schema: z.strictObject({
     channels: z
       .array(z.uuid())
@@ -33,6 +35,7 @@ const command = z
 export const shell = defineKind({
   kind: 'shell',
   label: 'Shell command',
+  about: 'A command on this server.',
   schema: z
     .strictObject({ cmd_down: command, cmd_up: command })
     .refine(({ cmd_down, cmd_up }) => cmd_down !== '' || cmd_up !== '', 'needs at least one command'),
@@ -43,3 +46,5 @@ export const shell = defineKind({
   ],
   isNoop: (config, status) => (status === 'up' ? config.cmd_up : config.cmd_down) === '',
 })
+
+export const otherKinds: readonly IntegrationKind[] = [shell, group]

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { baseUrl, isSwitchedOff, isUp, phoneNumber, switches, token } from '../fields.ts'
-import { defineKind } from '../kind.ts'
+import { defineKind, type IntegrationKind } from '../kind.ts'
 
 export const sms = defineKind({
   kind: 'sms',
   label: 'SMS',
+  about: 'A text message to a phone.',
   schema: z.strictObject({ value: phoneNumber, ...switches }),
   help: ['value   phone number, like +15550100', 'down    report failures (true)', 'up      report recoveries (true)'],
   isNoop: isSwitchedOff,
@@ -13,6 +14,7 @@ export const sms = defineKind({
 export const call = defineKind({
   kind: 'call',
   label: 'Phone call',
+  about: 'A call that reads out what is down.',
   schema: z.strictObject({ value: phoneNumber }),
   help: ['value   phone number, like +15550100; failures only'],
   isNoop: isUp,
@@ -21,6 +23,8 @@ export const call = defineKind({
 export const whatsapp = defineKind({
   kind: 'whatsapp',
   label: 'WhatsApp',
+  about: 'A WhatsApp message to a phone.',
+  mark: 'whatsapp',
   schema: z.strictObject({ value: phoneNumber, ...switches, content_sid: token(100).optional() }),
   help: [
     'value        phone number, like +15550100',
@@ -35,6 +39,8 @@ export const whatsapp = defineKind({
 export const signal = defineKind({
   kind: 'signal',
   label: 'Signal',
+  about: 'A Signal message, by your own gateway.',
+  mark: 'signal',
   schema: z.strictObject({
     value: z.union([
       phoneNumber,
@@ -55,3 +61,5 @@ export const signal = defineKind({
   recipientOf: (config) => config.value,
   targetsOf: (config) => [config.url],
 })
+
+export const phoneKinds: readonly IntegrationKind[] = [sms, call, whatsapp, signal]

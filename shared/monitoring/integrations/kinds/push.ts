@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { baseUrl, isSwitchedOff, singleLine, switches, token } from '../fields.ts'
-import { defineKind } from '../kind.ts'
+import { defineKind, type IntegrationKind } from '../kind.ts'
 
 const priority = z.int().min(-3).max(2).default(0)
 
@@ -8,6 +8,7 @@ const priority = z.int().min(-3).max(2).default(0)
 export const po = defineKind({
   kind: 'po',
   label: 'Pushover',
+  about: 'A notification, up to emergencies.',
   schema: z.strictObject({
     token: token(100),
     user_key: token(100),
@@ -31,6 +32,8 @@ export const po = defineKind({
 export const pushbullet = defineKind({
   kind: 'pushbullet',
   label: 'Pushbullet',
+  about: 'A notification on your devices.',
+  mark: 'pushbullet',
   schema: z.strictObject({ access_token: token(), base_url: baseUrl.default('https://api.pushbullet.com') }),
   secretFields: ['access_token'],
   help: ['access_token  token of the account (secret)', 'base_url      server (https://api.pushbullet.com)'],
@@ -42,6 +45,8 @@ const ntfyPriority = z.int().min(0).max(5).default(3)
 export const ntfy = defineKind({
   kind: 'ntfy',
   label: 'ntfy',
+  about: 'A notification of a topic.',
+  mark: 'ntfy',
   schema: z.strictObject({
     topic: token(64).refine((text) => /^[\w-]+$/.test(text), 'may hold letters, digits, _ and - only'),
     url: baseUrl.default('https://ntfy.sh'),
@@ -67,6 +72,7 @@ const gotifyPriority = z.int().min(0).max(10).optional()
 export const gotify = defineKind({
   kind: 'gotify',
   label: 'Gotify',
+  about: 'A notification by your own server.',
   schema: z.strictObject({ url: baseUrl, token: token(), priority: gotifyPriority, priority_up: gotifyPriority }),
   secretFields: ['token'],
   help: [
@@ -105,6 +111,7 @@ function isHost(host: string): boolean {
 export const apprise = defineKind({
   kind: 'apprise',
   label: 'Apprise',
+  about: 'Anything else, by an Apprise server.',
   // Apprise addresses carry tokens and passwords.
   schema: z.strictObject({
     value: singleLine(1000)
@@ -124,3 +131,5 @@ export const apprise = defineKind({
   isNoop: isSwitchedOff,
   targetsOf: ({ value }) => addressesIn(value).flatMap(({ host }) => (isHost(host) ? [`http://${host}/`] : [])),
 })
+
+export const pushKinds: readonly IntegrationKind[] = [ntfy, po, pushbullet, gotify]

@@ -72,6 +72,7 @@ export type WebhookConfig = z.output<typeof schema>
 export const webhook = defineKind({
   kind: 'webhook',
   label: 'Webhook',
+  about: 'A request of your making, to any address.',
   schema,
   secretFields: ['headers_down', 'headers_up'],
   help: [
