@@ -3,7 +3,7 @@ import { type Breaker, closedBreaker } from '../delivery/circuit-breaker.ts'
 import type { FailureClass } from '../delivery/outcome.ts'
 import type { ApiEnv } from '../environment.ts'
 import { microsOf, timestampOf } from '../platform/database/instants.ts'
-import { execute, query } from '../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../platform/database/sql.ts'
 import type { Micros } from '../time.ts'
 import type { EndpointHealth, EndpointState, SwitchedOffReason } from './endpoint.ts'
 import { pausedUntil } from './slots.ts'
@@ -34,19 +34,29 @@ interface EndpointRow extends Omit<LockedEndpoint, 'isDeleted' | 'health'> {
   lastSuccessAt: Micros | null
 }
 
+const ENDPOINT_ROW_COLUMNS = columns<EndpointRow>({
+  id: 'id',
+  organisationId: 'organisation_id',
+  env: 'env',
+  url: 'url',
+  state: 'state',
+  reason: 'state_reason',
+  sealedSecret: 'sealed_secret',
+  sealedPreviousSecret: `CASE WHEN previous_expires_at > ${timestampOf('?::bigint')} THEN sealed_previous_secret END`,
+  breaker: 'breaker',
+  failures: 'failures',
+  failingSince: microsOf('failing_since'),
+  lastSuccessAt: microsOf('last_success_at'),
+})
+
 /**
  * Locks endpoints in the order of their ids, so that two deliverers cannot wait for each other. The weaker lock leaves
  * those alone who only add deliveries. Ids without a row are left out.
  */
 export async function lockEndpoints(tx: Knex, ids: readonly string[], at: Micros): Promise<LockedEndpoint[]> {
-  const rows = await query<EndpointRow>(
+  const rows = await query(
     tx,
-    `SELECT id, organisation_id AS "organisationId", env, url, state, state_reason AS reason,
-            sealed_secret AS "sealedSecret",
-            CASE WHEN previous_expires_at > ${timestampOf('?::bigint')} THEN sealed_previous_secret END
-              AS "sealedPreviousSecret",
-            breaker, failures, ${microsOf('failing_since')} AS "failingSince",
-            ${microsOf('last_success_at')} AS "lastSuccessAt"
+    typed`SELECT ${ENDPOINT_ROW_COLUMNS}
      FROM webhook_endpoints WHERE id = ANY(?::uuid[]) ORDER BY id FOR NO KEY UPDATE`,
     [at, ids],
   )
@@ -165,6 +175,16 @@ export interface ClaimedDelivery {
   round: number
 }
 
+const CLAIMED_DELIVERY_COLUMNS = columns<ClaimedDelivery>({
+  id: 'd.id',
+  endpointId: 'd.endpoint_id',
+  eventId: 'd.event_id',
+  eventType: 'ev.type',
+  body: 'ev.body',
+  n: 'd.attempts',
+  round: 'd.round',
+})
+
 /**
  * Takes for each endpoint what it is owed next, as far as its slots are free; the count is right across processes since
  * the endpoints' rows are locked. Where strict order is asked for, only the earliest open delivery of a deal is taken.
@@ -176,9 +196,9 @@ export async function claimDue(
   at: Micros,
 ): Promise<ClaimedDelivery[]> {
   if (wanted.length === 0) return []
-  return await query<ClaimedDelivery>(
+  return await query(
     tx,
-    `WITH clock AS (SELECT ${timestampOf('?::bigint')} AS at),
+    typed`WITH clock AS (SELECT ${timestampOf('?::bigint')} AS at),
      picked AS (
        SELECT due.id, due.n, due.claimed_at, due.lease_until
        FROM clock, unnest(?::uuid[], ?::int[], ?::int[]) AS w(endpoint_id, slots, wanted)
@@ -200,8 +220,7 @@ export async function claimDue(
      UPDATE webhook_deliveries d SET attempts = d.attempts + 1, round = d.round + 1, claimed_at = clock.at,
        lease_until = clock.at + make_interval(secs => ?)
      FROM picked, clock, events ev WHERE d.id = picked.id AND d.state = 'PENDING' AND ev.id = d.event_id
-     RETURNING d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", ev.type AS "eventType", ev.body,
-               d.attempts AS n, d.round`,
+     RETURNING ${CLAIMED_DELIVERY_COLUMNS}`,
     [
       at,
       wanted.map(({ endpointId }) => endpointId),
@@ -212,6 +231,13 @@ export async function claimDue(
   )
 }
 
+const SANDBOX_DUE_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 'eventId' | 'body'>>({
+  id: 'd.id',
+  endpointId: 'd.endpoint_id',
+  eventId: 'd.event_id',
+  body: 'ev.body',
+})
+
 /** What sandbox endpoints are owed, in the order it happened; at most `limit`. */
 export async function sandboxDue(
   tx: Knex,
@@ -221,8 +247,7 @@ export async function sandboxDue(
   if (endpointIds.length === 0) return []
   return await query(
     tx,
-    `SELECT d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", ev.body
-     FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+    typed`SELECT ${SANDBOX_DUE_COLUMNS} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
      WHERE d.endpoint_id = ANY(?::uuid[]) AND d.state = 'PENDING' ORDER BY d.seq LIMIT ?`,
     [endpointIds, limit],
   )

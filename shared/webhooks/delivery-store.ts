@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { deliveryDue } from '../contracts/worker-messages.ts'
 import type { Enqueue } from '../platform/broker/outbox.ts'
-import { execute, query } from '../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
 import { SLOTS } from './slots.ts'
@@ -23,10 +23,19 @@ export interface Delivery {
   finishedAt: Date | null
 }
 
-const DELIVERY = `
-  d.id, d.seq, d.endpoint_id AS "endpointId", d.event_id AS "eventId", ev.type AS "eventType", ev.deal_id AS "dealId",
-  d.state, d.attempts, CASE WHEN d.state = 'PENDING' THEN d.next_attempt_at END AS "nextAttemptAt",
-  d.created_at AS "createdAt", d.finished_at AS "finishedAt"`
+const DELIVERY_COLUMNS = columns<Delivery>({
+  id: 'd.id',
+  seq: 'd.seq',
+  endpointId: 'd.endpoint_id',
+  eventId: 'd.event_id',
+  eventType: 'ev.type',
+  dealId: 'ev.deal_id',
+  state: 'd.state',
+  attempts: 'd.attempts',
+  nextAttemptAt: "CASE WHEN d.state = 'PENDING' THEN d.next_attempt_at END",
+  createdAt: 'd.created_at',
+  finishedAt: 'd.finished_at',
+})
 
 /** Newest first. @param page before: seq of the last one of the page before; readable: types of events, null is all */
 export async function listDeliveries(
@@ -34,15 +43,17 @@ export async function listDeliveries(
   endpointId: string,
   page: { state: DeliveryState | null; before: number | null; limit: number; readable: readonly string[] | null },
 ): Promise<Delivery[]> {
-  return await query<Delivery>(
+  return await query(
     db,
-    `SELECT ${DELIVERY} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+    typed`SELECT ${DELIVERY_COLUMNS} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
      WHERE d.endpoint_id = ? AND (?::text IS NULL OR d.state = ?) AND (?::bigint IS NULL OR d.seq < ?)
        AND (?::text[] IS NULL OR ev.type = ANY(?::text[]))
      ORDER BY d.seq DESC LIMIT ?`,
     [endpointId, page.state, page.state, page.before, page.before, page.readable, page.readable, page.limit],
   )
 }
+
+const BODY_COLUMNS = columns<{ body: string }>({ body: 'ev.body' })
 
 /**
  * @param readable types of events; null is all
@@ -54,9 +65,9 @@ export async function findDelivery(
   id: string,
   readable: readonly string[] | null,
 ): Promise<(Delivery & { body: string }) | undefined> {
-  const rows = await query<Delivery & { body: string }>(
+  const rows = await query(
     db,
-    `SELECT ${DELIVERY}, ev.body FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
+    typed`SELECT ${DELIVERY_COLUMNS}, ${BODY_COLUMNS} FROM webhook_deliveries d JOIN events ev ON ev.id = d.event_id
      JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.id = ? AND e.organisation_id = ? AND e.env = ?
        AND (?::text[] IS NULL OR ev.type = ANY(?::text[]))`,
     [id, organisationId, env, readable, readable],
@@ -75,23 +86,33 @@ export interface Attempt {
   failure: string | null
 }
 
-const ATTEMPT = `
-  n, started_at AS "startedAt", duration_ms AS "durationMs", outcome, status_code AS "statusCode", failure`
+const ATTEMPT_COLUMNS = columns<Attempt>({
+  n: 'n',
+  startedAt: 'started_at',
+  durationMs: 'duration_ms',
+  outcome: 'outcome',
+  statusCode: 'status_code',
+  failure: 'failure',
+})
 
 export async function listAttempts(db: Knex, deliveryId: string): Promise<Attempt[]> {
-  return await query<Attempt>(db, `SELECT ${ATTEMPT} FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`, [
+  return await query(db, typed`SELECT ${ATTEMPT_COLUMNS} FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`, [
     deliveryId,
   ])
 }
+
+const RESPONSE_COLUMNS = columns<{ response: Buffer | null }>({ response: 'response' })
 
 /** The same with the beginning of each answer, for the operator alone. */
 export async function listAttemptsWithAnswers(
   db: Knex,
   deliveryId: string,
 ): Promise<(Attempt & { response: Buffer | null })[]> {
-  return await query(db, `SELECT ${ATTEMPT}, response FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`, [
-    deliveryId,
-  ])
+  return await query(
+    db,
+    typed`SELECT ${ATTEMPT_COLUMNS}, ${RESPONSE_COLUMNS} FROM webhook_attempts WHERE delivery_id = ? ORDER BY n`,
+    [deliveryId],
+  )
 }
 
 /** Makes one delivery due now, with the whole schedule before it; the caller has locked its endpoint. */
@@ -147,23 +168,30 @@ export interface EndpointRate {
   medianMs: number | null
 }
 
+const ENDPOINT_RATE_COLUMNS = columns<EndpointRate>({
+  endpointId: 'd.endpoint_id',
+  attempts: 'count(*)',
+  delivered: "count(*) FILTER (WHERE a.outcome = 'delivered')",
+  medianMs: 'round(percentile_cont(0.5) WITHIN GROUP (ORDER BY a.duration_ms))',
+})
+
 export async function listEndpointRates(db: Knex, endpointIds: readonly string[]): Promise<Map<string, EndpointRate>> {
-  const rows = await query<EndpointRate>(
+  const rows = await query(
     db,
-    `SELECT d.endpoint_id AS "endpointId", count(*) AS attempts, count(*) FILTER (WHERE a.outcome = 'delivered') AS delivered,
-            round(percentile_cont(0.5) WITHIN GROUP (ORDER BY a.duration_ms)) AS "medianMs"
-     FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
+    typed`SELECT ${ENDPOINT_RATE_COLUMNS} FROM webhook_deliveries d JOIN webhook_attempts a ON a.delivery_id = d.id
      WHERE d.endpoint_id = ANY(?::uuid[]) AND a.started_at > now() - interval '1 day' GROUP BY 1`,
     [endpointIds],
   )
   return new Map(rows.map((row) => [row.endpointId, row]))
 }
 
+const NEXT_ATTEMPTS_COLUMNS = columns<{ id: string; at: Date }>({ id: 'e.id', at: 'greatest(d.at, e.paused_until)' })
+
 /** When endpoints that wait for it are tried next, by their ids: the earliest that is owed, and not before its pause ends. */
 export async function listNextAttempts(db: Knex, endpointIds: readonly string[]): Promise<Map<string, Date>> {
-  const rows = await query<{ id: string; at: Date }>(
+  const rows = await query(
     db,
-    `SELECT e.id, greatest(d.at, e.paused_until) AS at FROM webhook_endpoints e
+    typed`SELECT ${NEXT_ATTEMPTS_COLUMNS} FROM webhook_endpoints e
      CROSS JOIN LATERAL (SELECT min(next_attempt_at) AS at FROM webhook_deliveries
        WHERE endpoint_id = e.id AND state = 'PENDING') AS d
      WHERE e.id = ANY(?::uuid[]) AND e.state = 'ACTIVE' AND d.at IS NOT NULL`,

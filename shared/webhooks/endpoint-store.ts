@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../environment.ts'
-import { execute, query } from '../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../platform/database/sql.ts'
 import type { Micros } from '../time.ts'
 import { settleInactive } from './claim-store.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -11,11 +11,21 @@ export interface EndpointScope {
   env: ApiEnv
 }
 
-const ENDPOINT = `
-  id, env, url, description, event_types AS "eventTypes", ordered, state, state_reason AS reason, failures,
-  last_success_at AS "lastSuccessAt",
-  CASE WHEN previous_expires_at > now() THEN previous_expires_at END AS "previousSecretExpiresAt",
-  created_at AS "createdAt", updated_at AS "updatedAt"`
+const ENDPOINT = columns<Endpoint>({
+  id: 'id',
+  env: 'env',
+  url: 'url',
+  description: 'description',
+  eventTypes: 'event_types',
+  ordered: 'ordered',
+  state: 'state',
+  reason: 'state_reason',
+  failures: 'failures',
+  lastSuccessAt: 'last_success_at',
+  previousSecretExpiresAt: 'CASE WHEN previous_expires_at > now() THEN previous_expires_at END',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+})
 const OWNED = `organisation_id = ? AND env = ? AND state <> 'DELETED'`
 
 export interface NewEndpoint extends EndpointScope {
@@ -31,9 +41,9 @@ export interface NewEndpoint extends EndpointScope {
 
 export async function insertEndpoint(tx: Knex, endpoint: NewEndpoint): Promise<Endpoint> {
   const { id, organisationId, env, url, description, eventTypes, ordered, sealedSecret } = endpoint
-  const rows = await query<Endpoint>(
+  const rows = await query(
     tx,
-    `INSERT INTO webhook_endpoints
+    typed`INSERT INTO webhook_endpoints
        (id, organisation_id, env, url, description, event_types, ordered, sealed_secret, readable, created_at,
        updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now()) RETURNING ${ENDPOINT}`,
@@ -59,9 +69,9 @@ export async function listEndpoints(
   scope: EndpointScope & { after: { createdAt: string; id: string } | null; limit: number },
 ): Promise<Endpoint[]> {
   const { organisationId, env, after, limit } = scope
-  return await query<Endpoint>(
+  return await query(
     db,
-    `SELECT ${ENDPOINT} FROM webhook_endpoints
+    typed`SELECT ${ENDPOINT} FROM webhook_endpoints
      WHERE ${OWNED} AND (?::uuid IS NULL OR (date_trunc('milliseconds', created_at), id) > (?::timestamptz, ?::uuid))
      ORDER BY date_trunc('milliseconds', created_at), id LIMIT ?`,
     [organisationId, env, after?.id ?? null, after?.createdAt ?? null, after?.id ?? null, limit],
@@ -74,7 +84,7 @@ export async function findEndpoint(
   { organisationId, env }: EndpointScope,
   id: string,
 ): Promise<Endpoint | undefined> {
-  const rows = await query<Endpoint>(db, `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${OWNED} AND id = ?`, [
+  const rows = await query(db, typed`SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${OWNED} AND id = ?`, [
     organisationId,
     env,
     id,
@@ -88,9 +98,9 @@ export async function lockEndpoint(
   { organisationId, env }: EndpointScope,
   id: string,
 ): Promise<Endpoint | undefined> {
-  const rows = await query<Endpoint>(
+  const rows = await query(
     tx,
-    `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${OWNED} AND id = ? FOR NO KEY UPDATE`,
+    typed`SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${OWNED} AND id = ? FOR NO KEY UPDATE`,
     [organisationId, env, id],
   )
   return rows[0]
@@ -105,9 +115,9 @@ export interface EndpointChange {
 }
 
 export async function changeEndpoint(tx: Knex, id: string, change: EndpointChange): Promise<Endpoint> {
-  const rows = await query<Endpoint>(
+  const rows = await query(
     tx,
-    `UPDATE webhook_endpoints SET description = coalesce(?, description), event_types = coalesce(?::text[], event_types),
+    typed`UPDATE webhook_endpoints SET description = coalesce(?, description), event_types = coalesce(?::text[], event_types),
        ordered = coalesce(?::boolean, ordered), url = coalesce(?, url), updated_at = now(),
        breaker = CASE WHEN ?::boolean THEN NULL ELSE breaker END,
        paused_until = CASE WHEN ?::boolean THEN NULL ELSE paused_until END,
@@ -155,9 +165,9 @@ export async function rotateEndpointSecret(
   sealedSecret: string,
   overlapSeconds: number,
 ): Promise<Endpoint> {
-  const rows = await query<Endpoint>(
+  const rows = await query(
     tx,
-    `UPDATE webhook_endpoints SET sealed_previous_secret = CASE WHEN ?::int > 0 THEN sealed_secret END,
+    typed`UPDATE webhook_endpoints SET sealed_previous_secret = CASE WHEN ?::int > 0 THEN sealed_secret END,
        previous_expires_at = CASE WHEN ?::int > 0 THEN now() + make_interval(secs => ?) END,
        sealed_secret = ?, updated_at = now() WHERE id = ? RETURNING ${ENDPOINT}`,
     [overlapSeconds, overlapSeconds, overlapSeconds, sealedSecret, id],
@@ -180,22 +190,34 @@ export interface EndpointListing {
   since: Date
 }
 
+const ENDPOINT_LISTING_COLUMNS = columns<EndpointListing>({
+  id: 'e.id',
+  organisation: 'o.uuid',
+  env: 'e.env',
+  url: 'e.url',
+  state: 'e.state',
+  reason: 'e.state_reason',
+  failures: 'e.failures',
+  lastSuccessAt: 'e.last_success_at',
+  since: 'e.updated_at',
+})
+
 /** Endpoints that are not active, those switched off by the service first. */
 export async function listInactive(db: Knex): Promise<EndpointListing[]> {
-  return await query<EndpointListing>(
+  return await query(
     db,
-    `SELECT e.id, o.uuid AS organisation, e.env, e.url, e.state, e.state_reason AS reason, e.failures,
-            e.last_success_at AS "lastSuccessAt", e.updated_at AS since
-     FROM webhook_endpoints e JOIN organisations o ON o.id = e.organisation_id
+    typed`SELECT ${ENDPOINT_LISTING_COLUMNS} FROM webhook_endpoints e JOIN organisations o ON o.id = e.organisation_id
      WHERE e.state NOT IN ('ACTIVE', 'DELETED') ORDER BY e.state = 'DISABLED', e.updated_at DESC LIMIT 1000`,
   )
 }
 
+const ENDPOINT_SCOPE_COLUMNS = columns<EndpointScope>({ organisationId: 'organisation_id', env: 'env' })
+
 /** The scope of an endpoint of any organisation, for the operator. */
 export async function scopeOfEndpoint(db: Knex, id: string): Promise<EndpointScope | undefined> {
-  const rows = await query<EndpointScope>(
+  const rows = await query(
     db,
-    `SELECT organisation_id AS "organisationId", env FROM webhook_endpoints WHERE id = ? AND state <> 'DELETED'`,
+    typed`SELECT ${ENDPOINT_SCOPE_COLUMNS} FROM webhook_endpoints WHERE id = ? AND state <> 'DELETED'`,
     [id],
   )
   return rows[0]

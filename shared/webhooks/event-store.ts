@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../platform/database/sql.ts'
+import { columns, query, typed } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
 
@@ -20,11 +20,13 @@ export interface EventPage extends EndpointScope {
   limit: number
 }
 
+const STORED_PAYLOAD_COLUMNS = columns<StoredPayload>({ id: 'id', body: 'body', occurredAt: 'occurred_at' })
+
 /** The events of an organisation, newest first, whether or not anybody was subscribed. */
 export async function listEvents(db: Knex, page: EventPage): Promise<StoredPayload[]> {
-  return await query<StoredPayload>(
+  return await query(
     db,
-    `SELECT id, body, occurred_at AS "occurredAt" FROM events
+    typed`SELECT ${STORED_PAYLOAD_COLUMNS} FROM events
      WHERE organisation_id = ? AND env = ? AND type = ANY(?::text[])
        AND (?::text IS NULL OR type = ?) AND (?::text IS NULL OR deal_id = ?)
        AND (?::uuid IS NULL OR (occurred_at, id) < (?::timestamptz, ?::uuid))
@@ -56,12 +58,20 @@ export interface SignedDelivery {
   headers: Record<string, string> | null
 }
 
+const SIGNED_DELIVERY_COLUMNS = columns<SignedDelivery>({
+  id: 'd.id',
+  eventId: 'd.event_id',
+  endpointId: 'd.endpoint_id',
+  url: 'e.url',
+  state: 'd.state',
+  headers: 'd.signed_headers',
+})
+
 export async function signedDeliveries(db: Knex, eventIds: readonly string[]): Promise<SignedDelivery[]> {
   if (eventIds.length === 0) return []
-  return await query<SignedDelivery>(
+  return await query(
     db,
-    `SELECT d.id, d.event_id AS "eventId", d.endpoint_id AS "endpointId", e.url, d.state, d.signed_headers AS headers
-     FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
+    typed`SELECT ${SIGNED_DELIVERY_COLUMNS} FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
      WHERE d.event_id = ANY(?::uuid[]) ORDER BY d.seq`,
     [eventIds],
   )

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { deliveryDue } from '../contracts/worker-messages.ts'
 import type { ApiEnv } from '../environment.ts'
 import type { Enqueue } from '../platform/broker/outbox.ts'
-import { query } from '../platform/database/sql.ts'
+import { columns, query, typed } from '../platform/database/sql.ts'
 import { filtersMatching, TEST_EVENT } from './event-types.ts'
 
 /** Longer than a message usually waits for a deliverer: the sweeper sends another only after it. */
@@ -17,6 +17,8 @@ export interface StoredEvent {
   dealId: string
 }
 
+const DELIVERIES_COLUMNS = columns<{ endpointId: string; state: string }>({ endpointId: 'endpoint_id', state: 'state' })
+
 /**
  * One delivery for each endpoint that is subscribed to the event, in the event's own transaction, with a message for each
  * that is to be sent. For endpoints that are not active the delivery is kept for replay.
@@ -24,9 +26,9 @@ export interface StoredEvent {
 export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
   if (event.type === TEST_EVENT) return
   const filters = filtersMatching(event.type)
-  const made = await query<{ endpointId: string; state: string }>(
+  const made = await query(
     tx,
-    `INSERT INTO webhook_deliveries
+    typed`INSERT INTO webhook_deliveries
        (id, endpoint_id, event_id, order_key, state, next_attempt_at, queued_until, created_at, finished_at)
      SELECT gen_random_uuid(), id, ?, CASE WHEN ordered THEN ? END,
             CASE WHEN state = 'ACTIVE' THEN 'PENDING' ELSE 'SUPPRESSED' END, now(),
@@ -34,7 +36,7 @@ export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: Stor
      FROM webhook_endpoints
      WHERE organisation_id = ? AND env = ? AND state <> 'DELETED' AND event_types && ?::text[]
        AND (readable IS NULL OR readable && ?::text[])
-     RETURNING endpoint_id AS "endpointId", state`,
+     RETURNING ${DELIVERIES_COLUMNS}`,
     [event.id, event.dealId, QUEUED_SECONDS, event.organisationId, event.env, filters, filters],
   )
   for (const { endpointId, state } of made) {
@@ -113,13 +115,16 @@ export interface Backlog {
   open: number
 }
 
+const BACKLOG_COLUMNS = columns<{ due: number; oldest: number | null; open: number }>({
+  due: 'count(*) FILTER (WHERE next_attempt_at <= ?::timestamptz)',
+  open: 'count(*)',
+  oldest: 'extract(epoch FROM ?::timestamptz - min(next_attempt_at))::float8',
+})
+
 export async function readBacklog(db: Knex, at: Date): Promise<Backlog> {
-  const [row] = await query<{ due: number; oldest: number | null; open: number }>(
-    db,
-    `SELECT count(*) FILTER (WHERE next_attempt_at <= ?::timestamptz) AS due, count(*) AS open,
-            extract(epoch FROM ?::timestamptz - min(next_attempt_at))::float8 AS oldest
-     FROM webhook_deliveries WHERE state = 'PENDING'`,
-    [at, at],
-  )
+  const [row] = await query(db, typed`SELECT ${BACKLOG_COLUMNS} FROM webhook_deliveries WHERE state = 'PENDING'`, [
+    at,
+    at,
+  ])
   return { due: row?.due ?? 0, open: row?.open ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) }
 }

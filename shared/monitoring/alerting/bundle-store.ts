@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { type DigestMember, GATHERED_SECONDS } from './digest.ts'
 import { isNews } from './flip-store.ts'
@@ -23,21 +23,24 @@ export interface DueBundle extends Gathering {
 /** A digest of a policy's recoveries goes at most so often. */
 const RECOVERIES_EVERY = '5 minutes'
 
+const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
+  id: 't.id',
+  at: microsOf(`least(
+       (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
+        WHERE i.policy_id = t.id AND i.suppression = 'GROUPING' AND i.resolved_at IS NULL),
+       (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`),
+})
+
 /** When the first messages of policies that wait for others may go, by policy; a digest that is gathered takes more at once. */
 export async function groupOpenings(
   tx: Knex,
   policies: readonly { id: number; within: number }[],
 ): Promise<Map<number, Micros>> {
   if (policies.length === 0) return new Map()
-  const rows = await query<{ id: number; at: Micros | null }>(
-    tx,
-    `SELECT t.id, ${microsOf(`least(
-       (SELECT min(alert_at) + t.within * interval '1 second' FROM incidents i
-        WHERE i.policy_id = t.id AND i.suppression = 'GROUPING' AND i.resolved_at IS NULL),
-       (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`)} AS at
-     FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`,
-    [policies.map(({ id }) => id), policies.map(({ within }) => within)],
-  )
+  const rows = await query(tx, typed`SELECT ${OPENINGS_COLUMNS} FROM unnest(?::bigint[], ?::int[]) AS t(id, within)`, [
+    policies.map(({ id }) => id),
+    policies.map(({ within }) => within),
+  ])
   return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
 }
 
@@ -94,11 +97,19 @@ const IS_DUE = `b.sent_at IS NULL AND (b.send_at <= now() OR b.direction = 'down
   AND NOT EXISTS (SELECT 1 FROM notification_bundles d WHERE b.direction = 'up' AND d.policy_id = b.policy_id AND d.direction = 'down'
                     AND d.sent_at IS NULL)`
 
+const DUE_BUNDLE_COLUMNS = columns<DueBundle>({
+  id: 'b.id',
+  projectId: 'b.project_id',
+  projectUuid: 'p.uuid',
+  policyId: 'b.policy_id',
+  direction: 'b.direction',
+})
+
 /** Claims digests that nothing more is due for, or that were gathered for long enough. */
 export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
-  return await query<DueBundle>(
+  return await query(
     tx,
-    `SELECT b.id, b.project_id AS "projectId", p.uuid AS "projectUuid", b.policy_id AS "policyId", b.direction
+    typed`SELECT ${DUE_BUNDLE_COLUMNS}
      FROM notification_bundles b JOIN projects p ON p.id = b.project_id WHERE ${IS_DUE} ORDER BY b.id FOR UPDATE OF b SKIP LOCKED`,
   )
 }
@@ -107,6 +118,15 @@ export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
 export async function isBundleDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT 1 FROM notification_bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
 }
+
+const MEMBER_COLUMNS = columns<DigestMember & { integrationId: number; size: number }>({
+  integrationId: 'm.integration_id',
+  check: 'c.uuid',
+  name: 'c.name',
+  incident: 'i.id',
+  severity: 'i.severity',
+  size: 'count(*) OVER (PARTITION BY m.integration_id)',
+})
 
 /**
  * Closes a digest: what is over or acknowledged by now is not told as down, and what was not told as down is not told as up.
@@ -127,11 +147,10 @@ export async function closeBundle(
     `UPDATE notification_bundle_members m SET included = true WHERE m.bundle_id = ?::uuid AND ${isNotified}`,
     [id],
   )
-  const rows = await query<DigestMember & { integrationId: number; size: number }>(
+  const rows = await query(
     tx,
-    `SELECT * FROM (
-       SELECT m.integration_id AS "integrationId", c.uuid AS check, c.name, i.id AS incident, i.severity,
-              count(*) OVER (PARTITION BY m.integration_id) AS size,
+    typed`SELECT * FROM (
+       SELECT ${MEMBER_COLUMNS},
               row_number() OVER (PARTITION BY m.integration_id
                 ORDER BY array_position(ARRAY['critical', 'warning', 'info'], i.severity), c.name, c.id) AS place
        FROM notification_bundle_members m JOIN incidents i ON i.id = m.incident_id JOIN checks c ON c.id = i.check_id

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
 import { type Finish, MAX_FINISHES } from './failures.ts'
@@ -19,20 +19,31 @@ export interface AlertedCheck extends CheckSchedule {
   hasFlip: boolean
 }
 
+const ALERTED_CHECK_COLUMNS = columns<AlertedCheck>({
+  id: 'id',
+  uuid: 'uuid',
+  projectId: 'project_id',
+  name: 'name',
+  tags: 'tags',
+  status: 'status',
+  kind: 'kind',
+  timeoutSeconds: 'timeout_seconds',
+  graceSeconds: 'grace_seconds',
+  schedule: 'schedule',
+  tz: 'tz',
+  hasFlip: `id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')}`,
+})
+
 /** @param due those of the checks that only have an incident whose time has come */
 export async function alertedChecks(
   tx: Knex,
   checkIds: readonly number[],
   due: readonly number[],
 ): Promise<AlertedCheck[]> {
-  return await query<AlertedCheck>(
-    tx,
-    `SELECT id, uuid, project_id AS "projectId", name, tags, status, kind, timeout_seconds AS "timeoutSeconds",
-            grace_seconds AS "graceSeconds", schedule, tz,
-            id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')} AS "hasFlip"
-     FROM checks WHERE id = ANY(?::bigint[])`,
-    [due, checkIds],
-  )
+  return await query(tx, typed`SELECT ${ALERTED_CHECK_COLUMNS} FROM checks WHERE id = ANY(?::bigint[])`, [
+    due,
+    checkIds,
+  ])
 }
 
 export interface AlertedIntegration {
@@ -44,21 +55,33 @@ export interface AlertedIntegration {
   isDisabled: boolean
 }
 
+const ALERTED_INTEGRATION_COLUMNS = columns<AlertedIntegration>({
+  id: 'id',
+  uuid: 'uuid',
+  projectId: 'project_id',
+  kind: 'kind',
+  sealedConfig: 'sealed_config',
+  isDisabled: 'disabled_at IS NOT NULL',
+})
+
 /** Integrations by id and by uuid, the fastest first, so that a slow one delays none of them. */
 export async function alertedIntegrations(
   tx: Knex,
   ids: readonly number[],
   uuids: readonly string[],
 ): Promise<AlertedIntegration[]> {
-  return await query<AlertedIntegration>(
+  return await query(
     tx,
-    `SELECT id, uuid, project_id AS "projectId", kind, sealed_config AS "sealedConfig",
-            disabled_at IS NOT NULL AS "isDisabled"
-     FROM integrations WHERE id = ANY(?::bigint[]) OR uuid = ANY(?::uuid[])
+    typed`SELECT ${ALERTED_INTEGRATION_COLUMNS} FROM integrations WHERE id = ANY(?::bigint[]) OR uuid = ANY(?::uuid[])
      ORDER BY last_notify_duration_ms NULLS LAST, id`,
     [ids, uuids],
   )
 }
+
+const ASSIGNMENTS_COLUMNS = columns<{ checkId: number; integrationId: number }>({
+  checkId: 'check_id',
+  integrationId: 'integration_id',
+})
 
 /** Which integrations checks tell. */
 export async function assignmentsOf(
@@ -67,10 +90,22 @@ export async function assignmentsOf(
 ): Promise<{ checkId: number; integrationId: number }[]> {
   return await query(
     tx,
-    'SELECT check_id AS "checkId", integration_id AS "integrationId" FROM check_integrations WHERE check_id = ANY(?::bigint[])',
+    typed`SELECT ${ASSIGNMENTS_COLUMNS} FROM check_integrations WHERE check_id = ANY(?::bigint[])`,
     [checkIds],
   )
 }
+
+const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
+  id: 'id',
+  incidentId: 'incident_id',
+  integrationId: 'integration_id',
+  what: 'what',
+  status: 'check_status',
+  step: "(detail->>'step')::integer",
+  state: 'state',
+  attempts: "attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer",
+  isReplaced: "error = 'Overtaken'",
+})
 
 /** Locks and reads the messages of incidents, oldest first. What a limit kept back was not attempted that last time. */
 export async function lockNotifications(
@@ -80,13 +115,24 @@ export async function lockNotifications(
   if (incidentIds.length === 0) return []
   return await query(
     tx,
-    `SELECT id, incident_id AS "incidentId", integration_id AS "integrationId", what, check_status AS status,
-            (detail->>'step')::integer AS step, state,
-            attempts - (state = 'suppressed' AND error <> 'Overtaken')::integer AS attempts, error = 'Overtaken' AS "isReplaced"
+    typed`SELECT ${NOTIFICATIONS_COLUMNS}
      FROM notifications WHERE incident_id = ANY(?::uuid[]) ORDER BY created_at, id FOR UPDATE`,
     [incidentIds],
   )
 }
+
+const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
+  id: 'coalesce(n.id, m.bundle_id)',
+  incidentId: 'm.incident_id',
+  integrationId: 'm.integration_id',
+  what: "'digest'",
+  status: 'b.direction',
+  step: 'i.first_step',
+  state: "coalesce(n.state, 'pending')",
+  attempts:
+    "CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END",
+  isReplaced: "coalesce(n.error = 'Overtaken', false)",
+})
 
 /**
  * The digests that incidents are part of, as messages: a recovery is sent like its outage. A gathered digest counts as
@@ -99,10 +145,7 @@ export async function digestsOf(
   if (incidentIds.length === 0) return []
   return await query(
     tx,
-    `SELECT coalesce(n.id, m.bundle_id) AS id, m.incident_id AS "incidentId", m.integration_id AS "integrationId",
-            'digest' AS what, b.direction AS status, i.first_step AS step, coalesce(n.state, 'pending') AS state,
-            CASE WHEN n.state = 'suppressed' AND n.error <> 'Overtaken' THEN n.attempts - 1 ELSE greatest(1, n.attempts) END
-              AS attempts, coalesce(n.error = 'Overtaken', false) AS "isReplaced"
+    typed`SELECT ${DIGESTS_COLUMNS}
      FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id JOIN incidents i ON i.id = m.incident_id
        LEFT JOIN notifications n ON n.bundle_id = m.bundle_id AND n.integration_id = m.integration_id
      WHERE m.incident_id = ANY(?::uuid[]) AND (m.included OR b.sent_at IS NULL) ORDER BY b.opened_at`,
@@ -110,12 +153,18 @@ export async function digestsOf(
   )
 }
 
+const FINISHES_COLUMNS = columns<Finish & { checkId: number }>({
+  checkId: 't.check_id',
+  at: 'newest.at',
+  ok: 'newest.ok',
+})
+
 /** The newest finishes of checks, oldest first; without those of sources that do not count. */
 export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
   if (checkIds.length === 0) return []
   return await query(
     tx,
-    `SELECT t.check_id AS "checkId", newest.at, newest.ok FROM unnest(?::bigint[]) AS t(check_id)
+    typed`SELECT ${FINISHES_COLUMNS} FROM unnest(?::bigint[]) AS t(check_id)
      CROSS JOIN LATERAL (
        SELECT n, ${microsOf('at')} AS at, type = 'success' AS ok FROM pings
        WHERE check_id = t.check_id AND type IN ('success', 'fail') AND ignored IS DISTINCT FROM 'source'
@@ -124,6 +173,8 @@ export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise
     [checkIds, MAX_FINISHES],
   )
 }
+
+const FLIP_TIMES_COLUMNS = columns<{ checkId: number; at: Micros }>({ checkId: 'check_id', at: microsOf('at') })
 
 /** Changes between up and down of checks since an instant. */
 export async function flipTimes(
@@ -134,7 +185,7 @@ export async function flipTimes(
   if (checkIds.length === 0) return []
   return await query(
     tx,
-    `SELECT check_id AS "checkId", ${microsOf('at')} AS at FROM flips
+    typed`SELECT ${FLIP_TIMES_COLUMNS} FROM flips
      WHERE check_id = ANY(?::bigint[]) AND at > ${timestampOf('?::bigint')} AND to_status IN ('up', 'down')
      ORDER BY id DESC LIMIT 100000`,
     [checkIds, since],

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
@@ -29,6 +29,14 @@ export const hasWaitingFlip = (checkId: string, also = 'true') => `EXISTS (
   WHERE waiting.check_id = ${checkId} AND coalesce(waiting.processed_at, 'infinity') = 'infinity'
     AND ${isNews('waiting')} AND ${also} OFFSET 0)`
 
+const WAITING_FLIP_COLUMNS = columns<WaitingFlip>({
+  id: 'flips.id',
+  checkId: 'flips.check_id',
+  at: microsOf('flips.at'),
+  to: 'flips.to_status',
+  reason: 'flips.reason',
+})
+
 /**
  * Claims flips until the end of the transaction, the oldest first. One is taken only when nobody has still to be told of an
  * earlier one of its check, so that one check's changes are handed on in their order, by however many alerters. Waits for
@@ -36,10 +44,9 @@ export const hasWaitingFlip = (checkId: string, also = 'true') => `EXISTS (
  * the index (`inIndexOrder`).
  */
 export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]> {
-  return await query<WaitingFlip>(
+  return await query(
     tx,
-    `SELECT flips.id, flips.check_id AS "checkId", ${microsOf('flips.at')} AS at, flips.to_status AS "to", flips.reason
-     FROM flips JOIN checks ON checks.id = flips.check_id
+    typed`SELECT ${WAITING_FLIP_COLUMNS} FROM flips JOIN checks ON checks.id = flips.check_id
      WHERE flips.processed_at IS NULL AND flips.to_status IN ('up', 'down') AND ${isNews('flips')}
        AND NOT ${hasWaitingFlip('flips.check_id', 'waiting.id < flips.id')}
      ORDER BY flips.id LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF flips SKIP LOCKED`,

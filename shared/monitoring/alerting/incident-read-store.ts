@@ -1,18 +1,44 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { listenersOf } from '../availability/gap-store.ts'
 import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
 
-const SELECT = `
-  SELECT i.id, i.n, i.check_id AS "checkId", c.uuid AS "checkUuid", c.name, i.state, i.severity,
-         ${microsOf('i.down_at')} AS "downAt", ${microsOf('i.alert_at')} AS "alertAt",
-         ${microsOf('i.resolved_at')} AS "resolvedAt", i.resolution, i.flips, i.failures, i.flapping, i.suppression,
-         i.notified, i.skipped_us AS skipped, i.first_step AS "firstStep",
-         p.uuid AS "policyUuid", i.is_direct AS "isDirect", i.assignee, ${microsOf('i.ack_at')} AS "ackAt",
-         i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil",
-         (p.plan->>'ack_timeout')::integer AS "ackTimeout", ${microsOf('i.next_at')} AS "nextAt", i.report, i.previous
+const COLUMNS = columns<ShownIncident>({
+  id: 'i.id',
+  n: 'i.n',
+  checkId: 'i.check_id',
+  checkUuid: 'c.uuid',
+  name: 'c.name',
+  state: 'i.state',
+  severity: 'i.severity',
+  downAt: microsOf('i.down_at'),
+  alertAt: microsOf('i.alert_at'),
+  resolvedAt: microsOf('i.resolved_at'),
+  resolution: 'i.resolution',
+  flips: 'i.flips',
+  failures: 'i.failures',
+  flapping: 'i.flapping',
+  suppression: 'i.suppression',
+  notified: 'i.notified',
+  skipped: 'i.skipped_us',
+  firstStep: 'i.first_step',
+  policyUuid: 'p.uuid',
+  isDirect: 'i.is_direct',
+  assignee: 'i.assignee',
+  ackAt: microsOf('i.ack_at'),
+  ackBy: 'i.ack_by',
+  ackVia: 'i.ack_via',
+  ackUntil: microsOf('i.ack_until'),
+  ackTimeout: "(p.plan->>'ack_timeout')::integer",
+  nextAt: microsOf('i.next_at'),
+  report: 'i.report',
+  previous: 'i.previous',
+})
+
+const SELECT = typed`
+  SELECT ${COLUMNS}
   FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN alert_policies p ON p.id = i.policy_id`
 
 /** How an instant is written where the database writes it into a document. */
@@ -37,9 +63,9 @@ export async function listIncidents(
   limit: number,
 ): Promise<ShownIncident[]> {
   const { state, checkId, tag, from, before, beforeN } = filter
-  return await query<ShownIncident>(
+  return await query(
     db,
-    `${SELECT} WHERE i.project_id = ?
+    typed`${SELECT} WHERE i.project_id = ?
        AND (?::text IS NULL OR (i.resolved_at IS NULL) = (? = 'open'))
        AND (?::bigint IS NULL OR i.check_id = ?)
        AND (?::text IS NULL OR ? = ANY(string_to_array(c.tags, ' ')))
@@ -58,20 +84,27 @@ export async function findIncident(
   id: string,
   { lock = false } = {},
 ): Promise<ShownIncident | null> {
-  const rows = await query<ShownIncident>(
+  const rows = await query(
     db,
-    `${SELECT} WHERE i.id = ?::uuid AND (?::bigint IS NULL OR i.project_id = ?)${lock ? ' FOR UPDATE OF i' : ''}`,
+    typed`${SELECT} WHERE i.id = ?::uuid AND (?::bigint IS NULL OR i.project_id = ?)${lock ? ' FOR UPDATE OF i' : ''}`,
     [id, projectId, projectId],
   )
   return rows[0] ?? null
 }
 
+const TIMELINE_ROW_COLUMNS = columns<TimelineRow>({
+  at: microsOf('t.at'),
+  kind: 't.kind',
+  what: 't.what',
+  detail: 't.detail',
+})
+
 /** What happened in an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
   const listener = (await listenersOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
-  return await query<TimelineRow>(
+  return await query(
     db,
-    `SELECT ${microsOf('t.at')} AS at, t.kind, t.what, t.detail FROM (
+    typed`SELECT ${TIMELINE_ROW_COLUMNS} FROM (
        SELECT at, 1 AS place, 'flip' AS kind, to_status AS what, jsonb_build_object('reason', reason) AS detail FROM flips
        WHERE check_id = ? AND at >= ${timestampOf('?::bigint')} AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
        UNION ALL
@@ -113,23 +146,17 @@ export async function timelineOf(db: Knex, incident: ShownIncident, limit: numbe
   )
 }
 
-/**
- * The decisions about a check, newest first.
- * @param range.beforeId older than this one
- * @param range.flipId only those about this change, and about the incident that it began, joined or ended
- */
-export async function listDecisions(
-  db: Knex,
-  checkId: number,
-  range: { from: Micros | null; before: Micros | null; beforeId: number | null; flipId?: number },
-  limit: number,
-): Promise<ShownDecision[]> {
-  const { from, before, beforeId, flipId = null } = range
-  return await query<ShownDecision>(
-    db,
-    `SELECT d.id, ${microsOf('d.at')} AS at, ${microsOf('f.at')} AS "flipAt", f.to_status AS "flipTo",
-            d.incident_id AS "incidentId", d.outcome, d.reason, d.detail, ${microsOf('d.until')} AS until,
-            (SELECT coalesce(jsonb_agg(it.value || jsonb_build_object('delivery', (
+const SHOWN_DECISION_COLUMNS = columns<ShownDecision>({
+  id: 'd.id',
+  at: microsOf('d.at'),
+  flipAt: microsOf('f.at'),
+  flipTo: 'f.to_status',
+  incidentId: 'd.incident_id',
+  outcome: 'd.outcome',
+  reason: 'd.reason',
+  detail: 'd.detail',
+  until: microsOf('d.until'),
+  channels: `(SELECT coalesce(jsonb_agg(it.value || jsonb_build_object('delivery', (
                SELECT jsonb_build_object('state', n.state, 'error', n.error, 'attempts', n.attempts)
                FROM notifications n JOIN integrations c ON c.id = n.integration_id
                WHERE c.uuid = (it.value->>'id')::uuid
@@ -142,8 +169,24 @@ export async function listDecisions(
                           AND b.direction = CASE WHEN d.reason = 'RECOVERY' THEN 'up' ELSE 'down' END))
                ORDER BY n.created_at LIMIT 1))
                ORDER BY it.ordinality), '[]')
-             FROM jsonb_array_elements(d.channels) WITH ORDINALITY it) AS channels
-     FROM alert_decisions d LEFT JOIN flips f ON f.id = d.flip_id
+             FROM jsonb_array_elements(d.channels) WITH ORDINALITY it)`,
+})
+
+/**
+ * The decisions about a check, newest first.
+ * @param range.beforeId older than this one
+ * @param range.flipId only those about this change, and about the incident that it began, joined or ended
+ */
+export async function listDecisions(
+  db: Knex,
+  checkId: number,
+  range: { from: Micros | null; before: Micros | null; beforeId: number | null; flipId?: number },
+  limit: number,
+): Promise<ShownDecision[]> {
+  const { from, before, beforeId, flipId = null } = range
+  return await query(
+    db,
+    typed`SELECT ${SHOWN_DECISION_COLUMNS} FROM alert_decisions d LEFT JOIN flips f ON f.id = d.flip_id
      WHERE d.check_id = ?
        AND (?::bigint IS NULL OR d.at >= ${timestampOf('?::bigint')})
        AND (?::bigint IS NULL OR d.at < ${timestampOf('?::bigint')})
@@ -154,6 +197,18 @@ export async function listDecisions(
     [checkId, from, from, before, before, beforeId, beforeId, flipId, flipId, flipId, limit],
   )
 }
+
+const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>({
+  id: 'id',
+  at: microsOf('at'),
+  flipId: 'flip_id',
+  incidentId: 'incident_id',
+  outcome: 'outcome',
+  reason: 'reason',
+  detail: 'detail',
+  until: microsOf('until'),
+  channels: 'channels',
+})
 
 /**
  * Why of one change of a check: the decisions about it, those of its incident, and those that are about no change, such as
@@ -168,11 +223,9 @@ export async function decisionsSince(
   until: Micros | null,
   limit: number,
 ): Promise<ExplainedDecision[]> {
-  const rows = await query<ExplainedDecision>(
+  const rows = await query(
     db,
-    `SELECT id, ${microsOf('at')} AS at, flip_id AS "flipId", incident_id AS "incidentId", outcome, reason, detail,
-            ${microsOf('until')} AS until, channels
-     FROM alert_decisions
+    typed`SELECT ${EXPLAINED_DECISION_COLUMNS} FROM alert_decisions
      WHERE check_id = ? AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
        AND (flip_id = ?
             OR incident_id IN (SELECT incident_id FROM alert_decisions WHERE check_id = ? AND flip_id = ?)

@@ -1,16 +1,39 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { Incident } from './incident.ts'
 
-const COLUMNS = `i.id, i.check_id AS "checkId", i.project_id AS "projectId", i.state, i.policy_id AS "policyId",
-  i.plan_version AS "planVersion", i.is_direct AS "isDirect", i.severity, ${microsOf('i.down_at')} AS "downAt",
-  ${microsOf('i.alert_at')} AS "alertAt", ${microsOf('i.up_at')} AS "upAt", ${microsOf('i.resolved_at')} AS "resolvedAt",
-  i.resolution, i.flips, i.failures, i.flapping, i.suppression, i.notified, i.skipped_us AS skipped, i.first_step AS "firstStep",
-  ${microsOf('i.evaluated_at')} AS "evaluatedAt", ${microsOf('i.next_at')} AS "nextAt", ${microsOf('i.ack_at')} AS "ackAt",
-  i.ack_by AS "ackBy", i.ack_via AS "ackVia", ${microsOf('i.ack_until')} AS "ackUntil", i.previous`
+const COLUMNS = columns<IncidentRow>({
+  id: 'i.id',
+  checkId: 'i.check_id',
+  projectId: 'i.project_id',
+  state: 'i.state',
+  policyId: 'i.policy_id',
+  planVersion: 'i.plan_version',
+  isDirect: 'i.is_direct',
+  severity: 'i.severity',
+  downAt: microsOf('i.down_at'),
+  alertAt: microsOf('i.alert_at'),
+  upAt: microsOf('i.up_at'),
+  resolvedAt: microsOf('i.resolved_at'),
+  resolution: 'i.resolution',
+  flips: 'i.flips',
+  failures: 'i.failures',
+  flapping: 'i.flapping',
+  suppression: 'i.suppression',
+  notified: 'i.notified',
+  skipped: 'i.skipped_us',
+  firstStep: 'i.first_step',
+  evaluatedAt: microsOf('i.evaluated_at'),
+  nextAt: microsOf('i.next_at'),
+  ackAt: microsOf('i.ack_at'),
+  ackBy: 'i.ack_by',
+  ackVia: 'i.ack_via',
+  ackUntil: microsOf('i.ack_until'),
+  previous: 'i.previous',
+})
 
 interface IncidentRow extends Omit<Incident, 'ack'> {
   ackAt: Micros | null
@@ -25,9 +48,9 @@ interface IncidentRow extends Omit<Incident, 'ack'> {
  * @param since seconds for which they must have been due
  */
 export async function claimDueIncidents(tx: Knex, limit: number, since: number): Promise<Incident[]> {
-  const rows = await query<IncidentRow>(
+  const rows = await query(
     tx,
-    `SELECT ${COLUMNS} FROM incidents i JOIN checks ON checks.id = i.check_id
+    typed`SELECT ${COLUMNS} FROM incidents i JOIN checks ON checks.id = i.check_id
      WHERE i.next_at <= now() - make_interval(secs => ?)
        AND NOT ${hasWaitingFlip('i.check_id')}
      ORDER BY i.next_at LIMIT ? FOR KEY SHARE OF checks SKIP LOCKED FOR UPDATE OF i SKIP LOCKED`,
@@ -39,14 +62,19 @@ export async function claimDueIncidents(tx: Knex, limit: number, since: number):
 /** Locks the open incidents of checks, in their order. */
 export async function lockOpenIncidents(tx: Knex, checkIds: readonly number[]): Promise<Incident[]> {
   if (checkIds.length === 0) return []
-  const rows = await query<IncidentRow>(
+  const rows = await query(
     tx,
-    `SELECT ${COLUMNS} FROM incidents i WHERE i.check_id = ANY(?::bigint[]) AND i.resolved_at IS NULL
+    typed`SELECT ${COLUMNS} FROM incidents i WHERE i.check_id = ANY(?::bigint[]) AND i.resolved_at IS NULL
      ORDER BY i.n FOR UPDATE`,
     [checkIds],
   )
   return rows.map(toIncident)
 }
+
+const NEWEST_INCIDENTS_COLUMNS = columns<{ checkId: number; id: string }>({
+  checkId: 'newest.check_id',
+  id: 'newest.id',
+})
 
 /** The newest incident of each check that has one. */
 export async function newestIncidents(
@@ -56,7 +84,7 @@ export async function newestIncidents(
   if (checkIds.length === 0) return []
   return await query(
     tx,
-    `SELECT newest.check_id AS "checkId", newest.id FROM unnest(?::bigint[]) AS t(check_id)
+    typed`SELECT ${NEWEST_INCIDENTS_COLUMNS} FROM unnest(?::bigint[]) AS t(check_id)
      CROSS JOIN LATERAL (
        SELECT id, check_id FROM incidents WHERE check_id = t.check_id ORDER BY n DESC LIMIT 1) newest`,
     [checkIds],
@@ -132,11 +160,13 @@ export async function pruneIncidents(db: Knex, days: number, limit: number): Pro
   )
 }
 
+const OPEN_INCIDENTS_COLUMNS = columns<{ state: string; count: number }>({ state: 't.state', count: 'count(i.id)' })
+
 /** Incidents that are open, by state. */
 export async function countOpenIncidents(db: Knex): Promise<{ state: string; count: number }[]> {
   return await query(
     db,
-    `SELECT t.state, count(i.id) AS count FROM unnest(ARRAY['waiting', 'alerting', 'acknowledged']) AS t(state)
+    typed`SELECT ${OPEN_INCIDENTS_COLUMNS} FROM unnest(ARRAY['waiting', 'alerting', 'acknowledged']) AS t(state)
      LEFT JOIN incidents i ON i.state = t.state AND i.resolved_at IS NULL GROUP BY t.state`,
   )
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/worker-messages.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Summary } from '../notifications/notification.ts'
 import { QUEUED } from '../notifications/store.ts'
 import type { NewNotification } from './incident.ts'
@@ -15,6 +15,13 @@ export interface StoredNotification extends NewNotification {
   incidentId: string | null
 }
 
+const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
+  id: 'id',
+  messageId: 'message_id',
+  message: 'message',
+  payload: 'payload',
+})
+
 /**
  * Stores notifications and their messages, for many checks in one statement; what an integration was told already it is
  * not told again. @returns the messages, to be published after the commit
@@ -24,9 +31,9 @@ export async function insertNotifications(
   notifications: readonly StoredNotification[],
 ): Promise<OutboxRow[]> {
   if (notifications.length === 0) return []
-  return await query<OutboxRow>(
+  return await query(
     tx,
-    `WITH made AS (
+    typed`WITH made AS (
        INSERT INTO notifications (id, integration_id, check_id, flip_id, check_status, incident_id, what, entry, detail,
          next_attempt_at, queued_until)
        SELECT id, "integrationId", "checkId", "flipId", status, "incidentId", what, entry, detail, now(),
@@ -36,7 +43,7 @@ export async function insertNotifications(
        ON CONFLICT DO NOTHING RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
-     RETURNING id, message_id AS "messageId", message, payload`,
+     RETURNING ${OUTBOX_ROW_COLUMNS}`,
     [
       QUEUED,
       JSON.stringify(notifications.map((notification) => ({ id: randomUUID(), ...notification }))),
@@ -59,9 +66,9 @@ export interface NewSummary {
 /** Stores messages about several checks and their outbox rows. @returns the latter, to be published after the commit */
 export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]): Promise<OutboxRow[]> {
   if (summaries.length === 0) return []
-  return await query<OutboxRow>(
+  return await query(
     tx,
-    `WITH made AS (
+    typed`WITH made AS (
        INSERT INTO notifications (id, integration_id, check_status, bundle_id, what, detail, next_attempt_at, queued_until)
        SELECT id, "integrationId", status, "bundleId", what, jsonb_build_object('summary', summary), now(), now() + ?::interval
        FROM json_to_recordset(?::json) AS t(id uuid, "integrationId" bigint, status text, "bundleId" uuid, what text,
@@ -69,7 +76,7 @@ export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]
        ON CONFLICT DO NOTHING RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM made
-     RETURNING id, message_id AS "messageId", message, payload`,
+     RETURNING ${OUTBOX_ROW_COLUMNS}`,
     [
       QUEUED,
       JSON.stringify(summaries.map((summary) => ({ ...summary, id: randomUUID() }))),

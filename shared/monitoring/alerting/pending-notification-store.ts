@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { OutboxRow } from '../../platform/broker/outbox-store.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { AlertNotification, NewNotification } from './incident.ts'
 import { insertNotifications } from './notification-store.ts'
 
@@ -34,6 +34,18 @@ export async function queueNotifications(tx: Knex, notifications: readonly Pendi
   )
 }
 
+const PENDING_NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
+  id: 'id',
+  incidentId: 'incident_id',
+  integrationId: 'integration_id',
+  what: 'what',
+  status: "'down'",
+  step: "(detail->>'step')::integer",
+  state: "'pending'",
+  attempts: '0',
+  isReplaced: 'false',
+})
+
 /** Locks and reads what incidents have still to tell, as messages that nobody has begun to send. */
 export async function lockPendingNotifications(
   tx: Knex,
@@ -42,8 +54,7 @@ export async function lockPendingNotifications(
   if (incidentIds.length === 0) return []
   return await query(
     tx,
-    `SELECT id, incident_id AS "incidentId", integration_id AS "integrationId", what, 'down' AS status,
-            (detail->>'step')::integer AS step, 'pending' AS state, 0 AS attempts, false AS "isReplaced"
+    typed`SELECT ${PENDING_NOTIFICATIONS_COLUMNS}
      FROM pending_notifications WHERE incident_id = ANY(?::uuid[]) AND NOT is_made ORDER BY n FOR UPDATE`,
     [incidentIds],
   )
@@ -65,6 +76,17 @@ export async function isPendingNotificationDue(db: Knex): Promise<boolean> {
 
 const HAS_ENDED = `NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = w.id AND n.state = 'pending')`
 
+const NEXT_COLUMNS = columns<NextNotification>({
+  id: 'w.id',
+  integrationId: 'w.integration_id',
+  incidentId: 'w.incident_id',
+  what: 'w.what',
+  entry: 'w.entry',
+  detail: 'w.detail',
+  checkId: 'i.check_id',
+  isNews: "i.resolved_at IS NULL AND i.state <> 'acknowledged'",
+})
+
 /**
  * Makes the next messages of integrations, as earlier ones end. What is over or acknowledged by now is not told.
  * @returns their messages, to be published after the commit
@@ -78,15 +100,13 @@ export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {
   if (!found?.mine) return []
   await execute(tx, `DELETE FROM pending_notifications w WHERE is_made AND ${HAS_ENDED}`, [])
   // The incidents are locked first, as by whoever decides about one: what is in other hands is left.
-  const next = await query<NextNotification>(
+  const next = await query(
     tx,
-    `SELECT next.* FROM (
+    typed`SELECT next.* FROM (
        SELECT integration_id, ${MAX_IN_FLIGHT} - count(*) FILTER (WHERE is_made) AS room FROM pending_notifications
        GROUP BY integration_id HAVING bool_or(NOT is_made)) AS queue
      CROSS JOIN LATERAL (
-       SELECT w.id, w.integration_id AS "integrationId", w.incident_id AS "incidentId", w.what, w.entry, w.detail,
-              i.check_id AS "checkId", i.resolved_at IS NULL AND i.state <> 'acknowledged' AS "isNews"
-       FROM pending_notifications w JOIN incidents i ON i.id = w.incident_id
+       SELECT ${NEXT_COLUMNS} FROM pending_notifications w JOIN incidents i ON i.id = w.incident_id
        WHERE w.integration_id = queue.integration_id AND NOT w.is_made ORDER BY w.n LIMIT greatest(0, queue.room)
        FOR KEY SHARE OF i SKIP LOCKED FOR UPDATE OF w SKIP LOCKED) AS next`,
   )

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Policy, Severity } from './policy.ts'
 import { NO_RULES, type PolicyFields, type RuleFields } from './read-policy.ts'
 
@@ -9,15 +9,22 @@ export interface StoredPolicy extends Policy {
   version: number
 }
 
-const COLUMNS = 'id, uuid, project_id AS "projectId", name, match, position, plan, version'
+const COLUMNS = columns<StoredPolicy>({
+  id: 'id',
+  uuid: 'uuid',
+  projectId: 'project_id',
+  name: 'name',
+  match: 'match',
+  position: 'position',
+  plan: 'plan',
+  version: 'version',
+})
 
 /** The policies of projects, the oldest first. */
 export async function policiesOf(db: Knex, projectIds: readonly number[]): Promise<StoredPolicy[]> {
-  return await query<StoredPolicy>(
-    db,
-    `SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`,
-    [projectIds],
-  )
+  return await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`, [
+    projectIds,
+  ])
 }
 
 /** What the rules of a check say of its alerts. */
@@ -28,23 +35,26 @@ export interface AlertRules {
   hasParents: boolean
 }
 
+const ALERT_RULES_COLUMNS = columns<AlertRules>({
+  checkId: 'check_id',
+  policyId: 'policy_id',
+  severity: 'severity',
+  hasParents: "parents <> '[]'",
+})
+
 /** The rules of those checks that have any. */
 export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promise<AlertRules[]> {
-  return await query<AlertRules>(
-    db,
-    `SELECT check_id AS "checkId", policy_id AS "policyId", severity, parents <> '[]' AS "hasParents"
-     FROM check_rules WHERE check_id = ANY(?::bigint[])`,
-    [checkIds],
-  )
+  return await query(db, typed`SELECT ${ALERT_RULES_COLUMNS} FROM check_rules WHERE check_id = ANY(?::bigint[])`, [
+    checkIds,
+  ])
 }
 
 /** @returns null when the project has no such policy */
 export async function findPolicy(db: Knex, projectId: number, uuid: string): Promise<StoredPolicy | null> {
-  const rows = await query<StoredPolicy>(
-    db,
-    `SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid`,
-    [projectId, uuid],
-  )
+  const rows = await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid`, [
+    projectId,
+    uuid,
+  ])
   return rows[0] ?? null
 }
 
@@ -55,9 +65,9 @@ export async function insertPolicy(
   fields: PolicyFields,
   uuid: string | null = null,
 ): Promise<StoredPolicy> {
-  const [policy] = await query<StoredPolicy>(
+  const [policy] = await query(
     tx,
-    `INSERT INTO alert_policies (uuid, project_id, name, match, position, plan)
+    typed`INSERT INTO alert_policies (uuid, project_id, name, match, position, plan)
      VALUES (coalesce(?::uuid, gen_random_uuid()), ?, ?, ?, ?, ?::jsonb) RETURNING ${COLUMNS}`,
     [uuid, projectId, fields.name, fields.match, fields.position, JSON.stringify(fields.plan)],
   )
@@ -67,9 +77,9 @@ export async function insertPolicy(
 
 /** @returns null when it was deleted meanwhile */
 export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): Promise<StoredPolicy | null> {
-  const rows = await query<StoredPolicy>(
+  const rows = await query(
     tx,
-    `UPDATE alert_policies SET name = ?, match = ?, position = ?, plan = ?::jsonb, version = version + 1 WHERE id = ?
+    typed`UPDATE alert_policies SET name = ?, match = ?, position = ?, plan = ?::jsonb, version = version + 1 WHERE id = ?
      RETURNING ${COLUMNS}`,
     [fields.name, fields.match, fields.position, JSON.stringify(fields.plan), id],
   )
@@ -92,12 +102,23 @@ export async function findRules(db: Knex, checkId: number): Promise<RuleFields> 
   return (await rulesOfChecks(db, [checkId])).get(checkId) ?? NO_RULES
 }
 
+const RULES_COLUMNS = columns<RuleFields & { id: number }>({
+  id: 'r.check_id',
+  policy: 'p.uuid',
+  severity: 'r.severity',
+  parents: 'r.parents',
+  parents_mode: 'r.parents_mode',
+  run: 'r.run',
+  sources: 'r.sources',
+  ping_auth: 'r.ping_auth',
+  previews: 'r.previews',
+})
+
 /** The rules of those checks that have any, by the id of the check. */
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
-  const rows = await query<RuleFields & { id: number }>(
+  const rows = await query(
     db,
-    `SELECT r.check_id AS id, p.uuid AS policy, r.severity, r.parents, r.parents_mode, r.run, r.sources, r.ping_auth,
-            r.previews
+    typed`SELECT ${RULES_COLUMNS}
      FROM check_rules r LEFT JOIN alert_policies p ON p.id = r.policy_id WHERE r.check_id = ANY(?::bigint[])`,
     [checkIds],
   )
@@ -143,11 +164,16 @@ export async function findAlertRules(db: Knex, checkId: number): Promise<AlertRu
   return rules ?? null
 }
 
+const PROJECT_TAGS_COLUMNS = columns<{ tags: string; policyId: number | null }>({
+  tags: 'c.tags',
+  policyId: 'r.policy_id',
+})
+
 /** What decides which policy applies to each check of a project. */
 export async function projectTags(db: Knex, projectId: number): Promise<{ tags: string; policyId: number | null }[]> {
   return await query(
     db,
-    `SELECT c.tags, r.policy_id AS "policyId" FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+    typed`SELECT ${PROJECT_TAGS_COLUMNS} FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
      WHERE c.project_id = ?`,
     [projectId],
   )

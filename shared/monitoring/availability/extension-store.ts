@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { shardOf } from '../../contracts/ping-batch.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { hasRules } from '../checks/rule-bits.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
@@ -38,7 +38,7 @@ export async function settleDoubtful(
   before: Micros,
   doubts: Doubts,
 ): Promise<{ ids: string; extended: number[]; left: number }> {
-  const rows = await query<Candidate>(tx, CANDIDATES, [ids, before, doubts.until])
+  const rows = await query(tx, CANDIDATES, [ids, before, doubts.until])
   const doubtful = rows.filter(({ isDoubtful }) => isDoubtful)
   if (doubtful.length === 0) return { ids: arrayOf(rows), extended: [], left: 0 }
   const ruleState = await findFacts(
@@ -75,6 +75,8 @@ function arrayOf(rows: readonly { id: number }[]): string {
   return `{${rows.map(({ id }) => id).join(',')}}`
 }
 
+const REFUSAL_COLUMNS = columns<{ checkId: number; at: Micros }>({ checkId: 'check_id', at: microsOf('last_at') })
+
 async function evaluateAll(
   tx: Knex,
   checks: readonly Candidate[],
@@ -88,9 +90,9 @@ async function evaluateAll(
   const isFound = new Set(found.map(keyOf))
   const gaps = [...found, ...stored.filter((gap) => !isFound.has(keyOf(gap)))]
   const refusals = Map.groupBy(
-    await query<{ checkId: number; at: Micros }>(
+    await query(
       tx,
-      `SELECT check_id AS "checkId", ${microsOf('last_at')} AS at FROM refused_pings
+      typed`SELECT ${REFUSAL_COLUMNS} FROM refused_pings
        WHERE check_id = ANY(?::bigint[]) AND reason <> 'secret' ORDER BY last_at`,
       [checks.map(({ id }) => id)],
     ),
@@ -122,19 +124,34 @@ const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval 
  * Locks the overdue checks that no ping holds at this moment. Those that are not overdue any more come back without a
  * lock, so that their marks can follow them.
  */
-const CANDIDATES = `
+const CANDIDATE_COLUMNS = columns<Candidate>({
+  id: 'id',
+  isDoubtful: `rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM requested)`,
+  kind: 'kind',
+  timeoutSeconds: 'timeout_seconds',
+  graceSeconds: 'grace_seconds',
+  schedule: 'schedule',
+  tz: 'tz',
+  status: 'status',
+  nPings: 'n_pings',
+  lastPing: microsOf('last_ping'),
+  lastStart: microsOf('last_start'),
+  lastStartRid: 'last_start_rid',
+  lastDuration: 'last_duration_us',
+  alertAfter: microsOf('alert_after'),
+  deadlineExtendedAt: microsOf('deadline_extended_at'),
+  ruleBits: 'rule_bits',
+  scheme: '(SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1)',
+})
+
+// The second SELECT lists its columns in the order of CANDIDATE_COLUMNS.
+const CANDIDATES = typed`
   WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before, ${timestampOf('?::bigint')} AS doubt),
   due AS (
     SELECT * FROM checks
     WHERE id = ANY((SELECT ids FROM requested)::bigint[]) AND alert_after < (SELECT before FROM requested) AND status <> 'down'
     FOR NO KEY UPDATE SKIP LOCKED)
-  SELECT id, rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM requested) AS "isDoubtful", kind, timeout_seconds AS "timeoutSeconds",
-         grace_seconds AS "graceSeconds", schedule, tz, status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
-         ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid", last_duration_us AS "lastDuration",
-         ${microsOf('alert_after')} AS "alertAfter", ${microsOf('deadline_extended_at')} AS "deadlineExtendedAt",
-         rule_bits AS "ruleBits",
-         (SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1) AS scheme
-  FROM due
+  SELECT ${CANDIDATE_COLUMNS} FROM due
   UNION ALL
   SELECT id, false, kind, timeout_seconds, grace_seconds, schedule, tz, status, n_pings, NULL, NULL, NULL, NULL, NULL, NULL,
          rule_bits, NULL

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { ListedGap } from './notice.ts'
 import { ALL_SHARDS } from './unavailable.ts'
@@ -14,18 +14,26 @@ const OF_PROJECT = `
     WHERE c.project_id = ? AND g.kind <> 'detection' AND u.gap_from < coalesce(g.until_at, 'infinity')
       AND u.gap_until > g.from_at) known`
 
-const COLUMNS = `g.id, g.listener, ${microsOf('g.from_at')} AS from, ${microsOf('g.until_at')} AS until, g.kind, g.cause,
-  CASE WHEN g.kind = 'detection' OR g.shards & ?::bigint = ?::bigint THEN 'all' ELSE 'some' END AS scope,
-  known.checks, known.heard`
+const COLUMNS = columns<ListedGap>({
+  id: 'g.id',
+  listener: 'g.listener',
+  from: microsOf('g.from_at'),
+  until: microsOf('g.until_at'),
+  kind: 'g.kind',
+  cause: 'g.cause',
+  scope: "CASE WHEN g.kind = 'detection' OR g.shards & ?::bigint = ?::bigint THEN 'all' ELSE 'some' END",
+  checks: 'known.checks',
+  heard: 'known.heard',
+})
 
 /** The gaps that are kept, the newest first. @param before id; null for the first page @param shards in use */
 export async function listGaps(
   db: Knex,
   { projectId, before, limit, shards }: { projectId: number; before: number | null; limit: number; shards: number },
 ): Promise<ListedGap[]> {
-  return await query<ListedGap>(
+  return await query(
     db,
-    `SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}
+    typed`SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}
      WHERE ?::bigint IS NULL OR (g.from_at, g.id) < (SELECT from_at, id FROM coverage_gaps WHERE id = ?::bigint)
      ORDER BY g.from_at DESC, g.id DESC LIMIT ?`,
     [...maskOf(shards), projectId, before, before, limit],
@@ -37,9 +45,9 @@ export async function listGaps(
  * check of it unknown; null when there is none. Pings by e-mail matter to projects that have any.
  */
 export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap | null> {
-  const [gap] = await query<ListedGap>(
+  const [gap] = await query(
     db,
-    `SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}
+    typed`SELECT ${COLUMNS} FROM coverage_gaps g, ${OF_PROJECT}
      WHERE g.kind IN ('full', 'clock') AND g.listener IN ('http', 'smtp')
        AND (g.until_at IS NULL OR g.until_at > now() - interval '1 day')
        AND (g.until_at IS NULL OR g.until_at - g.from_at >= interval '1 minute' OR known.checks > 0)
@@ -53,11 +61,17 @@ export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap
   return gap ?? null
 }
 
+const GAPS_COLUMNS = columns<{ listener: 'http' | 'smtp'; from: Micros; cause: string }>({
+  listener: 'listener',
+  from: microsOf('min(from_at)'),
+  cause: 'min(cause)',
+})
+
 /** Gaps in which no ping can be taken at this moment, the oldest first. */
 export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; from: Micros; cause: string }[]> {
   return await query(
     db,
-    `SELECT listener, ${microsOf('min(from_at)')} AS from, min(cause) AS cause FROM coverage_gaps
+    typed`SELECT ${GAPS_COLUMNS} FROM coverage_gaps
      WHERE until_at IS NULL AND kind <> 'detection' AND listener IN ('http', 'smtp') GROUP BY listener ORDER BY 2`,
   )
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { ALL_SHARDS, type Gap, type Listener } from './unavailable.ts'
 
@@ -96,12 +96,20 @@ export async function lastDoubt(db: Knex): Promise<Micros | null> {
   return row?.at ?? null
 }
 
+const GAP_COLUMNS = columns<Omit<Gap, 'shards'> & { shards: string }>({
+  listener: 'listener',
+  shards: 'shards::text',
+  from: microsOf('from_at'),
+  until: microsOf('until_at'),
+  kind: 'kind',
+  cause: 'cause',
+})
+
 /** Gaps that may touch what was expected after an instant, open ones included. */
 export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
-  const rows = await query<Omit<Gap, 'shards'> & { shards: string }>(
+  const rows = await query(
     db,
-    `SELECT listener, shards::text, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, kind, cause
-     FROM coverage_gaps WHERE kind <> 'detection' AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')})
+    typed`SELECT ${GAP_COLUMNS} FROM coverage_gaps WHERE kind <> 'detection' AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')})
      ORDER BY from_at`,
     [since],
   )
@@ -113,14 +121,14 @@ export function listenerOf(scheme: string | null): Listener {
   return scheme === 'email' ? 'smtp' : 'http'
 }
 
+const LISTENERS_COLUMNS = columns<{ id: number; scheme: string | null }>({
+  id: 't.id',
+  scheme: '(SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1)',
+})
+
 /** The listeners that checks ping, by the id of the check. */
 export async function listenersOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Listener>> {
-  const rows = await query<{ id: number; scheme: string | null }>(
-    db,
-    `SELECT t.id, (SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1) AS scheme
-     FROM unnest(?::bigint[]) AS t(id)`,
-    [checkIds],
-  )
+  const rows = await query(db, typed`SELECT ${LISTENERS_COLUMNS} FROM unnest(?::bigint[]) AS t(id)`, [checkIds])
   return new Map(rows.map(({ id, scheme }) => [id, listenerOf(scheme)]))
 }
 

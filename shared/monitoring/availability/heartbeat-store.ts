@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
 /** The listeners that pings come through. */
@@ -40,7 +40,7 @@ export async function signOff(db: Knex, instance: string): Promise<void> {
  * barrier sent afterwards waits for every ping that arrived before.
  */
 export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {
-  const [row] = await query<{ until: Micros; limit_at: Micros }>(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
+  const [row] = await query(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
   if (!row) throw new Error('the database did not tell its time')
   return { until: row.until, stalledMicros: row.limit_at - row.until }
 }
@@ -64,18 +64,21 @@ const STORE_HEARTBEAT = `
     SET until_at = excluded.until_at, settled_until = excluded.settled_until, settles_within = excluded.settles_within
     WHERE listener_heartbeats.ended IS NULL`
 
+const SETTLED_UNTIL_COLUMNS = columns<{ until: Micros; limit_at: Micros }>({
+  until: microsOf('least(limit_at, (SELECT min(settled) FROM listeners))'),
+  limit_at: microsOf('limit_at'),
+})
+
 /**
  * Outside a transaction `now()` is no later than what the statement sees, so a listener it does not see has begun
  * after it. One that is silent counts as having settled what is too old to be answered.
  */
-const SETTLED_UNTIL = `
+const SETTLED_UNTIL = typed`
   WITH clock AS (SELECT now() AS at, now() - ?::int * interval '1 millisecond' AS limit_at),
   listeners AS (
     SELECT greatest(settled_until, limit_at - settles_within) AS settled FROM listener_heartbeats, clock
     WHERE ended IS NULL AND settled_until IS NOT NULL AND until_at > at - ?::int * interval '1 millisecond')
-  SELECT ${microsOf('least(limit_at, (SELECT min(settled) FROM listeners))')} AS until,
-         ${microsOf('limit_at')} AS limit_at
-  FROM clock`
+  SELECT ${SETTLED_UNTIL_COLUMNS} FROM clock`
 
 /**
  * How long a listener that does not beat counts for the sweep: then it is taken to be gone. Longer than most outages of

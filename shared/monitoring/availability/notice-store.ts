@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { NOTICE } from './evaluate-absence.ts'
 import type { UnknownCheck } from './notice.ts'
 
@@ -23,6 +23,22 @@ export interface DueUnknown extends UnknownCheck {
 /** One sweeper at a time: two would make two messages of one. */
 const LOCK = 5_217_005
 
+const DUE_UNKNOWN_COLUMNS = columns<DueUnknown>({
+  id: 'w.id',
+  checkId: 'w.check_id',
+  uuid: 'c.uuid',
+  label: "coalesce(nullif(c.name, ''), c.uuid::text)",
+  tags: 'c.tags',
+  gapFrom: microsOf('w.gap_from'),
+  gapUntil: microsOf('w.gap_until'),
+  nextAt: microsOf('w.next_at'),
+  expectedAt: microsOf('w.expected_at'),
+  projectId: 'p.id',
+  projectUuid: 'p.uuid',
+  isWanted: 'p.notify_unknown',
+  policyId: 'r.policy_id',
+})
+
 /**
  * Claims checks that are unknown and will not prove themselves within an hour after the gap: of projects whose first one
  * was excused two minutes ago, unless the same gap was told of within the last hour.
@@ -30,9 +46,9 @@ const LOCK = 5_217_005
 export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
   const [lock] = await query<{ taken: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?) AS taken', [LOCK])
   if (!lock?.taken) return []
-  return await query<DueUnknown>(
+  return await query(
     tx,
-    `WITH waiting AS (
+    typed`WITH waiting AS (
        SELECT u.*, c.project_id FROM unknown_periods u JOIN checks c ON c.id = u.check_id
        WHERE u.until_at IS NULL AND u.notified_at IS NULL
          AND (u.next_at IS NULL OR u.next_at > u.gap_until + interval '${NOTICE.soonSeconds} seconds')),
@@ -44,10 +60,7 @@ export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
            AND (notified.reason = 'REFUSED_PING' AND waiting.reason = 'REFUSED_PING'
                 OR notified.gap_from <= waiting.gap_until AND notified.gap_until >= waiting.gap_from))
        GROUP BY project_id HAVING min(deadline_extended_at) <= now() - interval '${NOTICE.afterSeconds} seconds')
-     SELECT w.id, w.check_id AS "checkId", c.uuid, coalesce(nullif(c.name, ''), c.uuid::text) AS label, c.tags,
-            ${microsOf('w.gap_from')} AS "gapFrom", ${microsOf('w.gap_until')} AS "gapUntil",
-            ${microsOf('w.next_at')} AS "nextAt", ${microsOf('w.expected_at')} AS "expectedAt",
-            p.id AS "projectId", p.uuid AS "projectUuid", p.notify_unknown AS "isWanted", r.policy_id AS "policyId"
+     SELECT ${DUE_UNKNOWN_COLUMNS}
      FROM waiting w JOIN due ON due.project_id = w.project_id JOIN checks c ON c.id = w.check_id
        JOIN projects p ON p.id = w.project_id LEFT JOIN check_rules r ON r.check_id = w.check_id
      ORDER BY w.project_id, label`,

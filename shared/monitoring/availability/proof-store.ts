@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type Micros, microsOfMillis } from '../../time.ts'
 import { elapsed, type Moment, type Span } from './attestation.ts'
 import type { Refusals } from './refusals.ts'
@@ -71,21 +71,37 @@ export async function closeListener(db: Knex, listener: 'http' | 'smtp'): Promis
 /** Days of proofs that are looked at: longer than a removed door may stay away. */
 const PROOF_DAYS = 2
 
+interface ProofRow extends Omit<Proof, 'shards' | 'isClean' | 'isClosed'> {
+  shards: string | null
+  isClean: boolean
+  isClosed: boolean
+  now: Micros
+  since: Micros
+}
+
+const PROOF_COLUMNS = columns<ProofRow>({
+  kind: 'kind',
+  instance: 'instance',
+  from: microsOf('from_at'),
+  until: microsOf('until_at'),
+  shards: 'shards::text',
+  isClean: "coalesce(ended IN ('clean', 'closed'), false)",
+  isClosed: "coalesce(ended = 'closed', false)",
+  now: microsOf('clock.at'),
+  since: microsOf('clock.since'),
+})
+
 /** Proofs of the last days with what each kind proved last before, and the time of the database. */
 export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros; proofs: Proof[] }> {
-  const rows = await query<Required<Omit<Proof, 'shards'>> & { shards: string | null; now: Micros; since: Micros }>(
+  const rows = await query(
     db,
-    `WITH clock AS (SELECT now() AS at, now() - make_interval(days => ?::int) AS since),
+    typed`WITH clock AS (SELECT now() AS at, now() - make_interval(days => ?::int) AS since),
      recent AS (
        SELECT listener_heartbeats.* FROM listener_heartbeats, clock WHERE span IS NOT NULL AND until_at > since
        UNION ALL
        (SELECT DISTINCT ON (kind) listener_heartbeats.* FROM listener_heartbeats, clock WHERE span IS NOT NULL AND until_at <= since
         ORDER BY kind, until_at DESC))
-     SELECT kind, instance, ${microsOf('from_at')} AS from, ${microsOf('until_at')} AS until, shards::text,
-            coalesce(ended IN ('clean', 'closed'), false) AS "isClean",
-            coalesce(ended = 'closed', false) AS "isClosed", ${microsOf('clock.at')} AS now,
-            ${microsOf('clock.since')} AS since
-     FROM clock LEFT JOIN recent ON true`,
+     SELECT ${PROOF_COLUMNS} FROM clock LEFT JOIN recent ON true`,
     [PROOF_DAYS],
   )
   const [first] = rows

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
 /** That a check was excused and has not been heard since. */
@@ -13,13 +13,17 @@ export interface OpenUnknown {
   reason: 'GAP' | 'REFUSED_PING'
 }
 
+const OPEN_UNKNOWN_COLUMNS = columns<OpenUnknown>({
+  expectedAt: microsOf("(u.expected_at - c.grace_seconds * interval '1 second')"),
+  nextAt: microsOf('u.next_at'),
+  reason: 'u.reason',
+})
+
 /** What a check was excused for, as long as nothing was heard of it since; null else. */
 export async function findOpenUnknown(db: Knex, checkId: number): Promise<OpenUnknown | null> {
-  const [found] = await query<OpenUnknown>(
+  const [found] = await query(
     db,
-    `SELECT ${microsOf("(u.expected_at - c.grace_seconds * interval '1 second')")} AS "expectedAt",
-            ${microsOf('u.next_at')} AS "nextAt", u.reason
-     FROM unknown_periods u JOIN checks c ON c.id = u.check_id
+    typed`SELECT ${OPEN_UNKNOWN_COLUMNS} FROM unknown_periods u JOIN checks c ON c.id = u.check_id
      WHERE u.check_id = ? AND u.until_at IS NULL AND c.status = 'up'
        AND c.deadline_extended_at > coalesce(c.last_ping, '-infinity'::timestamptz)
      ORDER BY u.id DESC LIMIT 1`,

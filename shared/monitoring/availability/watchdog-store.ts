@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
 /** Interval of reports to the external monitor, sent by the first sweeper (docs/spec/alerting.md#coverage-gaps). */
@@ -39,13 +39,15 @@ export async function recordUnfed(db: Knex, problem: string): Promise<void> {
   )
 }
 
+const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: string | null }>({
+  now: microsOf('now()'),
+  fedAt: microsOf('watchdog_fed_at'),
+  problem: 'watchdog_problem',
+})
+
 /** When the monitor outside last answered, null when it never did; and what went wrong since, null when nothing did. */
 export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {
-  const [row] = await query<{ now: Micros; fedAt: Micros | null; problem: string | null }>(
-    db,
-    `SELECT ${microsOf('now()')} AS now, ${microsOf('watchdog_fed_at')} AS "fedAt", watchdog_problem AS problem
-     FROM (SELECT) one LEFT JOIN installation ON true`,
-  )
+  const [row] = await query(db, typed`SELECT ${WATCHDOG_COLUMNS} FROM (SELECT) one LEFT JOIN installation ON true`)
   if (!row) throw new Error('the database did not tell its time')
   return row
 }

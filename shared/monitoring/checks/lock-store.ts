@@ -1,6 +1,7 @@
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
+import { columns, typed } from '../../platform/database/sql.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 
 /** What the state machine must know of a check; read under its lock. */
@@ -14,22 +15,43 @@ export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
  * without a row are left out: those checks were deleted.
  */
 export async function lockChecks(run: RunPrepared, ids: readonly number[]): Promise<LockedCheck[]> {
-  return await run<LockedCheck>(LOCK_CHECKS, [ids])
+  return await run(LOCK_CHECKS, [ids])
 }
 
-const LOCK_CHECKS: Prepared = {
+const LOCKED_CHECK_COLUMNS = columns<LockedCheck>({
+  id: 'id',
+  uuid: 'uuid',
+  kind: 'kind',
+  timeoutSeconds: 'timeout_seconds',
+  graceSeconds: 'grace_seconds',
+  schedule: 'schedule',
+  tz: 'tz',
+  manualResume: 'manual_resume',
+  methods: 'methods',
+  startKw: 'start_kw',
+  successKw: 'success_kw',
+  failureKw: 'failure_kw',
+  filterSubject: 'filter_subject',
+  filterBody: 'filter_body',
+  filterHttpBody: 'filter_http_body',
+  filterDefaultFail: 'filter_default_fail',
+  status: 'status',
+  nPings: 'n_pings',
+  lastPing: microsOf('last_ping'),
+  lastStart: microsOf('last_start'),
+  lastStartRid: 'last_start_rid',
+  lastDuration: 'last_duration_us',
+  alertAfter: microsOf('alert_after'),
+  deadlineExtendedAt: microsOf('deadline_extended_at'),
+  ruleBits: 'rule_bits',
+})
+
+const LOCK_CHECKS = {
   name: 'lock-checks',
-  text: `
-    SELECT id, uuid, kind, timeout_seconds AS "timeoutSeconds", grace_seconds AS "graceSeconds", schedule, tz,
-           manual_resume AS "manualResume", methods, start_kw AS "startKw", success_kw AS "successKw",
-           failure_kw AS "failureKw", filter_subject AS "filterSubject", filter_body AS "filterBody",
-           filter_http_body AS "filterHttpBody", filter_default_fail AS "filterDefaultFail",
-           status, n_pings AS "nPings", ${microsOf('last_ping')} AS "lastPing",
-           ${microsOf('last_start')} AS "lastStart", last_start_rid AS "lastStartRid",
-           last_duration_us AS "lastDuration", ${microsOf('alert_after')} AS "alertAfter",
-           ${microsOf('deadline_extended_at')} AS "deadlineExtendedAt", rule_bits AS "ruleBits"
+  text: typed`
+    SELECT ${LOCKED_CHECK_COLUMNS}
     FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
-}
+} satisfies Prepared
 
 /**
  * Stores what pings changed, for many checks in one statement, at the latest with the commit; the caller holds their

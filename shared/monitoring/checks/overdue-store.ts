@@ -3,7 +3,7 @@ import { alertsReevaluate } from '../../contracts/worker-messages.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { type Doubts, settleDoubtful } from '../availability/extension-store.ts'
 
@@ -56,15 +56,10 @@ export async function sweepOverdue(
 ): Promise<Swept> {
   return await transaction(db, async (tx) => {
     await execute(tx, FIX_PLAN)
-    const [due] = await query<Due>(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
+    const [due] = await query(tx, DUE, [before, shards.total, shards.answered, OVERDUE_PAGE])
     if (!due || due.ids === null) return { looked: 0, messages: [], down: [], extended: [] }
     const settled = doubts ? await settleDoubtful(tx, due.ids, before, doubts) : { ids: due.ids, extended: [], left: 0 }
-    const rows = await query<OutboxRow & SweptRow>(tx, TAKE_DOWN, [
-      settled.ids,
-      before,
-      alertsReevaluate.name,
-      RESEND_AFTER,
-    ])
+    const rows = await query(tx, TAKE_DOWN, [settled.ids, before, alertsReevaluate.name, RESEND_AFTER])
     const [first] = rows
     const count = (first?.settled ?? 0) + settled.extended.length + settled.left
     return {
@@ -121,15 +116,25 @@ export const FIX_PLAN = `
   SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 
+const DUE_COLUMNS = columns<Due>({ ids: 'array_agg(check_id)::text', count: 'count(*)' })
+
 /** Step 1. @param values before (microseconds), number of shards, shards, limit */
-export const DUE = `
-  SELECT array_agg(check_id)::text AS ids, count(*) AS count
-  FROM (SELECT check_id FROM check_deadlines
+export const DUE = typed`
+  SELECT ${DUE_COLUMNS} FROM (SELECT check_id FROM check_deadlines
         WHERE next_check_at < ${timestampOf('?::bigint')} AND check_id % ? = ANY(?::bigint[])
         ORDER BY next_check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED) due`
 
+const SWEEP_OVERDUE_COLUMNS = columns<OutboxRow & SweptRow>({
+  id: 'sent.id',
+  messageId: 'sent.message_id',
+  message: 'sent.message',
+  payload: 'sent.payload',
+  settled: 'counted.settled',
+  down: '(SELECT json_agg(check_id) FROM recorded)',
+})
+
 /** Steps 2 to 5. @param values ids, before (microseconds), name of the message, time until it is sent again */
-export const TAKE_DOWN = `
+export const TAKE_DOWN = typed`
   WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before),
   seen AS MATERIALIZED (
     SELECT id, alert_after, alert_after IS NULL OR status = 'down' AS is_done FROM checks
@@ -158,6 +163,5 @@ export const TAKE_DOWN = `
     INSERT INTO outbox (message_id, message, payload, resend_at)
     SELECT gen_random_uuid(), ?, '{}', now() + ?::interval WHERE EXISTS (SELECT 1 FROM recorded)
     RETURNING id, message_id, message, payload)
-  SELECT sent.id, sent.message_id AS "messageId", sent.message, sent.payload, counted.settled,
-         (SELECT json_agg(check_id) FROM recorded) AS down
+  SELECT ${SWEEP_OVERDUE_COLUMNS}
   FROM (SELECT (SELECT count(*) FROM moved) + (SELECT count(*) FROM ended) AS settled) counted LEFT JOIN sent ON true`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
@@ -15,31 +15,57 @@ export interface AssignedCheck extends Check {
 }
 
 /** A check as the rules know it; instants as whole microseconds. A description of before the limit is cut to it. */
-const CHECK_COLUMNS = `
-  checks.id, checks.uuid, checks.project_id AS "projectId", checks.name, checks.slug, checks.tags,
-  left(checks.description, ${MAX_DESC_LENGTH}) AS "desc", checks.badge_key AS "badgeKey", checks.kind,
-  checks.timeout_seconds AS "timeoutSeconds", checks.grace_seconds AS "graceSeconds", checks.schedule, checks.tz,
-  checks.manual_resume AS "manualResume", checks.methods, checks.start_kw AS "startKw",
-  checks.success_kw AS "successKw", checks.failure_kw AS "failureKw", checks.filter_subject AS "filterSubject",
-  checks.filter_body AS "filterBody", checks.filter_http_body AS "filterHttpBody",
-  checks.filter_default_fail AS "filterDefaultFail", checks.status, checks.n_pings AS "nPings",
-  ${microsOf('checks.last_ping')} AS "lastPing", ${microsOf('checks.last_start')} AS "lastStart",
-  checks.last_start_rid AS "lastStartRid", checks.last_duration_us AS "lastDuration",
-  ${microsOf('checks.alert_after')} AS "alertAfter", ${microsOf('checks.deadline_extended_at')} AS "deadlineExtendedAt",
-  checks.rule_bits AS "ruleBits"`
+const CHECK_COLUMNS = columns<Check>({
+  id: 'checks.id',
+  uuid: 'checks.uuid',
+  projectId: 'checks.project_id',
+  name: 'checks.name',
+  slug: 'checks.slug',
+  tags: 'checks.tags',
+  desc: `left(checks.description, ${MAX_DESC_LENGTH})`,
+  badgeKey: 'checks.badge_key',
+  kind: 'checks.kind',
+  timeoutSeconds: 'checks.timeout_seconds',
+  graceSeconds: 'checks.grace_seconds',
+  schedule: 'checks.schedule',
+  tz: 'checks.tz',
+  manualResume: 'checks.manual_resume',
+  methods: 'checks.methods',
+  startKw: 'checks.start_kw',
+  successKw: 'checks.success_kw',
+  failureKw: 'checks.failure_kw',
+  filterSubject: 'checks.filter_subject',
+  filterBody: 'checks.filter_body',
+  filterHttpBody: 'checks.filter_http_body',
+  filterDefaultFail: 'checks.filter_default_fail',
+  status: 'checks.status',
+  nPings: 'checks.n_pings',
+  lastPing: microsOf('checks.last_ping'),
+  lastStart: microsOf('checks.last_start'),
+  lastStartRid: 'checks.last_start_rid',
+  lastDuration: 'checks.last_duration_us',
+  alertAfter: microsOf('checks.alert_after'),
+  deadlineExtendedAt: microsOf('checks.deadline_extended_at'),
+  ruleBits: 'checks.rule_bits',
+})
 
-const ASSIGNED = `
-  COALESCE((SELECT array_agg(integrations.uuid::text) FROM check_integrations
-            JOIN integrations ON integrations.id = check_integrations.integration_id
-            WHERE check_integrations.check_id = checks.id), '{}') AS "integrationIds"`
+const ASSIGNED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
+  integrationIds: `
+    COALESCE((SELECT array_agg(integrations.uuid::text) FROM check_integrations
+              JOIN integrations ON integrations.id = check_integrations.integration_id
+              WHERE check_integrations.check_id = checks.id), '{}')`,
+})
+
+const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
+  integrationIds: "COALESCE(assigned.ids, '{}')",
+})
 
 /** The checks of a project in the order of their creation. @param slug only those with exactly this slug */
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
   // One pass over the assignments of the project instead of one look-up per check.
-  const rows = await query<AssignedCheck>(
+  const rows = await query(
     db,
-    `SELECT ${CHECK_COLUMNS}, COALESCE(assigned.ids, '{}') AS "integrationIds"
-     FROM checks LEFT JOIN (
+    typed`SELECT ${CHECK_COLUMNS}, ${JOINED_COLUMNS} FROM checks LEFT JOIN (
        SELECT check_integrations.check_id, array_agg(integrations.uuid::text) AS ids
        FROM integrations JOIN check_integrations ON check_integrations.integration_id = integrations.id
        WHERE integrations.project_id = ? GROUP BY check_integrations.check_id
@@ -52,14 +78,14 @@ export async function listChecks(db: Knex, projectId: number, slug?: string): Pr
 
 /** A check of any project; the caller compares `projectId`, since a foreign check and no check are told apart. */
 export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck | null> {
-  const rows = await query<AssignedCheck>(db, `SELECT ${CHECK_COLUMNS}, ${ASSIGNED} FROM checks WHERE uuid = ?`, [uuid])
+  const rows = await query(db, typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
 
 /** Checks of any project, in the order of the ids; null for those that were deleted. */
 export async function findChecks(db: Knex, ids: readonly number[]): Promise<(AssignedCheck | null)[]> {
-  const sql = `SELECT ${CHECK_COLUMNS}, ${ASSIGNED} FROM checks WHERE id = ANY(?::bigint[])`
-  const rows = await query<AssignedCheck>(db, sql, [ids])
+  const sql = typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE id = ANY(?::bigint[])`
+  const rows = await query(db, sql, [ids])
   const checks = new Map(rows.map((check) => [check.id, check]))
   return ids.map((id) => checks.get(id) ?? null)
 }
@@ -79,9 +105,9 @@ export async function findUuidByUniqueKey(db: Knex, projectId: number, key: stri
 
 /** Reads a check of the project and keeps everybody else from changing it until the transaction ends. */
 export async function lockCheck(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck | null> {
-  const rows = await query<Check>(
+  const rows = await query(
     tx,
-    `SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? AND uuid = ? FOR UPDATE`,
+    typed`SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? AND uuid = ? FOR UPDATE`,
     [projectId, uuid],
   )
   const [check] = rows
@@ -107,9 +133,9 @@ const CRITERIA = {
 export async function findUnique(db: Knex, projectId: number, criteria: UniqueCriteria): Promise<Check | null> {
   const entries = Object.entries(criteria)
   const conditions = entries.map(([field]) => `AND ${isCriterion(field) ? CRITERIA[field] : 'false'}`)
-  const rows = await query<Check>(
+  const rows = await query(
     db,
-    `SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? ${conditions.join(' ')} ORDER BY id LIMIT 1`,
+    typed`SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? ${conditions.join(' ')} ORDER BY id LIMIT 1`,
     [projectId, ...entries.map(([, value]) => value)],
   )
   return rows[0] ?? null
@@ -157,9 +183,9 @@ export async function insertCheck(
   const columns = toColumns(settings)
   if (identity.uuid !== undefined) columns.push(['uuid', identity.uuid])
   if (identity.badgeKey !== undefined) columns.push(['badge_key', identity.badgeKey])
-  const rows = await query<Check>(
+  const rows = await query(
     tx,
-    `INSERT INTO checks (project_id, ${columns.map(([column]) => column).join(', ')})
+    typed`INSERT INTO checks (project_id, ${columns.map(([column]) => column).join(', ')})
      VALUES (?, ${columns.map(() => '?').join(', ')}) RETURNING ${CHECK_COLUMNS}`,
     [projectId, ...columns.map(([, value]) => value)],
   )
@@ -234,13 +260,11 @@ function isSetting(field: string): field is keyof typeof SETTING_COLUMNS {
   return Object.hasOwn(SETTING_COLUMNS, field)
 }
 
+const CHECK_OWNER_COLUMNS = columns<{ id: number; projectId: number }>({ id: 'id', projectId: 'project_id' })
+
 /** Whose check this is; null when there is no such check. */
 export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: number; projectId: number } | null> {
-  const rows = await query<{ id: number; projectId: number }>(
-    db,
-    'SELECT id, project_id AS "projectId" FROM checks WHERE uuid = ?',
-    [uuid],
-  )
+  const rows = await query(db, typed`SELECT ${CHECK_OWNER_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
 

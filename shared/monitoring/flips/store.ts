@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import { alertsReevaluate } from '../../contracts/worker-messages.ts'
-import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
+import { OUTBOX_ROW_COLUMNS, type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StatusChange } from '../checks/state-machine.ts'
 import type { Flip, FlipRange } from './filters.ts'
@@ -21,12 +21,13 @@ const DECIDE_SILENT = `
   INSERT INTO alert_decisions (check_id, flip_id, at, outcome, reason)
   SELECT check_id, id, at, 'none', ${SILENT_REASON} FROM flipped WHERE processed_at IS NOT NULL`
 
+const FLIP_COLUMNS = columns<Flip>({ at: microsOf('at'), from: 'from_status', to: 'to_status' })
+
 /** The stored flips of a check within a range of time, newest first. */
 export async function listFlips(db: Knex, checkId: number, range: FlipRange): Promise<Flip[]> {
-  const rows = await query<Flip>(
+  const rows = await query(
     db,
-    `SELECT ${microsOf('at')} AS at, from_status AS "from", to_status AS "to"
-     FROM flips
+    typed`SELECT ${FLIP_COLUMNS} FROM flips
      WHERE check_id = ?
        AND (?::bigint IS NULL OR at >= ${timestampOf('?::bigint')})
        AND (?::bigint IS NULL OR at < ${timestampOf('?::bigint')})
@@ -71,7 +72,7 @@ export interface NewFlip extends StatusChange {
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []
-  return await run<OutboxRow>(RECORD_FLIPS, [
+  return await run(RECORD_FLIPS, [
     flips.map((flip) => flip.checkId),
     flips.map((flip) => flip.at),
     flips.map((flip) => flip.from),
@@ -83,9 +84,9 @@ export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): 
   ])
 }
 
-const RECORD_FLIPS: Prepared = {
+const RECORD_FLIPS = {
   name: 'record-flips',
-  text: `
+  text: typed`
   WITH flipped AS (
     INSERT INTO flips (check_id, at, from_status, to_status, reason, processed_at)
     SELECT check_id, ${timestampOf('at')}, from_status, to_status, reason, CASE WHEN processed THEN now() END
@@ -96,5 +97,5 @@ const RECORD_FLIPS: Prepared = {
   INSERT INTO outbox (message_id, message, payload, resend_at)
   SELECT gen_random_uuid(), $7, '{}', now() + $8::interval
   WHERE EXISTS (SELECT 1 FROM flipped WHERE processed_at IS NULL)
-  RETURNING id, message_id AS "messageId", message, payload`,
-}
+  RETURNING ${OUTBOX_ROW_COLUMNS}`,
+} satisfies Prepared

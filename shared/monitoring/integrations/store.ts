@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** An integration as lists show it. */
 interface ListedIntegration {
@@ -20,28 +20,31 @@ export interface StoredIntegration extends ListedIntegration {
   isEmailVerified: boolean
 }
 
-const COLUMNS = `
-  id, uuid, project_id AS "projectId", kind, name, sealed_config AS "sealedConfig", disabled_at AS "disabledAt",
-  last_notify_at AS "lastNotifyAt", last_error AS "lastError",
-  email_verified AS "isEmailVerified"`
+const COLUMNS = columns<StoredIntegration>({
+  id: 'id',
+  uuid: 'uuid',
+  projectId: 'project_id',
+  kind: 'kind',
+  name: 'name',
+  sealedConfig: 'sealed_config',
+  disabledAt: 'disabled_at',
+  lastNotifyAt: 'last_notify_at',
+  lastError: 'last_error',
+  isEmailVerified: 'email_verified',
+})
 
 /** The integrations of a project, disabled ones included, in the order of their creation. */
 export async function listIntegrations(db: Knex, projectId: number): Promise<StoredIntegration[]> {
-  const rows = await query<StoredIntegration>(
-    db,
-    `SELECT ${COLUMNS} FROM integrations WHERE project_id = ? ORDER BY id`,
-    [projectId],
-  )
+  const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? ORDER BY id`, [projectId])
   return rows
 }
 
 /** An integration of this project; null for unknown and foreign ones alike. */
 export async function findIntegration(db: Knex, projectId: number, uuid: string): Promise<StoredIntegration | null> {
-  const rows = await query<StoredIntegration>(
-    db,
-    `SELECT ${COLUMNS} FROM integrations WHERE project_id = ? AND uuid = ?`,
-    [projectId, uuid],
-  )
+  const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? AND uuid = ?`, [
+    projectId,
+    uuid,
+  ])
   return rows[0] ?? null
 }
 
@@ -70,9 +73,9 @@ export async function insertIntegration(
     isEmailVerified?: boolean
   },
 ): Promise<StoredIntegration> {
-  const rows = await query<StoredIntegration>(
+  const rows = await query(
     db,
-    `INSERT INTO integrations (project_id, kind, name, sealed_config, uuid, email_verified)
+    typed`INSERT INTO integrations (project_id, kind, name, sealed_config, uuid, email_verified)
      VALUES (?, ?, ?, ?, COALESCE(?::uuid, gen_random_uuid()), ?) RETURNING ${COLUMNS}`,
     [
       channel.projectId,
@@ -144,13 +147,26 @@ export interface ListedNotification {
   size: number
 }
 
+const LISTED_NOTIFICATION_COLUMNS = columns<ListedNotification>({
+  id: 'n.id',
+  checkUuid: 'c.uuid',
+  checkStatus: 'n.check_status',
+  state: 'n.state',
+  error: 'n.error',
+  attempts: 'n.attempts',
+  createdAt: 'n.created_at',
+  nextAttemptAt: 'n.next_attempt_at',
+  finishedAt: 'n.finished_at',
+  what: 'n.what',
+  incident: 'n.incident_id',
+  size: 'coalesce(b.size, 1)',
+})
+
 /** What was or is to be sent through an integration, newest first. */
 export async function listNotifications(db: Knex, integrationId: number, limit: number): Promise<ListedNotification[]> {
-  return await query<ListedNotification>(
+  return await query(
     db,
-    `SELECT n.id, c.uuid AS "checkUuid", n.check_status AS "checkStatus", n.state, n.error, n.attempts,
-            n.created_at AS "createdAt", n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt", n.what,
-            n.incident_id AS incident, coalesce(b.size, 1) AS size
+    typed`SELECT ${LISTED_NOTIFICATION_COLUMNS}
      FROM notifications n LEFT JOIN notification_bundles b ON b.id = n.bundle_id LEFT JOIN checks c ON c.id = n.check_id
      WHERE n.integration_id = ? ORDER BY n.created_at DESC, n.id LIMIT ?`,
     [integrationId, limit],

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { WindowTime } from './window.ts'
@@ -16,17 +16,17 @@ export interface UptimeSubject {
   oldest: StoredStatus
 }
 
+const UPTIME_SUBJECT_COLUMNS = columns<UptimeSubject>({
+  uuid: 'c.uuid',
+  tags: 'c.tags',
+  createdAt: microsOf('c.created_at'),
+  before: `(SELECT to_status FROM flips WHERE check_id = c.id AND at < ${timestampOf('?::bigint')} ORDER BY id DESC LIMIT 1)`,
+  oldest: 'COALESCE((SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status)',
+})
+
 /** @returns null when the check is gone */
 export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): Promise<UptimeSubject | null> {
-  const [row] = await query<UptimeSubject>(
-    db,
-    `SELECT c.uuid, c.tags, ${microsOf('c.created_at')} AS "createdAt",
-            (SELECT to_status FROM flips WHERE check_id = c.id AND at < ${timestampOf('?::bigint')}
-             ORDER BY id DESC LIMIT 1) AS before,
-            COALESCE((SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) AS oldest
-     FROM checks c WHERE c.id = ?`,
-    [at, checkId],
-  )
+  const [row] = await query(db, typed`SELECT ${UPTIME_SUBJECT_COLUMNS} FROM checks c WHERE c.id = ?`, [at, checkId])
   return row ?? null
 }
 
@@ -34,6 +34,12 @@ export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): 
 export async function listUnknown(db: Knex, checkId: number, from: Micros, until: Micros): Promise<WindowTime[]> {
   return (await listUnknownOfChecks(db, [checkId], from, until)).get(checkId) ?? []
 }
+
+const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
+  checkId: 'check_id',
+  from: microsOf('from_at'),
+  until: `COALESCE(${microsOf('until_at')}, ?::bigint)`,
+})
 
 /** The same for several checks, by id; one of which all is known is not in it. */
 export async function listUnknownOfChecks(
@@ -43,9 +49,9 @@ export async function listUnknownOfChecks(
   until: Micros,
 ): Promise<Map<number, WindowTime[]>> {
   const [begin, end] = [timestampOf('?::bigint'), timestampOf('?::bigint')]
-  const rows = await query<WindowTime & { checkId: number }>(
+  const rows = await query(
     db,
-    `SELECT check_id AS "checkId", ${microsOf('from_at')} AS "from", COALESCE(${microsOf('until_at')}, ?::bigint) AS until
+    typed`SELECT ${UNKNOWN_COLUMNS}
      FROM unknown_periods WHERE check_id = ANY(?::bigint[]) AND from_at < ${end} AND (until_at IS NULL OR until_at > ${begin})`,
     [until, checkIds, until, from],
   )

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { WindowFields } from './read-window.ts'
 import type { Window, WindowTime } from './window.ts'
@@ -19,8 +19,22 @@ interface Row extends Omit<StoredWindow, 'time'> {
   cuts: WindowTime[]
 }
 
-const COLUMNS = `id, uuid, project_id AS "projectId", name, match, checks::text[] AS checks, ${microsOf('starts_at')} AS starts,
-  ${microsOf('ends_at')} AS ends, every, for_seconds AS "for", tz, cuts, uptime, shown`
+const COLUMNS = columns<Row>({
+  id: 'id',
+  uuid: 'uuid',
+  projectId: 'project_id',
+  name: 'name',
+  match: 'match',
+  checks: 'checks::text[]',
+  starts: microsOf('starts_at'),
+  ends: microsOf('ends_at'),
+  every: 'every',
+  for: 'for_seconds',
+  tz: 'tz',
+  cuts: 'cuts',
+  uptime: 'uptime',
+  shown: 'shown',
+})
 
 function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): StoredWindow {
   if (every === null) return { ...row, time: { starts: starts ?? 0, ends: ends ?? 0 } }
@@ -29,14 +43,14 @@ function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): 
 
 /** The maintenance windows of projects, the newest first. */
 export async function windowsOf(db: Knex, projectIds: readonly number[]): Promise<StoredWindow[]> {
-  const sql = `SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
-  return (await query<Row>(db, sql, [projectIds])).map(windowOf)
+  const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
+  return (await query(db, sql, [projectIds])).map(windowOf)
 }
 
 /** @returns null when the project has no such window */
 export async function findWindow(db: Knex, projectId: number, uuid: string): Promise<StoredWindow | null> {
-  const sql = `SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ? AND uuid = ?::uuid`
-  const [row] = await query<Row>(db, sql, [projectId, uuid])
+  const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ? AND uuid = ?::uuid`
+  const [row] = await query(db, sql, [projectId, uuid])
   return row ? windowOf(row) : null
 }
 
@@ -70,15 +84,15 @@ export async function saveWindow(
   const columns = 'name, match, checks, starts_at, ends_at, every, for_seconds, tz, cuts, uptime, shown'
   const rows =
     'uuid' in identity
-      ? await query<Row>(
+      ? await query(
           tx,
-          `INSERT INTO maintenance_windows (${columns}, project_id, uuid)
+          typed`INSERT INTO maintenance_windows (${columns}, project_id, uuid)
            VALUES (${placed}, ?, coalesce(?::uuid, gen_random_uuid())) RETURNING ${COLUMNS}`,
           [...values, projectId, identity.uuid],
         )
-      : await query<Row>(
+      : await query(
           tx,
-          `UPDATE maintenance_windows SET (${columns}) = (${placed}) WHERE project_id = ? AND id = ? RETURNING ${COLUMNS}`,
+          typed`UPDATE maintenance_windows SET (${columns}) = (${placed}) WHERE project_id = ? AND id = ? RETURNING ${COLUMNS}`,
           [...values, projectId, identity.id],
         )
   const [row] = rows

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { FailedOutcome, Outcome } from '../../delivery/outcome.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
 import { type Prepared, preparedTransaction } from '../../platform/database/prepared.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { NotificationDetail } from '../alerting/incident.ts'
 import type { Summary } from './notification.ts'
@@ -48,25 +48,38 @@ const IS_OVERTAKEN = `(n.what <> 'test' AND (
     OR (n.attempts = 1 AND n.what IN ('first', 'repeat', 'flapping') AND EXISTS (
       SELECT 1 FROM incidents i WHERE i.id = n.incident_id AND i.state IN ('resolved', 'acknowledged')))))`
 
+const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>({
+  id: 'n.id',
+  integrationId: 'n.integration_id',
+  checkId: 'n.check_id',
+  flipId: 'n.flip_id',
+  status: 'n.check_status',
+  attempt: 'n.attempts',
+  what: 'n.what',
+  incidentId: 'n.incident_id',
+  entry: 'n.entry',
+  detail: 'n.detail',
+  summary: "n.detail->'summary'",
+  hasOlder: HAS_OLDER,
+  isOvertaken: IS_OVERTAKEN,
+})
+
 /**
  * Takes one attempt at each notification in flight, for as long as the lease lasts.
  * @returns one for each id, in their order: null when it is not due, in other hands, or ended; so is an id given twice,
  * the second time. A row that another transaction holds this moment is due again by the sweeper.
  */
 export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(ClaimedNotification | null)[]> {
-  const rows = await query<ClaimedNotification>(
+  const rows = await query(
     db,
-    `WITH due AS (
+    typed`WITH due AS (
        SELECT id FROM notifications
        WHERE id = ANY(?::uuid[]) AND state = 'pending' AND next_attempt_at <= now()
          AND (lease_until IS NULL OR lease_until < now())
        ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
      UPDATE notifications n SET attempts = attempts + 1, lease_until = now() + ?::interval
      FROM due WHERE n.id = due.id
-     RETURNING n.id, n.integration_id AS "integrationId", n.check_id AS "checkId", n.flip_id AS "flipId",
-               n.check_status AS status, n.attempts AS attempt, n.what,
-               n.incident_id AS "incidentId", n.entry, n.detail, n.detail->'summary' AS summary, ${HAS_OLDER} AS "hasOlder",
-               ${IS_OVERTAKEN} AS "isOvertaken"`,
+     RETURNING ${CLAIMED_NOTIFICATION_COLUMNS}`,
     [ids, LEASE],
   )
   const claims = new Map(rows.map((row) => [row.id, row]))
@@ -135,7 +148,7 @@ export async function recordAttempts(
   finished: readonly FinishedAttempt[],
 ): Promise<{ isDisabledNow: boolean }[]> {
   const enabled = await preparedTransaction(db, async (run) => {
-    const locked = run<{ id: number }>(LOCK_INTEGRATIONS, [finished.map(({ integrationId }) => integrationId)])
+    const locked = run(LOCK_INTEGRATIONS, [finished.map(({ integrationId }) => integrationId)])
     const lost = finished.filter(isLost).map(({ notificationId }) => notificationId)
     if (lost.length > 0) run.later(MAKE_DUE, [lost])
     run.later(RECORD, [
@@ -160,7 +173,7 @@ export async function recordAttempts(
  * Those that are enabled. All are locked in the order of their ids, and before notifications, as whoever deletes an
  * integration does.
  */
-const LOCK_INTEGRATIONS: Prepared = {
+const LOCK_INTEGRATIONS: Prepared<{ id: number }> = {
   name: 'lock-channels',
   text: `
     WITH locked AS MATERIALIZED (

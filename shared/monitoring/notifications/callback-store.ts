@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
 /** What a provider said of a message after it had taken it. */
@@ -56,14 +56,20 @@ export async function recordLateFailure(
   return { isKnown: true, isDisabledNow: disables && before?.isEnabled === true }
 }
 
+const BY_COLUMNS = columns<{ id: string; integrationId: number; error: string }>({
+  id: 'n.id',
+  integrationId: 'n.integration_id',
+  error: 'n.error',
+})
+
 /** The integration of a message and the message's error, for those who are told that it was disabled; null when gone. */
 export async function disabledBy(
   db: Knex,
   notificationId: string,
 ): Promise<{ id: string; integrationId: number; error: string } | null> {
-  const [found] = await query<{ id: string; integrationId: number; error: string }>(
+  const [found] = await query(
     db,
-    `SELECT n.id, n.integration_id AS "integrationId", n.error FROM notifications n JOIN integrations c ON c.id = n.integration_id
+    typed`SELECT ${BY_COLUMNS} FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE n.id = ?::uuid AND c.disabled_at IS NOT NULL`,
     [notificationId],
   )

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 
@@ -15,12 +15,20 @@ export interface ExplainedFlip {
   isProcessed: boolean
 }
 
+const EXPLAINED_FLIP_COLUMNS = columns<ExplainedFlip>({
+  id: 'id',
+  at: microsOf('at'),
+  from: 'from_status',
+  to: 'to_status',
+  reason: 'reason',
+  isProcessed: 'processed_at IS NOT NULL',
+})
+
 /** The newest change of a check's status until an instant; null when there was none. @param until null is now */
 export async function flipToExplain(db: Knex, checkId: number, until: Micros | null): Promise<ExplainedFlip | null> {
-  const [flip] = await query<ExplainedFlip>(
+  const [flip] = await query(
     db,
-    `SELECT id, ${microsOf('at')} AS at, from_status AS "from", to_status AS "to", reason,
-            processed_at IS NOT NULL AS "isProcessed"
+    typed`SELECT ${EXPLAINED_FLIP_COLUMNS}
      FROM flips WHERE check_id = ? AND (?::bigint IS NULL OR at <= ${timestampOf('?::bigint')})
      ORDER BY id DESC LIMIT 1`,
     [checkId, until, until],
@@ -44,6 +52,19 @@ export interface NotifiedIntegration {
   finishedAt: Date | null
 }
 
+const NOTIFIED_INTEGRATION_COLUMNS = columns<NotifiedIntegration>({
+  uuid: 'c.uuid',
+  kind: 'c.kind',
+  name: 'c.name',
+  isDisabled: 'c.disabled_at IS NOT NULL',
+  isAssigned: 'a.check_id IS NOT NULL',
+  state: 'n.state',
+  error: 'n.error',
+  attempts: 'n.attempts',
+  nextAttemptAt: 'n.next_attempt_at',
+  finishedAt: 'n.finished_at',
+})
+
 /**
  * The integrations of a check, those that were notified of this flip (by itself, as its incident, or in a digest with
  * others), and those that a decision names; in the order of their creation.
@@ -55,9 +76,9 @@ export async function integrationsNotifiedOf(
   flip: ExplainedFlip,
   named: readonly string[],
 ): Promise<NotifiedIntegration[]> {
-  return await query<NotifiedIntegration>(
+  return await query(
     db,
-    `WITH incident AS (SELECT DISTINCT incident_id AS id FROM alert_decisions WHERE check_id = ? AND flip_id = ?),
+    typed`WITH incident AS (SELECT DISTINCT incident_id AS id FROM alert_decisions WHERE check_id = ? AND flip_id = ?),
        notified AS (
          SELECT DISTINCT ON (n.integration_id) n.* FROM notifications n
          WHERE n.flip_id = ?
@@ -67,9 +88,7 @@ export async function integrationsNotifiedOf(
                  SELECT m.bundle_id, m.integration_id FROM notification_bundle_members m JOIN notification_bundles b ON b.id = m.bundle_id
                  WHERE m.incident_id IN (SELECT id FROM incident) AND m.included AND b.direction = ?)
          ORDER BY n.integration_id, n.created_at DESC)
-     SELECT c.uuid, c.kind, c.name, c.disabled_at IS NOT NULL AS "isDisabled", a.check_id IS NOT NULL AS "isAssigned",
-            n.state, n.error, n.attempts, n.next_attempt_at AS "nextAttemptAt", n.finished_at AS "finishedAt"
-     FROM integrations c
+     SELECT ${NOTIFIED_INTEGRATION_COLUMNS} FROM integrations c
      LEFT JOIN check_integrations a ON a.integration_id = c.id AND a.check_id = ?
      LEFT JOIN notified n ON n.integration_id = c.id
      WHERE c.project_id = (SELECT project_id FROM checks WHERE id = ?)

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { transaction } from '../../platform/database/db.ts'
 import { timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { MonthlyMeter } from './limits.ts'
 
@@ -14,6 +14,11 @@ export interface Reservation {
   /** the month's first instant */
   month: Micros
 }
+
+const MONTHLY_COLUMNS = columns<{ taken: number; has: boolean }>({
+  taken: 'count(*)',
+  has: 'coalesce(bool_or(notification_id = ?), false)',
+})
 
 /**
  * Takes a place in the month before the message is sent: however many are sent side by side, in however many processes,
@@ -32,10 +37,9 @@ export async function reserveMonthly(db: Knex, reservation: Reservation, limit: 
       `DELETE FROM monthly_sends WHERE organisation_id = ? AND meter = ? AND month < ${timestampOf('?::bigint')}`,
       [organisationId, meter, month],
     )
-    const [row] = await query<{ taken: number; has: boolean }>(
+    const [row] = await query(
       tx,
-      `SELECT count(*) AS taken, coalesce(bool_or(notification_id = ?), false) AS has
-       FROM monthly_sends WHERE organisation_id = ? AND meter = ? AND ${ofMonth}`,
+      typed`SELECT ${MONTHLY_COLUMNS} FROM monthly_sends WHERE organisation_id = ? AND meter = ? AND ${ofMonth}`,
       [notificationId, organisationId, meter, month],
     )
     if (row?.has) return true
@@ -62,6 +66,12 @@ export async function releaseMonthly(
   )
 }
 
+const MONTHLY_USAGE_COLUMNS = columns<{ projectId: number; meter: MonthlyMeter; taken: number }>({
+  projectId: 'p.id',
+  meter: 's.meter',
+  taken: 'count(*)',
+})
+
 /** What the accounts of these projects have used of a month; nothing for meters of which they have used nothing. */
 export async function monthlyUsage(
   db: Knex,
@@ -70,8 +80,7 @@ export async function monthlyUsage(
 ): Promise<{ projectId: number; meter: MonthlyMeter; taken: number }[]> {
   return await query(
     db,
-    `SELECT p.id AS "projectId", s.meter, count(*) AS taken
-     FROM projects p JOIN monthly_sends s ON s.organisation_id = p.organisation_id
+    typed`SELECT ${MONTHLY_USAGE_COLUMNS} FROM projects p JOIN monthly_sends s ON s.organisation_id = p.organisation_id
      WHERE p.id = ANY(?::bigint[]) AND s.month = ${timestampOf('?::bigint')} GROUP BY p.id, s.meter`,
     [projectIds, month],
   )

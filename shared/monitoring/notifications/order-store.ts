@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/worker-messages.ts'
 import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { ClaimedNotification } from './attempt-store.ts'
 import { QUEUED } from './store.ts'
 
@@ -41,6 +41,13 @@ async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotificat
   return (await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [integrationId, id])).length === 0
 }
 
+const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
+  id: 'id',
+  messageId: 'message_id',
+  message: 'message',
+  payload: 'payload',
+})
+
 /**
  * Makes messages due at once that were put back because an older one of their check went first.
  * @param ended check and integration of those that have just been tried
@@ -50,9 +57,9 @@ export async function requeueWaiting(
   db: Knex,
   ended: readonly { checkId: number; integrationId: number }[],
 ): Promise<OutboxRow[]> {
-  return await query<OutboxRow>(
+  return await query(
     db,
-    `WITH woken AS (
+    typed`WITH woken AS (
        UPDATE notifications SET next_attempt_at = now(), queued_until = now() + ?::interval
        WHERE id IN (
          SELECT n.id FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, integration_id)
@@ -62,7 +69,7 @@ export async function requeueWaiting(
        RETURNING id)
      INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT gen_random_uuid(), ?, jsonb_build_object('notificationId', id), now() + ?::interval FROM woken
-     RETURNING id, message_id AS "messageId", message, payload`,
+     RETURNING ${OUTBOX_ROW_COLUMNS}`,
     [
       QUEUED,
       ended.map(({ checkId }) => checkId),

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { FlipReason, NotifiedPing } from './notification.ts'
 
@@ -16,15 +16,27 @@ export interface IntegrationForSending {
   projectName: string
 }
 
+const INTEGRATIONS_COLUMNS = columns<IntegrationForSending & { id: number }>({
+  id: 'c.id',
+  uuid: 'c.uuid',
+  kind: 'c.kind',
+  name: 'c.name',
+  sealedConfig: 'c.sealed_config',
+  isEmailVerified: 'c.email_verified',
+  organisationId: 'p.organisation_id',
+  projectId: 'p.id',
+  projectUuid: 'p.uuid',
+  projectName: 'p.name',
+})
+
 /** Integrations by id, in their order; null for those that were deleted. */
 export async function integrationsForSending(
   db: Knex,
   integrationIds: readonly number[],
 ): Promise<(IntegrationForSending | null)[]> {
-  const rows = await query<IntegrationForSending & { id: number }>(
+  const rows = await query(
     db,
-    `SELECT c.id, c.uuid, c.kind, c.name, c.sealed_config AS "sealedConfig", c.email_verified AS "isEmailVerified",
-            p.organisation_id AS "organisationId", p.id AS "projectId", p.uuid AS "projectUuid", p.name AS "projectName"
+    typed`SELECT ${INTEGRATIONS_COLUMNS}
      FROM integrations c JOIN projects p ON p.id = c.project_id WHERE c.id = ANY(?::bigint[])`,
     [integrationIds],
   )
@@ -40,12 +52,19 @@ export interface FlipForSending {
   downSince: Micros | null
 }
 
+const FLIPS_COLUMNS = columns<FlipForSending & { id: number }>({
+  id: 'f.id',
+  at: microsOf('f.at'),
+  reason: 'f.reason',
+  checkId: 'f.check_id',
+  downSince: 'before.at',
+})
+
 /** Flips by id, in their order; null for those that went with their check. */
 export async function flipsForSending(db: Knex, flipIds: readonly number[]): Promise<(FlipForSending | null)[]> {
-  const rows = await query<FlipForSending & { id: number }>(
+  const rows = await query(
     db,
-    `SELECT f.id, ${microsOf('f.at')} AS at, f.reason, f.check_id AS "checkId", before.at AS "downSince"
-     FROM flips f
+    typed`SELECT ${FLIPS_COLUMNS} FROM flips f
      LEFT JOIN LATERAL (
        SELECT CASE WHEN p.to_status = 'down' THEN ${microsOf('p.at')} END AS at FROM flips p
        WHERE p.check_id = f.check_id AND p.id < f.id ORDER BY p.id DESC LIMIT 1) before ON true
@@ -56,6 +75,19 @@ export async function flipsForSending(db: Knex, flipIds: readonly number[]): Pro
   return flipIds.map((id) => flips.get(id) ?? null)
 }
 
+const PLACE_COLUMNS = columns<{ place: number }>({ place: 't.place' })
+const NOTIFIED_PING_COLUMNS = columns<NotifiedPing>({
+  n: 'n',
+  type: 'type',
+  at: microsOf('at'),
+  scheme: 'scheme',
+  remoteAddr: 'remote_addr',
+  method: 'method',
+  ua: 'ua',
+  exitStatus: 'exit_status',
+  body: 'body',
+})
+
 /**
  * Per check the newest ping not later than an instant, in the order asked: a message never shows one that came after the
  * deadline. Null where there is none.
@@ -64,12 +96,11 @@ export async function lastPingsUntil(
   db: Knex,
   requested: readonly { checkId: number; until: Micros }[],
 ): Promise<(NotifiedPing | null)[]> {
-  const rows = await query<NotifiedPing & { place: number }>(
+  const rows = await query(
     db,
-    `SELECT t.place, ping.* FROM unnest(?::int[], ?::bigint[], ?::bigint[]) AS t(place, check_id, until)
+    typed`SELECT ${PLACE_COLUMNS}, ping.* FROM unnest(?::int[], ?::bigint[], ?::bigint[]) AS t(place, check_id, until)
      JOIN LATERAL (
-       SELECT n, type, ${microsOf('at')} AS at, scheme, remote_addr AS "remoteAddr", method, ua,
-              exit_status AS "exitStatus", body
+       SELECT ${NOTIFIED_PING_COLUMNS}
        FROM pings WHERE check_id = t.check_id AND at <= ${timestampOf('t.until')} ORDER BY n DESC LIMIT 1) ping ON true`,
     [requested.map((_, place) => place), requested.map(({ checkId }) => checkId), requested.map(({ until }) => until)],
   )
@@ -87,13 +118,20 @@ export interface IncidentForSending {
   reason: FlipReason
 }
 
+const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>({
+  id: 'i.id',
+  checkId: 'i.check_id',
+  severity: 'i.severity',
+  downAt: microsOf('i.down_at'),
+  upAt: microsOf('coalesce(i.resolved_at, i.up_at)'),
+  reason: "coalesce(flip.reason, '')",
+})
+
 /** Incidents by id, in their order; null for those that went with their check. */
 export async function incidentsForSending(db: Knex, ids: readonly string[]): Promise<(IncidentForSending | null)[]> {
-  const rows = await query<IncidentForSending & { id: string }>(
+  const rows = await query(
     db,
-    `SELECT i.id, i.check_id AS "checkId", i.severity, ${microsOf('i.down_at')} AS "downAt",
-            ${microsOf('coalesce(i.resolved_at, i.up_at)')} AS "upAt", coalesce(flip.reason, '') AS reason
-     FROM incidents i
+    typed`SELECT ${INCIDENTS_COLUMNS} FROM incidents i
      LEFT JOIN LATERAL (
        SELECT f.reason FROM flips f WHERE f.check_id = i.check_id AND f.to_status = 'down'
          AND f.at <= coalesce(i.resolved_at, now()) ORDER BY f.id DESC LIMIT 1) flip ON true

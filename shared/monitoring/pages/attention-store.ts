@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import { newsOfGaps } from '../availability/gap-list-store.ts'
 import type { ListedGap } from '../availability/notice.ts'
 
@@ -13,14 +13,14 @@ export interface Attention {
   gap: ListedGap | null
 }
 
+const ATTENTION_COLUMNS = columns<Omit<Attention, 'gap'>>({
+  down: "(SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down')",
+  failing: "(SELECT count(*) FROM integrations WHERE project_id = ? AND last_error <> '')",
+})
+
 export async function findAttention(db: Knex, projectId: number): Promise<Attention> {
   const [rows, gap] = await Promise.all([
-    query<Omit<Attention, 'gap'>>(
-      db,
-      `SELECT (SELECT count(*) FROM checks WHERE project_id = ? AND status = 'down') AS down,
-              (SELECT count(*) FROM integrations WHERE project_id = ? AND last_error <> '') AS failing`,
-      [projectId, projectId],
-    ),
+    query(db, typed`SELECT ${ATTENTION_COLUMNS}`, [projectId, projectId]),
     newsOfGaps(db, projectId),
   ])
   return { ...(rows[0] ?? { down: 0, failing: 0 }), gap }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { query, type SqlValue } from '../../platform/database/sql.ts'
+import { columns, query, type SqlValue, typed } from '../../platform/database/sql.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { type Micros, toIsoMicros } from '../../time.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
@@ -21,11 +21,22 @@ export interface ListedCheck extends CheckTimes {
   sortKey: string | number
 }
 
-const TIMES = `
-  c.kind, c.timeout_seconds AS "timeoutSeconds", c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status,
-  c.n_pings AS "nPings", ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
-  c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration", ${microsOf('c.alert_after')} AS "alertAfter",
-  ${microsOf('c.deadline_extended_at')} AS "deadlineExtendedAt", c.rule_bits AS "ruleBits"`
+const TIMES_COLUMNS = columns<CheckTimes>({
+  kind: 'c.kind',
+  timeoutSeconds: 'c.timeout_seconds',
+  graceSeconds: 'c.grace_seconds',
+  schedule: 'c.schedule',
+  tz: 'c.tz',
+  status: 'c.status',
+  nPings: 'c.n_pings',
+  lastPing: microsOf('c.last_ping'),
+  lastStart: microsOf('c.last_start'),
+  lastStartRid: 'c.last_start_rid',
+  lastDuration: 'c.last_duration_us',
+  alertAfter: microsOf('c.alert_after'),
+  deadlineExtendedAt: microsOf('c.deadline_extended_at'),
+  ruleBits: 'c.rule_bits',
+})
 
 /** A parameter, which the server reads once: what is computed would be so again for each row. */
 const NOW = '?::timestamptz'
@@ -55,15 +66,17 @@ const SHOWN = `
 /** What the counting and a page of the same moment have in common. */
 export type ShownAt = readonly SqlValue[]
 
+const ID_COLUMNS = columns<{ id: number }>({ id: 'c.id' })
+
 /**
  * What SHOWN takes: the instant, and among it the checks of which status.ts alone can tell that they are in grace. Looked
  * for once for all statements of one moment.
  */
 export async function shownAt(db: Knex, projectId: number, micros: Micros): Promise<ShownAt> {
   const now = toIsoMicros(micros)
-  const untold = await query<CheckTimes & { id: number }>(
+  const untold = await query(
     db,
-    `SELECT c.id, ${TIMES} FROM checks c
+    typed`SELECT ${ID_COLUMNS}, ${TIMES_COLUMNS} FROM checks c
      WHERE c.project_id = ? AND ${IS_UNTOLD} AND (${HAS_RULES} OR c.last_start + ${GRACE} > ${NOW})`,
     [projectId, now],
   )
@@ -95,6 +108,19 @@ const SORTS = {
   },
 } as const satisfies Record<CheckSort, { key: string; type: string }>
 
+const LISTED_COLUMNS = columns<Omit<ListedCheck, keyof CheckTimes>>({
+  id: 'c.id',
+  uuid: 'c.uuid',
+  name: 'c.name',
+  slug: 'c.slug',
+  tags: 'c.tags',
+  sortKey: '"sortKey"',
+  integrationIds: `
+    coalesce((SELECT array_agg(integrations.uuid::text) FROM check_integrations
+              JOIN integrations ON integrations.id = check_integrations.integration_id
+              WHERE check_integrations.check_id = c.id), '{}')`,
+})
+
 /**
  * One page of a project's checks, found by key and not by offset: a page costs the same wherever it lies, and a check
  * that moves is neither shown twice nor left out.
@@ -119,29 +145,32 @@ export async function listCheckPage(
   const place = beside ? `WHERE ("sortKey", id) ${before ? '<' : '>'} (?::${type}, ?::bigint)` : ''
   const order = before ? '"sortKey" DESC, id DESC' : '"sortKey", id'
   const ranked = page.sort === 'status' || page.sort === 'tag' ? page.shown : []
-  return await query<ListedCheck>(
+  return await query(
     db,
-    `SELECT c.id, c.uuid, c.name, c.slug, c.tags, ${TIMES}, "sortKey",
-            coalesce((SELECT array_agg(integrations.uuid::text) FROM check_integrations
-                      JOIN integrations ON integrations.id = check_integrations.integration_id
-                      WHERE check_integrations.check_id = c.id), '{}') AS "integrationIds"
-     FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${place}
+    typed`SELECT ${LISTED_COLUMNS}, ${TIMES_COLUMNS} FROM (SELECT * FROM (SELECT c.id, ${key} AS "sortKey" FROM checks c WHERE ${where.sql}) AS keyed ${place}
            ORDER BY ${order} LIMIT ?) AS page JOIN checks c ON c.id = page.id
      ORDER BY "sortKey", c.id`,
     [...ranked, ...where.values, ...(beside ? [beside.key, beside.id] : []), page.limit],
   )
 }
 
+const groupColumns = (isFound: string) =>
+  columns<CheckGroup>({
+    tags: 'c.tags',
+    status: SHOWN,
+    isRunning: 'c.last_start IS NOT NULL',
+    isFound,
+    count: 'count(*)',
+  })
+
 /**
  * The whole project in one pass: how many checks look how, with which tags, and whether the search finds them. There are
  * far fewer groups than checks.
  */
 export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, search = ''): Promise<CheckGroup[]> {
-  return await query<CheckGroup>(
+  return await query(
     db,
-    `SELECT c.tags, ${SHOWN} AS status, c.last_start IS NOT NULL AS "isRunning",
-            ${search === '' ? 'true' : FOUND} AS "isFound", count(*) AS count
-     FROM checks c WHERE c.project_id = ? GROUP BY 1, 2, 3, 4`,
+    typed`SELECT ${search === '' ? GROUP_COLUMNS : SEARCHED_GROUP_COLUMNS} FROM checks c WHERE c.project_id = ? GROUP BY 1, 2, 3, 4`,
     [...shown, ...(search === '' ? [] : [pattern(search)]), projectId],
   )
 }
@@ -152,14 +181,15 @@ export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, s
  */
 const VERSIONS = `coalesce(sum(age('3'::xid)::bigint - age(c.xmin)), 0)::bigint`
 
+const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: number }>({
+  count: 'count(*)',
+  versions: VERSIONS,
+  down: "count(*) FILTER (WHERE c.status = 'down')",
+})
+
 /** Changes when anything in the project's list may look different: compared by who watches the list. */
 export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
-  const rows = await query<{ count: number; versions: number; down: number }>(
-    db,
-    `SELECT count(*) AS count, ${VERSIONS} AS versions, count(*) FILTER (WHERE c.status = 'down') AS down
-     FROM checks c WHERE c.project_id = ?`,
-    [projectId],
-  )
+  const rows = await query(db, typed`SELECT ${FINGERPRINT_COLUMNS} FROM checks c WHERE c.project_id = ?`, [projectId])
   const { count, versions, down } = rows[0] ?? { count: 0, versions: 0, down: 0 }
   return { mark: `${count} ${versions}`, down }
 }
@@ -176,6 +206,9 @@ export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): P
 
 /** Takes what `pattern` gives. */
 const FOUND = `concat_ws(' ', c.name, c.slug, c.tags, c.uuid) ILIKE ?`
+
+const GROUP_COLUMNS = groupColumns('true')
+const SEARCHED_GROUP_COLUMNS = groupColumns(FOUND)
 
 function pattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`

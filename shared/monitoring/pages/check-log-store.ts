@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { Listener } from '../availability/unavailable.ts'
 import type { StoredStatus } from '../checks/check.ts'
@@ -45,6 +45,31 @@ export interface LogEntry extends LogCursor {
 /** Workers of the release before know no reason, and leave that of the ping whose place they take. */
 const IGNORED = `CASE WHEN type = 'ign' OR ignored = 'source' THEN ignored END`
 
+const LOG_ENTRY_COLUMNS = columns<LogEntry>({
+  at: microsOf('at'),
+  kind: 'kind',
+  id: 'id',
+  type: 'type',
+  scheme: 'scheme',
+  method: 'method',
+  remoteAddr: '"remoteAddr"',
+  ua: 'ua',
+  rid: 'rid',
+  exitStatus: '"exitStatus"',
+  ignored: 'ignored',
+  hasBody: '"hasBody"',
+  head: 'head',
+  fromStatus: '"fromStatus"',
+  toStatus: '"toStatus"',
+  reason: 'reason',
+  integrationName: '"integrationName"',
+  integrationKind: '"integrationKind"',
+  integrationUuid: '"integrationUuid"',
+  state: 'state',
+  error: 'error',
+  until: microsOf('"until"'),
+})
+
 /**
  * Pings, changes of status, messages and gaps of ours in one stream, newest first. Each source gives at most a page, so a
  * page costs no more than three index scans and one of the gaps.
@@ -69,12 +94,9 @@ export async function listCheckLog(
   const untilNotified = before ? `AND n.created_at <= ${timestampOf('?::bigint')}` : ''
   const untilUnavailable = before ? `AND g.from_at <= ${timestampOf('?::bigint')}` : ''
   const untilValues = before ? [before.at] : []
-  return await query<LogEntry>(
+  return await query(
     db,
-    `SELECT ${microsOf('at')} AS at, kind, id, type, scheme, method, "remoteAddr", ua, rid, "exitStatus", ignored, "hasBody", head,
-            "fromStatus", "toStatus", reason, "integrationName", "integrationKind", "integrationUuid", state, error,
-            ${microsOf('"until"')} AS "until"
-     FROM (
+    typed`SELECT ${LOG_ENTRY_COLUMNS} FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
                rid, exit_status AS "exitStatus", ${IGNORED} AS ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
                CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head,
@@ -142,17 +164,28 @@ export interface PingDetails {
 /** Of a body that a page is made of; the rest is there to be downloaded. */
 const SHOWN_BODY_BYTES = 256 * 1024
 
+const PING_DETAILS_COLUMNS = columns<PingDetails>({
+  n: 'n',
+  type: 'type',
+  at: microsOf('at'),
+  scheme: 'scheme',
+  method: 'method',
+  remoteAddr: 'remote_addr',
+  ua: 'ua',
+  rid: 'rid',
+  exitStatus: 'exit_status',
+  ignored: IGNORED,
+  body: 'substring(body FROM 1 FOR ?::int)',
+  bodyBytes: 'coalesce(octet_length(body), 0)',
+})
+
 /** One ping with the beginning of its body; null when it is not kept (any more). */
 export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
-  const rows = await query<PingDetails>(
-    db,
-    `SELECT n, type, ${microsOf('at')} AS at, scheme, method, remote_addr AS "remoteAddr", ua, rid,
-            exit_status AS "exitStatus", ${IGNORED} AS ignored,
-            substring(body FROM 1 FOR ?::int) AS body,
-            coalesce(octet_length(body), 0) AS "bodyBytes"
-     FROM pings WHERE check_id = ? AND n = ?`,
-    [SHOWN_BODY_BYTES, checkId, n],
-  )
+  const rows = await query(db, typed`SELECT ${PING_DETAILS_COLUMNS} FROM pings WHERE check_id = ? AND n = ?`, [
+    SHOWN_BODY_BYTES,
+    checkId,
+    n,
+  ])
   return rows[0] ?? null
 }
 
@@ -165,11 +198,19 @@ export interface NotifiedMessage {
   error: string
 }
 
+const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>({
+  integrationUuid: 'c.uuid',
+  integrationName: 'c.name',
+  integrationKind: 'c.kind',
+  state: 'n.state',
+  error: 'n.error',
+})
+
 /** The newest message of each integration that said “down” since an instant. */
 export async function listNotifiedSince(db: Knex, checkId: number, since: Micros): Promise<NotifiedMessage[]> {
-  return await query<NotifiedMessage>(
+  return await query(
     db,
-    `SELECT DISTINCT ON (c.id) c.uuid AS "integrationUuid", c.name AS "integrationName", c.kind AS "integrationKind", n.state, n.error
+    typed`SELECT DISTINCT ON (c.id) ${NOTIFIED_MESSAGE_COLUMNS}
      FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE n.check_id = ? AND n.check_status = 'down' AND n.created_at >= ${timestampOf('?::bigint')}
      ORDER BY c.id, n.created_at DESC LIMIT 20`,
@@ -177,19 +218,18 @@ export async function listNotifiedSince(db: Knex, checkId: number, since: Micros
   )
 }
 
-/** Changes when the check's page may look different. */
-export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mark: string; isDown: boolean }> {
-  const rows = await query<{ mark: string; isDown: boolean }>(
-    db,
-    `SELECT concat_ws(' ', status, n_pings, last_start, alert_after,
+const CHECK_FINGERPRINT_COLUMNS = columns<{ mark: string; isDown: boolean }>({
+  mark: `concat_ws(' ', status, n_pings, last_start, alert_after,
                       (SELECT max(id) FROM flips WHERE check_id = checks.id),
                       (SELECT string_agg(state || attempts, ' ') FROM
                         (SELECT state, attempts FROM notifications n WHERE n.check_id = checks.id
-                         ORDER BY created_at DESC LIMIT 20) AS newest)) AS mark,
-            status = 'down' AS "isDown"
-     FROM checks WHERE id = ?`,
-    [checkId],
-  )
+                         ORDER BY created_at DESC LIMIT 20) AS newest))`,
+  isDown: "status = 'down'",
+})
+
+/** Changes when the check's page may look different. */
+export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mark: string; isDown: boolean }> {
+  const rows = await query(db, typed`SELECT ${CHECK_FINGERPRINT_COLUMNS} FROM checks WHERE id = ?`, [checkId])
   return rows[0] ?? { mark: '', isDown: false }
 }
 

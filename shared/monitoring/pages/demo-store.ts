@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
@@ -152,6 +152,12 @@ async function insertPings(
   )
 }
 
+const EMPTY_PROJECT_COLUMNS = columns<Pick<Project, 'id' | 'name' | 'organisationId'>>({
+  id: 'id',
+  name: 'name',
+  organisationId: 'organisation_id',
+})
+
 /**
  * The first project, while nothing is in it.
  * @returns null when there is none; `taken` when the database holds checks
@@ -160,10 +166,6 @@ export async function findEmptyProject(
   db: Knex,
 ): Promise<Pick<Project, 'id' | 'name' | 'organisationId'> | 'taken' | null> {
   if ((await query<{ id: number }>(db, 'SELECT id FROM checks LIMIT 1', [])).length > 0) return 'taken'
-  const rows = await query<Pick<Project, 'id' | 'name' | 'organisationId'>>(
-    db,
-    'SELECT id, name, organisation_id AS "organisationId" FROM projects ORDER BY id LIMIT 1',
-    [],
-  )
+  const rows = await query(db, typed`SELECT ${EMPTY_PROJECT_COLUMNS} FROM projects ORDER BY id LIMIT 1`, [])
   return rows[0] ?? null
 }

@@ -1,11 +1,13 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
+
+const USAGE_COLUMNS = columns<{ uuid: string; count: number }>({ uuid: 'c.uuid', count: 'count(*)' })
 
 /** How many checks use each integration of a project. */
 export async function countUsage(db: Knex, projectId: number): Promise<Map<string, number>> {
-  const rows = await query<{ uuid: string; count: number }>(
+  const rows = await query(
     db,
-    `SELECT c.uuid, count(*) AS count FROM integrations c JOIN check_integrations a ON a.integration_id = c.id
+    typed`SELECT ${USAGE_COLUMNS} FROM integrations c JOIN check_integrations a ON a.integration_id = c.id
      WHERE c.project_id = ? GROUP BY c.uuid`,
     [projectId],
   )
@@ -20,12 +22,17 @@ interface RecentMessages {
   lastSentAt: Date | null
 }
 
+const RECENT_MESSAGES_COLUMNS = columns<RecentMessages & { id: number }>({
+  id: 'c.id',
+  states: 'r.states',
+  lastSentAt: 'r."lastSentAt"',
+})
+
 /** Per id of an integration of a project, of its newest messages; those without any are left out. @param limit messages of each */
 export async function recentMessages(db: Knex, projectId: number, limit: number): Promise<Map<number, RecentMessages>> {
-  const rows = await query<RecentMessages & { id: number }>(
+  const rows = await query(
     db,
-    `SELECT c.id, r.states, r."lastSentAt"
-     FROM integrations c CROSS JOIN LATERAL (
+    typed`SELECT ${RECENT_MESSAGES_COLUMNS} FROM integrations c CROSS JOIN LATERAL (
        SELECT array_agg(n.state ORDER BY n.created_at) AS states,
               max(n.finished_at) FILTER (WHERE n.state = 'delivered') AS "lastSentAt"
        FROM (SELECT state, created_at, finished_at FROM notifications WHERE integration_id = c.id
@@ -36,15 +43,17 @@ export async function recentMessages(db: Knex, projectId: number, limit: number)
   return new Map(rows.map(({ id, ...recent }) => [id, recent]))
 }
 
+const USERS_COLUMNS = columns<{ uuid: string; name: string }>({ uuid: 'c.uuid', name: 'c.name' })
+
 /** Checks that use an integration, by name. */
 export async function listUsers(
   db: Knex,
   integrationId: number,
   limit: number,
 ): Promise<{ uuid: string; name: string }[]> {
-  return await query<{ uuid: string; name: string }>(
+  return await query(
     db,
-    `SELECT c.uuid, c.name FROM check_integrations a JOIN checks c ON c.id = a.check_id
+    typed`SELECT ${USERS_COLUMNS} FROM check_integrations a JOIN checks c ON c.id = a.check_id
      WHERE a.integration_id = ? ORDER BY lower(c.name), c.id LIMIT ?`,
     [integrationId, limit],
   )
@@ -71,17 +80,25 @@ interface MessageAttempt {
   error: string
 }
 
+const SENT_MESSAGE_COLUMNS = columns<SentMessage>({
+  id: 'n.id',
+  createdAt: 'n.created_at',
+  status: 'n.check_status',
+  state: 'n.state',
+  error: 'n.error',
+  nextAttemptAt: "CASE WHEN n.state = 'pending' THEN n.next_attempt_at END",
+  checkUuid: 'c.uuid',
+  checkName: 'c.name',
+  attempts: `coalesce((SELECT json_agg(json_build_object('n', a.n, 'startedAt', a.started_at, 'durationMs', a.duration_ms,
+                                                        'outcome', a.outcome, 'error', a.error) ORDER BY a.n)
+                      FROM notification_attempts a WHERE a.notification_id = n.id), '[]')`,
+})
+
 /** Newest first, with every attempt that was made. A message without a check is a test. */
 export async function listSentMessages(db: Knex, integrationId: number, limit: number): Promise<SentMessage[]> {
-  return await query<SentMessage>(
+  return await query(
     db,
-    `SELECT n.id, n.created_at AS "createdAt", n.check_status AS status, n.state, n.error,
-            CASE WHEN n.state = 'pending' THEN n.next_attempt_at END AS "nextAttemptAt",
-            c.uuid AS "checkUuid", c.name AS "checkName",
-            coalesce((SELECT json_agg(json_build_object('n', a.n, 'startedAt', a.started_at, 'durationMs', a.duration_ms,
-                                                        'outcome', a.outcome, 'error', a.error) ORDER BY a.n)
-                      FROM notification_attempts a WHERE a.notification_id = n.id), '[]') AS attempts
-     FROM notifications n LEFT JOIN checks c ON c.id = n.check_id
+    typed`SELECT ${SENT_MESSAGE_COLUMNS} FROM notifications n LEFT JOIN checks c ON c.id = n.check_id
      WHERE n.integration_id = ? ORDER BY n.created_at DESC LIMIT ?`,
     [integrationId, limit],
   )
@@ -108,6 +125,24 @@ export async function toggleAssignment(
   )
 }
 
+const INTEGRATION_COLUMNS = columns<{
+  id: number
+  uuid: string
+  projectId: number
+  projectName: string
+  name: string
+  kind: string
+  sealedConfig: string
+}>({
+  id: 'c.id',
+  uuid: 'c.uuid',
+  projectId: 'c.project_id',
+  projectName: 'p.name',
+  name: 'c.name',
+  kind: 'c.kind',
+  sealedConfig: 'c.sealed_config',
+})
+
 /** The integration that a link in one of its messages is about; null when it is gone. */
 export async function findIntegrationByUuid(
   db: Knex,
@@ -121,18 +156,9 @@ export async function findIntegrationByUuid(
   kind: string
   sealedConfig: string
 } | null> {
-  const rows = await query<{
-    id: number
-    uuid: string
-    projectId: number
-    projectName: string
-    name: string
-    kind: string
-    sealedConfig: string
-  }>(
+  const rows = await query(
     db,
-    `SELECT c.id, c.uuid, c.project_id AS "projectId", p.name AS "projectName", c.name, c.kind, c.sealed_config AS "sealedConfig"
-     FROM integrations c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ?`,
+    typed`SELECT ${INTEGRATION_COLUMNS} FROM integrations c JOIN projects p ON p.id = c.project_id WHERE c.uuid = ?`,
     [uuid],
   )
   return rows[0] ?? null

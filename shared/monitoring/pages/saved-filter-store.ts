@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { lockProject } from '../projects/store.ts'
 
 /** What somebody looks at often: a name for filters and order of a project's list. */
@@ -18,10 +18,12 @@ interface Owner {
   userId: number
 }
 
+const SAVED_FILTER_COLUMNS = columns<SavedFilter>({ id: 'id', name: 'name', query: 'query' })
+
 export async function listSavedFilters(db: Knex, { projectId, userId }: Owner): Promise<SavedFilter[]> {
-  return await query<SavedFilter>(
+  return await query(
     db,
-    'SELECT id, name, query FROM saved_filters WHERE project_id = ? AND user_id = ? ORDER BY lower(name), id',
+    typed`SELECT ${SAVED_FILTER_COLUMNS} FROM saved_filters WHERE project_id = ? AND user_id = ? ORDER BY lower(name), id`,
     [projectId, userId],
   )
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Flip } from '../flips/filters.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
@@ -12,12 +12,19 @@ export interface CheckFlip extends Flip {
 /** Of one check that are looked at: ten a day for the time that is shown. */
 const MAX_FLIPS = 1_000
 
+const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>({
+  checkId: 'f.check_id',
+  at: microsOf('f.at'),
+  from: 'f.from_status',
+  to: 'f.to_status',
+  reason: 'f.reason',
+})
+
 /** The newest flips of several checks in one query, by check. */
 export async function listFlipsOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, CheckFlip[]>> {
-  const rows = await query<CheckFlip & { checkId: number }>(
+  const rows = await query(
     db,
-    `SELECT f.check_id AS "checkId", ${microsOf('f.at')} AS at, f.from_status AS "from", f.to_status AS "to", f.reason
-     FROM unnest(?::bigint[]) AS wanted(id), LATERAL (
+    typed`SELECT ${FLIPS_COLUMNS} FROM unnest(?::bigint[]) AS wanted(id), LATERAL (
        SELECT id, check_id, at, from_status, to_status, reason FROM flips WHERE check_id = wanted.id ORDER BY id DESC LIMIT ?
      ) AS f ORDER BY f.check_id, f.id`,
     [checkIds, MAX_FLIPS],

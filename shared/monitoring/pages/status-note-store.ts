@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
 /** What somebody says on the status page of a project. */
@@ -16,15 +16,20 @@ export interface StatusNote {
 /** Notes that a project keeps; an older one goes with the next. */
 export const MAX_NOTES = 100
 
-const COLUMNS = `uuid, title, body AS text, ${microsOf('at')} AS at, ${microsOf('ended_at')} AS "endedAt"`
+const COLUMNS = columns<StatusNote>({
+  uuid: 'uuid',
+  title: 'title',
+  text: 'body',
+  at: microsOf('at'),
+  endedAt: microsOf('ended_at'),
+})
 
 /** The notes of a project, newest first. */
 export async function listStatusNotes(db: Knex, projectId: number): Promise<StatusNote[]> {
-  return await query<StatusNote>(
-    db,
-    `SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`,
-    [projectId, MAX_NOTES],
-  )
+  return await query(db, typed`SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`, [
+    projectId,
+    MAX_NOTES,
+  ])
 }
 
 /** Adds a note, and forgets the oldest beyond what a project keeps. */

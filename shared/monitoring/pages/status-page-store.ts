@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Logo } from './logo.ts'
 
 export interface StatusPage {
@@ -18,17 +18,24 @@ export interface StatusPage {
   logoMark: string | null
 }
 
-const COLUMNS =
-  'project_id AS "projectId", token, title, tags, intro, is_grouped AS "isGrouped", logo_mark AS "logoMark"'
+const COLUMNS = columns<StatusPage>({
+  projectId: 'project_id',
+  token: 'token',
+  title: 'title',
+  tags: 'tags',
+  intro: 'intro',
+  isGrouped: 'is_grouped',
+  logoMark: 'logo_mark',
+})
 
 /** The public page of a project; null when it has none. */
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
-  const rows = await query<StatusPage>(db, `SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])
+  const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])
   return rows[0] ?? null
 }
 
 export async function findStatusPageByToken(db: Knex, token: string): Promise<StatusPage | null> {
-  const rows = await query<StatusPage>(db, `SELECT ${COLUMNS} FROM status_pages WHERE token = ?`, [token])
+  const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE token = ?`, [token])
   return rows[0] ?? null
 }
 
@@ -47,13 +54,13 @@ export async function deleteStatusPage(db: Knex, projectId: number): Promise<voi
   await execute(db, 'DELETE FROM status_pages WHERE project_id = ?', [projectId])
 }
 
+const LOGO_COLUMNS = columns<Logo>({ type: 'logo_type', bytes: 'logo' })
+
 /** The picture above a page; null where there is none, or no page. */
 export async function findStatusLogo(db: Knex, token: string): Promise<Logo | null> {
-  const rows = await query<Logo>(
-    db,
-    'SELECT logo_type AS type, logo AS bytes FROM status_pages WHERE token = ? AND logo IS NOT NULL',
-    [token],
-  )
+  const rows = await query(db, typed`SELECT ${LOGO_COLUMNS} FROM status_pages WHERE token = ? AND logo IS NOT NULL`, [
+    token,
+  ])
   return rows[0] ?? null
 }
 

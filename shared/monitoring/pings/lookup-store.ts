@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { PingAuth, PingAuthRules } from './ping-secret.ts'
 
 export interface FoundCheck {
@@ -20,20 +20,30 @@ export interface SealedPingAuthRules {
   previousUntil: number | null
 }
 
-/** Read where the check asks for something alone. */
-export const PING_AUTH = `
-  CASE WHEN c.rule_bits & 10 <> 0 THEN (
+export const FOUND_CHECK_COLUMNS = columns<FoundCheck>({
+  checkId: 'c.id',
+  uuid: 'c.uuid',
+  projectId: 'c.project_id',
+  // read only if the check requires a secret or certain senders
+  rules: `CASE WHEN c.rule_bits & 10 <> 0 THEN (
     SELECT json_build_object('by', r.sources->>'by', 'mode', r.ping_auth->>'mode', 'sealedSecret', s.sealed_secret,
              'sealedPrevious', s.sealed_previous, 'previousUntil', ${microsOf('s.previous_until')})
-    FROM check_rules r LEFT JOIN check_secrets s ON s.check_id = r.check_id WHERE r.check_id = c.id) END AS rules`
+    FROM check_rules r LEFT JOIN check_secrets s ON s.check_id = r.check_id WHERE r.check_id = c.id) END`,
+})
+
+const PAIR_COLUMNS = columns<{ pair: number }>({ pair: 't.pair' })
+
+const FIND_BY_UUID = typed`SELECT ${FOUND_CHECK_COLUMNS} FROM checks c WHERE c.uuid = ANY(?::uuid[])`
+
+const FIND_BY_SLUG = typed`
+  SELECT ${PAIR_COLUMNS}, ${FOUND_CHECK_COLUMNS}
+  FROM unnest(?::int[], ?::bytea[], ?::text[]) AS t(pair, digest, slug)
+  JOIN project_keys k ON k.digest = t.digest AND k.kind = 'ping' AND k.revoked_at IS NULL
+  JOIN checks c ON c.project_id = k.project_id AND c.slug = t.slug AND c.slug <> ''`
 
 /** The checks with these uuids, in one query; uuids without a check are left out. */
 export async function findChecksByUuid(db: Knex, uuids: readonly string[]): Promise<Map<string, FoundCheck>> {
-  const rows = await query<FoundCheck>(
-    db,
-    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${PING_AUTH} FROM checks c WHERE c.uuid = ANY(?::uuid[])`,
-    [uuids],
-  )
+  const rows = await query(db, FIND_BY_UUID, [uuids])
   return new Map(rows.map((row) => [row.uuid, row]))
 }
 
@@ -45,13 +55,10 @@ export async function findChecksBySlug(
   db: Knex,
   pairs: readonly { digest: Buffer; slug: string }[],
 ): Promise<Map<number, FoundCheck[]>> {
-  const rows = await query<FoundCheck & { pair: number }>(
-    db,
-    `SELECT t.pair, c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${PING_AUTH}
-     FROM unnest(?::int[], ?::bytea[], ?::text[]) AS t(pair, digest, slug)
-     JOIN project_keys k ON k.digest = t.digest AND k.kind = 'ping' AND k.revoked_at IS NULL
-     JOIN checks c ON c.project_id = k.project_id AND c.slug = t.slug AND c.slug <> ''`,
-    [pairs.map((_, index) => index), pairs.map(({ digest }) => digest), pairs.map(({ slug }) => slug)],
-  )
+  const rows = await query(db, FIND_BY_SLUG, [
+    pairs.map((_, index) => index),
+    pairs.map(({ digest }) => digest),
+    pairs.map(({ slug }) => slug),
+  ])
   return Map.groupBy(rows, (row) => row.pair)
 }

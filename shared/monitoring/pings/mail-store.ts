@@ -25,13 +25,16 @@ export async function storeMail(
 
 /** The text that is stored beside a mail; null when the row is gone, or holds none. */
 export async function readStoredText(run: RunPrepared, id: string): Promise<MailText | null> {
-  const [row] = await run<{ text: Buffer | null }>(READ_TEXT, [id])
+  const [row] = await run(READ_TEXT, [id])
   if (!row?.text) return null
   const [subject = '', ...pieces] = texts(JSON.parse(row.text.toString('utf8')))
   return { subject, pieces }
 }
 
-const READ_TEXT: Prepared = { name: 'read-stored-text', text: 'SELECT text FROM ping_bodies WHERE id = $1' }
+const READ_TEXT: Prepared<{ text: Buffer | null }> = {
+  name: 'read-stored-text',
+  text: 'SELECT text FROM ping_bodies WHERE id = $1',
+}
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import { listTags } from '../badges/store.ts'
 import { resolveIntegrations } from '../checks/integrations-field.ts'
 import { type Birth, birthOf, NO_PROVISIONING, type Provisioning } from '../checks/provisioning.ts'
@@ -9,7 +9,7 @@ import { assignIntegrations, insertCheck } from '../checks/store.ts'
 import { requireTagCapacity } from '../checks/tags.ts'
 import { listIntegrations } from '../integrations/store.ts'
 import { noteCheckLimit } from '../projects/quota-store.ts'
-import { type FoundCheck, PING_AUTH } from './lookup-store.ts'
+import { FOUND_CHECK_COLUMNS, type FoundCheck } from './lookup-store.ts'
 
 export type Provisioned =
   | { outcome: 'exists'; check: FoundCheck }
@@ -17,6 +17,12 @@ export type Provisioned =
   | { outcome: 'created'; check: FoundCheck; leftOut: string[] }
   | { outcome: 'ambiguous' }
   | { outcome: 'refused' }
+
+const PROJECT_COLUMNS = columns<{ id: number; checkLimit: number | null; provisioning: Partial<Provisioning> }>({
+  id: 'id',
+  checkLimit: 'check_limit',
+  provisioning: 'provisioning',
+})
 
 /**
  * Makes the check that a ping by slug asks for with `create=1` (docs/spec/monitoring.md#creating-a-check-by-ping): simple, with the defaults
@@ -31,19 +37,18 @@ export async function provisionCheck(
   { slug, requested }: { slug: string; requested: URLSearchParams },
   defaultLimit: number,
 ): Promise<Provisioned> {
-  const [project] = await query<{ id: number; checkLimit: number | null; provisioning: Partial<Provisioning> }>(
+  const [project] = await query(
     tx,
-    `SELECT id, check_limit AS "checkLimit", provisioning FROM projects
+    typed`SELECT ${PROJECT_COLUMNS} FROM projects
      WHERE id = (SELECT project_id FROM project_keys
                  WHERE digest = ANY(?::bytea[]) AND kind = 'ping' AND revoked_at IS NULL)
      FOR UPDATE`,
     [digests],
   )
   if (!project) return { outcome: 'refused' }
-  const existing = await query<FoundCheck>(
+  const existing = await query(
     tx,
-    `SELECT c.id AS "checkId", c.uuid, c.project_id AS "projectId", ${PING_AUTH}
-     FROM checks c WHERE c.project_id = ? AND c.slug = ? LIMIT 2`,
+    typed`SELECT ${FOUND_CHECK_COLUMNS} FROM checks c WHERE c.project_id = ? AND c.slug = ? LIMIT 2`,
     [project.id, slug],
   )
   const [first, second] = existing

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
-import { execute } from '../../platform/database/sql.ts'
+import { columns, execute, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
@@ -63,24 +63,29 @@ export async function lockStreams(
   const keys = keysOf(streams)
   const fresh = streams.filter(({ isNew }) => isNew)
   if (fresh.length > 0) run.later(ADD_STREAMS, keysOf(fresh))
-  const known = await run<StreamPosition & Writer>(LOCK_STREAMS, keys)
+  const known = await run(LOCK_STREAMS, keys)
   if (known.length === streams.length) return known
   run.later(ADD_STREAMS, keys)
-  return await run<StreamPosition & Writer>(LOCK_STREAMS, keys)
+  return await run(LOCK_STREAMS, keys)
 }
 
 function keysOf(streams: readonly Pick<StreamPosition, 'stream' | 'shard'>[]): [string[], number[]] {
   return [streams.map(({ stream }) => stream), streams.map(({ shard }) => shard)]
 }
 
-const WRITER = `pg_current_xact_id()::text::bigint AS xid, ${microsOf('pg_postmaster_start_time()')} AS server`
+const WRITER_COLUMNS = columns<Writer>({
+  xid: 'pg_current_xact_id()::text::bigint',
+  server: microsOf('pg_postmaster_start_time()'),
+})
 
-const LOCK_STREAMS: Prepared = {
+const POSITION_COLUMNS = columns<StreamPosition>({ stream: 'stream', shard: 'shard', lastSeq: 'last_seq' })
+
+const LOCK_STREAMS = {
   name: 'lock-streams',
-  text: `
-    SELECT stream, shard, last_seq AS "lastSeq", ${WRITER} FROM ping_streams
+  text: typed`
+    SELECT ${POSITION_COLUMNS}, ${WRITER_COLUMNS} FROM ping_streams
     WHERE (stream, shard) IN (SELECT * FROM unnest($1::uuid[], $2::smallint[])) ORDER BY stream, shard FOR UPDATE`,
-}
+} satisfies Prepared
 
 const ADD_STREAMS: Prepared = {
   name: 'add-streams',
@@ -108,7 +113,7 @@ const MOVE_STREAMS: Prepared = {
  * @returns null when one was, or when a stream is not known: the transaction must not commit
  */
 export async function advanceStreams(run: RunPrepared, moves: readonly StreamMove[]): Promise<Writer | null> {
-  const moved = await run<Writer>(ADVANCE_STREAMS, [
+  const moved = await run(ADVANCE_STREAMS, [
     ...keysOf(moves),
     moves.map(({ first }) => first),
     moves.map(({ last }) => last),
@@ -116,23 +121,23 @@ export async function advanceStreams(run: RunPrepared, moves: readonly StreamMov
   return (moved.length === moves.length && moved[0]) || null
 }
 
-const ADVANCE_STREAMS: Prepared = {
+const ADVANCE_STREAMS = {
   name: 'advance-streams',
-  text: `
+  text: typed`
     UPDATE ping_streams SET last_seq = t.last, updated_at = now()
     FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[]) AS t(stream, shard, first, last)
     WHERE ping_streams.stream = t.stream AND ping_streams.shard = t.shard AND ping_streams.last_seq < t.first
-    RETURNING ${WRITER}`,
-}
+    RETURNING ${WRITER_COLUMNS}`,
+} satisfies Prepared
 
 /** The time by which arrivals are judged. */
 export async function readDatabaseClock(run: RunPrepared): Promise<Micros> {
-  const [row] = await run<{ now: Micros }>(DATABASE_CLOCK, [])
+  const [row] = await run(DATABASE_CLOCK, [])
   if (!row) throw new Error('the database did not tell its time')
   return row.now
 }
 
-const DATABASE_CLOCK: Prepared = {
+const DATABASE_CLOCK: Prepared<{ now: Micros }> = {
   name: 'database-clock',
   text: `SELECT ${microsOf('clock_timestamp()')} AS now`,
 }
@@ -233,17 +238,19 @@ const RECORD_STORED_BODY: Prepared = {
 
 /** The signals of a check since its last pause or resume, oldest number first, as far back as they are kept. */
 export async function signalsSincePause(run: RunPrepared, checkId: number): Promise<RecordedSignal[]> {
-  return await run<RecordedSignal>(SIGNALS_SINCE_PAUSE, [checkId])
+  return await run(SIGNALS_SINCE_PAUSE, [checkId])
 }
 
-const SIGNALS_SINCE_PAUSE: Prepared = {
+const SIGNAL_COLUMNS = columns<RecordedSignal>({ type: 'type', at: microsOf('at'), rid: 'rid' })
+
+const SIGNALS_SINCE_PAUSE = {
   name: 'signals-since-pause',
-  text: `
-    SELECT type, ${microsOf('at')} AS at, rid FROM pings
+  text: typed`
+    SELECT ${SIGNAL_COLUMNS} FROM pings
     WHERE check_id = $1 AND ignored IS DISTINCT FROM 'source' AND at > coalesce(
       (SELECT max(at) FROM flips WHERE check_id = $1 AND (from_status = 'paused' OR to_status = 'paused')), '-infinity')
     ORDER BY n`,
-}
+} satisfies Prepared
 
 /** Forgets streams that have sent nothing for `days`: no copy of theirs can still be under way. */
 export async function pruneStreams(db: Knex, days: number): Promise<void> {

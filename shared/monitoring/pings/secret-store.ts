@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
 /** Stores a new secret of a check; the one before counts for so many seconds more. */
@@ -18,11 +18,13 @@ export async function savePingSecret(
   )
 }
 
+const PING_SECRETS_COLUMNS = columns<{ id: number; sealed: string }>({ id: 'check_id', sealed: 'sealed_secret' })
+
 /** The sealed secrets of those checks that have one, by the id of the check. */
 export async function findPingSecrets(db: Knex, checkIds: readonly number[]): Promise<Map<number, string>> {
-  const rows = await query<{ id: number; sealed: string }>(
+  const rows = await query(
     db,
-    'SELECT check_id AS id, sealed_secret AS sealed FROM check_secrets WHERE check_id = ANY(?::bigint[])',
+    typed`SELECT ${PING_SECRETS_COLUMNS} FROM check_secrets WHERE check_id = ANY(?::bigint[])`,
     [checkIds],
   )
   return new Map(rows.map(({ id, sealed }) => [id, sealed]))
@@ -32,11 +34,16 @@ export async function deletePingSecret(tx: Knex, checkId: number): Promise<void>
   await execute(tx, 'DELETE FROM check_secrets WHERE check_id = ?', [checkId])
 }
 
+const SECRET_REFUSALS_COLUMNS = columns<{ hour: Micros; count: number }>({
+  hour: microsOf("date_trunc('hour', minute)"),
+  count: 'sum(count)::bigint',
+})
+
 /** Pings of a check that were refused because they showed no right secret, per hour, newest first, of the last days. */
 export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour: Micros; count: number }[]> {
   return await query(
     db,
-    `SELECT ${microsOf("date_trunc('hour', minute)")} AS hour, sum(count)::bigint AS count FROM refused_pings
+    typed`SELECT ${SECRET_REFUSALS_COLUMNS} FROM refused_pings
      WHERE check_id = ? AND reason = 'secret' AND minute > now() - interval '2 days' GROUP BY 1 ORDER BY 1 DESC`,
     [checkId],
   )

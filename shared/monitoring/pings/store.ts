@@ -1,31 +1,50 @@
 import type { Knex } from 'knex'
 import { NotFoundError } from '../../errors.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import { type Micros, toIsoMicros } from '../../time.ts'
 import type { PingType } from '../checks/state-machine.ts'
 import type { LookBack, LookBackAnswer } from './durations.ts'
 
 const AT = microsOf('pings.at')
 
+const RECORDED_PING_COLUMNS = columns<RecordedPing>({
+  n: 'n',
+  type: 'type',
+  at: AT,
+  scheme: 'scheme',
+  remoteAddr: 'remote_addr',
+  method: 'method',
+  ua: 'ua',
+  rid: 'rid',
+  hasBody: 'COALESCE(octet_length(body), 0) > 0',
+})
+
 /** The newest pings of a check, newest first. @param afterN the highest number that is no longer shown */
 export async function listPings(db: Knex, checkId: number, afterN: number, limit: number): Promise<RecordedPing[]> {
-  const rows = await query<RecordedPing>(
+  const rows = await query(
     db,
-    `SELECT n, type, ${AT} AS at, scheme, remote_addr AS "remoteAddr", method, ua, rid,
-            COALESCE(octet_length(body), 0) > 0 AS "hasBody"
-     FROM pings WHERE check_id = ? AND n > ? ORDER BY n DESC LIMIT ?`,
+    typed`SELECT ${RECORDED_PING_COLUMNS} FROM pings WHERE check_id = ? AND n > ? ORDER BY n DESC LIMIT ?`,
     [checkId, afterN, limit],
   )
   return rows
 }
 
+type LookBackRow = { requested: number } & ({ n: null } | NonNullable<LookBackAnswer['found']>)
+
+const LOOK_BACK_COLUMNS = columns<LookBackRow>({
+  requested: 'requested.n',
+  n: 'found.n',
+  type: 'found.type',
+  at: 'found.at',
+})
+
 /** Answers what the listed pings alone cannot: per finish the newest earlier ping of its run (durations.ts). */
 export async function lookBack(db: Knex, checkId: number, questions: readonly LookBack[]): Promise<LookBackAnswer[]> {
   if (questions.length === 0) return []
-  const rows = await query<{ requested: number } & ({ n: null } | NonNullable<LookBackAnswer['found']>)>(
+  const rows: LookBackRow[] = await query(
     db,
-    `SELECT requested.n AS requested, found.n, found.type, found.at
+    typed`SELECT ${LOOK_BACK_COLUMNS}
      FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::bigint[]) AS requested(n, rid, before_n, after)
      LEFT JOIN LATERAL (
        SELECT pings.n, pings.type, ${AT} AS at FROM pings

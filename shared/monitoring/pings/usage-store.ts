@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** Notes that ping keys are in use, at most once a minute each. @param digests of the keys */
 export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promise<void> {
@@ -34,11 +34,13 @@ export interface LimitedPings {
   lastAt: Date
 }
 
+const LIMITED_PINGS_COLUMNS = columns<LimitedPings>({ count: 'count', since: 'since', lastAt: 'last_at' })
+
 /** What of a check's pings was not logged; null when nothing was, or not within the last day. */
 export async function findLimitedPings(db: Knex, checkId: number): Promise<LimitedPings | null> {
-  const rows = await query<LimitedPings>(
+  const rows = await query(
     db,
-    `SELECT count, since, last_at AS "lastAt" FROM limited_pings
+    typed`SELECT ${LIMITED_PINGS_COLUMNS} FROM limited_pings
      WHERE check_id = ? AND last_at > now() - interval '1 day'`,
     [checkId],
   )

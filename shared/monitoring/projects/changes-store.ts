@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 export interface ProjectCounts {
   projectId: number
@@ -7,12 +7,17 @@ export interface ProjectCounts {
   down: number
 }
 
+const PROJECT_COUNTS_COLUMNS = columns<ProjectCounts>({
+  projectId: 'project_id',
+  checks: 'count(*)',
+  down: "count(*) FILTER (WHERE status = 'down')",
+})
+
 /** How many checks the projects have, and how many of them are stored down. */
 export async function countByProject(db: Knex, projectIds: readonly number[]): Promise<ProjectCounts[]> {
-  return await query<ProjectCounts>(
+  return await query(
     db,
-    `SELECT project_id AS "projectId", count(*) AS checks, count(*) FILTER (WHERE status = 'down') AS down
-     FROM checks WHERE project_id = ANY(?::bigint[]) GROUP BY project_id`,
+    typed`SELECT ${PROJECT_COUNTS_COLUMNS} FROM checks WHERE project_id = ANY(?::bigint[]) GROUP BY project_id`,
     [projectIds],
   )
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Role } from '../../tenancy/accounts/roles.ts'
 import type { Project } from './store.ts'
 
@@ -10,12 +10,23 @@ export interface MemberProject extends Project {
   role: Role
 }
 
+const MEMBER_PROJECT_COLUMNS = columns<MemberProject>({
+  id: 'p.id',
+  uuid: 'p.uuid',
+  organisationId: 'p.organisation_id',
+  name: 'p.name',
+  badgeKey: 'p.badge_key',
+  checkLimit: 'p.check_limit',
+  organisationUuid: 'o.uuid',
+  organisationName: 'o.name',
+  role: 'm.role',
+})
+
 /** Every project that a person may see: through membership, and in no other way. */
 export async function listProjectsOf(db: Knex, userId: number): Promise<MemberProject[]> {
-  return await query<MemberProject>(
+  return await query(
     db,
-    `SELECT p.id, p.uuid, p.organisation_id AS "organisationId", p.name, p.badge_key AS "badgeKey",
-            p.check_limit AS "checkLimit", o.uuid AS "organisationUuid", o.name AS "organisationName", m.role
+    typed`SELECT ${MEMBER_PROJECT_COLUMNS}
      FROM memberships m JOIN organisations o ON o.id = m.organisation_id JOIN projects p ON p.organisation_id = o.id
      WHERE m.user_id = ? ORDER BY o.name, o.id, p.name, p.id`,
     [userId],

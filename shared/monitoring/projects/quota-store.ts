@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /**
  * Notes that a project has as many checks as it may, and for its audit; nothing more within a month, however often
@@ -35,19 +35,26 @@ export interface DueNotice {
   owners: string[]
 }
 
+const DUE_NOTICE_COLUMNS = columns<DueNotice>({
+  projectId: 'q.project_id',
+  projectUuid: 'p.uuid',
+  projectName: 'p.name',
+  checkLimit: 'q.check_limit',
+  owners: 'owners.emails',
+})
+
 /** Takes the notices that nobody was notified of and that have an owner; each is given out once. */
 export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
-  return await query<DueNotice>(
+  return await query(
     db,
-    `WITH owners AS (
+    typed`WITH owners AS (
        SELECT q.project_id, array_agg(u.email ORDER BY u.id) AS emails
        FROM quota_notices q JOIN projects p ON p.id = q.project_id
        JOIN memberships m ON m.organisation_id = p.organisation_id AND m.role = 'owner' JOIN users u ON u.id = m.user_id
        WHERE q.notified_at IS NULL GROUP BY q.project_id)
      UPDATE quota_notices q SET notified_at = now() FROM owners, projects p
      WHERE q.project_id = owners.project_id AND p.id = q.project_id AND q.notified_at IS NULL
-     RETURNING q.project_id AS "projectId", p.uuid AS "projectUuid", p.name AS "projectName",
-               q.check_limit AS "checkLimit", owners.emails AS owners`,
+     RETURNING ${DUE_NOTICE_COLUMNS}`,
   )
 }
 

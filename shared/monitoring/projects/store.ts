@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { KeyKind } from './api-key.ts'
 
 export interface Project {
@@ -22,17 +22,26 @@ export interface ProjectKey {
   project: Project
 }
 
-const PROJECT_COLUMNS = `
-  projects.id, projects.uuid, projects.organisation_id AS "organisationId", projects.name,
-  projects.badge_key AS "badgeKey", projects.check_limit AS "checkLimit"`
+const PROJECT_COLUMNS = columns<Project>({
+  id: 'projects.id',
+  uuid: 'projects.uuid',
+  organisationId: 'projects.organisation_id',
+  name: 'projects.name',
+  badgeKey: 'projects.badge_key',
+  checkLimit: 'projects.check_limit',
+})
+
+const PROJECT_KEY_COLUMNS = columns<Omit<ProjectKey, 'project'>>({
+  keyId: 'project_keys.id',
+  kind: 'project_keys.kind',
+  label: "CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END",
+})
 
 /** The project of a key that is not revoked; null for an unknown one. @param digests of the key, under every secret key in use */
 export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Promise<ProjectKey | null> {
-  const rows = await query<Project & Omit<ProjectKey, 'project'>>(
+  const rows = await query(
     db,
-    `SELECT project_keys.id AS "keyId", project_keys.kind,
-            CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END AS label,
-            ${PROJECT_COLUMNS}
+    typed`SELECT ${PROJECT_KEY_COLUMNS}, ${PROJECT_COLUMNS}
      FROM project_keys JOIN projects ON projects.id = project_keys.project_id
      WHERE project_keys.digest = ANY(?::bytea[]) AND project_keys.revoked_at IS NULL`,
     [digests],
@@ -58,22 +67,22 @@ export async function insertProject(
   db: Knex,
   project: { organisationId: number; name: string; checkLimit?: number },
 ): Promise<Project> {
-  const rows = await query<Project>(
+  const rows = await query(
     db,
-    `INSERT INTO projects (organisation_id, name, check_limit) VALUES (?, ?, ?) RETURNING ${PROJECT_COLUMNS}`,
+    typed`INSERT INTO projects (organisation_id, name, check_limit) VALUES (?, ?, ?) RETURNING ${PROJECT_COLUMNS}`,
     [project.organisationId, project.name, project.checkLimit ?? null],
   )
   return first(rows)
 }
 
 export async function findProject(db: Knex, uuid: string): Promise<Project | null> {
-  const rows = await query<Project>(db, `SELECT ${PROJECT_COLUMNS} FROM projects WHERE uuid = ?`, [uuid])
+  const rows = await query(db, typed`SELECT ${PROJECT_COLUMNS} FROM projects WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
 
 /** The project that badge URLs with this key are about; null for an unknown one. */
 export async function findProjectByBadgeKey(db: Knex, badgeKey: string): Promise<Project | null> {
-  const rows = await query<Project>(db, `SELECT ${PROJECT_COLUMNS} FROM projects WHERE badge_key = ?`, [badgeKey])
+  const rows = await query(db, typed`SELECT ${PROJECT_COLUMNS} FROM projects WHERE badge_key = ?`, [badgeKey])
   return rows[0] ?? null
 }
 
@@ -122,12 +131,22 @@ export interface ListedKey {
   sealed: string | null
 }
 
+const LISTED_KEY_COLUMNS = columns<ListedKey>({
+  id: 'id',
+  kind: 'kind',
+  prefix: 'prefix',
+  name: 'name',
+  createdAt: 'created_at',
+  createdBy: 'created_by',
+  lastUsedAt: 'last_used_at',
+  sealed: 'sealed',
+})
+
 /** The keys of a project that are not revoked, oldest first. */
 export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {
-  const rows = await query<ListedKey>(
+  const rows = await query(
     db,
-    `SELECT id, kind, prefix, name, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt", sealed
-     FROM project_keys WHERE project_id = ? AND revoked_at IS NULL ORDER BY id`,
+    typed`SELECT ${LISTED_KEY_COLUMNS} FROM project_keys WHERE project_id = ? AND revoked_at IS NULL ORDER BY id`,
     [projectId],
   )
   return rows
@@ -149,11 +168,13 @@ function first<T>(rows: readonly T[]): T {
   return row
 }
 
+const ORGANISATION_COLUMNS = columns<{ organisation: string }>({ organisation: 'organisations.name' })
+
 /** Every project of the installation, oldest first; for its operator. */
 export async function listProjects(db: Knex): Promise<(Project & { organisation: string })[]> {
-  return await query<Project & { organisation: string }>(
+  return await query(
     db,
-    `SELECT ${PROJECT_COLUMNS}, organisations.name AS organisation
+    typed`SELECT ${PROJECT_COLUMNS}, ${ORGANISATION_COLUMNS}
      FROM projects JOIN organisations ON organisations.id = projects.organisation_id ORDER BY projects.id`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { runYielding } from '../../platform/process/time-slices.ts'
 import type { Micros } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
@@ -9,11 +9,11 @@ import { windowsOf } from '../maintenance/window-store.ts'
 import type { DownCheck, ProjectReport } from './report.ts'
 import type { ReportSettings } from './report-times.ts'
 
+const REPORT_SETTINGS_COLUMNS = columns<ReportSettings>({ report: 'report', reminder: 'reminder', tz: 'tz' })
+
 /** What a person asked for; all off until they do. */
 export async function findReportSettings(db: Knex, userId: number): Promise<ReportSettings> {
-  const [row] = await query<ReportSettings>(db, 'SELECT report, reminder, tz FROM user_reports WHERE user_id = ?', [
-    userId,
-  ])
+  const [row] = await query(db, typed`SELECT ${REPORT_SETTINGS_COLUMNS} FROM user_reports WHERE user_id = ?`, [userId])
   return row ?? { report: 'off', reminder: 'off', tz: 'UTC' }
 }
 
@@ -41,7 +41,19 @@ export interface DuePerson extends ReportSettings {
   dueAt: Micros
 }
 
-const PERSON = 'u.id AS "userId", u.uuid, u.email, r.report, r.reminder, r.tz'
+const PERSON_COLUMNS = columns<Omit<DuePerson, 'dueAt'>>({
+  userId: 'u.id',
+  uuid: 'u.uuid',
+  email: 'u.email',
+  report: 'r.report',
+  reminder: 'r.reminder',
+  tz: 'r.tz',
+})
+
+const DUE_AT_COLUMNS = {
+  report_at: columns<Pick<DuePerson, 'dueAt'>>({ dueAt: microsOf('r.report_at') }),
+  reminder_at: columns<Pick<DuePerson, 'dueAt'>>({ dueAt: microsOf('r.reminder_at') }),
+}
 
 /** The next person whose report or reminder is due, locked; another sweeper takes another one. Null when nobody is. */
 export async function lockDuePerson(
@@ -50,9 +62,9 @@ export async function lockDuePerson(
   now: Micros,
 ): Promise<DuePerson | null> {
   const at = column === 'report_at' ? 'r.report_at' : 'r.reminder_at'
-  const [row] = await query<DuePerson>(
+  const [row] = await query(
     tx,
-    `SELECT ${PERSON}, ${microsOf(at)} AS "dueAt" FROM user_reports r JOIN users u ON u.id = r.user_id
+    typed`SELECT ${PERSON_COLUMNS}, ${DUE_AT_COLUMNS[column]} FROM user_reports r JOIN users u ON u.id = r.user_id
      WHERE ${at} <= ${timestampOf('?::bigint')} ORDER BY ${at} LIMIT 1 FOR UPDATE OF r SKIP LOCKED`,
     [now],
   )
@@ -95,11 +107,20 @@ export async function claimMailOf(
   )
 }
 
+const DOWN_CHECK_COLUMNS = columns<DownCheck>({
+  uuid: 'c.uuid',
+  name: 'c.name',
+  tags: 'c.tags',
+  projectId: 'p.id',
+  projectName: 'p.name',
+  downAt: microsOf('i.down_at'),
+})
+
 /** Checks of projects that are down, acknowledged ones apart, the longest outage first. */
 export async function downChecksOf(db: Knex, projectIds: readonly number[]): Promise<DownCheck[]> {
-  return await query<DownCheck>(
+  return await query(
     db,
-    `SELECT c.uuid, c.name, c.tags, p.id AS "projectId", p.name AS "projectName", ${microsOf('i.down_at')} AS "downAt"
+    typed`SELECT ${DOWN_CHECK_COLUMNS}
      FROM incidents i JOIN checks c ON c.id = i.check_id JOIN projects p ON p.id = c.project_id
      WHERE i.resolved_at IS NULL AND i.state <> 'acknowledged' AND c.status = 'down' AND p.id = ANY(?::bigint[])
      ORDER BY i.down_at, c.id`,
@@ -107,11 +128,13 @@ export async function downChecksOf(db: Knex, projectIds: readonly number[]): Pro
   )
 }
 
+const MANAGERS_COLUMNS = columns<{ userId: number; email: string }>({ userId: 'u.id', email: 'u.email' })
+
 /** Owners and managers of the organisation of a project. */
 export async function findManagers(db: Knex, projectId: number): Promise<{ userId: number; email: string }[]> {
   return await query(
     db,
-    `SELECT u.id AS "userId", u.email FROM projects p JOIN memberships m ON m.organisation_id = p.organisation_id
+    typed`SELECT ${MANAGERS_COLUMNS} FROM projects p JOIN memberships m ON m.organisation_id = p.organisation_id
        JOIN users u ON u.id = m.user_id
      WHERE p.id = ? AND m.role IN ('owner', 'manager') ORDER BY u.id`,
     [projectId],
@@ -145,17 +168,24 @@ export async function projectReports(
   { from, until }: { from: Micros; until: Micros },
 ): Promise<ProjectReport[]> {
   const excluded = await excludedTimes(db, projectIds, from, until)
-  return await query<ProjectReport>(db, REPORTS, [projectIds, from, until, JSON.stringify(excluded)])
+  return await query(db, REPORTS, [projectIds, from, until, JSON.stringify(excluded)])
 }
+
+const EXCLUDED_TIMES_COLUMNS = columns<{ id: number; uuid: string; tags: string; projectId: number }>({
+  id: 'id',
+  uuid: 'uuid',
+  tags: 'tags',
+  projectId: 'project_id',
+})
 
 /** The times that windows take out of the uptime of checks (docs/spec/alerting.md#maintenance-windows). */
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {
   const windows = (await windowsOf(db, projectIds)).filter(({ uptime }) => uptime === 'exclude')
   if (windows.length === 0) return []
   const timed = await runYielding(timedWindows(windows, from, until))
-  const checks = await query<{ id: number; uuid: string; tags: string; projectId: number }>(
+  const checks = await query(
     db,
-    'SELECT id, uuid, tags, project_id AS "projectId" FROM checks WHERE project_id = ANY(?::bigint[])',
+    typed`SELECT ${EXCLUDED_TIMES_COLUMNS} FROM checks WHERE project_id = ANY(?::bigint[])`,
     [projectIds],
   )
   return checks.flatMap(({ id, uuid, tags, projectId }) => {
@@ -171,8 +201,28 @@ const COUNTED = (begins: string, ends: string) => `
   (SELECT coalesce(sum(upper(piece) - lower(piece)), interval '0')
    FROM unnest(tstzmultirange(tstzrange(${begins}, ${ends})) - coalesce(excluded.times, '{}'::tstzmultirange)) AS piece)`
 
+const PROJECT_REPORT_COLUMNS = columns<ProjectReport>({
+  uuid: 'p.uuid',
+  name: 'p.name',
+  up: `coalesce((SELECT ${US('sum(up)')} FROM known WHERE project_id = p.id), 0)`,
+  down: `coalesce((SELECT ${US('sum(down)')} FROM known WHERE project_id = p.id), 0)`,
+  unknown: `coalesce((SELECT ${US('sum(dark)')} FROM known WHERE project_id = p.id), 0)`,
+  incidents:
+    '(SELECT count(*) FROM incidents i WHERE i.project_id = p.id AND i.down_at >= requested."from" AND i.down_at < requested.until)',
+  worst: `coalesce((SELECT json_agg(json_build_object('uuid', uuid, 'name', name, 'down', ${US('down')}) ORDER BY down DESC, id)
+              FROM (SELECT * FROM known WHERE project_id = p.id AND down > interval '0'
+                    ORDER BY down DESC, id LIMIT 5) worst), '[]')`,
+  silent: `coalesce((SELECT json_agg(json_build_object('uuid', uuid, 'name', name) ORDER BY id)
+              FROM (SELECT own.* FROM own WHERE own.project_id = p.id AND own.status <> 'paused'
+                      AND coalesce(own.last_ping, own.created_at) < requested.until - interval '30 days'
+                    ORDER BY own.id LIMIT 50) silent), '[]')`,
+  unreached: `(SELECT count(*) FROM notifications n JOIN integrations c ON c.id = n.integration_id
+     WHERE c.project_id = p.id AND n.what <> 'test' AND n.state IN ('failed', 'suppressed') AND n.error <> 'Overtaken'
+       AND n.created_at >= requested."from" AND n.created_at < requested.until)`,
+})
+
 /** @param values projects, from, until, excluded times in JSON */
-const REPORTS = `
+const REPORTS = typed`
   WITH requested AS (SELECT ?::bigint[] AS projects, ${timestampOf('?::bigint')} AS "from", ${timestampOf('?::bigint')} AS "until"),
   excluded AS (
     SELECT id AS check_id, range_agg(tstzrange(${timestampOf('"from"')}, ${timestampOf('"until"')})) AS times
@@ -203,20 +253,5 @@ const REPORTS = `
     SELECT own.id, own.uuid, own.name, own.project_id, sums.down, coalesce(dark.span, interval '0') AS dark,
            greatest(sums.up - coalesce(dark.span, interval '0'), interval '0') AS up
     FROM own JOIN sums ON sums.check_id = own.id LEFT JOIN dark ON dark.check_id = own.id)
-  SELECT p.uuid, p.name,
-    coalesce((SELECT ${US('sum(up)')} FROM known WHERE project_id = p.id), 0) AS up,
-    coalesce((SELECT ${US('sum(down)')} FROM known WHERE project_id = p.id), 0) AS down,
-    coalesce((SELECT ${US('sum(dark)')} FROM known WHERE project_id = p.id), 0) AS unknown,
-    (SELECT count(*) FROM incidents i WHERE i.project_id = p.id AND i.down_at >= requested."from" AND i.down_at < requested.until)
-      AS incidents,
-    coalesce((SELECT json_agg(json_build_object('uuid', uuid, 'name', name, 'down', ${US('down')}) ORDER BY down DESC, id)
-              FROM (SELECT * FROM known WHERE project_id = p.id AND down > interval '0'
-                    ORDER BY down DESC, id LIMIT 5) worst), '[]') AS worst,
-    coalesce((SELECT json_agg(json_build_object('uuid', uuid, 'name', name) ORDER BY id)
-              FROM (SELECT own.* FROM own WHERE own.project_id = p.id AND own.status <> 'paused'
-                      AND coalesce(own.last_ping, own.created_at) < requested.until - interval '30 days'
-                    ORDER BY own.id LIMIT 50) silent), '[]') AS silent,
-    (SELECT count(*) FROM notifications n JOIN integrations c ON c.id = n.integration_id
-     WHERE c.project_id = p.id AND n.what <> 'test' AND n.state IN ('failed', 'suppressed') AND n.error <> 'Overtaken'
-       AND n.created_at >= requested."from" AND n.created_at < requested.until) AS unreached
+  SELECT ${PROJECT_REPORT_COLUMNS}
   FROM projects p, requested WHERE p.id = ANY(requested.projects) ORDER BY p.name, p.id`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { CheckTimes } from '../checks/status.ts'
 import { shownStatus } from '../checks/status.ts'
@@ -20,20 +20,37 @@ type Row = CheckTimes &
     mode: ParentsMode | null
   }
 
+const ROW_COLUMNS = columns<Row>({
+  uuid: 'c.uuid',
+  name: 'c.name',
+  projectId: 'c.project_id',
+  tags: 'c.tags',
+  kind: 'c.kind',
+  timeoutSeconds: 'c.timeout_seconds',
+  graceSeconds: 'c.grace_seconds',
+  schedule: 'c.schedule',
+  tz: 'c.tz',
+  status: 'c.status',
+  nPings: 'c.n_pings',
+  lastPing: microsOf('c.last_ping'),
+  lastStart: microsOf('c.last_start'),
+  lastStartRid: 'c.last_start_rid',
+  lastDuration: 'c.last_duration_us',
+  alertAfter: microsOf('c.alert_after'),
+  deadlineExtendedAt: microsOf('c.deadline_extended_at'),
+  ruleBits: 'c.rule_bits',
+  parents: 'r.parents',
+  mode: 'r.parents_mode',
+  downAt: microsOf('i.down_at'),
+  upAt: `CASE WHEN c.status = 'up' THEN (SELECT ${microsOf('max(at)')} FROM flips
+                                            WHERE flips.check_id = c.id AND to_status = 'up') END`,
+})
+
 /** The checks of projects as nodes of the graph of what depends on what. */
 export async function nodesOf(db: Knex, projectIds: readonly number[], now: Micros): Promise<StoredNode[]> {
-  const rows = await query<Row>(
+  const rows = await query(
     db,
-    `SELECT c.uuid, c.name, c.project_id AS "projectId", c.tags, c.kind, c.timeout_seconds AS "timeoutSeconds",
-            c.grace_seconds AS "graceSeconds", c.schedule, c.tz, c.status, c.n_pings AS "nPings",
-            ${microsOf('c.last_ping')} AS "lastPing", ${microsOf('c.last_start')} AS "lastStart",
-            c.last_start_rid AS "lastStartRid", c.last_duration_us AS "lastDuration",
-            ${microsOf('c.alert_after')} AS "alertAfter", ${microsOf('c.deadline_extended_at')} AS "deadlineExtendedAt",
-            c.rule_bits AS "ruleBits",
-            r.parents, r.parents_mode AS mode, ${microsOf('i.down_at')} AS "downAt",
-            CASE WHEN c.status = 'up' THEN (SELECT ${microsOf('max(at)')} FROM flips
-                                            WHERE flips.check_id = c.id AND to_status = 'up') END AS "upAt"
-     FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+    typed`SELECT ${ROW_COLUMNS} FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
        LEFT JOIN incidents i ON i.check_id = c.id AND i.resolved_at IS NULL
      WHERE c.project_id = ANY(?::bigint[])`,
     [projectIds],
@@ -75,6 +92,11 @@ export interface Depended {
   tags: readonly string[]
 }
 
+const CHILDREN_COLUMNS = columns<{ place: number; count: number }>({
+  place: 'a.place',
+  count: 'count(DISTINCT n.uuid)',
+})
+
 /** For each check, in their order, how many others of its project name it as what they depend on, by itself or by a tag. */
 export async function countChildren(db: Knex, checks: readonly Depended[]): Promise<number[]> {
   const requested = checks.flatMap(({ projectId, uuid, tags }, place) =>
@@ -85,9 +107,9 @@ export async function countChildren(db: Knex, checks: readonly Depended[]): Prom
       ...key,
     })),
   )
-  const rows = await query<{ place: number; count: number }>(
+  const rows = await query(
     db,
-    `WITH requested AS (
+    typed`WITH requested AS (
        SELECT * FROM jsonb_to_recordset(?::jsonb) AS t(place int, "projectId" bigint, uuid uuid, name text, value text)),
      named AS (
        SELECT c.project_id, c.uuid, parent.key AS name, parent.value
@@ -95,7 +117,7 @@ export async function countChildren(db: Knex, checks: readonly Depended[]): Prom
          CROSS JOIN LATERAL jsonb_array_elements(r.parents) AS one
          CROSS JOIN LATERAL jsonb_each_text(one) AS parent
        WHERE c.project_id = ANY(?::bigint[]))
-     SELECT a.place, count(DISTINCT n.uuid) AS count
+     SELECT ${CHILDREN_COLUMNS}
      FROM requested a JOIN named n ON n.project_id = a."projectId" AND n.name = a.name AND n.value = a.value AND n.uuid <> a.uuid
      GROUP BY a.place`,
     [JSON.stringify(requested), [...new Set(checks.map(({ projectId }) => projectId))]],

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Source } from './quorum.ts'
 import type { RuleState } from './rule-state.ts'
 import { NO_TALLY, RUN_LOG, type Run, type RunBook, type RunRule, SLOW, type Tally } from './run.ts'
@@ -11,26 +11,34 @@ const RUN = `json_build_object('n', n, 'rid', rid, 'source', source, 'startedAt'
   'finishedAt', ${microsOf('finished_at')}, 'duration', duration_us, 'outcome', outcome,
   'deadline', ${microsOf('deadline')}, 'flags', flags)`
 
-const FACTS = (ids: string, rids: string) => `
-  SELECT r.check_id AS "checkId", r.run AS "runRule", r.sources AS "sourceRule",
+const factColumns = (rids: string) =>
+  columns<FactRow>({
+    checkId: 'r.check_id',
+    runRule: 'r.run',
+    sourceRule: 'r.sources',
+    tally: `
     (SELECT json_build_object('runs', t.runs, 'beganAt', ${microsOf('t.began_at')}, 'missed', t.missed,
        'streak', t.streak, 'buckets', t.buckets, 'measured', t.measured, 'seconds', t.seconds,
        'abandonedAt', ${microsOf('t.abandoned_at')}, 'expectedFrom', ${microsOf('t.expected_from')})
-     FROM check_tallies t WHERE t.check_id = r.check_id) AS tally,
+     FROM check_tallies t WHERE t.check_id = r.check_id)`,
+    open: `
     (SELECT json_agg(${RUN} ORDER BY n) FROM runs
-     WHERE check_id = r.check_id AND outcome = 'open' AND r.run IS NOT NULL) AS open,
+     WHERE check_id = r.check_id AND outcome = 'open' AND r.run IS NOT NULL)`,
+    headless: `
     (SELECT json_agg(${RUN} ORDER BY n) FROM runs
-     WHERE check_id = r.check_id AND r.run IS NOT NULL AND started_at IS NULL AND rid = ANY(${rids}::uuid[])) AS headless,
+     WHERE check_id = r.check_id AND r.run IS NOT NULL AND started_at IS NULL AND rid = ANY(${rids}::uuid[]))`,
+    p95: `
     CASE WHEN jsonb_typeof(r.run->'slow') = 'number' THEN (
       SELECT CASE WHEN count(*) >= ${SLOW.least} THEN percentile_disc(${SLOW.share}) WITHIN GROUP (ORDER BY duration_us) END
       FROM (SELECT duration_us FROM runs
             WHERE check_id = r.check_id AND outcome = 'success' AND duration_us IS NOT NULL
-            ORDER BY n DESC LIMIT ${SLOW.of}) newest) END AS p95,
+            ORDER BY n DESC LIMIT ${SLOW.of}) newest) END`,
+    sources: `
     (SELECT json_agg(json_build_object('name', name, 'heardAt', ${microsOf('heard_at')},
        'lastPing', ${microsOf('last_ping')}, 'lastKind', last_kind, 'deadlineExtendedAt', ${microsOf('deadline_extended_at')})
        ORDER BY name)
-     FROM ping_sources WHERE check_id = r.check_id AND r.sources IS NOT NULL) AS sources
-  FROM check_rules r WHERE r.check_id = ANY(${ids}::bigint[])`
+     FROM ping_sources WHERE check_id = r.check_id AND r.sources IS NOT NULL)`,
+  })
 
 interface FactRow {
   checkId: number
@@ -43,7 +51,12 @@ interface FactRow {
   sources: Source[] | null
 }
 
-const READ: Prepared = { name: 'read-ruled-facts', text: FACTS('$1', '$2') }
+const READ_FACTS = {
+  name: 'read-ruled-facts',
+  text: typed`SELECT ${factColumns('$2')} FROM check_rules r WHERE r.check_id = ANY($1::bigint[])`,
+} satisfies Prepared
+
+const FIND_FACTS = typed`SELECT ${factColumns('?')} FROM check_rules r WHERE r.check_id = ANY(?::bigint[])`
 
 /** What the rules of checks need, in one read. @param rids run ids of the signals that are about to be applied */
 export async function readFacts(
@@ -51,12 +64,12 @@ export async function readFacts(
   checkIds: readonly number[],
   rids: readonly string[],
 ): Promise<Map<number, RuleState>> {
-  return toFacts(await run<FactRow>(READ, [checkIds, rids]))
+  return toFacts(await run(READ_FACTS, [checkIds, rids]))
 }
 
 /** The same outside of the evaluator; the caller holds the checks. */
 export async function findFacts(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleState>> {
-  return toFacts(await query<FactRow>(db, FACTS('?', '?'), [[], checkIds]))
+  return toFacts(await query(db, FIND_FACTS, [[], checkIds]))
 }
 
 function toFacts(rows: readonly FactRow[]): Map<number, RuleState> {

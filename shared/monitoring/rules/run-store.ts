@@ -1,31 +1,45 @@
 import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Run, RunStats } from './run.ts'
+
+const RUN_COLUMNS = columns<Run>({
+  n: 'n',
+  rid: 'rid',
+  source: 'source',
+  startedAt: microsOf('started_at'),
+  finishedAt: microsOf('finished_at'),
+  duration: 'duration_us',
+  outcome: 'outcome',
+  deadline: microsOf('deadline'),
+  flags: 'flags',
+})
 
 /** Runs of a check, newest first. @param before only those with a lower number; null: from the newest on */
 export async function listRuns(db: Knex, checkId: number, before: number | null, limit: number): Promise<Run[]> {
-  return await query<Run>(
+  return await query(
     db,
-    `SELECT n, rid, source, ${microsOf('started_at')} AS "startedAt", ${microsOf('finished_at')} AS "finishedAt",
-            duration_us AS duration, outcome, ${microsOf('deadline')} AS deadline, flags
+    typed`SELECT ${RUN_COLUMNS}
      FROM runs WHERE check_id = ? AND (?::bigint IS NULL OR n < ?::bigint) ORDER BY n DESC LIMIT ?`,
     [checkId, before, before, limit],
   )
 }
 
-/** What the newest 200 measured successes say, and what is counted. */
+const RUN_STATS_COLUMNS = columns<RunStats>({
+  count: 'count(*) FILTER (WHERE duration_us IS NOT NULL)',
+  p50: 'percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_us)',
+  p95: 'percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_us)',
+  p99: 'percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_us)',
+  missed: 'coalesce((SELECT missed FROM check_tallies WHERE check_id = ?), 0)',
+  streak: 'coalesce((SELECT streak FROM check_tallies WHERE check_id = ?), 0)',
+  open: "(SELECT count(*) FROM runs WHERE check_id = ? AND outcome = 'open')",
+})
+
+/** Returns statistics of the newest 200 measured successes, and the counters of the check. */
 export async function readRunStats(db: Knex, checkId: number): Promise<RunStats> {
-  const [stats] = await query<RunStats>(
+  const [stats] = await query(
     db,
-    `SELECT count(*) FILTER (WHERE duration_us IS NOT NULL) AS count,
-            percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_us) AS p50,
-            percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_us) AS p95,
-            percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_us) AS p99,
-            coalesce((SELECT missed FROM check_tallies WHERE check_id = ?), 0) AS missed,
-            coalesce((SELECT streak FROM check_tallies WHERE check_id = ?), 0) AS streak,
-            (SELECT count(*) FROM runs WHERE check_id = ? AND outcome = 'open') AS open
-     FROM (SELECT duration_us FROM runs WHERE check_id = ? AND outcome = 'success' AND duration_us IS NOT NULL
+    typed`SELECT ${RUN_STATS_COLUMNS} FROM (SELECT duration_us FROM runs WHERE check_id = ? AND outcome = 'success' AND duration_us IS NOT NULL
            ORDER BY n DESC LIMIT 200) newest`,
     [checkId, checkId, checkId, checkId],
   )
@@ -44,11 +58,20 @@ export interface RunHistogram {
   seconds: number
 }
 
+const RUN_HISTOGRAM_COLUMNS = columns<RunHistogram>({
+  uuid: 'c.uuid',
+  name: 'c.name',
+  tags: 'c.tags',
+  missed: 't.missed',
+  buckets: 'array_to_json(t.buckets)',
+  measured: 't.measured',
+  seconds: 't.seconds',
+})
+
 export async function runHistograms(db: Knex, projectId: number): Promise<RunHistogram[]> {
-  return await query<RunHistogram>(
+  return await query(
     db,
-    `SELECT c.uuid, c.name, c.tags, t.missed, array_to_json(t.buckets) AS buckets, t.measured, t.seconds
-     FROM checks c JOIN check_tallies t ON t.check_id = c.id
+    typed`SELECT ${RUN_HISTOGRAM_COLUMNS} FROM checks c JOIN check_tallies t ON t.check_id = c.id
      WHERE c.project_id = ? AND c.rule_bits & 1 <> 0 ORDER BY c.id`,
     [projectId],
   )
@@ -78,11 +101,18 @@ export interface AbandonedNotice {
   owners: string[]
 }
 
+const ABANDONED_NOTICE_COLUMNS = columns<AbandonedNotice>({
+  checkId: 't.check_id',
+  uuid: 'due.uuid',
+  name: 'due.name',
+  owners: 'due.owners',
+})
+
 /** Takes the checks whose owners are to hear of it, each at most once a day. */
 export async function claimAbandonedNotices(db: Knex): Promise<AbandonedNotice[]> {
-  return await query<AbandonedNotice>(
+  return await query(
     db,
-    `WITH due AS (
+    typed`WITH due AS (
        SELECT t.check_id, c.uuid, c.name, array_agg(u.email ORDER BY u.id) AS owners
        FROM check_tallies t JOIN checks c ON c.id = t.check_id JOIN projects p ON p.id = c.project_id
          JOIN memberships m ON m.organisation_id = p.organisation_id AND m.role = 'owner' JOIN users u ON u.id = m.user_id
@@ -92,6 +122,6 @@ export async function claimAbandonedNotices(db: Knex): Promise<AbandonedNotice[]
      UPDATE check_tallies t SET abandoned_at = NULL, abandoned_notified_at = now() FROM due
      WHERE t.check_id = due.check_id AND t.abandoned_at IS NOT NULL
        AND (t.abandoned_notified_at IS NULL OR t.abandoned_notified_at < now() - interval '1 day')
-     RETURNING t.check_id AS "checkId", due.uuid, due.name, due.owners`,
+     RETURNING ${ABANDONED_NOTICE_COLUMNS}`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { MAX_LEVELS, type Parent, type ParentsMode } from '../rules/parents.ts'
 import type { PastNode } from './parent-history.ts'
@@ -17,6 +17,18 @@ interface RecordedNode extends Omit<PastNode, 'flips' | 'tags'> {
   tags: string
 }
 
+const NODES_ABOVE_COLUMNS = columns<
+  Omit<RecordedNode, 'parents' | 'mode'> & { parents: Parent[] | null; mode: ParentsMode | null }
+>({
+  id: 'c.id',
+  uuid: 'c.uuid',
+  name: 'c.name',
+  tags: 'c.tags',
+  graceSeconds: 'c.grace_seconds',
+  parents: 'r.parents',
+  mode: 'r.parents_mode',
+})
+
 /** The checks above one, nearest first: what it names as its parents, and what these name. */
 export async function nodesAbove(
   db: Knex,
@@ -28,12 +40,9 @@ export async function nodesAbove(
   for (let level = 0; level < MAX_LEVELS && parents.length > 0 && found.size < MAX_ABOVE; level++) {
     const uuids = parents.flatMap((parent) => ('check' in parent ? [parent.check] : []))
     const tags = parents.flatMap((parent) => ('tag' in parent ? [parent.tag] : []))
-    const rows = await query<
-      Omit<RecordedNode, 'parents' | 'mode'> & { parents: Parent[] | null; mode: ParentsMode | null }
-    >(
+    const rows = await query(
       db,
-      `SELECT c.id, c.uuid, c.name, c.tags, c.grace_seconds AS "graceSeconds", r.parents, r.parents_mode AS mode
-       FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
+      typed`SELECT ${NODES_ABOVE_COLUMNS} FROM checks c LEFT JOIN check_rules r ON r.check_id = c.id
        WHERE c.project_id = ? AND (c.uuid = ANY(?::uuid[]) OR regexp_split_to_array(c.tags, '\\s+') && ?::text[])
          AND c.uuid <> ALL(?::uuid[])
        ORDER BY c.id LIMIT ?`,
@@ -54,14 +63,21 @@ export interface RecordedOutage {
   until: Micros | null
 }
 
+const RECORDED_OUTAGE_COLUMNS = columns<RecordedOutage>({
+  tags: 'c.tags',
+  policyId: 'r.policy_id',
+  from: microsOf('i.down_at'),
+  until: microsOf('i.resolved_at'),
+})
+
 /** When other checks of a project were down since an instant, the newest. */
 export async function outagesBeside(
   db: Knex,
   { projectId, checkId, since }: { projectId: number; checkId: number; since: Micros },
 ): Promise<RecordedOutage[]> {
-  return await query<RecordedOutage>(
+  return await query(
     db,
-    `SELECT c.tags, r.policy_id AS "policyId", ${microsOf('i.down_at')} AS from, ${microsOf('i.resolved_at')} AS until
+    typed`SELECT ${RECORDED_OUTAGE_COLUMNS}
      FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN check_rules r ON r.check_id = c.id
      WHERE i.project_id = ? AND i.check_id <> ? AND i.down_at >= ${timestampOf('?::bigint')}
      ORDER BY i.down_at DESC LIMIT ?`,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 import { runYielding } from '../../platform/process/time-slices.ts'
 import { type Micros, toIsoSeconds } from '../../time.ts'
 import { uniqueKey } from '../checks/slug.ts'
@@ -33,11 +33,11 @@ export async function factsOfDay(
   checkIds: readonly number[] | null,
 ): Promise<DayFacts[]> {
   const { from, until } = spanOfDate(date)
-  const checks = await query<CheckRow>(db, CHECKS, [from, from, projectId, until, checkIds, checkIds])
+  const checks = await query(db, CHECKS, [from, from, projectId, until, checkIds, checkIds])
   const ids = checks.map(({ id }) => id)
   // One after the other: the caller's transaction is one connection.
-  const flips = await query<{ checkId: number; at: Micros; to: string; reason: string }>(db, FLIPS, [ids, from, until])
-  const unknown = await query<WindowTime & { checkId: number }>(db, UNKNOWN, [until, ids, until, from])
+  const flips = await query(db, FLIPS, [ids, from, until])
+  const unknown = await query(db, UNKNOWN, [until, ids, until, from])
   const windows = await windowsOf(db, [projectId])
   const timed = await runYielding(timedWindows(windows, from, until))
   const flipsOf = Map.groupBy(flips, ({ checkId }) => checkId)
@@ -57,12 +57,17 @@ function settingsOf({ kind, timeout, grace, schedule, tz }: CheckRow): Record<st
   return kind === 'simple' ? { timeout, grace } : { schedule, tz, grace }
 }
 
+const GAPS_COLUMNS = columns<{ from: Micros; until: Micros | null }>({
+  from: microsOf('from_at'),
+  until: microsOf('until_at'),
+})
+
 /** Times within a day at which no ping could be taken, merged over doors and shards. */
 export async function gapsOfDay(db: Knex, date: string): Promise<[string, string | null][]> {
   const { from, until } = spanOfDate(date)
-  const rows = await query<{ from: Micros; until: Micros | null }>(
+  const rows = await query(
     db,
-    `SELECT DISTINCT ${microsOf('from_at')} AS "from", ${microsOf('until_at')} AS until FROM coverage_gaps
+    typed`SELECT DISTINCT ${GAPS_COLUMNS} FROM coverage_gaps
      WHERE kind <> 'detection' AND from_at < ${timestampOf('?::bigint')}
        AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')}) ORDER BY 1, 2`,
     [until, from],
@@ -70,25 +75,48 @@ export async function gapsOfDay(db: Knex, date: string): Promise<[string, string
   return rows.map((gap) => [toIsoSeconds(gap.from), gap.until === null ? null : toIsoSeconds(gap.until)])
 }
 
-/** What a check was as the day began: by its last flip before it, else by what its first flip led away from. */
-const CHECKS = `
-  SELECT c.id, c.uuid, c.tags, c.kind, c.timeout_seconds AS timeout, c.grace_seconds AS grace, c.schedule, c.tz,
-         CASE WHEN c.created_at <= ${timestampOf('?::bigint')} THEN coalesce(
+const CHECK_ROW_COLUMNS = columns<CheckRow>({
+  id: 'c.id',
+  uuid: 'c.uuid',
+  tags: 'c.tags',
+  kind: 'c.kind',
+  timeout: 'c.timeout_seconds',
+  grace: 'c.grace_seconds',
+  schedule: 'c.schedule',
+  tz: 'c.tz',
+  first: `CASE WHEN c.created_at <= ${timestampOf('?::bigint')} THEN coalesce(
            (SELECT to_status FROM flips WHERE check_id = c.id AND at < ${timestampOf('?::bigint')}
             ORDER BY id DESC LIMIT 1),
-           (SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) END AS first
-  FROM checks c
+           (SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) END`,
+})
+
+/** What a check was as the day began: by its last flip before it, else by what its first flip led away from. */
+const CHECKS = typed`
+  SELECT ${CHECK_ROW_COLUMNS} FROM checks c
   WHERE c.project_id = ? AND c.created_at < ${timestampOf('?::bigint')}
     AND (?::bigint[] IS NULL OR c.id = ANY(?::bigint[]))
   ORDER BY c.id`
 
-const FLIPS = `
-  SELECT check_id AS "checkId", ${microsOf('at')} AS at, to_status AS "to", reason
+const FLIP_COLUMNS = columns<{ checkId: number; at: Micros; to: string; reason: string }>({
+  checkId: 'check_id',
+  at: microsOf('at'),
+  to: 'to_status',
+  reason: 'reason',
+})
+
+const FLIPS = typed`
+  SELECT ${FLIP_COLUMNS}
   FROM flips WHERE check_id = ANY(?::bigint[]) AND at >= ${timestampOf('?::bigint')} AND at < ${timestampOf('?::bigint')}
   ORDER BY check_id, at, id`
 
-const UNKNOWN = `
-  SELECT check_id AS "checkId", ${microsOf('from_at')} AS "from", coalesce(${microsOf('until_at')}, ?::bigint) AS until
+const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
+  checkId: 'check_id',
+  from: microsOf('from_at'),
+  until: `coalesce(${microsOf('until_at')}, ?::bigint)`,
+})
+
+const UNKNOWN = typed`
+  SELECT ${UNKNOWN_COLUMNS}
   FROM unknown_periods WHERE check_id = ANY(?::bigint[]) AND from_at < ${timestampOf('?::bigint')}
     AND (until_at IS NULL OR until_at > ${timestampOf('?::bigint')})
   ORDER BY check_id, from_at`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { timestampOf } from '../../platform/database/instants.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { AnchorBlock } from '../../transparency/anchoring/leaf.ts'
 import type { DayRecord } from '../../transparency/statements/day-record.ts'
@@ -38,12 +38,17 @@ const FINALIZE_AFTER = `interval '15 minutes' + (p.id * 7919 % 3600) * interval 
 const NEXT_DAY = `greatest(p.statements_since, (SELECT max(s.on_date) + 1 FROM uptime_statements s
                                                  WHERE s.project_id = p.id AND NOT s.is_correction))`
 
+const OPEN_DAY_COLUMNS = columns<OpenDay>({
+  projectId: 'p.id',
+  projectUuid: 'p.uuid',
+  date: "to_char(d.day, 'YYYY-MM-DD')",
+})
+
 /** Projects with a day to state, the oldest day first; of each project its oldest. */
 export async function findOpenDays(db: Knex, now: Micros, limit: number): Promise<OpenDay[]> {
-  return await query<OpenDay>(
+  return await query(
     db,
-    `SELECT p.id AS "projectId", p.uuid AS "projectUuid", to_char(d.day, 'YYYY-MM-DD') AS date
-     FROM projects p CROSS JOIN LATERAL (SELECT ${NEXT_DAY} AS day) d
+    typed`SELECT ${OPEN_DAY_COLUMNS} FROM projects p CROSS JOIN LATERAL (SELECT ${NEXT_DAY} AS day) d
      WHERE p.statements_since IS NOT NULL
        AND (d.day + 1)::timestamp AT TIME ZONE 'UTC' + ${FINALIZE_AFTER} <= ${timestampOf('?::bigint')}
      ORDER BY d.day, p.id LIMIT ?`,
@@ -107,6 +112,11 @@ export async function storeStatement(
 /** Days back in which what is recorded late is looked for. */
 const CORRECTED_DAYS = 7
 
+const OUTDATED_COLUMNS = columns<{ date: string; checkId: number }>({
+  date: "to_char(s.on_date, 'YYYY-MM-DD')",
+  checkId: 'r.check_id',
+})
+
 /**
  * Checks of which something was stored after a day was stated: a flip, or time in which nothing could be known.
  * @param date a day; those before it are looked at, as far back as corrections go
@@ -118,7 +128,7 @@ export async function findOutdated(
 ): Promise<{ date: string; checkId: number }[]> {
   return await query(
     tx,
-    `SELECT to_char(s.on_date, 'YYYY-MM-DD') AS date, r.check_id AS "checkId"
+    typed`SELECT ${OUTDATED_COLUMNS}
      FROM (SELECT DISTINCT ON (r.check_id, s.on_date) r.check_id, s.on_date, s.made_at, r.flips
            FROM uptime_statements s JOIN uptime_statement_records r ON r.statement_id = s.id
            WHERE s.project_id = ? AND s.on_date < ?::date AND s.on_date >= ?::date - ${CORRECTED_DAYS}
@@ -133,6 +143,8 @@ export async function findOutdated(
   )
 }
 
+const STATED_COLUMNS = columns<{ checkId: number; record: DayRecord }>({ checkId: 'r.check_id', record: 'r.record' })
+
 /** The newest statement of a day with the newest record of each check; null when the day is not stated. */
 export async function findStated(
   tx: Knex,
@@ -146,9 +158,9 @@ export async function findStated(
     [projectId, date],
   )
   if (!newest) return null
-  const rows = await query<{ checkId: number; record: DayRecord }>(
+  const rows = await query(
     tx,
-    `SELECT DISTINCT ON (r.check_id) r.check_id AS "checkId", r.record
+    typed`SELECT DISTINCT ON (r.check_id) ${STATED_COLUMNS}
      FROM uptime_statement_records r JOIN uptime_statements s ON s.id = r.statement_id
      WHERE s.project_id = ? AND s.on_date = ?::date AND r.check_id = ANY(?::bigint[])
      ORDER BY r.check_id, s.id DESC`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { MessageContract } from '../../contracts/define-message.ts'
-import { execute, query } from '../database/sql.ts'
+import { columns, execute, query, typed } from '../database/sql.ts'
 
 /** A stored message. */
 export interface OutboxRow {
@@ -20,15 +20,22 @@ export interface Outgoing {
 /** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
 export const RESEND_AFTER = '10 seconds'
 
+export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
+  id: 'id',
+  messageId: 'message_id',
+  message: 'message',
+  payload: 'payload',
+})
+
 /** Adds messages to the caller's transaction in one statement; the caller publishes the rows after its commit. */
 export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
-  return await query<OutboxRow>(
+  return await query(
     tx,
-    `INSERT INTO outbox (message_id, message, payload, resend_at)
+    typed`INSERT INTO outbox (message_id, message, payload, resend_at)
      SELECT id, message, payload, now() + ?::interval
      FROM unnest(?::uuid[], ?::text[], ?::jsonb[]) AS t(id, message, payload)
-     RETURNING id, message_id AS "messageId", message, payload`,
+     RETURNING ${OUTBOX_ROW_COLUMNS}`,
     [
       RESEND_AFTER,
       outgoing.map(() => randomUUID()),
@@ -40,11 +47,11 @@ export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): P
 
 /** Takes rows that nobody confirmed in time, oldest first; no one else is given them for RESEND_AFTER. */
 export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
-  return await query<OutboxRow>(
+  return await query(
     db,
-    `UPDATE outbox SET resend_at = now() + ?::interval
+    typed`UPDATE outbox SET resend_at = now() + ?::interval
      WHERE id IN (SELECT id FROM outbox WHERE resend_at <= now() ORDER BY resend_at LIMIT ? FOR UPDATE SKIP LOCKED)
-     RETURNING id, message_id AS "messageId", message, payload`,
+     RETURNING ${OUTBOX_ROW_COLUMNS}`,
     [RESEND_AFTER, limit],
   )
 }
@@ -54,11 +61,13 @@ export async function deleteSent(db: Knex, ids: readonly number[]): Promise<void
   await execute(db, 'DELETE FROM outbox WHERE id = ANY(?::bigint[])', [ids])
 }
 
+const OUTBOX_COLUMNS = columns<{ rows: number; age: number | null }>({
+  rows: 'count(*)',
+  age: 'extract(epoch FROM now() - min(created_at))::float',
+})
+
 /** How many messages are not confirmed, and the age of the oldest in seconds; null when there is none. */
 export async function measureOutbox(db: Knex): Promise<{ rows: number; age: number | null }> {
-  const [found] = await query<{ rows: number; age: number | null }>(
-    db,
-    'SELECT count(*) AS rows, extract(epoch FROM now() - min(created_at))::float AS age FROM outbox',
-  )
+  const [found] = await query(db, typed`SELECT ${OUTBOX_COLUMNS} FROM outbox`)
   return found ?? { rows: 0, age: null }
 }

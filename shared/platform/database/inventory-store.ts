@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { SealPurpose, Secrets } from '../process/secrets.ts'
 import { sealedColumns } from './sealed-store.ts'
-import { query } from './sql.ts'
+import { columns, query, typed } from './sql.ts'
 
 /** Rows of each table, by its name. For a copy and what it was copied from: both see one moment. */
 export async function countRows(db: Knex): Promise<Record<string, number>> {
@@ -23,12 +23,17 @@ export async function appliedMigrations(db: Knex): Promise<string[]> {
   return (await query<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 }
 
+const SEQUENCES_BEHIND_COLUMNS = columns<{ table: string; column: string; sequence: string }>({
+  table: 'c.relname',
+  column: 'a.attname',
+  sequence: "pg_get_serial_sequence(format('%I', c.relname), a.attname)",
+})
+
 /** Identities whose next value was given already: the next insert would fail. */
 export async function sequencesBehind(db: Knex): Promise<string[]> {
-  const columns = await query<{ table: string; column: string; sequence: string }>(
+  const columns = await query(
     db,
-    `SELECT c.relname AS table, a.attname AS column, pg_get_serial_sequence(format('%I', c.relname), a.attname) AS sequence
-     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    typed`SELECT ${SEQUENCES_BEHIND_COLUMNS} FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
      WHERE a.attidentity <> '' AND c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace ORDER BY 1, 2`,
   )
   const behind = []

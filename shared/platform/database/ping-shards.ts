@@ -3,7 +3,7 @@ import { LAST_GENERATION, type PingGeneration } from '../../contracts/ping-gener
 import { ConflictError } from '../../errors.ts'
 import { transaction } from './db.ts'
 import { microsOf } from './instants.ts'
-import { execute, query } from './sql.ts'
+import { columns, execute, query, typed } from './sql.ts'
 
 /** How many ping queues the installation began with, or was changed to while everything stood still. */
 export interface PingShards {
@@ -14,18 +14,26 @@ export interface PingShards {
   setBy: string
 }
 
+const PING_SHARDS_COLUMNS = columns<PingShards>({ shards: 'shards', most: 'most', setBy: 'set_by' })
+
 /** @returns null while no process has ever taken part */
 export async function shardsInUse(db: Knex): Promise<PingShards | null> {
-  const [row] = await query<PingShards>(db, 'SELECT shards, most, set_by AS "setBy" FROM ping_shards', [])
+  const [row] = await query(db, typed`SELECT ${PING_SHARDS_COLUMNS} FROM ping_shards`, [])
   return row ?? null
 }
 
+const PING_GENERATION_COLUMNS = columns<PingGeneration>({
+  generation: 'generation',
+  shards: 'shards',
+  opensAt: microsOf('opens_at'),
+  isDrained: 'drained_at IS NOT NULL',
+})
+
 /** Generations whose queues may hold pings, oldest first; none while no process has ever taken part. */
 export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
-  return await query<PingGeneration>(
+  return await query(
     db,
-    `SELECT generation, shards, ${microsOf('opens_at')} AS "opensAt", drained_at IS NOT NULL AS "isDrained"
-     FROM ping_generations WHERE retired_at IS NULL ORDER BY generation`,
+    typed`SELECT ${PING_GENERATION_COLUMNS} FROM ping_generations WHERE retired_at IS NULL ORDER BY generation`,
     [],
   )
 }
@@ -131,11 +139,16 @@ export async function retireGeneration(db: Knex, generation: number): Promise<vo
   await execute(db, 'UPDATE ping_generations SET retired_at = now() WHERE generation = ?', [generation])
 }
 
+const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 'shards'>>({
+  generation: 'generation',
+  shards: 'shards',
+})
+
 /** Generations that were given up so long ago that every process has heard of it, and lately: their queues can go. */
 export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {
   return await query(
     db,
-    `SELECT generation, shards FROM ping_generations
+    typed`SELECT ${RETIRED_GENERATIONS_COLUMNS} FROM ping_generations
      WHERE retired_at < now() - interval '30 seconds' AND retired_at > now() - interval '1 hour' ORDER BY generation`,
     [],
   )

@@ -12,11 +12,11 @@ import { currentTenant, type Tenant } from './tenant.ts'
 export type { Prepared } from './round-trip.ts'
 
 /**
- * Runs a prepared statement in the transaction; `Row` says what its column list promises. Statements that are run in one
- * turn of the event loop travel together, in their order.
+ * Runs a prepared statement in the transaction and returns its rows, of the type of its column list. Statements that
+ * start in one turn of the event loop are sent together, in their order.
  */
 export interface RunPrepared {
-  <Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]>
+  <Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<NoInfer<Row>[]>
   /** Runs one that changes rows; @returns how many */
   count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
   /** Runs a statement whose rows nobody needs: it travels with the next one, at the latest with the commit. */
@@ -123,7 +123,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     })
   }
 
-  async function run<Row>(statement: Prepared, values: readonly SqlValue[]): Promise<Row[]> {
+  async function run<Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<Row[]> {
     // The text of each statement decides what its rows are.
     return (await ask(statement, values)).rows as Row[]
   }

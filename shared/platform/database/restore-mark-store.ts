@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { Micros } from '../../time.ts'
 import { microsOf } from './instants.ts'
-import { execute, query } from './sql.ts'
+import { columns, execute, query, typed } from './sql.ts'
 
 /** A moment that this database has lived through. */
 export interface Mark {
@@ -15,10 +15,15 @@ const KEPT = '7 days'
 /** Kept outside: more than a fail-over to a standby that lags may lose. */
 const NEWEST = 12
 
+const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }>({
+  id: 'id',
+  restoredFrom: microsOf('restored_from'),
+})
+
 /** The installation; its row is made when there is none. */
 export async function readInstallation(db: Knex): Promise<{ id: string; restoredFrom: Micros | null }> {
-  const select = `SELECT id, ${microsOf('restored_from')} AS "restoredFrom" FROM installation`
-  const read = async () => await query<{ id: string; restoredFrom: Micros | null }>(db, select)
+  const select = typed`SELECT ${INSTALLATION_COLUMNS} FROM installation`
+  const read = async () => await query(db, select)
   const [known] = await read()
   if (known) return known
   await execute(db, 'INSERT INTO installation DEFAULT VALUES ON CONFLICT DO NOTHING', [])
@@ -33,6 +38,8 @@ export async function knownMarks(db: Knex, ids: readonly string[]): Promise<stri
   return rows.map(({ id }) => id)
 }
 
+const MARK_COLUMNS = columns<Mark>({ id: 'id', at: microsOf('made_at') })
+
 /** Makes a mark where the newest is half a minute old. @returns the newest ones, newest first */
 export async function makeMark(db: Knex): Promise<Mark[]> {
   await execute(
@@ -42,10 +49,7 @@ export async function makeMark(db: Knex): Promise<Mark[]> {
      WHERE NOT EXISTS (SELECT FROM restore_marks WHERE made_at > clock_timestamp() - interval '${WRITE_MARK_EVERY}')`,
     [],
   )
-  return await query<Mark>(
-    db,
-    `SELECT id, ${microsOf('made_at')} AS at FROM restore_marks ORDER BY made_at DESC LIMIT ${NEWEST}`,
-  )
+  return await query(db, typed`SELECT ${MARK_COLUMNS} FROM restore_marks ORDER BY made_at DESC LIMIT ${NEWEST}`)
 }
 
 /** This database was found to be a restored copy; the moment is that of its newest mark. */

@@ -1,12 +1,12 @@
 import type { Connection, Submittable } from 'pg'
 import pg from 'pg'
 import { parameterOf } from './parameters.ts'
-import type { SqlValue } from './sql.ts'
+import type { SqlValue, Statement } from './sql.ts'
 
 /** A statement that each connection parses once. `text` has `$1`, `$2`, ... */
-export interface Prepared {
+export interface Prepared<Row = unknown> {
   name: string
-  text: string
+  text: Statement<Row>
 }
 
 /** What a statement gave; `rowCount` is null for one that neither reads nor changes rows. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { Micros } from '../../time.ts'
 import { microsOf } from './instants.ts'
-import { query } from './sql.ts'
+import { columns, query, typed } from './sql.ts'
 
 /** Throws what the driver throws when the server does not answer. */
 export async function pingServer(db: Knex): Promise<void> {
@@ -24,12 +24,14 @@ export async function readServerClock(db: Knex): Promise<Micros> {
   return row.now
 }
 
+const SERVER_COLUMNS = columns<{ version: number; role: string }>({
+  version: "current_setting('server_version_num')::int",
+  role: 'current_user',
+})
+
 /** Version as the server counts (150004 is 15.4), and the role that the connection has taken. */
 export async function describeServer(db: Knex): Promise<{ version: number; role: string }> {
-  const [row] = await query<{ version: number; role: string }>(
-    db,
-    `SELECT current_setting('server_version_num')::int AS version, current_user AS role`,
-  )
+  const [row] = await query(db, typed`SELECT ${SERVER_COLUMNS}`)
   if (!row) throw new Error('the database did not tell its version')
   return row
 }
@@ -70,16 +72,18 @@ export interface ReplicationState {
 /** Settings of synchronous_commit with which a commit waits for a standby. */
 const WAITING = ['on', 'remote_write', 'remote_apply']
 
+const REPLICATION_COLUMNS = columns<{ standbys: number; names: string; commit: string }>({
+  standbys: "(SELECT count(*)::int FROM pg_stat_replication WHERE application_name <> 'pg_basebackup')",
+  names: "current_setting('synchronous_standby_names')",
+  commit: "current_setting('synchronous_commit')",
+})
+
 /**
  * Reads what every login may: the states of single standbys are for superusers. A commit that waits for a standby which
  * is not there is never answered, so the settings alone tell what an answer promises.
  */
 export async function readReplication(db: Knex): Promise<ReplicationState> {
-  const [row] = await query<{ standbys: number; names: string; commit: string }>(
-    db,
-    `SELECT (SELECT count(*)::int FROM pg_stat_replication WHERE application_name <> 'pg_basebackup') AS standbys,
-            current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit`,
-  )
+  const [row] = await query(db, typed`SELECT ${REPLICATION_COLUMNS}`)
   if (!row) throw new Error('the database did not tell its standbys')
   return { standbys: row.standbys, isSynchronous: row.names.trim() !== '' && WAITING.includes(row.commit) }
 }
@@ -93,14 +97,14 @@ export interface ArchivingState {
   ageSeconds: number | null
 }
 
+const ARCHIVING_STATE_COLUMNS = columns<ArchivingState>({
+  isOn: "current_setting('archive_mode') <> 'off'",
+  isFailing: "coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)",
+  ageSeconds: 'extract(epoch FROM now() - last_archived_time)::float',
+})
+
 export async function readArchiving(db: Knex): Promise<ArchivingState> {
-  const [row] = await query<ArchivingState>(
-    db,
-    `SELECT current_setting('archive_mode') <> 'off' AS "isOn",
-            coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) AS "isFailing",
-            extract(epoch FROM now() - last_archived_time)::float AS "ageSeconds"
-     FROM pg_stat_archiver`,
-  )
+  const [row] = await query(db, typed`SELECT ${ARCHIVING_STATE_COLUMNS} FROM pg_stat_archiver`)
   if (!row) throw new Error('the database did not tell its archiver')
   return row
 }

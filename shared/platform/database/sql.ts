@@ -2,16 +2,56 @@ import type { Knex } from 'knex'
 
 type Scalar = string | number | boolean | Date | Buffer | null
 
-/** What a `?` may stand for: arrays go to PostgreSQL as arrays, for `ANY(?::bigint[])` and `unnest`. */
+/** Values of `?`. Arrays are sent as PostgreSQL arrays, for `ANY(?::bigint[])` and `unnest`. */
 export type SqlValue = Scalar | readonly Scalar[]
 
-/** Runs one statement and gives its rows; `Row` says what the statement's own column list promises. */
-export async function query<Row>(db: Knex, sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+declare const ROW: unique symbol
+
+/** SQL text whose rows have the type `Row`, because it contains their column list. It is a string at run time. */
+export type Typed<Row> = string & { readonly [ROW]: Row }
+
+/** Text of a statement. If it is not `Typed`, its rows are `unknown` unless the caller states their type, unchecked. */
+export type Statement<Row> = string & { readonly [ROW]?: Row }
+
+/**
+ * Returns the SELECT or RETURNING list of a row type: `columns<Check>({ id: 'c.id', ... })` gives `c.id AS "id", ...`.
+ * A key that is missing or unknown is a compile error. Call it at module level.
+ */
+export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row> {
+  const items = Object.entries<string>(list).map(([key, sql]) => (sql === key ? sql : `${sql} AS "${key}"`))
+  return items.join(', ') as Typed<Row> // the brand exists in types only
+}
+
+/** Also for a union of rows, the keys of all. */
+type KeyOf<Row> = Row extends unknown ? keyof Row : never
+
+type Part = string | number
+type Rows<P extends Part> = P extends Typed<infer Row> ? (parts: { row: Row }) => void : never
+type RowOf<P extends Part> =
+  Rows<P> extends (parts: infer Boxes extends { row: unknown }) => void ? Boxes['row'] : never
+
+/**
+ * Tags a statement that contains column lists: typed`SELECT ${CHECK_COLUMNS} FROM checks WHERE id = ?`. The lists decide
+ * the row type. All parts are inserted as text, so values must be passed as `?`.
+ */
+export function typed<const P extends readonly Part[]>(
+  text: TemplateStringsArray,
+  ...parts: P
+): Typed<RowOf<P[number]>> {
+  return String.raw({ raw: text }, ...parts) as Typed<RowOf<P[number]>>
+}
+
+/** Runs one statement and returns its rows, of the type of its column lists. */
+export async function query<Row>(
+  db: Knex,
+  sql: Statement<Row>,
+  values: readonly SqlValue[] = [],
+): Promise<NoInfer<Row>[]> {
   const { rows } = await run<Row>(db, sql, values)
   return rows
 }
 
-/** Runs one statement. @returns how many rows it changed */
+/** Runs one statement. @returns the number of rows that it changed */
 export async function execute(db: Knex, sql: string, values: readonly SqlValue[] = []): Promise<number> {
   const { rowCount } = await run(db, sql, values)
   return rowCount ?? 0
@@ -23,6 +63,6 @@ interface Result<Row> {
 }
 
 async function run<Row>(db: Knex, sql: string, values: readonly SqlValue[]): Promise<Result<Row>> {
-  // knex's types leave out arrays that are read-only or hold nulls; the driver takes them.
+  // knex's types exclude arrays that are readonly or contain null; the driver accepts them.
   return await db.raw<Result<Row>>(sql, values as readonly Knex.RawBinding[])
 }

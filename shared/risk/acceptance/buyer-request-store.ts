@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import { type BuyerRequest, type BuyerRequestState, CODE_MINUTES, REQUEST_DAYS, requestState } from './buyer-request.ts'
 
@@ -19,16 +19,24 @@ export async function insertBuyerRequest(
   return row.expiresAt
 }
 
-const COLUMNS = `id, organisation_id AS "organisationId", env, receivable_ref AS "receivableRef",
-  sealed_details AS "sealedDetails", codes_sent AS "codesSent", code_digest AS "codeDigest",
-  coalesce(code_expires_at > now(), false) AS "isCodeLive", wrong_codes AS "wrongCodes",
-  answered_at IS NOT NULL AS "isAnswered"`
+const COLUMNS = columns<BuyerRequest>({
+  id: 'id',
+  organisationId: 'organisation_id',
+  env: 'env',
+  receivableRef: 'receivable_ref',
+  sealedDetails: 'sealed_details',
+  codesSent: 'codes_sent',
+  codeDigest: 'code_digest',
+  isCodeLive: 'coalesce(code_expires_at > now(), false)',
+  wrongCodes: 'wrong_codes',
+  isAnswered: 'answered_at IS NOT NULL',
+})
 
 /** The request behind a link. @returns undefined for unknown and ended links alike */
 export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Promise<BuyerRequest | undefined> {
-  const [row] = await query<BuyerRequest>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM acceptance_requests WHERE digest = ANY(?::bytea[]) AND expires_at > now()`,
+    typed`SELECT ${COLUMNS} FROM acceptance_requests WHERE digest = ANY(?::bytea[]) AND expires_at > now()`,
     [digests],
   )
   return row
@@ -39,9 +47,9 @@ export async function lockBuyerRequest(
   tx: Knex.Transaction,
   digests: readonly Buffer[],
 ): Promise<BuyerRequest | undefined> {
-  const [row] = await query<BuyerRequest>(
+  const [row] = await query(
     tx,
-    `SELECT ${COLUMNS} FROM acceptance_requests WHERE digest = ANY(?::bytea[]) AND expires_at > now() FOR UPDATE`,
+    typed`SELECT ${COLUMNS} FROM acceptance_requests WHERE digest = ANY(?::bytea[]) AND expires_at > now() FOR UPDATE`,
     [digests],
   )
   return row
@@ -79,19 +87,27 @@ export interface ListedRequest {
   acceptanceId: string | null
 }
 
+const BUYER_REQUESTS_COLUMNS = columns<{
+  id: string
+  isAnswered: boolean
+  isOver: boolean
+  wrongCodes: number
+  expiresAt: Date
+  acceptanceId: string | null
+}>({
+  id: 'id',
+  isAnswered: 'answered_at IS NOT NULL',
+  isOver: 'expires_at <= now()',
+  wrongCodes: 'wrong_codes',
+  expiresAt: 'expires_at',
+  acceptanceId: 'acceptance_id',
+})
+
 /** The requests about one receivable, in order. */
 export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Promise<ListedRequest[]> {
-  const rows = await query<{
-    id: string
-    isAnswered: boolean
-    isOver: boolean
-    wrongCodes: number
-    expiresAt: Date
-    acceptanceId: string | null
-  }>(
+  const rows = await query(
     db,
-    `SELECT id, answered_at IS NOT NULL AS "isAnswered", expires_at <= now() AS "isOver", wrong_codes AS "wrongCodes",
-       expires_at AS "expiresAt", acceptance_id AS "acceptanceId" FROM acceptance_requests
+    typed`SELECT ${BUYER_REQUESTS_COLUMNS} FROM acceptance_requests
      WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY created_at, id LIMIT 100`,
     [owner.organisationId, owner.env, ref],
   )

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { receivableName } from '../first-financing/fingerprint-input.ts'
 import { identityOf, type ReceivableFields } from '../first-financing/receivable.ts'
 import { panOfGstin } from '../identifiers/gstin.ts'
@@ -18,6 +18,11 @@ export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: st
 /** Time of the buyer's action, as the record states it: all are written in the same form of RFC 3339. */
 const AT = `(x.body::json ->> 'at') COLLATE "C"`
 
+const NEIGHBOURING_ACTIONS_COLUMNS = columns<{ before: AcceptanceAction | null; after: AcceptanceAction | null }>({
+  before: `(array_agg(x.action ORDER BY ${AT} DESC, x.seq DESC) FILTER (WHERE ${AT} <= ?))[1]`,
+  after: `(array_agg(x.action ORDER BY ${AT}, x.seq) FILTER (WHERE ${AT} > ?))[1]`,
+})
+
 /** Actions between which a record of this time belongs. Records of one time are in the order of their arrival. */
 export async function neighbouringActions(
   db: Knex,
@@ -25,10 +30,9 @@ export async function neighbouringActions(
   ref: string,
   at: string,
 ): Promise<{ before: AcceptanceAction | null; after: AcceptanceAction | null }> {
-  const [row] = await query<{ before: AcceptanceAction | null; after: AcceptanceAction | null }>(
+  const [row] = await query(
     db,
-    `SELECT (array_agg(x.action ORDER BY ${AT} DESC, x.seq DESC) FILTER (WHERE ${AT} <= ?))[1] AS before,
-       (array_agg(x.action ORDER BY ${AT}, x.seq) FILTER (WHERE ${AT} > ?))[1] AS after
+    typed`SELECT ${NEIGHBOURING_ACTIONS_COLUMNS}
      FROM acceptance_records x WHERE x.organisation_id = ? AND x.env = ? AND x.receivable_ref = ?`,
     [at, at, owner.organisationId, owner.env, ref],
   )
@@ -76,18 +80,26 @@ export async function insertAdjustment(
   )
 }
 
+const RECEIVABLE_COLUMNS = columns<{ identity: string; buyerGstin: string; documentDate: string; amountPaise: number }>(
+  {
+    identity: 'identity',
+    buyerGstin: 'buyer_gstin',
+    documentDate: "to_char(document_date, 'YYYY-MM-DD')",
+    amountPaise: 'amount_paise',
+  },
+)
+
 /** Keeps what a reference stands for; said again otherwise, the first stays. @returns whether it is the same receivable */
 export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
   const identity = identityOf(fields)
   const name = receivableName(identity)
-  const [row] = await query<{ identity: string; buyerGstin: string; documentDate: string; amountPaise: number }>(
+  const [row] = await query(
     tx,
-    `INSERT INTO acceptance_receivables
+    typed`INSERT INTO acceptance_receivables
        (organisation_id, env, receivable_ref, supplier_gstin, buyer_gstin, identity, document_date, amount_paise)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (organisation_id, env, receivable_ref) DO UPDATE SET identity = acceptance_receivables.identity
-     RETURNING identity, buyer_gstin AS "buyerGstin", to_char(document_date, 'YYYY-MM-DD') AS "documentDate",
-       amount_paise AS "amountPaise"`,
+     RETURNING ${RECEIVABLE_COLUMNS}`,
     [
       owner.organisationId,
       owner.env,
@@ -107,18 +119,30 @@ export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields
   )
 }
 
+const ADJUSTMENT_COLUMNS = columns<Timeline['adjustments'][number]>({
+  body: 'body',
+  kind: 'kind',
+  paise: 'amount_paise',
+})
+
+const RECORD_COLUMNS = columns<Timeline['records'][number]>({
+  body: 'body',
+  action: 'action',
+  registryAction: 'registry_action',
+})
+
 /** @returns undefined for a reference that nothing was said of */
 export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise<Timeline | undefined> {
   const values = [owner.organisationId, owner.env, ref]
-  const records = await query<Timeline['records'][number]>(
+  const records = await query(
     db,
-    `SELECT body, action, registry_action AS "registryAction" FROM acceptance_records
+    typed`SELECT ${RECORD_COLUMNS} FROM acceptance_records
      WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY seq LIMIT 500`,
     values,
   )
-  const adjustments = await query<Timeline['adjustments'][number]>(
+  const adjustments = await query(
     db,
-    `SELECT body, kind, amount_paise AS paise FROM acceptance_adjustments
+    typed`SELECT ${ADJUSTMENT_COLUMNS} FROM acceptance_adjustments
      WHERE organisation_id = ? AND env = ? AND receivable_ref = ? ORDER BY seq LIMIT 500`,
     values,
   )
@@ -132,6 +156,8 @@ export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise
   return { records, adjustments, amountPaise: known?.amountPaise ?? null }
 }
 
+const RECORDS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
+
 /** Records of an organisation, newest first. @param before `seq` of the last of the page before */
 export async function listRecords(
   db: Knex,
@@ -141,7 +167,7 @@ export async function listRecords(
 ): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
-    `SELECT seq, body FROM acceptance_records
+    typed`SELECT ${RECORDS_COLUMNS} FROM acceptance_records
      WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, before, before, limit],
   )
@@ -156,6 +182,14 @@ export interface PairHistory {
   /** open disputes, in paise */
   disputes: number[]
 }
+
+const NOTE_COLUMNS = columns<PairHistory['notes'][number]>({
+  paise: 'x.amount_paise',
+  amountPaise: 'v.amount_paise',
+  days: "(x.at AT TIME ZONE 'Asia/Kolkata')::date - v.document_date",
+})
+
+const DISPUTE_COLUMNS = columns<{ kind: string; paise: number }>({ kind: 'x.kind', paise: 'x.amount_paise' })
 
 export async function findPairHistory(
   db: Knex,
@@ -173,17 +207,14 @@ export async function findPairHistory(
      ORDER BY v.receivable_ref, ${AT} DESC, x.seq DESC`,
     values,
   )
-  const notes = await query<PairHistory['notes'][number]>(
+  const notes = await query(
     db,
-    `SELECT x.amount_paise AS paise, v.amount_paise AS "amountPaise",
-       (x.at AT TIME ZONE 'Asia/Kolkata')::date - v.document_date AS days
-     ${ofPair} acceptance_adjustments x ON ${same} AND x.kind = 'CREDIT_NOTE' LIMIT 10000`,
+    typed`SELECT ${NOTE_COLUMNS} ${ofPair} acceptance_adjustments x ON ${same} AND x.kind = 'CREDIT_NOTE' LIMIT 10000`,
     values,
   )
-  const disputes = await query<{ kind: string; paise: number }>(
+  const disputes = await query(
     db,
-    `SELECT DISTINCT ON (v.receivable_ref) x.kind, x.amount_paise AS paise
-     ${ofPair} acceptance_adjustments x ON ${same} AND x.kind IN ('DISPUTE_OPENED', 'DISPUTE_CLOSED')
+    typed`SELECT DISTINCT ON (v.receivable_ref) ${DISPUTE_COLUMNS} ${ofPair} acceptance_adjustments x ON ${same} AND x.kind IN ('DISPUTE_OPENED', 'DISPUTE_CLOSED')
      ORDER BY v.receivable_ref, x.seq DESC`,
     values,
   )
@@ -199,15 +230,20 @@ export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Pr
   return (await acceptancesOf(db, owner, [identity])).get(identity) ?? null
 }
 
+const ACCEPTANCES_COLUMNS = columns<{ identity: string; action: AcceptanceAction }>({
+  identity: 'v.identity',
+  action: 'x.action',
+})
+
 /** The same for several; those that nothing was said of are left out. */
 export async function acceptancesOf(
   db: Knex,
   owner: Owner,
   identities: readonly string[],
 ): Promise<Map<string, AcceptanceAction>> {
-  const rows = await query<{ identity: string; action: AcceptanceAction }>(
+  const rows = await query(
     db,
-    `SELECT DISTINCT ON (v.identity) v.identity, x.action
+    typed`SELECT DISTINCT ON (v.identity) ${ACCEPTANCES_COLUMNS}
      FROM acceptance_receivables v JOIN acceptance_records x
        ON x.organisation_id = v.organisation_id AND x.env = v.env AND x.receivable_ref = v.receivable_ref
      WHERE v.organisation_id = ? AND v.env = ? AND v.identity = ANY(?::text[])

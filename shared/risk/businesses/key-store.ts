@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { EntityKey } from './entity.ts'
 import type { EntityJwk } from './requests.ts'
 
@@ -23,11 +23,18 @@ export async function revokeKey(tx: Knex, entityId: string, thumbprint: string):
   return changed === 1
 }
 
+const ENTITY_KEY_COLUMNS = columns<EntityKey>({
+  thumbprint: 'thumbprint',
+  jwk: 'jwk',
+  createdAt: 'created_at',
+  revokedAt: 'revoked_at',
+})
+
 /** The keys of an entity, revoked ones included, in the order in which they were trusted. */
 export async function listKeys(db: Knex, entityId: string): Promise<EntityKey[]> {
-  return await query<EntityKey>(
+  return await query(
     db,
-    `SELECT thumbprint, jwk, created_at AS "createdAt", revoked_at AS "revokedAt" FROM entity_keys
+    typed`SELECT ${ENTITY_KEY_COLUMNS} FROM entity_keys
      WHERE entity_id = ? ORDER BY created_at, thumbprint LIMIT 100`,
     [entityId],
   )

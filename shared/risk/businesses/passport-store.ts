@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
 /** A passport of a business as it was issued, and whether it was revoked. */
@@ -15,7 +15,16 @@ export interface EntityPassport {
   revocation: string | null
 }
 
-const SELECT = `SELECT p.id, e.vei, r.body, p.credential, p.revoked_at AS "revokedAt", p.revocation
+const COLUMNS = columns<EntityPassport>({
+  id: 'p.id',
+  vei: 'e.vei',
+  body: 'r.body',
+  credential: 'p.credential',
+  revokedAt: 'p.revoked_at',
+  revocation: 'p.revocation',
+})
+
+const SELECT = typed`SELECT ${COLUMNS}
   FROM entity_passports p JOIN entity_records r ON r.id = p.id JOIN entities e ON e.id = p.entity_id`
 
 /** What a passport is beside its anchored object, which is stored before. */
@@ -34,10 +43,7 @@ export async function insertEntityPassport(
 
 /** The newest first. */
 export async function listEntityPassports(db: Knex, entityId: string, limit = 200): Promise<EntityPassport[]> {
-  return await query<EntityPassport>(db, `${SELECT} WHERE p.entity_id = ? ORDER BY r.seq DESC LIMIT ?`, [
-    entityId,
-    limit,
-  ])
+  return await query(db, typed`${SELECT} WHERE p.entity_id = ? ORDER BY r.seq DESC LIMIT ?`, [entityId, limit])
 }
 
 /** @returns undefined when this organisation issued none of this id in this environment */
@@ -46,9 +52,9 @@ export async function lockEntityPassport(
   owner: Owner,
   id: string,
 ): Promise<EntityPassport | undefined> {
-  const [row] = await query<EntityPassport>(
+  const [row] = await query(
     tx,
-    `${SELECT} WHERE p.id = ? AND e.organisation_id = ? AND e.env = ? FOR UPDATE OF p`,
+    typed`${SELECT} WHERE p.id = ? AND e.organisation_id = ? AND e.env = ? FOR UPDATE OF p`,
     [id, owner.organisationId, owner.env],
   )
   return row

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import { type EntityIdentifiers, isPersonsPan, panOf } from './entity.ts'
 
@@ -12,13 +12,13 @@ export interface Entity {
   erasedAt: Date | null
 }
 
-const COLUMNS = `e.id, e.vei, e.is_person AS "isPerson", e.erased_at AS "erasedAt"`
+const COLUMNS = columns<Entity>({ id: 'e.id', vei: 'e.vei', isPerson: 'e.is_person', erasedAt: 'e.erased_at' })
 
 /** @returns undefined when the organisation holds no entity of this identifier, present or former */
 export async function findEntity(db: Knex, owner: Owner, vei: string): Promise<Entity | undefined> {
-  const [row] = await query<Entity>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM entities e WHERE e.organisation_id = ? AND e.env = ?
+    typed`SELECT ${COLUMNS} FROM entities e WHERE e.organisation_id = ? AND e.env = ?
        AND (e.vei = ? OR EXISTS (SELECT FROM entity_aliases a WHERE a.entity_id = e.id AND a.vei = ?))
      ORDER BY e.vei = ? DESC LIMIT 1`,
     [owner.organisationId, owner.env, vei, vei, vei],
@@ -33,9 +33,9 @@ export async function findByIdentifier(
   type: string,
   value: string,
 ): Promise<Entity | undefined> {
-  const [row] = await query<Entity>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM entities e JOIN entity_identifiers i ON i.entity_id = e.id
+    typed`SELECT ${COLUMNS} FROM entities e JOIN entity_identifiers i ON i.entity_id = e.id
      WHERE e.organisation_id = ? AND e.env = ? AND i.type = ? AND i.value = ? LIMIT 1`,
     [owner.organisationId, owner.env, type, value],
   )
@@ -44,14 +44,16 @@ export async function findByIdentifier(
 
 /** The same, whatever register the identifier is of. */
 export async function findByIdentifierValue(db: Knex, owner: Owner, value: string): Promise<Entity | undefined> {
-  const [row] = await query<Entity>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM entities e JOIN entity_identifiers i ON i.entity_id = e.id
+    typed`SELECT ${COLUMNS} FROM entities e JOIN entity_identifiers i ON i.entity_id = e.id
      WHERE e.organisation_id = ? AND e.env = ? AND i.value = ? ORDER BY i.type, e.vei LIMIT 1`,
     [owner.organisationId, owner.env, value],
   )
   return row
 }
+
+const MICROS_COLUMNS = columns<{ micros: number }>({ micros: '(extract(epoch FROM e.created_at) * 1000000)::bigint' })
 
 /** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
 export async function listEntities(
@@ -60,9 +62,9 @@ export async function listEntities(
   before: { micros: number; id: string } | null,
   limit: number,
 ): Promise<(Entity & { micros: number })[]> {
-  return await query<Entity & { micros: number }>(
+  return await query(
     db,
-    `SELECT ${COLUMNS}, (extract(epoch FROM e.created_at) * 1000000)::bigint AS micros FROM entities e
+    typed`SELECT ${COLUMNS}, ${MICROS_COLUMNS} FROM entities e
      WHERE e.organisation_id = ? AND e.env = ?
        AND (?::bigint IS NULL OR (e.created_at, e.id) < ('epoch'::timestamptz + ? * interval '1 microsecond', ?::uuid))
      ORDER BY e.created_at DESC, e.id DESC LIMIT ?`,
@@ -125,13 +127,19 @@ export async function ensureEntity(
   return entity
 }
 
+const IDENTIFIERS_COLUMNS = columns<{ type: string; value: string; tier: string }>({
+  type: 'type',
+  value: 'value',
+  tier: 'tier',
+})
+
 export async function listIdentifiers(
   db: Knex,
   entityId: string,
 ): Promise<{ type: string; value: string; tier: string }[]> {
   return await query(
     db,
-    'SELECT type, value, tier FROM entity_identifiers WHERE entity_id = ? ORDER BY type, value LIMIT 200',
+    typed`SELECT ${IDENTIFIERS_COLUMNS} FROM entity_identifiers WHERE entity_id = ? ORDER BY type, value LIMIT 200`,
     [entityId],
   )
 }
@@ -177,6 +185,13 @@ export async function insertEntityRecord(
   )
 }
 
+const ENTITY_RECORD_COLUMNS = columns<EntityRecord>({
+  id: 'id',
+  body: 'body',
+  sealedValues: 'sealed_values',
+  answerHashes: 'answer_hashes',
+})
+
 /** The newest first. */
 export async function listEntityRecords(
   db: Knex,
@@ -184,9 +199,9 @@ export async function listEntityRecords(
   kind: EntityRecordKind,
   limit = 100,
 ): Promise<EntityRecord[]> {
-  return await query<EntityRecord>(
+  return await query(
     db,
-    `SELECT id, body, sealed_values AS "sealedValues", answer_hashes AS "answerHashes" FROM entity_records
+    typed`SELECT ${ENTITY_RECORD_COLUMNS} FROM entity_records
      WHERE entity_id = ? AND kind = ? ORDER BY seq DESC LIMIT ?`,
     [entityId, kind, limit],
   )

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 
 /**
  * Takes an inbound event for the rest of this transaction; an equal one that arrives meanwhile waits for our commit.
@@ -57,15 +57,17 @@ export async function insertInbound(tx: Knex, event: InboundEvent): Promise<void
   )
 }
 
+const EVIDENCE_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
+
 /** Evidence contracts, newest first. @param page `loanRef` null is every loan; `before` is the seq of the last one seen */
 export async function listEvidence(
   db: Knex,
   scope: { organisationId: number; env: ApiEnv },
   page: { loanRef: Buffer | null; before: number | null; limit: number },
 ): Promise<{ seq: number; body: string }[]> {
-  return await query<{ seq: number; body: string }>(
+  return await query(
     db,
-    `SELECT seq, body FROM colending_events WHERE organisation_id = ? AND env = ? AND body IS NOT NULL
+    typed`SELECT ${EVIDENCE_COLUMNS} FROM colending_events WHERE organisation_id = ? AND env = ? AND body IS NOT NULL
        AND (?::bytea IS NULL OR loan_ref = ?) AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [scope.organisationId, scope.env, page.loanRef, page.loanRef, page.before, page.before, page.limit],
   )

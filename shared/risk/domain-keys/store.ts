@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { DomainKey } from './domain-key.ts'
 import { generateSigningKey, type SigningKey } from './signing-key.ts'
@@ -85,10 +85,17 @@ async function insertKey(
   )
 }
 
+const KEYS_COLUMNS = columns<{ epoch: number; state: DomainKey['state']; sealed: string; publicKey: Buffer | null }>({
+  epoch: 'epoch',
+  state: 'state',
+  sealed: 'sealed_key',
+  publicKey: 'public_key',
+})
+
 async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPurpose): Promise<DomainKey[]> {
-  const rows = await query<{ epoch: number; state: DomainKey['state']; sealed: string; publicKey: Buffer | null }>(
+  const rows = await query(
     db,
-    `SELECT epoch, state, sealed_key AS sealed, public_key AS "publicKey" FROM domain_keys
+    typed`SELECT ${KEYS_COLUMNS} FROM domain_keys
      WHERE env = ? AND purpose = ? ORDER BY epoch DESC`,
     [env, purpose],
   )

@@ -1,10 +1,19 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Dispute } from './dispute.ts'
 
-const COLUMNS = `id, registration_id AS "registrationId", holder_id AS "holderId", organisation_id AS "organisationId",
-  env, state, record, opened_at AS "openedAt", answer_by AS "answerBy"`
+const COLUMNS = columns<Dispute>({
+  id: 'id',
+  registrationId: 'registration_id',
+  holderId: 'holder_id',
+  organisationId: 'organisation_id',
+  env: 'env',
+  state: 'state',
+  record: 'record',
+  openedAt: 'opened_at',
+  answerBy: 'answer_by',
+})
 
 /** @returns false when this organisation disputes the registration already */
 export async function insertDispute(
@@ -33,9 +42,9 @@ export async function insertDispute(
 
 /** @returns undefined unless the organisation is one of its sides */
 export async function findDispute(db: Knex, owner: Owner, id: string): Promise<Dispute | undefined> {
-  const [row] = await query<Dispute>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM financing_disputes WHERE id = ? AND env = ? AND (organisation_id = ? OR holder_id = ?)`,
+    typed`SELECT ${COLUMNS} FROM financing_disputes WHERE id = ? AND env = ? AND (organisation_id = ? OR holder_id = ?)`,
     [id, owner.env, owner.organisationId, owner.organisationId],
   )
   return row
@@ -51,6 +60,13 @@ export async function answerDispute(tx: Knex, id: string, state: 'CONFIRMED' | '
   return changed === 1
 }
 
+const DISPUTES_COLUMNS = columns<Pick<Dispute, 'id' | 'state' | 'openedAt' | 'answerBy'>>({
+  id: 'id',
+  state: 'state',
+  openedAt: 'opened_at',
+  answerBy: 'answer_by',
+})
+
 /** Disputes of a registration, the newest first. */
 export async function listDisputes(
   db: Knex,
@@ -58,7 +74,7 @@ export async function listDisputes(
 ): Promise<Pick<Dispute, 'id' | 'state' | 'openedAt' | 'answerBy'>[]> {
   return await query(
     db,
-    `SELECT id, state, opened_at AS "openedAt", answer_by AS "answerBy" FROM financing_disputes
+    typed`SELECT ${DISPUTES_COLUMNS} FROM financing_disputes
      WHERE registration_id = ? ORDER BY opened_at DESC LIMIT 50`,
     [registrationId],
   )

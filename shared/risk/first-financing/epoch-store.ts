@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ValidationError } from '../../errors.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Registration } from './receivable.ts'
 import type { RequestFingerprints } from './request-fingerprints.ts'
 
@@ -18,11 +18,18 @@ export interface LiveEpoch {
   record: string
 }
 
+const LIVE_EPOCH_COLUMNS = columns<LiveEpoch>({
+  epoch: 'epoch',
+  state: 'state',
+  publicKey: "encode(public_key, 'hex')",
+  record: 'record',
+})
+
 /** The newest first; none before the registry was first used. */
 export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]> {
-  return await query<LiveEpoch>(
+  return await query(
     db,
-    `SELECT epoch, state, encode(public_key, 'hex') AS "publicKey", record FROM domain_keys
+    typed`SELECT ${LIVE_EPOCH_COLUMNS} FROM domain_keys
      WHERE env = ? AND purpose = 'financing-oprf' AND public_key IS NOT NULL AND state <> 'RETIRED'
      ORDER BY epoch DESC`,
     [env],
@@ -38,29 +45,36 @@ export async function requireLiveEpochs(tx: Knex, env: ApiEnv, given: RequestFin
   throw new ValidationError(message, [{ path: 'fingerprints', code: 'EPOCHS', message }])
 }
 
+const NEWEST_EPOCH_COLUMNS = columns<{ epoch: number; isOverlapping: boolean }>({
+  epoch: 'max(epoch)',
+  isOverlapping: "bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL)",
+})
+
 /** The newest epoch, and whether the one before it is still live. @returns undefined before the registry was first used */
 export async function newestEpoch(
   db: Knex,
   env: ApiEnv,
 ): Promise<{ epoch: number; isOverlapping: boolean } | undefined> {
-  const [row] = await query<{ epoch: number; isOverlapping: boolean }>(
+  const [row] = await query(
     db,
-    `SELECT max(epoch) AS epoch, bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL) AS "isOverlapping"
+    typed`SELECT ${NEWEST_EPOCH_COLUMNS}
      FROM domain_keys WHERE env = ? AND purpose = 'financing-oprf' HAVING max(epoch) IS NOT NULL`,
     [env],
   )
   return row
 }
 
+const EPOCHS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
+
 /** Retires epochs whose successor is old enough. @returns them */
 export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv; epoch: number }[]> {
-  return await query<{ env: ApiEnv; epoch: number }>(
+  return await query(
     tx,
-    `UPDATE domain_keys k SET state = 'RETIRED'
+    typed`UPDATE domain_keys k SET state = 'RETIRED'
      WHERE k.purpose = 'financing-oprf' AND k.state = 'PREVIOUS' AND k.public_key IS NOT NULL
        AND EXISTS (SELECT 1 FROM domain_keys n WHERE n.env = k.env AND n.purpose = k.purpose AND n.epoch > k.epoch
          AND n.public_key IS NOT NULL AND n.created_at <= now() - make_interval(days => ${OVERLAP_DAYS}))
-     RETURNING k.env, k.epoch`,
+     RETURNING ${EPOCHS_COLUMNS}`,
   )
 }
 
@@ -76,6 +90,13 @@ export async function dropCovered(tx: Knex.Transaction, { env, epoch }: { env: A
   )
 }
 
+const LEFT_BEHIND_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>({
+  id: 'r.id',
+  organisationId: 'r.organisation_id',
+  env: 'r.env',
+  dealId: 'r.deal_id',
+})
+
 /** Registrations that only a retired epoch names, whose owners are to be told. */
 export async function leftBehind(
   tx: Knex.Transaction,
@@ -83,7 +104,7 @@ export async function leftBehind(
 ): Promise<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>[]> {
   return await query(
     tx,
-    `SELECT r.id, r.organisation_id AS "organisationId", r.env, r.deal_id AS "dealId"
+    typed`SELECT ${LEFT_BEHIND_COLUMNS}
      FROM financing_fingerprints f JOIN financing_registrations r ON r.id = f.record_id
      WHERE f.env = ? AND f.epoch = ? AND f.kind = 'RF1' AND f.state IN ('REGISTERED', 'FINANCED')`,
     [env, epoch],

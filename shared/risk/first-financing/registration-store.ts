@@ -1,14 +1,27 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Registration } from './receivable.ts'
 import type { FinancingState } from './states.ts'
 
-const COLUMNS = `id, organisation_id AS "organisationId", env, state, mode, deal_id AS "dealId",
-  sealed_receivable AS "sealedReceivable", to_char(due_date, 'YYYY-MM-DD') AS "dueDate",
-  to_char(financed_on, 'YYYY-MM-DD') AS "financedOn", renewals, contested, expires_at AS "expiresAt",
-  first_seen_at AS "firstSeenAt", created_at AS "createdAt", record`
+const COLUMNS = columns<Registration>({
+  id: 'id',
+  organisationId: 'organisation_id',
+  env: 'env',
+  state: 'state',
+  mode: 'mode',
+  dealId: 'deal_id',
+  sealedReceivable: 'sealed_receivable',
+  dueDate: "to_char(due_date, 'YYYY-MM-DD')",
+  financedOn: "to_char(financed_on, 'YYYY-MM-DD')",
+  renewals: 'renewals',
+  contested: 'contested',
+  expiresAt: 'expires_at',
+  firstSeenAt: 'first_seen_at',
+  createdAt: 'created_at',
+  record: 'record',
+})
 
 export async function insertRegistration(
   tx: Knex,
@@ -38,9 +51,9 @@ export async function insertRegistration(
 
 /** @returns undefined when this organisation has no such registration in this environment */
 export async function findRegistration(db: Knex, owner: Owner, id: string): Promise<Registration | undefined> {
-  const [row] = await query<Registration>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? AND organisation_id = ? AND env = ?`,
+    typed`SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
   return row
@@ -48,13 +61,13 @@ export async function findRegistration(db: Knex, owner: Owner, id: string): Prom
 
 /** The registration, whoever's it is, locked for this transaction. @returns undefined when there is none */
 export async function lockRegistration(tx: Knex.Transaction, id: string): Promise<Registration | undefined> {
-  const [row] = await query<Registration>(
-    tx,
-    `SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? FOR UPDATE`,
-    [id],
-  )
+  const [row] = await query(tx, typed`SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? FOR UPDATE`, [id])
   return row
 }
+
+const MICROS_COLUMNS = columns<{ micros: number }>({
+  micros: '(extract(epoch FROM created_at) * 1000000)::bigint',
+})
 
 /** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
 export async function listRegistrations(
@@ -63,9 +76,9 @@ export async function listRegistrations(
   before: { micros: number; id: string } | null,
   limit: number,
 ): Promise<(Registration & { micros: number })[]> {
-  return await query<Registration & { micros: number }>(
+  return await query(
     db,
-    `SELECT ${COLUMNS}, (extract(epoch FROM created_at) * 1000000)::bigint AS micros FROM financing_registrations
+    typed`SELECT ${COLUMNS}, ${MICROS_COLUMNS} FROM financing_registrations
      WHERE organisation_id = ? AND env = ?
        AND (?::bigint IS NULL OR (created_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', ?::uuid))
      ORDER BY created_at DESC, id DESC LIMIT ?`,
@@ -122,9 +135,9 @@ export async function takeUnnamed(
   epoch: number,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<Registration[]> {
-  return await query<Registration>(
+  return await query(
     tx,
-    `SELECT ${COLUMNS} FROM financing_registrations r
+    typed`SELECT ${COLUMNS} FROM financing_registrations r
      WHERE env = ? AND state IN ('REGISTERED', 'FINANCED') AND mode = 'FIELDS' AND expires_at > now()
        AND sealed_receivable IS NOT NULL AND (?::uuid IS NULL OR id > ?::uuid)
        AND NOT EXISTS (SELECT 1 FROM financing_fingerprints f
@@ -145,6 +158,13 @@ export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<
   return rows.map(({ id }) => id)
 }
 
+const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>>({
+  id: 'id',
+  organisationId: 'organisation_id',
+  env: 'env',
+  dealId: 'deal_id',
+})
+
 /** Financed receivables that lapse within two weeks, once each. */
 export async function takeExpiring(
   tx: Knex.Transaction,
@@ -152,11 +172,11 @@ export async function takeExpiring(
 ): Promise<Pick<Registration, 'id' | 'organisationId' | 'env' | 'dealId'>[]> {
   return await query(
     tx,
-    `UPDATE financing_registrations SET warned_at = now() WHERE id IN (
+    typed`UPDATE financing_registrations SET warned_at = now() WHERE id IN (
        SELECT id FROM financing_registrations
        WHERE state = 'FINANCED' AND warned_at IS NULL AND expires_at <= now() + interval '14 days'
        ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)
-     RETURNING id, organisation_id AS "organisationId", env, deal_id AS "dealId"`,
+     RETURNING ${EXPIRING_COLUMNS}`,
     [limit],
   )
 }
@@ -174,11 +194,16 @@ export async function countSightings(tx: Knex, registrationIds: readonly string[
   )
 }
 
+const SIGHTINGS_COLUMNS = columns<{ date: string; count: number }>({
+  date: "to_char(on_date, 'YYYY-MM-DD')",
+  count: 'count',
+})
+
 /** Checks by others in the last 30 days, the newest day first. */
 export async function listSightings(db: Knex, registrationId: string): Promise<{ date: string; count: number }[]> {
   return await query(
     db,
-    `SELECT to_char(on_date, 'YYYY-MM-DD') AS date, count FROM financing_sightings
+    typed`SELECT ${SIGHTINGS_COLUMNS} FROM financing_sightings
      WHERE registration_id = ? AND on_date > (now() AT TIME ZONE 'Asia/Kolkata')::date - 30 ORDER BY on_date DESC`,
     [registrationId],
   )
@@ -194,15 +219,20 @@ export async function offerTransfer(tx: Knex, id: string, tokenDigest: Buffer, e
   )
 }
 
+const OFFER_COLUMNS = columns<{ id: string; isSpent: boolean }>({
+  id: 't.registration_id',
+  isSpent: 't.spent_at IS NOT NULL',
+})
+
 /** @returns the registration that this token offers or offered, locked; undefined for a token that is wrong or late */
 export async function takeOffer(
   tx: Knex.Transaction,
   env: ApiEnv,
   tokenDigests: readonly Buffer[],
 ): Promise<{ offered: Registration; isSpent: boolean } | undefined> {
-  const [row] = await query<{ id: string; isSpent: boolean }>(
+  const [row] = await query(
     tx,
-    `SELECT t.registration_id AS id, t.spent_at IS NOT NULL AS "isSpent" FROM financing_transfers t JOIN financing_registrations r ON r.id = t.registration_id
+    typed`SELECT ${OFFER_COLUMNS} FROM financing_transfers t JOIN financing_registrations r ON r.id = t.registration_id
      WHERE t.token_digest = ANY(?) AND t.expires_at > now() AND r.env = ? FOR UPDATE OF t`,
     [[...tokenDigests], env],
   )

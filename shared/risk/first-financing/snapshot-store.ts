@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** What was registered in an epoch at an hour. */
 export interface Snapshot {
@@ -23,13 +23,23 @@ const KEPT = "interval '7 days'"
 /** Any constant: whoever takes a snapshot holds the lock (this, hash of environment and epoch). */
 const SNAPSHOT_LOCK = 7_422
 
-const COLUMNS = 'id, env, epoch, size, content, keys, record'
+const COLUMNS = columns<Snapshot>({
+  id: 'id',
+  env: 'env',
+  epoch: 'epoch',
+  size: 'size',
+  content: 'content',
+  keys: 'keys',
+  record: 'record',
+})
+
+const DUE_SNAPSHOTS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 
 /** Live epochs of which no snapshot was taken, or looked for, in the last hour. */
 export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: number }[]> {
-  return await query<{ env: ApiEnv; epoch: number }>(
+  return await query(
     db,
-    `SELECT k.env, k.epoch FROM domain_keys k
+    typed`SELECT ${DUE_SNAPSHOTS_COLUMNS} FROM domain_keys k
      WHERE k.purpose = 'financing-oprf' AND k.public_key IS NOT NULL AND k.state <> 'RETIRED'
        AND NOT EXISTS (SELECT 1 FROM financing_snapshots s
          WHERE s.env = k.env AND s.epoch = k.epoch AND s.evaluated_at > now() - ${REFRESH_EVERY})`,
@@ -76,9 +86,9 @@ export async function touchSnapshot(tx: Knex, id: string): Promise<void> {
 
 /** The newest of an epoch, or of the newest epoch that has one. */
 export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number): Promise<Snapshot | undefined> {
-  const [row] = await query<Snapshot>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM financing_snapshots WHERE env = ? AND epoch = coalesce(?, epoch)
+    typed`SELECT ${COLUMNS} FROM financing_snapshots WHERE env = ? AND epoch = coalesce(?, epoch)
      ORDER BY epoch DESC, created_at DESC LIMIT 1`,
     [env, epoch ?? null],
   )
@@ -87,10 +97,7 @@ export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number):
 
 /** @returns undefined when this environment has no such snapshot */
 export async function findSnapshot(db: Knex, env: ApiEnv, id: string): Promise<Snapshot | undefined> {
-  const [row] = await query<Snapshot>(db, `SELECT ${COLUMNS} FROM financing_snapshots WHERE id = ? AND env = ?`, [
-    id,
-    env,
-  ])
+  const [row] = await query(db, typed`SELECT ${COLUMNS} FROM financing_snapshots WHERE id = ? AND env = ?`, [id, env])
   return row
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { RegistryMatch } from '../packs/signals/double-financing.ts'
 import type { DisclosedMatch } from './check-answer.ts'
 import type { Fingerprint, FingerprintKind } from './fingerprint.ts'
@@ -37,19 +37,21 @@ const storedAs = (env: string) => `CROSS JOIN LATERAL (
        WHERE s.env = ${env} AND s.epoch = t.epoch AND s.kind = t.kind AND s.fingerprint = decode(t.value, 'hex')
        OFFSET 0) f`
 
+const FINGERPRINT_COLUMNS = columns<Fingerprint>({ epoch: 'epoch', kind: 'kind', value: "encode(fingerprint, 'hex')" })
+
 /**
  * Records who presented something first. Where another live record holds the same exact fingerprint the unique index
  * refuses ours, also when both come at the same moment: the loser waits for the winner's commit and then sees it.
  * @returns the fingerprints that were stored now; none when this record was stored before
  */
 export async function recordFingerprints(tx: Knex, record: FirstRecord, holding: Holding): Promise<Fingerprint[]> {
-  return await query<Fingerprint>(
+  return await query(
     tx,
-    `INSERT INTO financing_fingerprints
+    typed`INSERT INTO financing_fingerprints
        (env, epoch, kind, fingerprint, organisation_id, state, record_id, expires_at, first_seen_at)
      SELECT ?, epoch, kind, decode(value, 'hex'), ?, ?, ?, ?, coalesce(?::timestamptz, now())
      FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value) ORDER BY kind, value
-     ON CONFLICT DO NOTHING RETURNING epoch, kind, encode(fingerprint, 'hex') AS value`,
+     ON CONFLICT DO NOTHING RETURNING ${FINGERPRINT_COLUMNS}`,
     [
       record.env,
       record.organisationId,
@@ -153,17 +155,26 @@ export interface Sought {
   fingerprints: readonly Fingerprint[]
 }
 
+const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintKind }>({
+  index: 't.index',
+  kind: 'f.kind',
+  state: 'f.state',
+  requireRegistration: 'f.organisation_id = t.organisation_id',
+  firstSeenMonth: "to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM')",
+  contested: 'coalesce(r.contested, false)',
+  recordId: 'f.record_id',
+  isRegistration: 'r.id IS NOT NULL',
+})
+
 /** Live records of the same things, others' and one's own, for any number of questions at once. */
 export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
   const requested = sought.flatMap(({ fingerprints, ...rest }, index) =>
     fingerprints.map((fingerprint) => ({ ...rest, ...fingerprint, index })),
   )
   if (requested.length === 0) return []
-  const rows = await query<Omit<FoundMatch, 'class'> & { kind: FingerprintKind }>(
+  const rows = await query(
     db,
-    `SELECT DISTINCT t.index, f.kind, f.state, f.organisation_id = t.organisation_id AS "requireRegistration",
-       to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM') AS "firstSeenMonth",
-       coalesce(r.contested, false) AS contested, f.record_id AS "recordId", r.id IS NOT NULL AS "isRegistration"
+    typed`SELECT DISTINCT ${MATCHES_COLUMNS}
      FROM unnest(?::int[], ?::text[], ?::bigint[], ?::uuid[], ?::int[], ?::text[], ?::text[])
        AS t(index, env, organisation_id, record_id, epoch, kind, value)
      ${storedAs('t.env')}
@@ -188,6 +199,13 @@ export interface Holder {
   dealId: string | null
 }
 
+const HOLDER_COLUMNS = columns<Holder>({
+  recordId: 'f.record_id',
+  organisationId: 'f.organisation_id',
+  isRegistration: 'r.id IS NOT NULL',
+  dealId: 'r.deal_id',
+})
+
 /** @returns undefined when nobody holds any of them */
 export async function findHolder(
   tx: Knex,
@@ -195,11 +213,9 @@ export async function findHolder(
   fingerprints: readonly Fingerprint[],
 ): Promise<Holder | undefined> {
   const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
-  const rows = await query<Holder>(
+  const rows = await query(
     tx,
-    `SELECT f.record_id AS "recordId", f.organisation_id AS "organisationId", r.id IS NOT NULL AS "isRegistration",
-       r.deal_id AS "dealId"
-     FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
+    typed`SELECT ${HOLDER_COLUMNS} FROM unnest(?::int[], ?::text[], ?::text[]) AS t(epoch, kind, value)
      ${storedAs('?')}
      LEFT JOIN financing_registrations r ON r.id = f.record_id
      WHERE ${LIVE} ORDER BY f.epoch DESC LIMIT 1`,

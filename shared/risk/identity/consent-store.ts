@@ -1,10 +1,19 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Consent } from './consent.ts'
 
-const COLUMNS = `id, seq, subject_id AS "subjectId", purpose, fields, expires_at AS "expiresAt",
-  withdrawn_at AS "withdrawnAt", record, withdrawal`
+const COLUMNS = columns<Consent>({
+  id: 'id',
+  seq: 'seq',
+  subjectId: 'subject_id',
+  purpose: 'purpose',
+  fields: 'fields',
+  expiresAt: 'expires_at',
+  withdrawnAt: 'withdrawn_at',
+  record: 'record',
+  withdrawal: 'withdrawal',
+})
 
 export async function insertConsent(
   tx: Knex,
@@ -30,9 +39,9 @@ export async function insertConsent(
 
 /** @returns undefined when this organisation has none of this id in this environment */
 export async function findConsent(db: Knex, owner: Owner, id: string): Promise<Consent | undefined> {
-  const [row] = await query<Consent>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM consents WHERE id = ? AND organisation_id = ? AND env = ?`,
+    typed`SELECT ${COLUMNS} FROM consents WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
   return row
@@ -44,9 +53,9 @@ export async function listConsents(
   owner: Owner,
   { subjectId, before, limit }: { subjectId: string | null; before: number | null; limit: number },
 ): Promise<Consent[]> {
-  return await query<Consent>(
+  return await query(
     db,
-    `SELECT ${COLUMNS} FROM consents WHERE organisation_id = ? AND env = ? AND (?::uuid IS NULL OR subject_id = ?)
+    typed`SELECT ${COLUMNS} FROM consents WHERE organisation_id = ? AND env = ? AND (?::uuid IS NULL OR subject_id = ?)
        AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, subjectId, subjectId, before, before, limit],
   )

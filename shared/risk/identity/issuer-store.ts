@@ -1,10 +1,19 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { TrustedIssuer } from '../credentials/trusted-issuer.ts'
 import type { Owner } from '../jobs/job.ts'
 
-const COLUMNS = `id, iss, vct_values AS "vctValues", jwks, ca_certificates AS "caCertificates",
-  status_hosts AS "statusHosts", has_metadata AS "hasMetadata", organisation_id IS NULL AS "isOperators", assurance`
+const COLUMNS = columns<Row>({
+  id: 'id',
+  iss: 'iss',
+  vctValues: 'vct_values',
+  jwks: 'jwks',
+  caCertificates: 'ca_certificates',
+  statusHosts: 'status_hosts',
+  hasMetadata: 'has_metadata',
+  isOperators: 'organisation_id IS NULL',
+  assurance: 'assurance',
+})
 
 type Row = Omit<TrustedIssuer, 'keys'> & { jwks: string | null }
 
@@ -14,9 +23,9 @@ function fromRow({ jwks, ...row }: Row): TrustedIssuer {
 
 /** Who is trusted under a name in an environment: by the operator first, then by the organisation itself. */
 export async function findTrusted(db: Knex, owner: Owner, iss: string): Promise<TrustedIssuer[]> {
-  const rows = await query<Row>(
+  const rows = await query(
     db,
-    `SELECT ${COLUMNS} FROM trusted_issuers WHERE env = ? AND iss = ? AND (organisation_id IS NULL OR organisation_id = ?)
+    typed`SELECT ${COLUMNS} FROM trusted_issuers WHERE env = ? AND iss = ? AND (organisation_id IS NULL OR organisation_id = ?)
      ORDER BY organisation_id NULLS FIRST`,
     [owner.env, iss, owner.organisationId],
   )
@@ -28,9 +37,9 @@ export async function listIssuers(
   db: Knex,
   owner: { organisationId: number | null; env: Owner['env'] },
 ): Promise<TrustedIssuer[]> {
-  const rows = await query<Row>(
+  const rows = await query(
     db,
-    `SELECT ${COLUMNS} FROM trusted_issuers WHERE organisation_id IS NOT DISTINCT FROM ?::bigint AND env = ?
+    typed`SELECT ${COLUMNS} FROM trusted_issuers WHERE organisation_id IS NOT DISTINCT FROM ?::bigint AND env = ?
      ORDER BY iss LIMIT 500`,
     [owner.organisationId, owner.env],
   )

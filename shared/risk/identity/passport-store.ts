@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Passport } from './passport.ts'
 
@@ -9,8 +9,15 @@ export const STATUS_LIST_SIZE = 131_072
 /** Passports in a list before a new one is begun: a random place is then still soon free. */
 const FULL = STATUS_LIST_SIZE / 2
 
-const COLUMNS = `p.id, p.subject_id AS "subjectId", p.body, p.credential, p.expires_at AS "expiresAt",
-  p.revoked_at AS "revokedAt", p.revocation`
+const COLUMNS = columns<Passport>({
+  id: 'p.id',
+  subjectId: 'p.subject_id',
+  body: 'p.body',
+  credential: 'p.credential',
+  expiresAt: 'p.expires_at',
+  revokedAt: 'p.revoked_at',
+  revocation: 'p.revocation',
+})
 
 /** The list in which a new passport gets its place; begun when there is none with room. Held until the transaction ends. */
 export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise<number> {
@@ -52,9 +59,9 @@ export async function insertPassport(
 
 /** The newest first. */
 export async function listPassports(db: Knex, subjectId: string): Promise<Passport[]> {
-  return await query<Passport>(
+  return await query(
     db,
-    `SELECT ${COLUMNS} FROM passports p WHERE p.subject_id = ? ORDER BY p.seq DESC LIMIT 200`,
+    typed`SELECT ${COLUMNS} FROM passports p WHERE p.subject_id = ? ORDER BY p.seq DESC LIMIT 200`,
     [subjectId],
   )
 }
@@ -65,7 +72,9 @@ export interface ListedPassport extends Passport {
   subjectRef: string
 }
 
-const OF_ORGANISATION = `SELECT ${COLUMNS}, p.seq, s.ref AS "subjectRef"
+const LISTED_COLUMNS = columns<Omit<ListedPassport, keyof Passport>>({ seq: 'p.seq', subjectRef: 's.ref' })
+
+const OF_ORGANISATION = typed`SELECT ${COLUMNS}, ${LISTED_COLUMNS}
   FROM passports p JOIN identity_subjects s ON s.id = p.subject_id WHERE s.organisation_id = ? AND s.env = ?`
 
 /** Passports of all subjects of an organisation, the newest first. @param before of the last row of the page before */
@@ -75,28 +84,26 @@ export async function listAllPassports(
   before: number | null,
   limit: number,
 ): Promise<ListedPassport[]> {
-  return await query<ListedPassport>(
-    db,
-    `${OF_ORGANISATION} AND (?::bigint IS NULL OR p.seq < ?) ORDER BY p.seq DESC LIMIT ?`,
-    [owner.organisationId, owner.env, before, before, limit],
-  )
+  return await query(db, typed`${OF_ORGANISATION} AND (?::bigint IS NULL OR p.seq < ?) ORDER BY p.seq DESC LIMIT ?`, [
+    owner.organisationId,
+    owner.env,
+    before,
+    before,
+    limit,
+  ])
 }
 
 /** @returns undefined when this organisation issued none of this id in this environment */
 export async function findOwnPassport(db: Knex, owner: Owner, id: string): Promise<ListedPassport | undefined> {
-  const [row] = await query<ListedPassport>(db, `${OF_ORGANISATION} AND p.id = ?`, [
-    owner.organisationId,
-    owner.env,
-    id,
-  ])
+  const [row] = await query(db, typed`${OF_ORGANISATION} AND p.id = ?`, [owner.organisationId, owner.env, id])
   return row
 }
 
 /** @returns undefined when this organisation issued none of this id in this environment */
 export async function lockPassport(tx: Knex.Transaction, owner: Owner, id: string): Promise<Passport | undefined> {
-  const [row] = await query<Passport>(
+  const [row] = await query(
     tx,
-    `SELECT ${COLUMNS} FROM passports p JOIN identity_subjects s ON s.id = p.subject_id
+    typed`SELECT ${COLUMNS} FROM passports p JOIN identity_subjects s ON s.id = p.subject_id
      WHERE p.id = ? AND s.organisation_id = ? AND s.env = ? FOR UPDATE OF p`,
     [id, owner.organisationId, owner.env],
   )

@@ -1,14 +1,40 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Presentation } from './presentation.ts'
 
-const COLUMNS = `id, organisation_id AS "organisationId", env, subject_id AS "subjectId", deal_id AS "dealId", purpose,
-  query, response_mode AS "responseMode", redirect_uri AS "redirectUri", retain_hours AS "retainHours",
-  client_id AS "clientId", sealed_secrets AS "sealedSecrets", state, fetches, refusals, reasons,
-  wallet_error AS "walletError", sealed_form AS "sealedForm", response_code_digest AS "responseCodeDigest", fields,
-  issuer, tier, assurance, credential_expires_at AS "credentialExpiresAt", discarded, record,
-  created_at AS "createdAt", expires_at AS "expiresAt", received_at AS "receivedAt", finished_at AS "finishedAt"`
+const COLUMNS = columns<Row>({
+  id: 'id',
+  organisationId: 'organisation_id',
+  env: 'env',
+  subjectId: 'subject_id',
+  dealId: 'deal_id',
+  purpose: 'purpose',
+  query: 'query',
+  responseMode: 'response_mode',
+  redirectUri: 'redirect_uri',
+  retainHours: 'retain_hours',
+  clientId: 'client_id',
+  sealedSecrets: 'sealed_secrets',
+  state: 'state',
+  fetches: 'fetches',
+  refusals: 'refusals',
+  reasons: 'reasons',
+  walletError: 'wallet_error',
+  sealedForm: 'sealed_form',
+  responseCodeDigest: 'response_code_digest',
+  fields: 'fields',
+  issuer: 'issuer',
+  tier: 'tier',
+  assurance: 'assurance',
+  credentialExpiresAt: 'credential_expires_at',
+  discarded: 'discarded',
+  record: 'record',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  receivedAt: 'received_at',
+  finishedAt: 'finished_at',
+})
 
 type Row = Omit<Presentation, 'query'> & { query: string }
 
@@ -62,13 +88,22 @@ export async function insertPresentation(tx: Knex, made: NewPresentation): Promi
 
 /** @returns undefined when this organisation has none of this id in this environment */
 export async function findPresentation(db: Knex, owner: Owner, id: string): Promise<Presentation | undefined> {
-  const [row] = await query<Row>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM presentations WHERE id = ? AND organisation_id = ? AND env = ?`,
+    typed`SELECT ${COLUMNS} FROM presentations WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
   return fromRow(row)
 }
+
+const PRESENTATIONS_COLUMNS = columns<{
+  id: string
+  seq: number
+  state: Presentation['state']
+  purpose: string
+  createdAt: Date
+  expiresAt: Date
+}>({ id: 'id', seq: 'seq', state: 'state', purpose: 'purpose', createdAt: 'created_at', expiresAt: 'expires_at' })
 
 /** The newest first, of one subject or of all. @param before of the last row of the page before; null for the first */
 export async function listPresentations(
@@ -80,7 +115,7 @@ export async function listPresentations(
 > {
   return await query(
     db,
-    `SELECT id, seq, state, purpose, created_at AS "createdAt", expires_at AS "expiresAt" FROM presentations
+    typed`SELECT ${PRESENTATIONS_COLUMNS} FROM presentations
      WHERE organisation_id = ? AND env = ? AND (?::uuid IS NULL OR subject_id = ?)
        AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, subjectId, subjectId, before, before, limit],
@@ -88,18 +123,18 @@ export async function listPresentations(
 }
 
 export async function findById(db: Knex, id: string): Promise<Presentation | undefined> {
-  const [row] = await query<Row>(db, `SELECT ${COLUMNS} FROM presentations WHERE id = ?`, [id])
+  const [row] = await query(db, typed`SELECT ${COLUMNS} FROM presentations WHERE id = ?`, [id])
   return fromRow(row)
 }
 
 export async function findByHandle(db: Knex, handleDigest: Buffer): Promise<Presentation | undefined> {
-  const [row] = await query<Row>(db, `SELECT ${COLUMNS} FROM presentations WHERE handle_digest = ?`, [handleDigest])
+  const [row] = await query(db, typed`SELECT ${COLUMNS} FROM presentations WHERE handle_digest = ?`, [handleDigest])
   return fromRow(row)
 }
 
 /** Locks a presentation until the transaction ends. */
 export async function lockPresentation(tx: Knex.Transaction, id: string): Promise<Presentation | undefined> {
-  const [row] = await query<Row>(tx, `SELECT ${COLUMNS} FROM presentations WHERE id = ? FOR UPDATE`, [id])
+  const [row] = await query(tx, typed`SELECT ${COLUMNS} FROM presentations WHERE id = ? FOR UPDATE`, [id])
   return fromRow(row)
 }
 

@@ -1,11 +1,21 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Subject } from './subject.ts'
 
-const COLUMNS = `id, seq, organisation_id AS "organisationId", env, ref, kind, state,
-  sealed_external_ref AS "sealedExternalRef", assurance_level AS "assuranceLevel",
-  assurance_expires_at AS "assuranceExpiresAt", created_at AS "createdAt"`
+const COLUMNS = columns<Subject>({
+  id: 'id',
+  seq: 'seq',
+  organisationId: 'organisation_id',
+  env: 'env',
+  ref: 'ref',
+  kind: 'kind',
+  state: 'state',
+  sealedExternalRef: 'sealed_external_ref',
+  assuranceLevel: 'assurance_level',
+  assuranceExpiresAt: 'assurance_expires_at',
+  createdAt: 'created_at',
+})
 
 export async function insertSubject(
   tx: Knex,
@@ -21,9 +31,9 @@ export async function insertSubject(
 
 /** @returns undefined when this organisation has none of this id in this environment */
 export async function findSubject(db: Knex, owner: Owner, id: string): Promise<Subject | undefined> {
-  const [row] = await query<Subject>(
+  const [row] = await query(
     db,
-    `SELECT ${COLUMNS} FROM identity_subjects WHERE id = ? AND organisation_id = ? AND env = ?`,
+    typed`SELECT ${COLUMNS} FROM identity_subjects WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
   return row
@@ -31,9 +41,9 @@ export async function findSubject(db: Knex, owner: Owner, id: string): Promise<S
 
 /** Locks a subject until the transaction ends. */
 export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject | undefined> {
-  const [row] = await query<Subject>(
+  const [row] = await query(
     tx,
-    `SELECT ${COLUMNS} FROM identity_subjects WHERE id = ? AND organisation_id = ? AND env = ? FOR UPDATE`,
+    typed`SELECT ${COLUMNS} FROM identity_subjects WHERE id = ? AND organisation_id = ? AND env = ? FOR UPDATE`,
     [id, owner.organisationId, owner.env],
   )
   return row
@@ -41,9 +51,9 @@ export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string
 
 /** The newest first. @param before of the last row of the page before; null for the first page */
 export async function listSubjects(db: Knex, owner: Owner, before: number | null, limit: number): Promise<Subject[]> {
-  return await query<Subject>(
+  return await query(
     db,
-    `SELECT ${COLUMNS} FROM identity_subjects
+    typed`SELECT ${COLUMNS} FROM identity_subjects
      WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, before, before, limit],
   )
@@ -51,9 +61,9 @@ export async function listSubjects(db: Knex, owner: Owner, before: number | null
 
 /** Subjects whose assurance is over, locked; those that another process looks at are left to it. */
 export async function takeExpired(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
-  return await query<Subject>(
+  return await query(
     tx,
-    `SELECT ${COLUMNS} FROM identity_subjects WHERE state = 'VERIFIED' AND assurance_expires_at <= ?
+    typed`SELECT ${COLUMNS} FROM identity_subjects WHERE state = 'VERIFIED' AND assurance_expires_at <= ?
      ORDER BY assurance_expires_at LIMIT ? FOR UPDATE SKIP LOCKED`,
     [at, limit],
   )

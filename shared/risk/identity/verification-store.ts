@@ -1,17 +1,27 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import type { Verification } from './verification.ts'
 
-const COLUMNS = `v.id, v.key, v.tier, v.missing_reason AS "missingReason", v.is_high AS "isHigh",
-  v.raw_sha256 AS "rawSha256", v.presentation_id AS "presentationId", v.consent_id AS "consentId",
-  v.observed_at AS "observedAt", v.expires_at AS "expiresAt", v.revoked_at AS "revokedAt"`
+const COLUMNS = columns<Verification>({
+  id: 'v.id',
+  key: 'v.key',
+  tier: 'v.tier',
+  missingReason: 'v.missing_reason',
+  isHigh: 'v.is_high',
+  rawSha256: 'v.raw_sha256',
+  presentationId: 'v.presentation_id',
+  consentId: 'v.consent_id',
+  observedAt: 'v.observed_at',
+  expiresAt: 'v.expires_at',
+  revokedAt: 'v.revoked_at',
+})
 
 /** The newest first. */
 export async function listVerifications(db: Knex, subjectId: string): Promise<Verification[]> {
-  return await query<Verification>(
+  return await query(
     db,
-    `SELECT ${COLUMNS} FROM identity_verifications v WHERE v.subject_id = ? ORDER BY v.seq DESC LIMIT 500`,
+    typed`SELECT ${COLUMNS} FROM identity_verifications v WHERE v.subject_id = ? ORDER BY v.seq DESC LIMIT 500`,
     [subjectId],
   )
 }
@@ -23,6 +33,12 @@ export interface ListedVerification extends Verification {
   subjectRef: string
 }
 
+const LISTED_COLUMNS = columns<Pick<ListedVerification, 'seq' | 'subjectId' | 'subjectRef'>>({
+  seq: 'v.seq',
+  subjectId: 's.id',
+  subjectRef: 's.ref',
+})
+
 /** Verifications of all subjects of an organisation, the newest first. @param before of the last row of the page before */
 export async function listAllVerifications(
   db: Knex,
@@ -30,9 +46,9 @@ export async function listAllVerifications(
   before: number | null,
   limit: number,
 ): Promise<ListedVerification[]> {
-  return await query<ListedVerification>(
+  return await query(
     db,
-    `SELECT ${COLUMNS}, v.seq, s.id AS "subjectId", s.ref AS "subjectRef"
+    typed`SELECT ${COLUMNS}, ${LISTED_COLUMNS}
      FROM identity_verifications v JOIN identity_subjects s ON s.id = v.subject_id
      WHERE s.organisation_id = ? AND s.env = ? AND (?::bigint IS NULL OR v.seq < ?) ORDER BY v.seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, before, before, limit],
@@ -106,13 +122,19 @@ export async function takeDueStatuses(tx: Knex, since: Date, at: Date, limit: nu
   return rows.map(({ id }) => id)
 }
 
+const DUE_STATUS_COLUMNS = columns<DueStatus>({
+  id: 'v.id',
+  subjectId: 'v.subject_id',
+  organisationId: 's.organisation_id',
+  env: 's.env',
+  sealedStatus: 'v.sealed_status',
+})
+
 /** @returns undefined when it no longer counts */
 export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | undefined> {
-  const [row] = await query<DueStatus>(
+  const [row] = await query(
     db,
-    `SELECT v.id, v.subject_id AS "subjectId", s.organisation_id AS "organisationId", s.env,
-       v.sealed_status AS "sealedStatus"
-     FROM identity_verifications v JOIN identity_subjects s ON s.id = v.subject_id
+    typed`SELECT ${DUE_STATUS_COLUMNS} FROM identity_verifications v JOIN identity_subjects s ON s.id = v.subject_id
      WHERE v.id = ? AND v.sealed_status IS NOT NULL AND v.revoked_at IS NULL`,
     [id],
   )

@@ -1,17 +1,22 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { InvoiceKey } from '../packs/signals/invoice-keys.ts'
 import { generateSandboxKey, sandboxInvoiceKey } from '../registries/sandbox/demo-invoices.ts'
 
+const INVOICE_KEY_COLUMNS = columns<InvoiceKey>({
+  issuer: 'issuer',
+  kid: 'kid',
+  spkiPem: 'spki_pem',
+  notBefore: "to_char(not_before, 'YYYY-MM-DD')",
+  notAfter: "to_char(not_after, 'YYYY-MM-DD')",
+  env: 'env',
+  provenance: 'provenance',
+})
+
 /** Every collected key of the e-invoice portals; few, and rarely changed. */
 export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {
-  const rows = await query<InvoiceKey>(
-    db,
-    `SELECT issuer, kid, spki_pem AS "spkiPem", to_char(not_before, 'YYYY-MM-DD') AS "notBefore",
-       to_char(not_after, 'YYYY-MM-DD') AS "notAfter", env, provenance
-     FROM invoice_keys ORDER BY issuer, kid`,
-  )
+  const rows = await query(db, typed`SELECT ${INVOICE_KEY_COLUMNS} FROM invoice_keys ORDER BY issuer, kid`)
   return rows
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { DomainError } from '../../errors.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type EvidenceJob, type JobKind, type JobOutcome, type Owner, refusalBody, refusalOf } from './job.ts'
 
 export interface NewJob extends Owner {
@@ -26,12 +26,22 @@ export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
   return row?.id ?? job.id
 }
 
+const EVIDENCE_JOB_COLUMNS = columns<EvidenceJob>({
+  id: 'j.id',
+  organisationId: 'j.organisation_id',
+  organisationUuid: 'o.uuid',
+  env: 'j.env',
+  kind: 'j.kind',
+  idempotencyKey: 'j.idempotency_key',
+  sealedRequest: 'j.sealed_request',
+  state: 'j.state',
+})
+
 /** @returns what is left of them, in any order: an organisation takes its jobs with it */
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<EvidenceJob[]> {
-  return await query<EvidenceJob>(
+  return await query(
     db,
-    `SELECT j.id, j.organisation_id AS "organisationId", o.uuid AS "organisationUuid", j.env, j.kind,
-       j.idempotency_key AS "idempotencyKey", j.sealed_request AS "sealedRequest", j.state
+    typed`SELECT ${EVIDENCE_JOB_COLUMNS}
      FROM evidence_jobs j JOIN organisations o ON o.id = j.organisation_id WHERE j.id = ANY(?::uuid[])`,
     [[...ids]],
   )
@@ -109,11 +119,17 @@ export async function refuseJob(tx: Knex.Transaction, job: EvidenceJob, refusal:
   )
 }
 
+const OUTCOME_COLUMNS = columns<{ state: JobOutcome['state']; status: number | null; body: string | null }>({
+  state: 'state',
+  status: 'status',
+  body: 'body',
+})
+
 /** @returns undefined when this organisation has no such job of this kind in this environment */
 export async function findOutcome(db: Knex, owner: Owner, kind: JobKind, id: string): Promise<JobOutcome | undefined> {
-  const [row] = await query<{ state: JobOutcome['state']; status: number | null; body: string | null }>(
+  const [row] = await query(
     db,
-    'SELECT state, status, body FROM evidence_jobs WHERE id = ? AND organisation_id = ? AND env = ? AND kind = ?',
+    typed`SELECT ${OUTCOME_COLUMNS} FROM evidence_jobs WHERE id = ? AND organisation_id = ? AND env = ? AND kind = ?`,
     [id, owner.organisationId, owner.env, kind],
   )
   if (!row) return undefined

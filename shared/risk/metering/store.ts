@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Family } from '../../tenancy/oauth/families.ts'
 
 /** One metered call. `unitKey` names what it produced: the same one twice counts once. */
@@ -52,12 +52,19 @@ export interface UsageQuery {
   limit: number
 }
 
+const USAGE_ROW_COLUMNS = columns<UsageRow>({
+  family: 'family',
+  date: "to_char(on_date, 'YYYY-MM-DD')",
+  env: 'env',
+  units: 'count(*)',
+})
+
 /** Units per day, family and environment, newest day first. */
 export async function listUsage(db: Knex, requested: UsageQuery): Promise<UsageRow[]> {
   const { organisationId, env, family, from, to, after, limit } = requested
-  return await query<UsageRow>(
+  return await query(
     db,
-    `SELECT family, to_char(on_date, 'YYYY-MM-DD') AS date, env, count(*) AS units FROM usage_units
+    typed`SELECT ${USAGE_ROW_COLUMNS} FROM usage_units
      WHERE organisation_id = ? AND env = ?
        AND (?::text IS NULL OR family = ?)
        AND on_date >= coalesce(?::date, '-infinity') AND on_date <= coalesce(?::date, 'infinity')

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { query } from '../../platform/database/sql.ts'
+import { columns, query, typed } from '../../platform/database/sql.ts'
 
 /** A finished pack with all that is stored with it; of the log entries, the leaf hash and the bytes. */
 export interface FinishedPack {
@@ -29,7 +29,7 @@ export interface StoredPack {
  */
 export async function finishPacks(tx: Knex, packs: readonly FinishedPack[]): Promise<StoredPack[]> {
   const hex = (text: string) => Buffer.from(text, 'hex')
-  return await query<StoredPack>(tx, FINISH, [
+  return await query(tx, FINISH, [
     packs.map(({ id }) => id),
     packs.map(({ body }) => body),
     packs.map(({ signalLevel }) => signalLevel),
@@ -46,7 +46,14 @@ export async function finishPacks(tx: Knex, packs: readonly FinishedPack[]): Pro
   ])
 }
 
-const FINISH = `
+const STORED_PACK_COLUMNS = columns<StoredPack>({
+  id: 'd.id',
+  hasEndpoints: `EXISTS (
+    SELECT 1 FROM webhook_endpoints e
+    WHERE e.organisation_id = d.organisation_id AND e.env = d.env AND e.state <> 'DELETED')`,
+})
+
+const FINISH = typed`
   WITH given AS (
     SELECT * FROM unnest(?::uuid[], ?::text[], ?::text[], ?::bytea[], ?::bytea[], ?::text[], ?::uuid[], ?::text[],
       ?::text[], ?::text[], ?::timestamptz[], ?::bytea[], ?::bytea[])
@@ -75,7 +82,4 @@ const FINISH = `
     FROM done d
     WHERE k.organisation_id = d.organisation_id AND k.env = d.env AND k.key = d.idempotency_key
       AND k.lease_until > now())
-  SELECT d.id, EXISTS (
-    SELECT 1 FROM webhook_endpoints e
-    WHERE e.organisation_id = d.organisation_id AND e.env = d.env AND e.state <> 'DELETED') AS "hasEndpoints"
-  FROM done d`
+  SELECT ${STORED_PACK_COLUMNS} FROM done d`

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { SignalLevel } from './pack-schema.ts'
 
 export type PackState = 'QUEUED' | 'READY' | 'FAILED'
@@ -38,12 +38,22 @@ export interface PackJob {
   state: PackState
 }
 
+const PACK_JOB_COLUMNS = columns<PackJob>({
+  id: 'p.id',
+  organisationId: 'p.organisation_id',
+  organisationUuid: 'o.uuid',
+  env: 'p.env',
+  idempotencyKey: 'p.idempotency_key',
+  sealedRequest: 'p.sealed_request',
+  dealId: 'p.deal_id',
+  state: 'p.state',
+})
+
 /** @returns what is left of them, in any order: an organisation takes its packs with it */
 export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<PackJob[]> {
-  const rows = await query<PackJob>(
+  const rows = await query(
     db,
-    `SELECT p.id, p.organisation_id AS "organisationId", o.uuid AS "organisationUuid", p.env,
-       p.idempotency_key AS "idempotencyKey", p.sealed_request AS "sealedRequest", p.deal_id AS "dealId", p.state
+    typed`SELECT ${PACK_JOB_COLUMNS}
      FROM packs p JOIN organisations o ON o.id = p.organisation_id WHERE p.id = ANY(?::uuid[])`,
     [[...ids]],
   )
@@ -68,15 +78,17 @@ export interface PackOutcome {
   failureCode: string | null
 }
 
+const PACK_OUTCOME_COLUMNS = columns<PackOutcome>({ state: 'state', body: 'body', failureCode: 'failure_code' })
+
 /** @returns undefined when this organisation has no such pack in this environment */
 export async function findPack(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
   id: string,
 ): Promise<PackOutcome | undefined> {
-  const rows = await query<PackOutcome>(
+  const rows = await query(
     db,
-    `SELECT state, body, failure_code AS "failureCode" FROM packs WHERE id = ? AND organisation_id = ? AND env = ?`,
+    typed`SELECT ${PACK_OUTCOME_COLUMNS} FROM packs WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
   return rows[0]
@@ -106,6 +118,16 @@ export interface PackListing {
   finishedAt: Date | null
 }
 
+const PACKS_COLUMNS = columns<PackListing & { micros: number }>({
+  packId: 'id',
+  status: 'state',
+  signalLevel: 'signal_level',
+  dealId: 'deal_id',
+  requestedAt: 'requested_at',
+  finishedAt: 'finished_at',
+  micros: '(extract(epoch FROM requested_at) * 1000000)::bigint',
+})
+
 /**
  * Newest first.
  * @param before the last of the page before: its time in microseconds since the epoch and its id
@@ -118,11 +140,9 @@ export async function listPacks(
   limit: number,
   level: SignalLevel | null = null,
 ): Promise<(PackListing & { micros: number })[]> {
-  const rows = await query<PackListing & { micros: number }>(
+  const rows = await query(
     db,
-    `SELECT id AS "packId", state AS status, signal_level AS "signalLevel", deal_id AS "dealId",
-       requested_at AS "requestedAt", finished_at AS "finishedAt",
-       (extract(epoch FROM requested_at) * 1000000)::bigint AS micros
+    typed`SELECT ${PACKS_COLUMNS}
      FROM packs WHERE organisation_id = ? AND env = ? AND (?::text IS NULL OR signal_level = ?) ${before ? BEFORE : ''}
      ORDER BY requested_at DESC, id DESC LIMIT ?`,
     [owner.organisationId, owner.env, level, level, ...(before ? [before.micros, before.id] : []), limit],
@@ -138,13 +158,18 @@ export interface PackSubject {
   tiers: string[]
 }
 
+const PACK_SUBJECTS_COLUMNS = columns<PackSubject & { id: string }>({
+  id: 'p.id',
+  buyer: "p.body::jsonb #>> '{signals,tradeRelationship,ab,counterpartyGstin}'",
+  valueInr: "(p.body::jsonb #> '{signals,borrowerCapacity,orderValueInr}')::float8",
+  tiers: "array(SELECT value ->> 'tier' FROM jsonb_array_elements(e.body::jsonb -> 'evidence') AS value)",
+})
+
 /** @returns by the ids of packs; what is not ready is not in it */
 export async function listPackSubjects(db: Knex, ids: readonly string[]): Promise<Map<string, PackSubject>> {
-  const rows = await query<PackSubject & { id: string }>(
+  const rows = await query(
     db,
-    `SELECT p.id, p.body::jsonb #>> '{signals,tradeRelationship,ab,counterpartyGstin}' AS buyer,
-       (p.body::jsonb #> '{signals,borrowerCapacity,orderValueInr}')::float8 AS "valueInr",
-       array(SELECT value ->> 'tier' FROM jsonb_array_elements(e.body::jsonb -> 'evidence') AS value) AS tiers
+    typed`SELECT ${PACK_SUBJECTS_COLUMNS}
      FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id WHERE p.id = ANY(?::uuid[]) AND p.body IS NOT NULL`,
     [ids],
   )

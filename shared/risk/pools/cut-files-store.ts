@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
 /** Bytes of a piece: a reader holds one. */
@@ -56,15 +56,23 @@ export async function insertRun(tx: Knex, run: EligibilityRun & { results: Uint8
   ])
 }
 
+const RUN_COLUMNS = columns<EligibilityRun & { poolId: string; size: number }>({
+  id: 'r.id',
+  cutId: 'r.cut_id',
+  rules: 'r.rules',
+  poolId: 'c.pool_id',
+  size: 'c.size',
+})
+
 /** @returns undefined for a foreign or unknown run */
 export async function findRun(
   db: Knex,
   owner: Owner,
   id: string,
 ): Promise<(EligibilityRun & { poolId: string; size: number }) | undefined> {
-  const [row] = await query<EligibilityRun & { poolId: string; size: number }>(
+  const [row] = await query(
     db,
-    `SELECT r.id, r.cut_id AS "cutId", r.rules, c.pool_id AS "poolId", c.size
+    typed`SELECT ${RUN_COLUMNS}
      FROM eligibility_runs r JOIN pool_cuts c ON c.id = r.cut_id JOIN pools p ON p.id = c.pool_id
      WHERE r.id = ? AND p.organisation_id = ? AND p.env = ?`,
     [id, owner.organisationId, owner.env],

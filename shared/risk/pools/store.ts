@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
 export interface Pool {
@@ -20,11 +20,13 @@ export async function insertPool(tx: Knex, owner: Owner, pool: Pick<Pool, 'id' |
   ])
 }
 
+const POOL_COLUMNS = columns<Pool>({ id: 'id', name: 'name', dealId: 'deal_id', size: 'size', built: 'built' })
+
 /** @param lock whether others wait until the transaction ends @returns undefined for a foreign or unknown pool */
 export async function findPool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool | undefined> {
-  const [row] = await query<Pool>(
+  const [row] = await query(
     db,
-    `SELECT id, name, deal_id AS "dealId", size, built FROM pools WHERE id = ? AND organisation_id = ? AND env = ?${lock ? ' FOR UPDATE' : ''}`,
+    typed`SELECT ${POOL_COLUMNS} FROM pools WHERE id = ? AND organisation_id = ? AND env = ?${lock ? ' FOR UPDATE' : ''}`,
     [id, owner.organisationId, owner.env],
   )
   return row
@@ -40,9 +42,9 @@ export async function lockBuilding(tx: Knex.Transaction, poolId: string): Promis
 
 /** The newest first. */
 export async function listPools(db: Knex, owner: Owner, limit: number): Promise<Pool[]> {
-  return await query<Pool>(
+  return await query(
     db,
-    `SELECT id, name, deal_id AS "dealId", size, built FROM pools WHERE organisation_id = ? AND env = ?
+    typed`SELECT ${POOL_COLUMNS} FROM pools WHERE organisation_id = ? AND env = ?
      ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, limit],
   )
@@ -105,6 +107,11 @@ export async function earliestDocument(db: Knex, poolId: string): Promise<string
   return row?.date ?? null
 }
 
+const UNBUILT_MEMBERS_COLUMNS = columns<{ place: number; sealedItem: string }>({
+  place: 'place',
+  sealedItem: 'sealed_item',
+})
+
 /** Members without an evidence object, in pool order. */
 export async function unbuiltMembers(
   tx: Knex,
@@ -113,7 +120,7 @@ export async function unbuiltMembers(
 ): Promise<{ place: number; sealedItem: string }[]> {
   return await query(
     tx,
-    `SELECT place, sealed_item AS "sealedItem" FROM pool_members WHERE pool_id = ? AND place >= ?
+    typed`SELECT ${UNBUILT_MEMBERS_COLUMNS} FROM pool_members WHERE pool_id = ? AND place >= ?
      ORDER BY place LIMIT ?`,
     [pool.id, pool.built, limit],
   )
@@ -141,6 +148,13 @@ export async function storeBuilt(
   await execute(tx, 'UPDATE pools SET built = built + ? WHERE id = ?', [built.length, poolId])
 }
 
+const MEMBERS_COLUMNS = columns<{ place: number; reference: string; receivableId: string; body: string }>({
+  place: 'place',
+  reference: 'reference',
+  receivableId: 'receivable_id',
+  body: 'body',
+})
+
 /** Built members from a place on, in pool order. */
 export async function listMembers(
   db: Knex,
@@ -150,7 +164,7 @@ export async function listMembers(
 ): Promise<{ place: number; reference: string; receivableId: string; body: string }[]> {
   return await query(
     db,
-    `SELECT place, reference, receivable_id AS "receivableId", body FROM pool_members
+    typed`SELECT ${MEMBERS_COLUMNS} FROM pool_members
      WHERE pool_id = ? AND place >= ? AND body IS NOT NULL ORDER BY place LIMIT ?`,
     [poolId, from, limit],
   )
@@ -166,15 +180,17 @@ export async function memberHashes(db: Knex, poolId: string, from: number, to: n
   return rows.map(({ hash }) => hash)
 }
 
+const MEMBER_COLUMNS = columns<{ place: number; body: string }>({ place: 'place', body: 'body' })
+
 /** The first place of a receivable in its pool. */
 export async function findMember(
   db: Knex,
   poolId: string,
   receivableId: string,
 ): Promise<{ place: number; body: string } | undefined> {
-  const [row] = await query<{ place: number; body: string }>(
+  const [row] = await query(
     db,
-    'SELECT place, body FROM pool_members WHERE pool_id = ? AND receivable_id = ? ORDER BY place LIMIT 1',
+    typed`SELECT ${MEMBER_COLUMNS} FROM pool_members WHERE pool_id = ? AND receivable_id = ? ORDER BY place LIMIT 1`,
     [poolId, receivableId],
   )
   return row
@@ -198,11 +214,19 @@ export async function insertCut(tx: Knex, cut: PoolCut): Promise<void> {
   ])
 }
 
+const POOL_CUT_COLUMNS = columns<PoolCut>({
+  id: 'c.id',
+  poolId: 'c.pool_id',
+  size: 'c.size',
+  chunks: 'c.chunks',
+  body: 'c.body',
+})
+
 /** @returns undefined for a foreign or unknown cut */
 export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolCut | undefined> {
-  const [row] = await query<PoolCut>(
+  const [row] = await query(
     db,
-    `SELECT c.id, c.pool_id AS "poolId", c.size, c.chunks, c.body FROM pool_cuts c JOIN pools p ON p.id = c.pool_id
+    typed`SELECT ${POOL_CUT_COLUMNS} FROM pool_cuts c JOIN pools p ON p.id = c.pool_id
      WHERE c.id = ? AND p.organisation_id = ? AND p.env = ?`,
     [id, owner.organisationId, owner.env],
   )
@@ -211,9 +235,9 @@ export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolC
 
 /** The newest cut of a pool; of this size, when one is named. */
 export async function newestCut(db: Knex, poolId: string, size: number | null = null): Promise<PoolCut | undefined> {
-  const [row] = await query<PoolCut>(
+  const [row] = await query(
     db,
-    `SELECT id, pool_id AS "poolId", size, chunks, body FROM pool_cuts
+    typed`SELECT ${POOL_CUT_COLUMNS} FROM pool_cuts c
      WHERE pool_id = ? AND size = coalesce(?::int, size) ORDER BY seq DESC LIMIT 1`,
     [poolId, size],
   )

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { isUuid } from '../../uuid.ts'
 import { anchorRecords } from '../evidence/record-store.ts'
 import { type ReceivableIdentity, receivableName } from '../first-financing/fingerprint-input.ts'
@@ -39,6 +39,8 @@ export async function recordReceivable(
   return body
 }
 
+const RECEIVABLES_COLUMNS = columns<{ identity: string; body: string }>({ identity: 'identity', body: 'body' })
+
 /** The same for several, with as many statements as for one. @returns their bodies in the order given */
 export async function recordReceivables(
   tx: Knex.Transaction,
@@ -56,9 +58,9 @@ export async function recordReceivables(
      FROM (SELECT key FROM unnest(?::text[]) AS u(key) ORDER BY key) t`,
     [identities.map((identity) => `${organisationId}/${env}/${identity}`)],
   )
-  const rows = await query<{ identity: string; body: string }>(
+  const rows = await query(
     tx,
-    'SELECT identity, body FROM receivables WHERE organisation_id = ? AND env = ? AND identity = ANY(?::text[])',
+    typed`SELECT ${RECEIVABLES_COLUMNS} FROM receivables WHERE organisation_id = ? AND env = ? AND identity = ANY(?::text[])`,
     [organisationId, env, identities],
   )
   const bodies = new Map(rows.map(({ identity, body }) => [identity, body]))
@@ -103,6 +105,8 @@ async function insertReceivables(
   )
 }
 
+const EVIDENCE_COLUMNS = columns<{ receivableId: string; body: string }>({ receivableId: 'id', body: 'body' })
+
 /**
  * Evidence objects as they were anchored, by id, by the number of the document or by the reference in a pool. Several
  * receivables may have one number or reference.
@@ -115,7 +119,7 @@ export async function findReceivables(
 ): Promise<{ receivableId: string; body: string }[]> {
   return await query(
     db,
-    `SELECT id AS "receivableId", body FROM receivables
+    typed`SELECT ${EVIDENCE_COLUMNS} FROM receivables
      WHERE organisation_id = ? AND env = ? AND (ref = ? OR id = ?::uuid OR id = ANY(ARRAY(
        SELECT m.receivable_id FROM pools p JOIN pool_members m ON m.pool_id = p.id AND m.reference = ?
        WHERE p.organisation_id = ? AND p.env = ?)))

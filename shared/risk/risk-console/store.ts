@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** An API client as its organisation sees it: nothing that could be used. */
 export interface ConsoleClient {
@@ -14,21 +14,30 @@ export interface ConsoleClient {
   isDisabledByOperator: boolean
 }
 
+const CONSOLE_CLIENT_COLUMNS = columns<ConsoleClient>({
+  clientId: 'c.client_id',
+  name: 'c.name',
+  scopes: 'c.scopes',
+  createdAt: 'c.created_at',
+  disabledAt: 'c.disabled_at',
+  isDisabledByOperator: 'c.disabled_by_operator',
+  secretPrefixes:
+    'ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)',
+})
+
 /** The clients of an organisation in an environment, in order of creation. */
 export async function listConsoleClients(
   db: Knex,
   { organisationId, env }: { organisationId: number; env: ApiEnv },
 ): Promise<ConsoleClient[]> {
-  return await query<ConsoleClient>(
+  return await query(
     db,
-    `SELECT c.client_id AS "clientId", c.name, c.scopes, c.created_at AS "createdAt", c.disabled_at AS "disabledAt",
-       c.disabled_by_operator AS "isDisabledByOperator",
-       ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)
-         AS "secretPrefixes"
-     FROM clients c WHERE c.organisation_id = ? AND c.env = ? ORDER BY c.id`,
+    typed`SELECT ${CONSOLE_CLIENT_COLUMNS} FROM clients c WHERE c.organisation_id = ? AND c.env = ? ORDER BY c.id`,
     [organisationId, env],
   )
 }
+
+const ENTITLEMENTS_COLUMNS = columns<{ family: string; grantedAt: Date }>({ family: 'family', grantedAt: 'granted_at' })
 
 /** The families an organisation is entitled to, by name. */
 export async function listEntitlements(
@@ -37,7 +46,7 @@ export async function listEntitlements(
 ): Promise<{ family: string; grantedAt: Date }[]> {
   return await query(
     db,
-    'SELECT family, granted_at AS "grantedAt" FROM organisation_families WHERE organisation_id = ? ORDER BY family',
+    typed`SELECT ${ENTITLEMENTS_COLUMNS} FROM organisation_families WHERE organisation_id = ? ORDER BY family`,
     [organisationId],
   )
 }
@@ -53,16 +62,22 @@ export interface FamilyUsage {
   total: number
 }
 
+const FAMILY_USAGE_COLUMNS = columns<FamilyUsage>({
+  family: 'family',
+  total: 'count(*)',
+  today: "count(*) FILTER (WHERE on_date = (now() AT TIME ZONE 'UTC')::date)",
+  monthToDate: "count(*) FILTER (WHERE on_date >= date_trunc('month', now() AT TIME ZONE 'UTC')::date)",
+  month: "count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30)",
+})
+
 /** Units per family that was ever used in an environment. */
 export async function usageByFamily(
   db: Knex,
   { organisationId, env }: { organisationId: number; env: ApiEnv },
 ): Promise<FamilyUsage[]> {
-  return await query<FamilyUsage>(
+  return await query(
     db,
-    `SELECT family, count(*) AS total, count(*) FILTER (WHERE on_date = (now() AT TIME ZONE 'UTC')::date) AS today,
-       count(*) FILTER (WHERE on_date >= date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS "monthToDate",
-       count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30) AS month
+    typed`SELECT ${FAMILY_USAGE_COLUMNS}
      FROM usage_units WHERE organisation_id = ? AND env = ? GROUP BY family ORDER BY family`,
     [organisationId, env],
   )
@@ -90,13 +105,19 @@ export async function insertShare(
   )
 }
 
+const PACK_SHARE_COLUMNS = columns<PackShare>({
+  id: 'id',
+  createdBy: 'created_by',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  revokedAt: 'revoked_at',
+})
+
 /** The links of a pack, newest first. */
 export async function listShares(db: Knex, packId: string): Promise<PackShare[]> {
-  return await query<PackShare>(
+  return await query(
     db,
-    `SELECT id, created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt",
-       revoked_at AS "revokedAt"
-     FROM pack_shares WHERE pack_id = ? ORDER BY created_at DESC, id LIMIT 50`,
+    typed`SELECT ${PACK_SHARE_COLUMNS} FROM pack_shares WHERE pack_id = ? ORDER BY created_at DESC, id LIMIT 50`,
     [packId],
   )
 }
@@ -111,15 +132,20 @@ export async function revokeShare(tx: Knex, packId: string, id: string): Promise
   return changed === 1
 }
 
+const SHARED_PACK_COLUMNS = columns<{ packId: string; organisationId: number; env: ApiEnv }>({
+  packId: 'p.id',
+  organisationId: 'p.organisation_id',
+  env: 'p.env',
+})
+
 /** The pack behind a live link. @returns undefined for unknown, ended and revoked links alike */
 export async function findSharedPack(
   db: Knex,
   digests: readonly Buffer[],
 ): Promise<{ packId: string; organisationId: number; env: ApiEnv } | undefined> {
-  const rows = await query<{ packId: string; organisationId: number; env: ApiEnv }>(
+  const rows = await query(
     db,
-    `SELECT p.id AS "packId", p.organisation_id AS "organisationId", p.env
-     FROM pack_shares s JOIN packs p ON p.id = s.pack_id
+    typed`SELECT ${SHARED_PACK_COLUMNS} FROM pack_shares s JOIN packs p ON p.id = s.pack_id
      WHERE s.digest = ANY(?::bytea[]) AND s.revoked_at IS NULL AND s.expires_at > now()`,
     [digests],
   )

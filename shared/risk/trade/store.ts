@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
 /** A document: the anchored object, and what its commitments stand for. */
@@ -30,13 +30,13 @@ export async function insertDocument(
   )
 }
 
-const DOCUMENT = `id, body, sealed_values AS "sealedValues"`
+const DOCUMENT = columns<StoredDocument>({ id: 'id', body: 'body', sealedValues: 'sealed_values' })
 
 /** Those of the owner's, in the order asked for; what is not theirs is left out. */
 export async function findDocuments(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredDocument[]> {
-  return await query<StoredDocument>(
+  return await query(
     db,
-    `SELECT ${DOCUMENT} FROM unnest(?::uuid[]) WITH ORDINALITY AS t(wanted, place)
+    typed`SELECT ${DOCUMENT} FROM unnest(?::uuid[]) WITH ORDINALITY AS t(wanted, place)
      JOIN trade_documents ON id = wanted WHERE organisation_id = ? AND env = ? ORDER BY place`,
     [[...ids], owner.organisationId, owner.env],
   )
@@ -48,11 +48,13 @@ export interface ListPage {
   limit: number
 }
 
+const DOCUMENTS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
+
 /** The anchored objects of documents, the newest first. */
 export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
-    `SELECT seq, body FROM trade_documents WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
+    typed`SELECT ${DOCUMENTS_COLUMNS} FROM trade_documents WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
      ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],
   )
@@ -79,15 +81,23 @@ export async function insertVerification(
   )
 }
 
+const STORED_VERIFICATION_COLUMNS = columns<StoredVerification>({
+  id: 'id',
+  body: 'body',
+  sealedValues: 'sealed_values',
+})
+
 /** Those of the owner's, in the order asked for; what is not theirs is left out. */
 export async function findVerifications(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredVerification[]> {
-  return await query<StoredVerification>(
+  return await query(
     db,
-    `SELECT id, body, sealed_values AS "sealedValues" FROM unnest(?::uuid[]) WITH ORDINALITY AS t(wanted, place)
+    typed`SELECT ${STORED_VERIFICATION_COLUMNS} FROM unnest(?::uuid[]) WITH ORDINALITY AS t(wanted, place)
      JOIN trade_verifications ON id = wanted WHERE organisation_id = ? AND env = ? ORDER BY place`,
     [[...ids], owner.organisationId, owner.env],
   )
 }
+
+const VERIFICATIONS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
 /** The anchored objects of verifications, the newest first. */
 export async function listVerifications(
@@ -97,7 +107,7 @@ export async function listVerifications(
 ): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
-    `SELECT seq, body FROM trade_verifications WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
+    typed`SELECT ${VERIFICATIONS_COLUMNS} FROM trade_verifications WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
      ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],
   )
@@ -143,14 +153,24 @@ export async function insertTradePack(
   )
 }
 
-const PACK = `id, title, envelope, record, public_key AS "publicKey", document_ids AS "documentIds",
-  verification_ids AS "verificationIds", pdf, proof, created_at AS "issuedAt"`
+const PACK = columns<StoredTradePack>({
+  id: 'id',
+  title: 'title',
+  envelope: 'envelope',
+  record: 'record',
+  publicKey: 'public_key',
+  documentIds: 'document_ids',
+  verificationIds: 'verification_ids',
+  pdf: 'pdf',
+  proof: 'proof',
+  issuedAt: 'created_at',
+})
 
 /** @returns undefined when this organisation has no such pack in this environment */
 export async function findTradePack(db: Knex, owner: Owner, id: string): Promise<StoredTradePack | undefined> {
-  const [row] = await query<StoredTradePack>(
+  const [row] = await query(
     db,
-    `SELECT ${PACK} FROM trade_packs WHERE id = ? AND organisation_id = ? AND env = ?`,
+    typed`SELECT ${PACK} FROM trade_packs WHERE id = ? AND organisation_id = ? AND env = ?`,
     [id, owner.organisationId, owner.env],
   )
   return row
@@ -165,11 +185,13 @@ export interface ListedTradePack {
   record: string
 }
 
+const LISTED_TRADE_PACK_COLUMNS = columns<ListedTradePack>({ seq: 'seq', id: 'id', title: 'title', record: 'record' })
+
 /** The newest first. */
 export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Promise<ListedTradePack[]> {
-  return await query<ListedTradePack>(
+  return await query(
     db,
-    `SELECT seq, id, title, record FROM trade_packs WHERE organisation_id = ? AND env = ?
+    typed`SELECT ${LISTED_TRADE_PACK_COLUMNS} FROM trade_packs WHERE organisation_id = ? AND env = ?
        AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],
   )

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type Actor, auditedActor } from '../actor.ts'
 
 export interface AuditEntry {
@@ -85,13 +85,22 @@ export interface AuditFilter {
   limit: number
 }
 
+const LISTED_AUDIT_COLUMNS = columns<ListedAudit>({
+  id: 'id',
+  at: 'at',
+  actor: 'actor',
+  action: 'action',
+  target: 'target',
+  address: 'address',
+})
+
 /** What was done in an organisation, newest first. */
 export async function listAudit(db: Knex, organisationId: number, filter: AuditFilter): Promise<ListedAudit[]> {
   const { nouns, text, beforeId, limit } = filter
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-  return await query<ListedAudit>(
+  return await query(
     db,
-    `SELECT id, at, actor, action, target, address FROM audit_log
+    typed`SELECT ${LISTED_AUDIT_COLUMNS} FROM audit_log
      WHERE organisation_id = ? AND (?::bigint IS NULL OR id < ?)
        AND (?::text[] IS NULL OR split_part(action, '.', 1) = ANY(?::text[]))
        AND (? = '' OR concat_ws(' ', actor, target, address) ILIKE ?)

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Role } from './roles.ts'
 
 export type LinkPurpose = 'set-up' | 'reset-password' | 'invitation' | 'change-address' | 'restore-address'
@@ -57,17 +57,26 @@ export async function insertLink(
   )
 }
 
+const ONE_TIME_LINK_COLUMNS = columns<OneTimeLink>({
+  id: 'l.id',
+  userId: 'l.user_id',
+  organisationId: 'l.organisation_id',
+  organisationName: 'o.name',
+  email: 'l.email',
+  role: 'l.role',
+  createdAt: 'l.created_at',
+  isMailed: 'coalesce(l.mailed_digest = ANY(?::bytea[]), false)',
+})
+
 /** A link that can still be used; null for unknown, used and old ones alike. */
 export async function findLink(
   db: Knex,
   purpose: LinkPurpose,
   digests: readonly Buffer[],
 ): Promise<OneTimeLink | null> {
-  const rows = await query<OneTimeLink>(
+  const rows = await query(
     db,
-    `SELECT l.id, l.user_id AS "userId", l.organisation_id AS "organisationId", o.name AS "organisationName",
-            l.email, l.role, l.created_at AS "createdAt", coalesce(l.mailed_digest = ANY(?::bytea[]), false) AS "isMailed"
-     FROM one_time_links l LEFT JOIN organisations o ON o.id = l.organisation_id
+    typed`SELECT ${ONE_TIME_LINK_COLUMNS} FROM one_time_links l LEFT JOIN organisations o ON o.id = l.organisation_id
      WHERE l.purpose = ? AND (l.digest = ANY(?::bytea[]) OR l.mailed_digest = ANY(?::bytea[])) AND l.expires_at > now()`,
     [digests, purpose, digests, digests],
   )
@@ -98,11 +107,19 @@ export interface Invitation {
   expiresAt: Date
 }
 
+const INVITATION_COLUMNS = columns<Invitation>({
+  id: 'id',
+  email: 'email',
+  role: 'role',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+})
+
 /** The invitations that nobody has accepted yet. */
 export async function listInvitations(db: Knex, organisationId: number): Promise<Invitation[]> {
-  return await query<Invitation>(
+  return await query(
     db,
-    `SELECT id, email, role, created_at AS "createdAt", expires_at AS "expiresAt" FROM one_time_links
+    typed`SELECT ${INVITATION_COLUMNS} FROM one_time_links
      WHERE organisation_id = ? AND purpose = 'invitation' AND expires_at > now() ORDER BY id`,
     [organisationId],
   )

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { StoredPasskey } from './passkey.ts'
 
 /** What somebody proves who they are with, beside a password. */
@@ -31,13 +31,19 @@ export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean
   return rows[0]?.found ?? false
 }
 
+const LISTED_PASSKEY_COLUMNS = columns<ListedPasskey>({
+  credentialId: 'credential_id',
+  name: 'name',
+  createdAt: 'created_at',
+  usedAt: 'used_at',
+})
+
 export async function findSecondFactors(db: Knex, userId: number): Promise<SecondFactors> {
   const [totp, passkeys, codes] = await Promise.all([
     query(db, 'SELECT 1 FROM user_totp WHERE user_id = ? AND is_confirmed', [userId]),
-    query<ListedPasskey>(
+    query(
       db,
-      `SELECT credential_id AS "credentialId", name, created_at AS "createdAt", used_at AS "usedAt"
-       FROM user_passkeys WHERE user_id = ? ORDER BY created_at, credential_id`,
+      typed`SELECT ${LISTED_PASSKEY_COLUMNS} FROM user_passkeys WHERE user_id = ? ORDER BY created_at, credential_id`,
       [userId],
     ),
     query<{ left: number }>(db, 'SELECT count(*)::int AS left FROM user_recovery_codes WHERE user_id = ?', [userId]),
@@ -50,12 +56,10 @@ export interface StoredTotp {
   isConfirmed: boolean
 }
 
+const STORED_TOTP_COLUMNS = columns<StoredTotp>({ sealedSecret: 'sealed_secret', isConfirmed: 'is_confirmed' })
+
 export async function findTotp(db: Knex, userId: number): Promise<StoredTotp | null> {
-  const rows = await query<StoredTotp>(
-    db,
-    'SELECT sealed_secret AS "sealedSecret", is_confirmed AS "isConfirmed" FROM user_totp WHERE user_id = ?',
-    [userId],
-  )
+  const rows = await query(db, typed`SELECT ${STORED_TOTP_COLUMNS} FROM user_totp WHERE user_id = ?`, [userId])
   return rows[0] ?? null
 }
 
@@ -98,13 +102,18 @@ export async function insertPasskey(tx: Knex, passkey: StoredPasskey & { name: s
   return changed === 1
 }
 
+const STORED_PASSKEY_COLUMNS = columns<StoredPasskey>({
+  userId: 'user_id',
+  credentialId: 'credential_id',
+  publicKey: 'public_key',
+  counter: 'counter',
+  transports: 'transports',
+})
+
 export async function findPasskey(db: Knex, credentialId: string): Promise<StoredPasskey | null> {
-  const rows = await query<StoredPasskey>(
-    db,
-    `SELECT user_id AS "userId", credential_id AS "credentialId", public_key AS "publicKey", counter, transports
-     FROM user_passkeys WHERE credential_id = ?`,
-    [credentialId],
-  )
+  const rows = await query(db, typed`SELECT ${STORED_PASSKEY_COLUMNS} FROM user_passkeys WHERE credential_id = ?`, [
+    credentialId,
+  ])
   return rows[0] ?? null
 }
 
@@ -153,14 +162,20 @@ export async function awaitMailConfirmation(tx: Knex, userId: number, factor: Fa
   }
 }
 
+const UNCONFIRMED_COLUMNS = columns<{ userId: number; credentialId: string | null; name: string }>({
+  userId: 'user_id',
+  credentialId: 'NULL',
+  name: "'authenticator app'",
+})
+
 /** Returns the unconfirmed factor whose mail contains a link with one of these digests; null for used links. */
 export async function findUnconfirmedFactor(
   db: Knex,
   digests: readonly Buffer[],
 ): Promise<{ userId: number; factor: FactorId; name: string } | null> {
-  const rows = await query<{ userId: number; credentialId: string | null; name: string }>(
+  const rows = await query(
     db,
-    `SELECT user_id AS "userId", NULL AS "credentialId", 'authenticator app' AS name FROM user_totp
+    typed`SELECT ${UNCONFIRMED_COLUMNS} FROM user_totp
      WHERE mail_digest = ANY(?::bytea[])
      UNION ALL
      SELECT user_id, credential_id, 'passkey “' || name || '”' FROM user_passkeys WHERE mail_digest = ANY(?::bytea[])`,

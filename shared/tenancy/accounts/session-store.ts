@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Theme } from './store.ts'
 
 /** A session ends this long after it began, and earlier when it is not used. */
@@ -31,11 +31,22 @@ export async function insertSession(
   ])
 }
 
+const SESSION_COLUMNS = columns<Session>({
+  id: 's.id',
+  renew: 's.renew',
+  userId: 'u.id',
+  userUuid: 'u.uuid',
+  email: 'u.email',
+  name: 'u.name',
+  theme: 'u.theme',
+  tz: "coalesce(r.tz, '')",
+})
+
 /** The live session with one of these digests; null for unknown and ended ones. */
 export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
-  const rows = await query<Session>(
+  const rows = await query(
     db,
-    `SELECT s.id, s.renew, u.id AS "userId", u.uuid AS "userUuid", u.email, u.name, u.theme, coalesce(r.tz, '') AS tz
+    typed`SELECT ${SESSION_COLUMNS}
      FROM sessions s JOIN users u ON u.id = s.user_id LEFT JOIN user_reports r ON r.user_id = u.id
      WHERE s.digest = ANY(?::bytea[]) AND s.created_at > now() - ?::interval AND s.seen_at > now() - ?::interval`,
     [digests, LIFETIME, IDLE],
@@ -95,11 +106,19 @@ export interface ListedSession {
   seenAt: Date
 }
 
+const LISTED_SESSION_COLUMNS = columns<ListedSession>({
+  id: 'id',
+  address: 'address',
+  agent: 'agent',
+  createdAt: 'created_at',
+  seenAt: 'seen_at',
+})
+
 /** The live sessions of a person, last used first. */
 export async function listSessions(db: Knex, userId: number): Promise<ListedSession[]> {
-  return await query<ListedSession>(
+  return await query(
     db,
-    `SELECT id, address, agent, created_at AS "createdAt", seen_at AS "seenAt" FROM sessions
+    typed`SELECT ${LISTED_SESSION_COLUMNS} FROM sessions
      WHERE user_id = ? AND created_at > now() - ?::interval AND seen_at > now() - ?::interval ORDER BY seen_at DESC`,
     [userId, LIFETIME, IDLE],
   )

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Role } from './roles.ts'
 
 export interface User {
@@ -13,37 +13,45 @@ export interface User {
   isEmailVerified: boolean
 }
 
-const USER_COLUMNS = `users.id, users.uuid, users.email, users.name, users.password_hash AS "passwordHash",
-  users.email_verified AS "isEmailVerified"`
+const USER_COLUMNS = columns<User>({
+  id: 'users.id',
+  uuid: 'users.uuid',
+  email: 'users.email',
+  name: 'users.name',
+  passwordHash: 'users.password_hash',
+  isEmailVerified: 'users.email_verified',
+})
 
 /** @param email in normal form (email.ts). @returns null when there is no such account */
 export async function findUserByEmail(db: Knex, email: string): Promise<User | null> {
-  const rows = await query<User>(db, `SELECT ${USER_COLUMNS} FROM users WHERE email = ?`, [email])
+  const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE email = ?`, [email])
   return rows[0] ?? null
 }
 
 export async function findUser(db: Knex, id: number): Promise<User | null> {
-  const rows = await query<User>(db, `SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [id])
+  const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [id])
   return rows[0] ?? null
 }
 
 /** For links that name a person; whoever asks has checked their signature. */
 export async function findUserByUuid(db: Knex, uuid: string): Promise<User | null> {
-  const rows = await query<User>(db, `SELECT ${USER_COLUMNS} FROM users WHERE uuid = ?`, [uuid])
+  const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
+
+const USERS_COLUMNS = columns<{ userId: string; email: string; name: string; memberships: string[] }>({
+  userId: 'u.uuid',
+  email: 'u.email',
+  name: 'u.name',
+  memberships: `ARRAY(SELECT o.name || ' (' || m.role || ')' FROM memberships m JOIN organisations o ON o.id = m.organisation_id
+                  WHERE m.user_id = u.id ORDER BY o.name, o.id)`,
+})
 
 /** Everybody of the installation, for its operator, with organisations and roles as `Acme (owner)`. */
 export async function listUsers(
   db: Knex,
 ): Promise<{ userId: string; email: string; name: string; memberships: string[] }[]> {
-  return await query(
-    db,
-    `SELECT u.uuid AS "userId", u.email, u.name,
-            ARRAY(SELECT o.name || ' (' || m.role || ')' FROM memberships m JOIN organisations o ON o.id = m.organisation_id
-                  WHERE m.user_id = u.id ORDER BY o.name, o.id) AS memberships
-     FROM users u ORDER BY u.email`,
-  )
+  return await query(db, typed`SELECT ${USERS_COLUMNS} FROM users u ORDER BY u.email`)
 }
 
 /**
@@ -54,9 +62,9 @@ export async function insertUser(
   tx: Knex,
   user: { email: string; name: string; passwordHash: string | null; isEmailVerified?: boolean },
 ): Promise<User | null> {
-  const rows = await query<User>(
+  const rows = await query(
     tx,
-    `INSERT INTO users (email, name, password_hash, email_verified) VALUES (?, ?, ?, ?)
+    typed`INSERT INTO users (email, name, password_hash, email_verified) VALUES (?, ?, ?, ?)
      ON CONFLICT (email) DO NOTHING RETURNING ${USER_COLUMNS}`,
     [user.email, user.name, user.passwordHash, user.isEmailVerified ?? true],
   )
@@ -123,9 +131,9 @@ export async function lockAdministration(tx: Knex): Promise<void> {
 
 /** The account of an identity at an issuer; the pair alone joins them, never an address. */
 export async function findUserByIdentity(db: Knex, issuer: string, subject: string): Promise<User | null> {
-  const rows = await query<User>(
+  const rows = await query(
     db,
-    `SELECT ${USER_COLUMNS} FROM users JOIN user_identities ON user_identities.user_id = users.id
+    typed`SELECT ${USER_COLUMNS} FROM users JOIN user_identities ON user_identities.user_id = users.id
      WHERE user_identities.issuer = ? AND user_identities.subject = ?`,
     [issuer, subject],
   )
@@ -159,8 +167,14 @@ export async function deleteIdentities(tx: Knex, userId: number): Promise<number
   return await execute(tx, 'DELETE FROM user_identities WHERE user_id = ?', [userId])
 }
 
+const IDENTITIES_COLUMNS = columns<{ issuer: string; subject: string }>({ issuer: 'issuer', subject: 'subject' })
+
 export async function listIdentities(db: Knex, userId: number): Promise<{ issuer: string; subject: string }[]> {
-  return await query(db, 'SELECT issuer, subject FROM user_identities WHERE user_id = ? ORDER BY created_at', [userId])
+  return await query(
+    db,
+    typed`SELECT ${IDENTITIES_COLUMNS} FROM user_identities WHERE user_id = ? ORDER BY created_at`,
+    [userId],
+  )
 }
 
 export interface Membership {
@@ -170,12 +184,18 @@ export interface Membership {
   role: Role
 }
 
+const MEMBERSHIP_COLUMNS = columns<Membership>({
+  organisationId: 'o.id',
+  organisationUuid: 'o.uuid',
+  organisationName: 'o.name',
+  role: 'm.role',
+})
+
 /** The organisations a person belongs to, by name. */
 export async function listMemberships(db: Knex, userId: number): Promise<Membership[]> {
-  return await query<Membership>(
+  return await query(
     db,
-    `SELECT o.id AS "organisationId", o.uuid AS "organisationUuid", o.name AS "organisationName", m.role
-     FROM memberships m JOIN organisations o ON o.id = m.organisation_id
+    typed`SELECT ${MEMBERSHIP_COLUMNS} FROM memberships m JOIN organisations o ON o.id = m.organisation_id
      WHERE m.user_id = ? ORDER BY o.name, o.id`,
     [userId],
   )
@@ -203,11 +223,20 @@ export interface Member {
   createdAt: Date
 }
 
+const MEMBER_COLUMNS = columns<Member>({
+  userId: 'u.id',
+  userUuid: 'u.uuid',
+  email: 'u.email',
+  name: 'u.name',
+  role: 'm.role',
+  createdAt: 'm.created_at',
+})
+
 /** The people of an organisation, longest there first. */
 export async function listMembers(db: Knex, organisationId: number): Promise<Member[]> {
-  return await query<Member>(
+  return await query(
     db,
-    `SELECT u.id AS "userId", u.uuid AS "userUuid", u.email, u.name, m.role, m.created_at AS "createdAt"
+    typed`SELECT ${MEMBER_COLUMNS}
      FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.organisation_id = ? ORDER BY m.created_at, u.id`,
     [organisationId],
   )

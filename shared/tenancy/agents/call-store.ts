@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /**
  * Counts a call of a key before it is answered.
@@ -69,14 +69,23 @@ export interface CallsQuery extends Scope {
   limit: number
 }
 
+const LISTED_AGENT_CALL_COLUMNS = columns<ListedAgentCall>({
+  callId: 'c.call_id',
+  keyId: 'c.key_id',
+  tool: 'c.tool',
+  argumentsDigest: 'c.arguments_digest',
+  code: 'c.code',
+  units: 'c.units',
+  durationMs: 'c.duration_ms',
+  calledAt: 'c.called_at',
+})
+
 /** Calls, newest first. */
 export async function listAgentCalls(db: Knex, requested: CallsQuery): Promise<ListedAgentCall[]> {
   const { organisationId, env, keyId, before, limit } = requested
-  return await query<ListedAgentCall>(
+  return await query(
     db,
-    `SELECT c.call_id AS "callId", c.key_id AS "keyId", c.tool, c.arguments_digest AS "argumentsDigest", c.code, c.units,
-            c.duration_ms AS "durationMs", c.called_at AS "calledAt"
-     FROM agent_calls c
+    typed`SELECT ${LISTED_AGENT_CALL_COLUMNS} FROM agent_calls c
      WHERE c.organisation_id = ? AND c.env = ? AND (?::text IS NULL OR c.key_id = ?)
        AND (?::timestamptz IS NULL OR (c.called_at, c.call_id) < (?::timestamptz, ?::uuid))
      ORDER BY c.called_at DESC, c.call_id DESC LIMIT ?`,

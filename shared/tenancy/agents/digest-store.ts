@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { AgentCall } from './call-store.ts'
 
 /** A day of an organisation's calls that has ended and has no digest yet. */
@@ -17,12 +17,18 @@ const SETTLED = '5 minutes'
 /** Days back that are looked at; a service that was away for longer leaves older ones without a digest. */
 const DAYS = 8
 
+const OPEN_DAY_COLUMNS = columns<OpenDay>({
+  organisationId: 'o.id',
+  organisationUuid: 'o.uuid',
+  env: 'e.env',
+  date: "to_char(d.day, 'YYYY-MM-DD')",
+})
+
 /** Days with calls and without a digest, oldest first. */
 export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> {
-  return await query<OpenDay>(
+  return await query(
     db,
-    `SELECT o.id AS "organisationId", o.uuid AS "organisationUuid", e.env, to_char(d.day, 'YYYY-MM-DD') AS date
-     FROM organisation_families f JOIN organisations o ON o.id = f.organisation_id
+    typed`SELECT ${OPEN_DAY_COLUMNS} FROM organisation_families f JOIN organisations o ON o.id = f.organisation_id
      CROSS JOIN (VALUES ('SANDBOX'), ('PRODUCTION')) AS e(env)
      CROSS JOIN generate_series(1, ?::int) AS n
      CROSS JOIN LATERAL (SELECT ((now() - interval '${SETTLED}') AT TIME ZONE 'UTC')::date - n AS day) AS d
@@ -56,23 +62,37 @@ export async function storeDigest(tx: Knex, { organisationId, env, date }: OpenD
   )
 }
 
+const CALLS_COLUMNS = columns<AgentCall & { keyId: string }>({
+  callId: 'call_id',
+  keyId: 'key_id',
+  tool: 'tool',
+  argumentsDigest: 'arguments_digest',
+  code: 'code',
+  units: 'units',
+  durationMs: 'duration_ms',
+  calledAt: 'called_at',
+})
+
 /** A page of a day's calls, in the order of their ids. @param after the last id of the page before */
 export async function callsOfDay(
   db: Knex,
   { organisationId, env, date }: OpenDay,
   page: { after: string | null; limit: number },
 ): Promise<(AgentCall & { keyId: string })[]> {
-  return await query<AgentCall & { keyId: string }>(
+  return await query(
     db,
-    `SELECT call_id AS "callId", key_id AS "keyId", tool, arguments_digest AS "argumentsDigest", code, units,
-            duration_ms AS "durationMs", called_at AS "calledAt"
-     FROM agent_calls
+    typed`SELECT ${CALLS_COLUMNS} FROM agent_calls
      WHERE organisation_id = ? AND env = ? AND called_at >= ?::date::timestamp AT TIME ZONE 'UTC'
        AND called_at < (?::date + 1)::timestamp AT TIME ZONE 'UTC' AND (?::uuid IS NULL OR call_id > ?::uuid)
      ORDER BY call_id LIMIT ?`,
     [organisationId, env, date, date, page.after, page.after, page.limit],
   )
 }
+
+const DIGESTS_COLUMNS = columns<{ date: string; record: Record<string, unknown> }>({
+  date: "to_char(on_date, 'YYYY-MM-DD')",
+  record: 'record',
+})
 
 /** Digests, newest day first. @param before a day, `YYYY-MM-DD` */
 export async function listDigests(
@@ -82,7 +102,7 @@ export async function listDigests(
 ): Promise<{ date: string; record: Record<string, unknown> }[]> {
   return await query(
     db,
-    `SELECT to_char(on_date, 'YYYY-MM-DD') AS date, record FROM agent_digests
+    typed`SELECT ${DIGESTS_COLUMNS} FROM agent_digests
      WHERE organisation_id = ? AND env = ? AND (?::date IS NULL OR on_date < ?::date)
      ORDER BY on_date DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],

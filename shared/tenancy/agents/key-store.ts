@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Budgets } from './agent-key.ts'
 
 /** A key as its owners see it: never the key itself. */
@@ -24,14 +24,24 @@ export interface AgentKey {
   calls: number
 }
 
-const KEY = `
-  k.id, k.key_id AS "keyId", k.organisation_id AS "organisationId", k.env, k.name, k.scopes,
-  k.daily_limit AS "dailyLimit", k.budgets, k.made_by AS "madeBy", k.created_at AS "createdAt",
-  k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
-  ARRAY(SELECT p.uuid::text FROM agent_key_projects kp JOIN projects p ON p.id = kp.project_id
-        WHERE kp.agent_key_id = k.id ORDER BY p.id) AS projects,
-  (SELECT max(last_at) FROM agent_key_days d WHERE d.agent_key_id = k.id) AS "lastUsedAt",
-  (SELECT coalesce(sum(calls), 0)::int FROM agent_key_days d WHERE d.agent_key_id = k.id) AS calls`
+const KEY = columns<AgentKey>({
+  id: 'k.id',
+  keyId: 'k.key_id',
+  organisationId: 'k.organisation_id',
+  env: 'k.env',
+  name: 'k.name',
+  scopes: 'k.scopes',
+  dailyLimit: 'k.daily_limit',
+  budgets: 'k.budgets',
+  madeBy: 'k.made_by',
+  createdAt: 'k.created_at',
+  expiresAt: 'k.expires_at',
+  revokedAt: 'k.revoked_at',
+  projects: `ARRAY(SELECT p.uuid::text FROM agent_key_projects kp JOIN projects p ON p.id = kp.project_id
+        WHERE kp.agent_key_id = k.id ORDER BY p.id)`,
+  lastUsedAt: '(SELECT max(last_at) FROM agent_key_days d WHERE d.agent_key_id = k.id)',
+  calls: '(SELECT coalesce(sum(calls), 0)::int FROM agent_key_days d WHERE d.agent_key_id = k.id)',
+})
 
 interface Owner {
   organisationId: number
@@ -84,9 +94,9 @@ export async function insertAgentKey(tx: Knex, key: AgentKeyInsert): Promise<Age
 
 /** @returns undefined for a key that is not there and for another organisation's or environment's alike */
 export async function findAgentKey(db: Knex, owner: Owner, keyId: string): Promise<AgentKey | undefined> {
-  const [key] = await query<AgentKey>(
+  const [key] = await query(
     db,
-    `SELECT ${KEY} FROM agent_keys k WHERE k.organisation_id = ? AND k.env = ? AND k.key_id = ?`,
+    typed`SELECT ${KEY} FROM agent_keys k WHERE k.organisation_id = ? AND k.env = ? AND k.key_id = ?`,
     [owner.organisationId, owner.env, keyId],
   )
   return key
@@ -98,9 +108,9 @@ export async function listAgentKeys(
   owner: Owner,
   page: { before: number | null; limit: number },
 ): Promise<AgentKey[]> {
-  return await query<AgentKey>(
+  return await query(
     db,
-    `SELECT ${KEY} FROM agent_keys k
+    typed`SELECT ${KEY} FROM agent_keys k
      WHERE k.organisation_id = ? AND k.env = ? AND (?::bigint IS NULL OR k.id < ?::bigint)
      ORDER BY k.id DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],
@@ -148,17 +158,30 @@ export interface AgentLogin {
   revokedAt: Date | null
 }
 
+const AGENT_LOGIN_COLUMNS = columns<AgentLogin>({
+  id: 'k.id',
+  keyId: 'k.key_id',
+  digest: 'k.digest',
+  organisationId: 'k.organisation_id',
+  organisationUuid: 'o.uuid',
+  env: 'k.env',
+  name: 'k.name',
+  scopes: 'k.scopes',
+  dailyLimit: 'k.daily_limit',
+  budgets: 'k.budgets',
+  expiresAt: 'k.expires_at',
+  revokedAt: 'k.revoked_at',
+  families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = k.organisation_id)',
+  projects: `coalesce((SELECT json_agg(json_build_object('id', p.id, 'uuid', p.uuid) ORDER BY p.id)
+                      FROM agent_key_projects kp JOIN projects p ON p.id = kp.project_id
+                      WHERE kp.agent_key_id = k.id AND p.organisation_id = k.organisation_id), '[]')`,
+})
+
 /** @returns undefined when there is no such key */
 export async function findAgentLogin(db: Knex, keyId: string): Promise<AgentLogin | undefined> {
-  const [login] = await query<AgentLogin>(
+  const [login] = await query(
     db,
-    `SELECT k.id, k.key_id AS "keyId", k.digest, k.organisation_id AS "organisationId", o.uuid AS "organisationUuid",
-            k.env, k.name, k.scopes, k.daily_limit AS "dailyLimit", k.budgets,
-            k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
-            ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = k.organisation_id) AS families,
-            coalesce((SELECT json_agg(json_build_object('id', p.id, 'uuid', p.uuid) ORDER BY p.id)
-                      FROM agent_key_projects kp JOIN projects p ON p.id = kp.project_id
-                      WHERE kp.agent_key_id = k.id AND p.organisation_id = k.organisation_id), '[]') AS projects
+    typed`SELECT ${AGENT_LOGIN_COLUMNS}
      FROM agent_keys k JOIN organisations o ON o.id = k.organisation_id WHERE k.key_id = ?`,
     [keyId],
   )

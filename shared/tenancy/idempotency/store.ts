@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { DomainError } from '../../errors.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** Whose key it is: keys of other organisations and environments are other keys. */
 export interface KeyScope {
@@ -31,23 +31,30 @@ export type KeyState =
 /** Seconds for which a request may be under way in other processes before its key is free again. */
 const LEASE_SECONDS = 60
 
+const DECRYPT_KEY_COLUMNS = columns<{
+  locked: boolean
+  fingerprint: Buffer | null
+  status: number | null
+  headers: Record<string, string> | null
+  body: string | null
+  leaseSeconds: number | null
+}>({
+  locked: 'l.locked',
+  fingerprint: 'k.fingerprint',
+  status: 'k.status',
+  headers: 'k.headers',
+  body: 'k.body',
+  leaseSeconds: 'extract(epoch FROM k.lease_until - now())::float8',
+})
+
 /**
  * Takes the key for the rest of this transaction and says what is known of it. The advisory lock makes an equal
  * request that arrives meanwhile see `in-progress` at once instead of waiting for our commit.
  */
 export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
-  const rows = await query<{
-    locked: boolean
-    fingerprint: Buffer | null
-    status: number | null
-    headers: Record<string, string> | null
-    body: string | null
-    leaseSeconds: number | null
-  }>(
+  const rows = await query(
     tx,
-    `SELECT l.locked, k.fingerprint, k.status, k.headers, k.body,
-       extract(epoch FROM k.lease_until - now())::float8 AS "leaseSeconds"
-     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(?, ?)) AS locked) l
+    typed`SELECT ${DECRYPT_KEY_COLUMNS} FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(?, ?)) AS locked) l
      LEFT JOIN idempotency_keys k ON k.organisation_id = ? AND k.env = ? AND k.key = ? AND k.expires_at > now()`,
     [`${scope.env}/${scope.key}`, scope.organisationId, scope.organisationId, scope.env, scope.key],
   )

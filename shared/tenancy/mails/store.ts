@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** An attempt that has not ended by then counts as failed: its process died. */
 const LEASE = '2 minutes'
@@ -21,12 +21,14 @@ export interface ClaimedMail {
   attempts: number
 }
 
+const CLAIMED_MAIL_COLUMNS = columns<ClaimedMail>({ sealedMail: 'sealed_mail', attempts: 'attempts' })
+
 /** Begins an attempt. @returns null when the mail was sent, given up, or is being sent by another process */
 export async function claimMail(db: Knex, id: string): Promise<ClaimedMail | null> {
-  const rows = await query<ClaimedMail>(
+  const rows = await query(
     db,
-    `UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = now() + ?::interval
-     WHERE id = ? AND next_attempt_at <= now() RETURNING sealed_mail AS "sealedMail", attempts`,
+    typed`UPDATE outgoing_mails SET attempts = attempts + 1, next_attempt_at = now() + ?::interval
+     WHERE id = ? AND next_attempt_at <= now() RETURNING ${CLAIMED_MAIL_COLUMNS}`,
     [LEASE, id],
   )
   return rows[0] ?? null

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { NewTokenKey, TokenAlg } from './access-token.ts'
 
 /** A client as the token endpoint and the bearer check need it. */
@@ -18,16 +18,23 @@ export interface ClientRecord {
   isDisabled: boolean
 }
 
-const CLIENT = `
-  c.id, c.client_id AS "clientId", c.organisation_id AS "organisationId", o.uuid AS "organisationUuid", c.env, c.scopes,
-  c.token_alg AS "tokenAlg", c.disabled_at IS NOT NULL AS "isDisabled",
-  ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id) AS families`
+const CLIENT = columns<ClientRecord>({
+  id: 'c.id',
+  clientId: 'c.client_id',
+  organisationId: 'c.organisation_id',
+  organisationUuid: 'o.uuid',
+  env: 'c.env',
+  scopes: 'c.scopes',
+  tokenAlg: 'c.token_alg',
+  isDisabled: 'c.disabled_at IS NOT NULL',
+  families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id)',
+})
 
 /** @returns undefined when there is no such client */
 export async function findClient(db: Knex, clientId: string): Promise<ClientRecord | undefined> {
-  const rows = await query<ClientRecord>(
+  const rows = await query(
     db,
-    `SELECT ${CLIENT} FROM clients c JOIN organisations o ON o.id = c.organisation_id WHERE c.client_id = ?`,
+    typed`SELECT ${CLIENT} FROM clients c JOIN organisations o ON o.id = c.organisation_id WHERE c.client_id = ?`,
     [clientId],
   )
   return rows[0]
@@ -52,11 +59,19 @@ export interface TokenKeyRecord {
   sealedPrivateJwk: string
 }
 
+const TOKEN_KEY_RECORD_COLUMNS = columns<TokenKeyRecord>({
+  kid: 'kid',
+  alg: 'alg',
+  role: 'role',
+  publicJwk: 'public_jwk',
+  sealedPrivateJwk: 'sealed_private_jwk',
+})
+
 /** The keys that are published, the signing ones first. Previous ones leave a day after they stopped signing. */
 export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
-  const rows = await query<TokenKeyRecord>(
+  const rows = await query(
     db,
-    `SELECT kid, alg, role, public_jwk AS "publicJwk", sealed_private_jwk AS "sealedPrivateJwk" FROM token_keys
+    typed`SELECT ${TOKEN_KEY_RECORD_COLUMNS} FROM token_keys
      WHERE role <> 'PREVIOUS' OR role_since > now() - interval '1 day' ORDER BY role, alg, kid`,
   )
   return rows

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Family } from '../oauth/families.ts'
 
 export interface Organisation {
@@ -9,13 +9,15 @@ export interface Organisation {
   name: string
 }
 
+const ORGANISATION_COLUMNS = columns<Organisation>({ id: 'id', uuid: 'uuid', name: 'name' })
+
 /** The organisation of this name, made when there is none. The oldest when several share it. */
 export async function ensureOrganisation(tx: Knex.Transaction, name: string): Promise<Organisation> {
   // Two commands at the same moment make one organisation: names are not unique by themselves.
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
-  const rows = await query<Organisation>(
+  const rows = await query(
     tx,
-    'SELECT id, uuid, name FROM organisations WHERE name = ? ORDER BY id LIMIT 1',
+    typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE name = ? ORDER BY id LIMIT 1`,
     [name],
   )
   if (rows[0]) return rows[0]
@@ -24,7 +26,7 @@ export async function ensureOrganisation(tx: Knex.Transaction, name: string): Pr
 
 /** A new organisation, whatever others are called. */
 export async function insertOrganisation(tx: Knex, name: string): Promise<Organisation> {
-  const rows = await query<Organisation>(tx, 'INSERT INTO organisations (name) VALUES (?) RETURNING id, uuid, name', [
+  const rows = await query(tx, typed`INSERT INTO organisations (name) VALUES (?) RETURNING ${ORGANISATION_COLUMNS}`, [
     name,
   ])
   const [organisation] = rows
@@ -37,22 +39,23 @@ export async function renameOrganisation(tx: Knex, id: number, name: string): Pr
   await execute(tx, 'UPDATE organisations SET name = ? WHERE id = ?', [name, id])
 }
 
+const ORGANISATIONS_COLUMNS = columns<{ organisationId: string; name: string; people: number; projects: number }>({
+  organisationId: 'o.uuid',
+  name: 'o.name',
+  people: '(SELECT count(*) FROM memberships m WHERE m.organisation_id = o.id)',
+  projects: '(SELECT count(*) FROM projects p WHERE p.organisation_id = o.id)',
+})
+
 /** Every organisation of the installation, for its operator. */
 export async function listOrganisations(
   db: Knex,
 ): Promise<{ organisationId: string; name: string; people: number; projects: number }[]> {
-  return await query(
-    db,
-    `SELECT o.uuid AS "organisationId", o.name,
-            (SELECT count(*) FROM memberships m WHERE m.organisation_id = o.id) AS people,
-            (SELECT count(*) FROM projects p WHERE p.organisation_id = o.id) AS projects
-     FROM organisations o ORDER BY o.name, o.id`,
-  )
+  return await query(db, typed`SELECT ${ORGANISATIONS_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
 }
 
 /** @returns undefined when there is none */
 export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
-  const rows = await query<Organisation>(db, 'SELECT id, uuid, name FROM organisations WHERE uuid = ?', [uuid])
+  const rows = await query(db, typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE uuid = ?`, [uuid])
   return rows[0]
 }
 
@@ -199,13 +202,22 @@ export interface ClientListing {
   disabledAt: Date | null
 }
 
+const CLIENT_LISTING_COLUMNS = columns<ClientListing>({
+  clientId: 'c.client_id',
+  name: 'c.name',
+  organisationId: 'o.uuid',
+  organisation: 'o.name',
+  env: 'c.env',
+  families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = o.id ORDER BY family)',
+  createdAt: 'c.created_at',
+  disabledAt: 'c.disabled_at',
+})
+
 /** Every client of the installation, for the operator. */
 export async function listClients(db: Knex): Promise<ClientListing[]> {
-  const rows = await query<ClientListing>(
+  const rows = await query(
     db,
-    `SELECT c.client_id AS "clientId", c.name, o.uuid AS "organisationId", o.name AS organisation, c.env,
-       ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = o.id ORDER BY family) AS families,
-       c.created_at AS "createdAt", c.disabled_at AS "disabledAt"
+    typed`SELECT ${CLIENT_LISTING_COLUMNS}
      FROM clients c JOIN organisations o ON o.id = c.organisation_id ORDER BY c.id`,
   )
   return rows
@@ -236,13 +248,18 @@ interface Holder {
   isEntitled: boolean
 }
 
+const HOLDER_COLUMNS = columns<Holder>({
+  organisationId: 'k.organisation_id',
+  organisationUuid: 'o.uuid',
+  env: 'k.env',
+  isEntitled: entitledTo('securitisation', 'k'),
+})
+
 /** Whose `x-api-key` this is. @returns undefined when no live key has one of these digests */
 export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promise<Holder | undefined> {
-  const rows = await query<Holder>(
+  const rows = await query(
     db,
-    `SELECT k.organisation_id AS "organisationId", o.uuid AS "organisationUuid", k.env,
-       ${entitledTo('securitisation', 'k')} AS "isEntitled"
-     FROM consumer_keys k JOIN organisations o ON o.id = k.organisation_id
+    typed`SELECT ${HOLDER_COLUMNS} FROM consumer_keys k JOIN organisations o ON o.id = k.organisation_id
      LEFT JOIN clients c ON c.id = k.client_id
      WHERE k.digest = ANY(?) AND k.revoked_at IS NULL AND c.disabled_at IS NULL`,
     [[...digests]],
@@ -262,16 +279,22 @@ export async function insertLmsIntegration(
   )
 }
 
+const LMS_INTEGRATION_COLUMNS = columns<Holder & { sealedSecret: string | null }>({
+  organisationId: 'i.organisation_id',
+  organisationUuid: 'o.uuid',
+  env: 'i.env',
+  sealedSecret: 'i.sealed_secret',
+  isEntitled: entitledTo('colending', 'i'),
+})
+
 /** @returns undefined when there is no such integration; `sealedSecret` null when it is not provisioned */
 export async function findLmsIntegration(
   db: Knex,
   id: string,
 ): Promise<(Holder & { sealedSecret: string | null }) | undefined> {
-  const rows = await query<Holder & { sealedSecret: string | null }>(
+  const rows = await query(
     db,
-    `SELECT i.organisation_id AS "organisationId", o.uuid AS "organisationUuid", i.env, i.sealed_secret AS "sealedSecret",
-       ${entitledTo('colending', 'i')} AS "isEntitled"
-     FROM lms_integrations i JOIN organisations o ON o.id = i.organisation_id
+    typed`SELECT ${LMS_INTEGRATION_COLUMNS} FROM lms_integrations i JOIN organisations o ON o.id = i.organisation_id
      LEFT JOIN clients c ON c.id = i.client_id
      WHERE i.id = ? AND c.disabled_at IS NULL`,
     [id],

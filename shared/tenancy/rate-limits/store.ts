@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** Tokens asked of one bucket. A bucket that does not exist yet is full. */
 export interface TokenRequest {
@@ -19,6 +19,8 @@ const CAPACITY = '(EXCLUDED.tokens + EXCLUDED.granted)'
 const REFILLED = `LEAST(${CAPACITY},
   r.tokens + GREATEST(0, extract(epoch FROM EXCLUDED.updated_at - r.updated_at)) * ${CAPACITY} * ?::float8)`
 
+const TOKEN_GRANT_COLUMNS = columns<TokenGrant>({ bucket: 'bucket', granted: 'granted', left: 'tokens' })
+
 /**
  * Takes tokens from buckets that all processes share: one statement for any number of buckets, locked in the order of
  * their names. Each is refilled by the time passed on the database's clock and gives as many whole tokens as it has.
@@ -30,16 +32,16 @@ export async function takeTokens(
   sharePerSecond: number,
 ): Promise<TokenGrant[]> {
   const given = `LEAST(EXCLUDED.granted, floor(${REFILLED}))`
-  const rows = await query<TokenGrant>(
+  const rows = await query(
     db,
-    `INSERT INTO rate_limits AS r (bucket, tokens, granted, updated_at)
+    typed`INSERT INTO rate_limits AS r (bucket, tokens, granted, updated_at)
      SELECT bucket, capacity - LEAST(wanted, capacity), LEAST(wanted, capacity), now()
      FROM unnest(?::text[], ?::int[], ?::int[]) AS requested(bucket, wanted, capacity) ORDER BY bucket
      ON CONFLICT (bucket) DO UPDATE SET
        granted = ${given}::int,
        tokens = ${REFILLED} - ${given},
        updated_at = GREATEST(r.updated_at, EXCLUDED.updated_at)
-     RETURNING bucket, granted, tokens AS left`,
+     RETURNING ${TOKEN_GRANT_COLUMNS}`,
     [
       requests.map(({ bucket }) => bucket),
       requests.map(({ wanted }) => wanted),

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type AnchorBlock, anchorObject as anchorBlockOf } from './leaf.ts'
 import type { TileId } from './tile-path.ts'
 import type { Tile } from './tiles.ts'
@@ -60,7 +60,12 @@ export interface PublishedCheckpoint {
   cosignatures: string[]
 }
 
-const CHECKPOINT = 'size, root, note, cosignatures'
+const CHECKPOINT = columns<PublishedCheckpoint>({
+  size: 'size',
+  root: 'root',
+  note: 'note',
+  cosignatures: 'cosignatures',
+})
 
 /** @returns undefined before the first one */
 export async function latestCheckpoint(
@@ -73,9 +78,9 @@ export async function latestCheckpoint(
     witnessed: 'AND witnessed_at IS NOT NULL',
     external: 'AND external_at IS NOT NULL',
   }
-  const rows = await query<PublishedCheckpoint>(
+  const rows = await query(
     db,
-    `SELECT ${CHECKPOINT} FROM log_checkpoints WHERE env = ? ${condition[reached]} ORDER BY size DESC LIMIT 1`,
+    typed`SELECT ${CHECKPOINT} FROM log_checkpoints WHERE env = ? ${condition[reached]} ORDER BY size DESC LIMIT 1`,
     [env],
   )
   return rows[0]
@@ -141,6 +146,12 @@ export async function readEntries(db: Knex, env: ApiEnv, from: number, to: numbe
   return rows.map(({ entry }) => entry)
 }
 
+const TILES_COLUMNS = columns<{ level: number; index: number; data: Buffer }>({
+  level: 'level',
+  index: 'index',
+  data: 'data',
+})
+
 /** Reads tiles; a stored one may be wider than asked. @returns a reader that knows these tiles only */
 export async function readTiles(
   db: Knex,
@@ -149,9 +160,9 @@ export async function readTiles(
 ): Promise<(tile: Pick<TileId, 'level' | 'index'>) => Uint8Array | undefined> {
   const tiles = new Map<string, Uint8Array>()
   if (ids.length > 0) {
-    const rows = await query<{ level: number; index: number; data: Buffer }>(
+    const rows = await query(
       db,
-      `SELECT level, index, data FROM log_tiles
+      typed`SELECT ${TILES_COLUMNS} FROM log_tiles
        WHERE env = ? AND (level, index) IN (SELECT l, i FROM unnest(?::int[], ?::bigint[]) AS t(l, i))`,
       [env, ids.map(({ level }) => level), ids.map(({ index }) => index)],
     )
@@ -173,9 +184,13 @@ export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]):
   )
 }
 
+const CHECKPOINT_NOTES_COLUMNS = columns<{ size: number; note: string }>({ size: 'size', note: 'note' })
+
 /** What was signed, smallest tree first. */
 export async function checkpointNotes(db: Knex, env: ApiEnv): Promise<{ size: number; note: string }[]> {
-  return await query(db, 'SELECT size, note FROM log_checkpoints WHERE env = ? ORDER BY size', [env])
+  return await query(db, typed`SELECT ${CHECKPOINT_NOTES_COLUMNS} FROM log_checkpoints WHERE env = ? ORDER BY size`, [
+    env,
+  ])
 }
 
 /** Makes a checkpoint public. @returns false when there is one of this size already */
@@ -217,22 +232,27 @@ export interface FoundEntry {
   storedAt: Date
 }
 
+const FOUND_ENTRY_COLUMNS = columns<FoundEntry>({ seq: 'seq', entry: 'entry', storedAt: 'created_at' })
+
 /** @returns undefined when no log of this environment holds it */
 export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<FoundEntry | undefined> {
-  const rows = await query<FoundEntry>(
-    db,
-    'SELECT seq, entry, created_at AS "storedAt" FROM log_entries WHERE env = ? AND leaf_hash = ?',
-    [env, leaf],
-  )
+  const rows = await query(db, typed`SELECT ${FOUND_ENTRY_COLUMNS} FROM log_entries WHERE env = ? AND leaf_hash = ?`, [
+    env,
+    leaf,
+  ])
   return rows[0]
 }
 
+const WAITING_ENTRIES_COLUMNS = columns<{ count: number; oldestSeconds: number }>({
+  count: 'count(*)',
+  oldestSeconds: 'coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8',
+})
+
 /** Entries that have no place yet, and the age of the oldest in seconds; for metrics. */
 export async function waitingEntries(db: Knex, env: ApiEnv): Promise<{ count: number; oldestSeconds: number }> {
-  const rows = await query<{ count: number; oldestSeconds: number }>(
+  const rows = await query(
     db,
-    `SELECT count(*) AS count, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS "oldestSeconds"
-     FROM log_entries WHERE env = ? AND seq IS NULL`,
+    typed`SELECT ${WAITING_ENTRIES_COLUMNS} FROM log_entries WHERE env = ? AND seq IS NULL`,
     [env],
   )
   return rows[0] ?? { count: 0, oldestSeconds: 0 }

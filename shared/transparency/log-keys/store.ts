@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { LOG_KEY, type NoteKey, type NoteSigner, noteKey, signerFromSeed } from '../anchoring/note-key.ts'
 
@@ -53,11 +53,9 @@ async function makeLogKey(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: st
   return row
 }
 
+const LOG_KEY_ROW_COLUMNS = columns<LogKeyRow>({ name: 'name', publicKey: 'public_key', sealedSeed: 'sealed_seed' })
+
 async function readLogKey(db: Knex, env: ApiEnv): Promise<LogKeyRow | undefined> {
-  const rows = await query<LogKeyRow>(
-    db,
-    'SELECT name, public_key AS "publicKey", sealed_seed AS "sealedSeed" FROM log_keys WHERE env = ?',
-    [env],
-  )
+  const rows = await query(db, typed`SELECT ${LOG_KEY_ROW_COLUMNS} FROM log_keys WHERE env = ?`, [env])
   return rows[0]
 }

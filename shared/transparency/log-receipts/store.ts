@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
-import { execute, query } from '../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { CheckpointReceipt } from '../anchoring/checkpoint-adapter.ts'
 
 /** Any constant: whoever talks to outside networks for a log takes the lock (this, hash of the env). */
@@ -17,7 +17,7 @@ export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promis
 
 /** Whether a network was given a checkpoint of this log within so many seconds. */
 export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string, seconds: number): Promise<boolean> {
-  const rows = await query<unknown>(
+  const rows = await query(
     db,
     `SELECT 1 FROM log_receipts WHERE env = ? AND network = ? AND created_at > now() - make_interval(secs => ?) LIMIT 1`,
     [env, network, seconds],
@@ -27,7 +27,7 @@ export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string,
 
 /** Whether a network has this checkpoint already. */
 export async function hasReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<boolean> {
-  const rows = await query<unknown>(db, 'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?', [
+  const rows = await query(db, 'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?', [
     env,
     size,
     network,
@@ -45,15 +45,21 @@ export async function insertReceipt(db: Knex, env: ApiEnv, size: number, receipt
   if (receipt.state === 'EXTERNAL') await confirmReceipt(db, env, size, receipt)
 }
 
+const DUE_RECEIPTS_COLUMNS = columns<{ size: number; network: string; proof: Buffer }>({
+  size: 'size',
+  network: 'network',
+  proof: 'receipt',
+})
+
 /** Receipts that may have become complete, the longest waiting first. */
 export async function dueReceipts(
   db: Knex,
   env: ApiEnv,
   limit: number,
 ): Promise<{ size: number; receipt: CheckpointReceipt }[]> {
-  const rows = await query<{ size: number; network: string; proof: Buffer }>(
+  const rows = await query(
     db,
-    `SELECT size, network, receipt AS proof FROM log_receipts
+    typed`SELECT ${DUE_RECEIPTS_COLUMNS} FROM log_receipts
      WHERE env = ? AND state = 'SUBMITTED' AND poll_after <= now() ORDER BY poll_after LIMIT ?`,
     [env, limit],
   )

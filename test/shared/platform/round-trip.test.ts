@@ -66,7 +66,7 @@ test('a connection serves on after a statement that failed, known or not', async
     await t.throwsAsync(failed, { code: '42P01' })
     const rows = await preparedTransaction(db, (run) => {
       run.later(ADD, [round])
-      return run<{ n: number }>(ALL, [])
+      return run(ALL, [])
     })
     t.is(rows.length, round)
   }

@@ -1,14 +1,30 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../../platform/database/sql.ts'
 import type { Owner } from '../../jobs/job.ts'
 import { type Failure, type Import, type ImportKind, NO_PROGRESS, type Progress } from './import.ts'
 
-const COLUMNS = `id, seq, organisation_id AS "organisationId", env, kind, style, requested_mapping AS "requestedMapping", mapping,
-  state, sha256, bytes, received_at AS "receivedAt", progress, record_no AS "recordNo", failure, record`
+const COLUMNS = columns<Import>({
+  id: 'id',
+  seq: 'seq',
+  organisationId: 'organisation_id',
+  env: 'env',
+  kind: 'kind',
+  style: 'style',
+  requestedMapping: 'requested_mapping',
+  mapping: 'mapping',
+  state: 'state',
+  sha256: 'sha256',
+  bytes: 'bytes',
+  receivedAt: 'received_at',
+  progress: 'progress',
+  recordNo: 'record_no',
+  failure: 'failure',
+  record: 'record',
+})
 
 /** For workers. @returns undefined when it is gone, or not received */
 export async function findImport(db: Knex, id: string): Promise<Import | undefined> {
-  const rows = await query<Import>(db, `SELECT ${COLUMNS} FROM imports WHERE id = ? AND state <> 'UPLOADING'`, [id])
+  const rows = await query(db, typed`SELECT ${COLUMNS} FROM imports WHERE id = ? AND state <> 'UPLOADING'`, [id])
   return rows.map(withProgress)[0]
 }
 
@@ -19,9 +35,9 @@ function withProgress(found: Import): Import {
 
 /** An import as its owner sees it. */
 export async function findOwnImport(db: Knex, owner: Owner, kind: ImportKind, id: string): Promise<Import | undefined> {
-  const rows = await query<Import>(
+  const rows = await query(
     db,
-    `SELECT ${COLUMNS} FROM imports WHERE id = ? AND organisation_id = ? AND env = ? AND kind = ? AND state <> 'UPLOADING'`,
+    typed`SELECT ${COLUMNS} FROM imports WHERE id = ? AND organisation_id = ? AND env = ? AND kind = ? AND state <> 'UPLOADING'`,
     [id, owner.organisationId, owner.env, kind],
   )
   return rows.map(withProgress)[0]
@@ -33,9 +49,9 @@ export async function listImports(
   owner: Owner,
   page: { kind: ImportKind | null; before: number | null; limit: number },
 ): Promise<Import[]> {
-  const rows = await query<Import>(
+  const rows = await query(
     db,
-    `SELECT ${COLUMNS} FROM imports WHERE organisation_id = ? AND env = ? AND state <> 'UPLOADING'
+    typed`SELECT ${COLUMNS} FROM imports WHERE organisation_id = ? AND env = ? AND state <> 'UPLOADING'
        AND (?::text IS NULL OR kind = ?) AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.kind, page.kind, page.before, page.before, page.limit],
   )
@@ -104,9 +120,9 @@ export async function failImport(
 
 /** Takes imports that have not ended for a day; others' are skipped. */
 export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<Import[]> {
-  return await query<Import>(
+  return await query(
     tx,
-    `SELECT ${COLUMNS} FROM imports WHERE state IN ('RECEIVED', 'RUNNING') AND created_at < now() - interval '1 day'
+    typed`SELECT ${COLUMNS} FROM imports WHERE state IN ('RECEIVED', 'RUNNING') AND created_at < now() - interval '1 day'
      ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED`,
     [limit],
   )

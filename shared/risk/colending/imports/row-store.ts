@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../../platform/database/sql.ts'
 import type { ListedLine } from './import.ts'
 import type { StoredRow } from './row.ts'
 
@@ -72,19 +72,28 @@ export async function insertErrors(
   )
 }
 
+const ERRORS_COLUMNS = columns<ListedLine & { n: number }>({
+  n: 'n',
+  line: 'line',
+  column: 'column_name',
+  code: 'code',
+})
+
 /** @param page `after` is the number of the last one seen; `isSkipped` asks for skipped records instead */
 export async function listErrors(
   db: Knex,
   importId: string,
   page: { after: number | null; limit: number; isSkipped: boolean },
 ): Promise<(ListedLine & { n: number })[]> {
-  return await query<ListedLine & { n: number }>(
+  return await query(
     db,
-    `SELECT n, line, column_name AS column, code FROM import_errors
+    typed`SELECT ${ERRORS_COLUMNS} FROM import_errors
      WHERE import_id = ? AND n > ? AND (code IN ('BANNER', 'TOTALS')) = ? ORDER BY n LIMIT ?`,
     [importId, page.after ?? -1, page.isSkipped, page.limit],
   )
 }
+
+const ROWS_COLUMNS = columns<StoredRow & { n: number }>({ n: 'n', body: 'body', unread: 'unread' })
 
 /** Rows in the order of the file. @param page `from` is the first row's number */
 export async function listRows(
@@ -92,9 +101,9 @@ export async function listRows(
   importId: string,
   page: { from: number; limit: number },
 ): Promise<(StoredRow & { n: number })[]> {
-  return await query<StoredRow & { n: number }>(
+  return await query(
     db,
-    'SELECT n, body, unread FROM import_rows WHERE import_id = ? AND n >= ? ORDER BY n LIMIT ?',
+    typed`SELECT ${ROWS_COLUMNS} FROM import_rows WHERE import_id = ? AND n >= ? ORDER BY n LIMIT ?`,
     [importId, page.from, page.limit],
   )
 }

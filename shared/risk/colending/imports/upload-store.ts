@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { execute, query } from '../../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../../platform/database/sql.ts'
 import type { Owner } from '../../jobs/job.ts'
 import type { FileStyle, ImportKind, ImportState } from './import.ts'
 
@@ -50,15 +50,17 @@ export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha2
   ])
 }
 
+const SAME_IMPORT_COLUMNS = columns<{ id: string; status: ImportState }>({ id: 'id', status: 'state' })
+
 /** The import of the same bytes in the same style by the same mapping; what expired is as if it had never been. */
 export async function findSameImport(
   tx: Knex,
   upload: NewUpload,
   sha256: Buffer,
 ): Promise<{ id: string; status: ImportState } | undefined> {
-  const rows = await query<{ id: string; status: ImportState }>(
+  const rows = await query(
     tx,
-    `SELECT id, state AS status FROM imports WHERE organisation_id = ? AND env = ? AND kind = ? AND sha256 = ?
+    typed`SELECT ${SAME_IMPORT_COLUMNS} FROM imports WHERE organisation_id = ? AND env = ? AND kind = ? AND sha256 = ?
        AND style = ? AND (requested_mapping IS NOT DISTINCT FROM ? OR mapping = ?)
        AND failure->>'code' IS DISTINCT FROM 'EXPIRED'
      ORDER BY seq LIMIT 1`,

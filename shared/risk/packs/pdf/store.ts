@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../../environment.ts'
-import { execute, query } from '../../../platform/database/sql.ts'
+import { columns, execute, query, typed } from '../../../platform/database/sql.ts'
 import type { PackState } from '../store.ts'
 
 /** A pack with what a document of it needs. */
@@ -22,16 +22,22 @@ export interface StoredPdf {
   txId: Buffer
 }
 
+const PACK_SOURCE_COLUMNS = columns<PackSource>({
+  state: 'p.state',
+  body: 'p.body',
+  evidence: 'e.body',
+  dilution: 'j.body',
+})
+
 /** @returns undefined when this organisation has no such pack in this environment */
 export async function findPackSource(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
   id: string,
 ): Promise<PackSource | undefined> {
-  const rows = await query<PackSource>(
+  const rows = await query(
     db,
-    `SELECT p.state, p.body, e.body AS evidence, j.body AS dilution
-     FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
+    typed`SELECT ${PACK_SOURCE_COLUMNS} FROM packs p LEFT JOIN pack_evidence e ON e.pack_id = p.id
      LEFT JOIN evidence_jobs j ON j.organisation_id = p.organisation_id AND j.env = p.env AND j.state = 'DONE'
        AND j.kind = 'dilution.answer' AND j.question = p.pair_question
      WHERE p.id = ? AND p.organisation_id = ? AND p.env = ?`,
@@ -40,11 +46,11 @@ export async function findPackSource(
   return rows[0]
 }
 
+const STORED_PDF_COLUMNS = columns<StoredPdf>({ bytes: 'bytes', sha256: 'sha256', txId: 'tx_id' })
+
 /** The document of a pack of which the caller knows whose it is. @returns undefined when it was never composed */
 export async function findPdf(db: Knex, packId: string): Promise<StoredPdf | undefined> {
-  const rows = await query<StoredPdf>(db, 'SELECT bytes, sha256, tx_id AS "txId" FROM pack_pdfs WHERE pack_id = ?', [
-    packId,
-  ])
+  const rows = await query(db, typed`SELECT ${STORED_PDF_COLUMNS} FROM pack_pdfs WHERE pack_id = ?`, [packId])
   return rows[0]
 }
 

@@ -1,0 +1,41 @@
+import test from 'ava'
+import type { Knex } from 'knex'
+import { columns, query, typed } from '../../../shared/platform/database/sql.ts'
+
+interface Job {
+  id: number
+  nextAt: number | null
+}
+
+const JOB_COLUMNS = columns<Job>({ id: 'j.id', nextAt: 'j.next_at' })
+const NAME_COLUMNS = columns<{ name: string }>({ name: 'name' })
+
+/** Is compiled but not run. The type check fails if a line after `@ts-expect-error` compiles. */
+async function compiled(db: Knex): Promise<unknown[]> {
+  // @ts-expect-error nextAt is missing
+  columns<Job>({ id: 'id' })
+  // @ts-expect-error name is not a key of the row
+  columns<Job>({ id: 'id', nextAt: 'next_at', name: 'name' })
+  const jobs: Job[] = await query(db, typed`SELECT ${JOB_COLUMNS} FROM jobs j`)
+  const named: (Job & { name: string })[] = await query(db, typed`SELECT ${JOB_COLUMNS}, ${NAME_COLUMNS} FROM jobs j`)
+  // @ts-expect-error the list has no name
+  const missing: { name: string }[] = await query(db, typed`SELECT ${JOB_COLUMNS} FROM jobs j`)
+  // @ts-expect-error a type on the left does not decide the type of the rows
+  const unchecked: Job[] = await query(db, 'SELECT id FROM jobs')
+  // @ts-expect-error a statement without a column list has no row type
+  const untyped: Job[] = await query(db, typed`SELECT id FROM ${'jobs'}`)
+  return [jobs, named, missing, unchecked, untyped]
+}
+
+test('names each column of a list by its key', (t) => {
+  t.is(JOB_COLUMNS as string, 'j.id AS "id", j.next_at AS "nextAt"')
+  t.is(NAME_COLUMNS as string, 'name')
+})
+
+test('requires that a row type equals its column list', (t) => {
+  t.is(typeof compiled, 'function')
+})
+
+test('inserts column lists into a statement', (t) => {
+  t.is(typed`SELECT ${NAME_COLUMNS} FROM jobs LIMIT ${2}` as string, 'SELECT name FROM jobs LIMIT 2')
+})
