@@ -139,6 +139,16 @@ test('stores run their SQL by query() and execute()', (t) => {
   t.deepEqual(wrong, [])
 })
 
+/** A stated type of rows with several columns, or with a name: only the column lists of `columns()` are checked. */
+const STATED_ROW = /\b(query|run)<(?!\{ \w+: [^;]*\}>)/
+
+test('stores state row types only for one column', (t) => {
+  const wrong = sourcesBelow('shared').filter(
+    (file) => isStore(file) && STATED_ROW.test(readFileSync(join(root, file), 'utf8')),
+  )
+  t.deepEqual(wrong, [])
+})
+
 test('operations know no door: nothing of express, nothing of ingress', (t) => {
   const wrong = imports.filter(
     ({ file, name, target }) => isOperation(file) && (/^express(\/|$)/.test(name) || target?.startsWith('ingress/')),

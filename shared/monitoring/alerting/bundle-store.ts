@@ -6,14 +6,14 @@ import type { Micros } from '../../time.ts'
 import { type DigestMember, GATHERED_SECONDS } from './digest.ts'
 import { isNews } from './flip-store.ts'
 
-/** What a digest is gathered of. */
+/** The policy and direction that a digest belongs to. */
 export interface Gathering {
   projectId: number
   policyId: number
   direction: 'up' | 'down'
 }
 
-/** A digest that is to go now, in the hands of this transaction. */
+/** A digest that is due; its row is locked by this transaction. */
 export interface DueBundle extends Gathering {
   /** uuid */
   id: string
@@ -31,7 +31,10 @@ const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
        (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`),
 })
 
-/** When the first messages of policies that wait for others may go, by policy; a digest that is gathered takes more at once. */
+/**
+ * Returns for each policy when its grouped messages may be sent. A policy that already collects a digest adds more to
+ * it.
+ */
 export async function groupOpenings(
   tx: Knex,
   policies: readonly { id: number; within: number }[],
@@ -55,7 +58,7 @@ export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]):
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Adds incidents to the digest that a policy gathers, a new one where there is none. */
+/** Adds incidents to the open digest of a policy, or creates one. */
 export async function joinBundle(
   tx: Knex,
   { projectId, policyId, direction }: Gathering,
@@ -83,7 +86,7 @@ export async function joinBundle(
 /** Of the changes that wait so many are looked at, to find out whose digests more may belong to. */
 const MAX_CONSIDERED = 5_000
 
-/** Projects with outages that nobody has decided about yet, though another alerter may be about to; looked for once. */
+/** Projects that have outages without a decision. Computed once per statement. */
 const OF_WHICH_MORE_COMES = `(
     SELECT project_id FROM (
       SELECT checks.project_id, flips.to_status FROM flips JOIN checks ON checks.id = flips.check_id
@@ -114,7 +117,7 @@ export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
   )
 }
 
-/** Whether a digest is to go. */
+/** Returns true if a digest is due. */
 export async function isBundleDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT 1 FROM notification_bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
 }
@@ -129,8 +132,9 @@ const MEMBER_COLUMNS = columns<DigestMember & { integrationId: number; size: num
 })
 
 /**
- * Closes a digest: what is over or acknowledged by now is not told as down, and what was not told as down is not told as up.
- * @returns for each integration how many it is told of, and the worst of them
+ * Closes a digest. Leaves out outages that are resolved or acknowledged, and recoveries of outages that were not
+ * notified.
+ * @returns per integration the number of members and the most severe of them
  */
 export async function closeBundle(
   tx: Knex,
@@ -171,7 +175,10 @@ export async function closeBundle(
   }))
 }
 
-/** Whether more than half of the checks that were expected within ten minutes are silent, and nothing pinged meanwhile. */
+/**
+ * Returns true if more than half of the checks that were expected within ten minutes are down, and no ping arrived in
+ * that time.
+ */
 export async function suggestsOwnOutage(db: Knex, projectId: number): Promise<boolean> {
   const [row] = await query<{ is: boolean }>(
     db,

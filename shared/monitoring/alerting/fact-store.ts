@@ -7,7 +7,7 @@ import { type Finish, MAX_FINISHES } from './failures.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { AlertNotification } from './incident.ts'
 
-/** What the alerter must know of a check. */
+/** The fields of a check that the alerter needs. */
 export interface AlertedCheck extends CheckSchedule {
   id: number
   uuid: string
@@ -15,7 +15,7 @@ export interface AlertedCheck extends CheckSchedule {
   name: string
   tags: string
   status: StoredStatus
-  /** of the same moment as its status: a flip of it waits to be handed on; only asked of checks with an incident that is due */
+  /** read in the same snapshot as the status; only computed for checks with a due incident */
   hasFlip: boolean
 }
 
@@ -34,7 +34,7 @@ const ALERTED_CHECK_COLUMNS = columns<AlertedCheck>({
   hasFlip: `id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')}`,
 })
 
-/** @param due those of the checks that only have an incident whose time has come */
+/** @param due the checks that are read only because their incident is due */
 export async function alertedChecks(
   tx: Knex,
   checkIds: readonly number[],
@@ -64,7 +64,7 @@ const ALERTED_INTEGRATION_COLUMNS = columns<AlertedIntegration>({
   isDisabled: 'disabled_at IS NOT NULL',
 })
 
-/** Integrations by id and by uuid, the fastest first, so that a slow one delays none of them. */
+/** Returns integrations by id and by uuid, the fastest first, so that a slow one does not delay the others. */
 export async function alertedIntegrations(
   tx: Knex,
   ids: readonly number[],
@@ -83,7 +83,7 @@ const ASSIGNMENTS_COLUMNS = columns<{ checkId: number; integrationId: number }>(
   integrationId: 'integration_id',
 })
 
-/** Which integrations checks tell. */
+/** Returns the integrations that are assigned to checks. */
 export async function assignmentsOf(
   tx: Knex,
   checkIds: readonly number[],
@@ -107,7 +107,10 @@ const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }
   isReplaced: "error = 'Overtaken'",
 })
 
-/** Locks and reads the messages of incidents, oldest first. What a limit kept back was not attempted that last time. */
+/**
+ * Locks and reads the notifications of incidents, oldest first. A notification that a limit suppressed counts as not
+ * attempted.
+ */
 export async function lockNotifications(
   tx: Knex,
   incidentIds: readonly string[],

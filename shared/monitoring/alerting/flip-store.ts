@@ -4,7 +4,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
-/** A change that nobody has been told of, in the hands of this transaction. */
+/** A flip without a decision; its row is locked by this transaction. */
 export interface WaitingFlip {
   id: number
   checkId: number
@@ -17,10 +17,10 @@ export interface WaitingFlip {
 export const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
 
 /**
- * Whether a check has a flip that waits. `checks` is joined. Looked for among the flips of that check, all of them: of the
- * index of waiting flips the statistics say that it is empty, as it nearly always is, and after 100,000 checks went down at
- * once PostgreSQL would read it as a whole for each of them. Hence no condition that is that index's, and an OFFSET, which
- * keeps the question one per check.
+ * Returns a condition that is true if a check has a waiting flip. `checks` must be joined. It reads all flips of that
+ * check, not the index of waiting flips: its statistics say that this index is empty, and after 100,000 checks went
+ * down at once PostgreSQL would scan it completely for each of them. Therefore the condition must not match that index,
+ * and OFFSET 0 keeps one subquery per check.
  * @param checkId the column with the id of the check
  * @param also a further condition on the flip, `waiting`
  */
@@ -38,10 +38,9 @@ const WAITING_FLIP_COLUMNS = columns<WaitingFlip>({
 })
 
 /**
- * Claims flips until the end of the transaction, the oldest first. One is taken only when nobody has still to be told of an
- * earlier one of its check, so that one check's changes are handed on in their order, by however many alerters. Waits for
- * nobody: what others hold is left to them. The checks are kept from being deleted meanwhile. To be called in the order of
- * the index (`inIndexOrder`).
+ * Claims flips until the end of the transaction, the oldest first. A flip is claimed only if no earlier flip of its
+ * check waits, so that the flips of a check are processed in order, even with several alerters. Skips locked rows. The
+ * checks are locked against deletion. Call it in the order of the index (`inIndexOrder`).
  */
 export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]> {
   return await query(
@@ -59,7 +58,7 @@ export async function markProcessed(tx: Knex, flipIds: readonly number[]): Promi
   await execute(tx, 'UPDATE flips SET processed_at = now() WHERE id = ANY(?::bigint[])', [flipIds])
 }
 
-/** Flips that wait to be handed on, up to a number; those that are no news any more are not among them. */
+/** Counts flips that need a decision, up to a limit. */
 export async function countWaitingFlips(db: Knex, most: number): Promise<number> {
   const [row] = await query<{ count: number }>(
     db,
@@ -71,7 +70,7 @@ export async function countWaitingFlips(db: Knex, most: number): Promise<number>
   return row?.count ?? 0
 }
 
-/** Whether a flip still waits to be handed on. */
+/** Returns true if a flip has no decision yet. */
 export async function isFlipWaiting(db: Knex, flipId: number): Promise<boolean> {
   const rows = await query(db, 'SELECT 1 FROM flips WHERE id = ? AND processed_at IS NULL', [flipId])
   return rows.length > 0

@@ -41,7 +41,7 @@ const SELECT = typed`
   SELECT ${COLUMNS}
   FROM incidents i JOIN checks c ON c.id = i.check_id LEFT JOIN alert_policies p ON p.id = i.policy_id`
 
-/** How an instant is written where the database writes it into a document. */
+/** Format of an instant inside a JSON document of the database. */
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS"+00:00"'`
 
 export interface IncidentFilter {
@@ -99,7 +99,7 @@ const TIMELINE_ROW_COLUMNS = columns<TimelineRow>({
   detail: 't.detail',
 })
 
-/** What happened in an incident, oldest first. */
+/** Returns the events of an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
   const listener = (await listenersOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
   return await query(
@@ -211,10 +211,10 @@ const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>({
 })
 
 /**
- * Why of one change of a check: the decisions about it, those of its incident, and those that are about no change, such as
- * an excused deadline, since then. Oldest first.
+ * Returns the decisions that explain one flip: those about it, those of its incident, and later ones without a flip,
+ * for example a deadline extension. Oldest first.
  * @param flip null: of a check that has not changed
- * @param until null is now
+ * @param until null: now
  */
 export async function decisionsSince(
   db: Knex,

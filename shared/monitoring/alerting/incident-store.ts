@@ -43,8 +43,8 @@ interface IncidentRow extends Omit<Incident, 'ack'> {
 }
 
 /**
- * Claims incidents whose time has come until the end of the transaction, the most overdue first. Those of checks with a
- * flip that waits are left: the flip comes first. To be called in the order of the index (`inIndexOrder`).
+ * Claims due incidents until the end of the transaction, the most overdue first. Skips incidents of checks with a
+ * waiting flip, because the flip must be processed first. Call it in the order of the index (`inIndexOrder`).
  * @param since seconds for which they must have been due
  */
 export async function claimDueIncidents(tx: Knex, limit: number, since: number): Promise<Incident[]> {
@@ -91,7 +91,7 @@ export async function newestIncidents(
   )
 }
 
-/** Stores incidents, new ones and those that changed, in one statement; the caller holds the locks of the latter. */
+/** Stores new and changed incidents in one statement. The caller must have locked the changed ones. */
 export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): Promise<void> {
   if (incidents.length === 0) return
   await execute(tx, SAVE, [JSON.stringify(incidents.map(toRow))])
@@ -139,7 +139,7 @@ function toIncident({ ackAt, ackBy, ackVia, ackUntil, ...row }: IncidentRow): In
   return { ...row, ack: ackAt === null ? null : { at: ackAt, by: ackBy ?? '', via: ackVia ?? '', until: ackUntil } }
 }
 
-/** Seconds for which the incident that waits longest has been due; null when none is. */
+/** Returns for how many seconds the oldest due incident has waited; null if no incident is due. */
 export async function oldestDueIncident(db: Knex): Promise<number | null> {
   const [row] = await query<{ age: number | null }>(
     db,

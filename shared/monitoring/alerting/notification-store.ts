@@ -23,8 +23,9 @@ const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
 })
 
 /**
- * Stores notifications and their messages, for many checks in one statement; what an integration was told already it is
- * not told again. @returns the messages, to be published after the commit
+ * Stores notifications and their messages, for many checks in one statement. Skips a notification that its integration
+ * already got.
+ * @returns the messages, to be published after the commit
  */
 export async function insertNotifications(
   tx: Knex,
@@ -86,7 +87,7 @@ export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]
   )
 }
 
-/** Takes messages back that nobody has begun to send, because something newer stands in their place. */
+/** Deletes messages that no process has started to send, because a newer message replaces them. */
 export async function withdrawNotifications(tx: Knex, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await execute(

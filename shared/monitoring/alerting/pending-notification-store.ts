@@ -46,7 +46,7 @@ const PENDING_NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: 
   isReplaced: 'false',
 })
 
-/** Locks and reads what incidents have still to tell, as messages that nobody has begun to send. */
+/** Locks and reads the pending notifications of incidents, as messages without an attempt. */
 export async function lockPendingNotifications(
   tx: Knex,
   incidentIds: readonly string[],
@@ -60,7 +60,7 @@ export async function lockPendingNotifications(
   )
 }
 
-/** Whether an integration may get some of its messages, because earlier ones have ended. */
+/** Returns true if an integration has free slots for pending notifications. */
 export async function isPendingNotificationDue(db: Knex): Promise<boolean> {
   const rows = await query(
     db,
@@ -88,7 +88,8 @@ const NEXT_COLUMNS = columns<NextNotification>({
 })
 
 /**
- * Makes the next messages of integrations, as earlier ones end. What is over or acknowledged by now is not told.
+ * Creates the next notifications of integrations whose earlier ones have ended. Drops those of incidents that are
+ * resolved or acknowledged.
  * @returns their messages, to be published after the commit
  */
 export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {
@@ -99,7 +100,7 @@ export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {
   )
   if (!found?.mine) return []
   await execute(tx, `DELETE FROM pending_notifications w WHERE is_made AND ${HAS_ENDED}`, [])
-  // The incidents are locked first, as by whoever decides about one: what is in other hands is left.
+  // The incidents are locked first, as in the alerter. Locked rows are skipped.
   const next = await query(
     tx,
     typed`SELECT next.* FROM (

@@ -27,7 +27,7 @@ export async function policiesOf(db: Knex, projectIds: readonly number[]): Promi
   ])
 }
 
-/** What the rules of a check say of its alerts. */
+/** The alert settings in the rules of a check. */
 export interface AlertRules {
   checkId: number
   policyId: number | null
@@ -49,7 +49,7 @@ export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promi
   ])
 }
 
-/** @returns null when the project has no such policy */
+/** @returns null if the project has no such policy */
 export async function findPolicy(db: Knex, projectId: number, uuid: string): Promise<StoredPolicy | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid`, [
     projectId,
@@ -75,7 +75,7 @@ export async function insertPolicy(
   return policy
 }
 
-/** @returns null when it was deleted meanwhile */
+/** @returns null if the policy was deleted in the meantime */
 export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): Promise<StoredPolicy | null> {
   const rows = await query(
     tx,
@@ -97,7 +97,7 @@ export async function alertingChanged(tx: Knex, projectId: number): Promise<void
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE project_id = ? AND resolved_at IS NULL', [projectId])
 }
 
-/** The rules of a check; the defaults when it has none. */
+/** Returns the rules of a check, or the defaults if it has no rules. */
 export async function findRules(db: Knex, checkId: number): Promise<RuleFields> {
   return (await rulesOfChecks(db, [checkId])).get(checkId) ?? NO_RULES
 }
@@ -153,12 +153,12 @@ export async function saveRules(
   )
 }
 
-/** Makes the open incidents of a check due: something happened that may end what holds them, or end them. */
+/** Makes the open incidents of a check due, because a change may end their suppression or resolve them. */
 export async function makeIncidentDue(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE check_id = ? AND resolved_at IS NULL', [checkId])
 }
 
-/** What the rules of one check say of its alerts; null when it has none. */
+/** Returns the alert settings of a check; null if it has no rules. */
 export async function findAlertRules(db: Knex, checkId: number): Promise<AlertRules | null> {
   const [rules] = await alertRulesOf(db, [checkId])
   return rules ?? null
@@ -169,7 +169,7 @@ const PROJECT_TAGS_COLUMNS = columns<{ tags: string; policyId: number | null }>(
   policyId: 'r.policy_id',
 })
 
-/** What decides which policy applies to each check of a project. */
+/** Returns the tags and policies that decide which policy applies to each check of a project. */
 export async function projectTags(db: Knex, projectId: number): Promise<{ tags: string; policyId: number | null }[]> {
   return await query(
     db,

@@ -11,11 +11,11 @@ import { type Evaluation, evaluateAbsence } from './evaluate-absence.ts'
 import { gapsSince, listenerOf } from './gap-store.ts'
 import type { Gap } from './unavailable.ts'
 
-/** What the sweep judges overdue checks by. */
+/** The inputs of the sweep for the evaluation of overdue checks. */
 export interface Doubts {
   /** what is expected only after it was certainly heard or missed; microseconds */
   until: Micros
-  /** found by this sweep, which the stored ones may not hold yet */
+  /** found by this sweep; the stored gaps may not contain them yet */
   gaps: readonly Gap[]
   shards: number
   next: NextOccurrence
@@ -27,10 +27,10 @@ type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { 
 const RECHECK_AFTER = '30 seconds'
 
 /**
- * Evaluates overdue checks whose ping was expected in a possible coverage gap (docs/spec/alerting.md#overdue-evaluation), and extends the deadline of
- * those that it may not be held against.
- * @param ids an array as the database writes it; the caller holds their marks
- * @returns those that are to be taken down or whose mark has to follow them, as an array; others hold the rest
+ * Evaluates overdue checks whose ping was expected in a possible coverage gap
+ * (docs/spec/alerting.md#overdue-evaluation), and extends their deadlines where the ping may be lost.
+ * @param ids as a PostgreSQL array; the caller has locked their rows of check_deadlines
+ * @returns ids of the checks to take down or whose next check time must follow their deadline, as an array
  */
 export async function settleDoubtful(
   tx: Knex,
@@ -121,8 +121,8 @@ const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval 
   CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
 
 /**
- * Locks the overdue checks that no ping holds at this moment. Those that are not overdue any more come back without a
- * lock, so that their marks can follow them.
+ * Locks overdue checks that no ping has locked. Checks that are no longer overdue are returned without a lock, so that
+ * their next check time can be updated.
  */
 const CANDIDATE_COLUMNS = columns<Candidate>({
   id: 'id',
@@ -158,7 +158,7 @@ const CANDIDATES = typed`
   FROM checks WHERE id = ANY((SELECT ids FROM requested)::bigint[])
     AND (status = 'down' OR alert_after IS NULL OR alert_after >= (SELECT before FROM requested))`
 
-/** What excuses do to checks, marks, and the record; the caller holds the checks and their marks. */
+/** Stores deadline extensions in checks, check_deadlines and the decision log. The caller has locked the rows. */
 async function storeExtensions(tx: Knex, extensions: readonly DeadlineExtension[]): Promise<void> {
   if (extensions.length === 0) return
   await execute(tx, EXTEND_DEADLINE, [JSON.stringify(extensions)])

@@ -26,7 +26,7 @@ const COLUMNS = columns<ListedGap>({
   heard: 'known.heard',
 })
 
-/** The gaps that are kept, the newest first. @param before id; null for the first page @param shards in use */
+/** Returns the stored gaps, the newest first. @param before id; null for the first page @param shards in use */
 export async function listGaps(
   db: Knex,
   { projectId, before, limit, shards }: { projectId: number; before: number | null; limit: number; shards: number },
@@ -41,8 +41,8 @@ export async function listGaps(
 }
 
 /**
- * What a project should know of the last day: the gap that is open, or else the newest one that lasted a minute or made a
- * check of it unknown; null when there is none. Pings by e-mail matter to projects that have any.
+ * Returns the gap of the last day that a project should see: the open one, or else the newest one that lasted a minute
+ * or made a check unknown. Gaps of the mail listener count only for projects that get pings by e-mail.
  */
 export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap | null> {
   const [gap] = await query(

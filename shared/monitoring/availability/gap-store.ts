@@ -9,8 +9,8 @@ import { ALL_SHARDS, type Gap, type Listener } from './unavailable.ts'
 const LOCK = 5_217_004
 
 /**
- * Makes the stored gaps those that follow from the beats since an instant; what late beats have disproved goes. Gaps of a
- * clock follow from no beat and stay.
+ * Replaces the stored gaps since an instant by those that follow from the heartbeats; a late heartbeat removes a gap.
+ * Keeps gaps of a clock, which do not follow from heartbeats.
  */
 export async function storeGaps(db: Knex, gaps: readonly Gap[], since: Micros): Promise<void> {
   await transaction(db, async (tx) => {
@@ -59,7 +59,10 @@ const FOUND = `
          kind, cause
   FROM jsonb_to_recordset(?::jsonb) AS t(listener text, shards text, "from" bigint, "until" bigint, kind text, cause text)`
 
-/** The database's clock jumped over this time, which is blind for every door; several sweepers see the same jump. */
+/**
+ * Stores that the database's clock jumped over this period, which is a gap of every listener. Several sweepers may
+ * report the same jump.
+ */
 export async function addClockGap(db: Knex, from: Micros, until: Micros): Promise<void> {
   await execute(
     db,
@@ -74,7 +77,7 @@ export async function addClockGap(db: Knex, from: Micros, until: Micros): Promis
   )
 }
 
-/** The clock was set back: what it had jumped over has not come yet. */
+/** Ends clock gaps at the present time, after the clock was set back. */
 export async function cutClockGaps(db: Knex, now: Micros): Promise<void> {
   await execute(
     db,
@@ -84,7 +87,9 @@ export async function cutClockGaps(db: Knex, now: Micros): Promise<void> {
   )
 }
 
-/** When the last gap ended or the last ping was refused, nothing before which needs judging; null when never. */
+/**
+ * Returns when the last gap ended or the last ping was refused; null if never. Deadlines before it need no evaluation.
+ */
 export async function lastDoubt(db: Knex): Promise<Micros | null> {
   const [row] = await query<{ at: Micros | null }>(
     db,
@@ -116,7 +121,10 @@ export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
   return rows.map((row) => ({ ...row, shards: BigInt(row.shards) & ALL_SHARDS }))
 }
 
-/** The listener that a check pings: the one for mail, if its last ping was a mail. @param scheme of that ping; null when there is none */
+/**
+ * Returns the listener that a check pings: SMTP if its last ping was a mail.
+ * @param scheme of that ping; null if there is none
+ */
 export function listenerOf(scheme: string | null): Listener {
   return scheme === 'email' ? 'smtp' : 'http'
 }

@@ -3,16 +3,15 @@ import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** The listeners that pings come through. */
 export type ListenerKind = 'http' | 'smtp'
 
 export interface ListenerHeartbeat {
   /** one start of a process */
   instance: string
   kind: ListenerKind
-  /** when this start first beat, by the shared clock */
+  /** first heartbeat of this start, on the shared clock */
   from: Micros
-  /** every ping with an earlier arrival is answered, whatever is still to come */
+  /** every ping that arrived earlier is answered */
   settledUntil: Micros
   /** how long ago that is for the listener; bounds what a clock that is ahead may claim */
   settledAge: Micros
@@ -20,13 +19,16 @@ export interface ListenerHeartbeat {
   settlesWithinMs: number
 }
 
-/** Stores that a listener is there and what it has settled. One that signed off stays so, whatever comes late. */
+/**
+ * Stores a heartbeat and what its listener has settled. A late heartbeat does not revive a listener that has signed
+ * off.
+ */
 export async function storeHeartbeat(db: Knex, heartbeat: ListenerHeartbeat): Promise<void> {
   const { instance, from, kind, settledUntil, settledAge, settlesWithinMs } = heartbeat
   await execute(db, STORE_HEARTBEAT, [instance, from, kind, settledUntil, settledAge, settlesWithinMs])
 }
 
-/** A listener that takes no more pings and has answered all signs off: nobody waits for it any longer. */
+/** Ends the heartbeats of a listener that accepts no more pings and has answered all. */
 export async function signOff(db: Knex, instance: string): Promise<void> {
   await execute(
     db,
@@ -70,8 +72,9 @@ const SETTLED_UNTIL_COLUMNS = columns<{ until: Micros; limit_at: Micros }>({
 })
 
 /**
- * Outside a transaction `now()` is no later than what the statement sees, so a listener it does not see has begun
- * after it. One that is silent counts as having settled what is too old to be answered.
+ * Outside a transaction, `now()` is not later than the snapshot of the statement, so a listener that is not visible
+ * started after it. A listener without a current heartbeat counts as settled up to the time by which each of its pings
+ * must be answered.
  */
 const SETTLED_UNTIL = typed`
   WITH clock AS (SELECT now() AS at, now() - ?::int * interval '1 millisecond' AS limit_at),
@@ -81,15 +84,15 @@ const SETTLED_UNTIL = typed`
   SELECT ${SETTLED_UNTIL_COLUMNS} FROM clock`
 
 /**
- * How long a listener that does not beat counts for the sweep: then it is taken to be gone. Longer than most outages of
- * a database, because a listener whose beat lapses refuses pings that are confirmed slowly.
+ * Time after which the sweep ignores a listener without heartbeats. Longer than most outages of a database, because a
+ * listener whose heartbeat lapses refuses pings that are confirmed slowly.
  */
 const LEASE_MS = 120_000
-/** Since the last beat that was stored: less than the lease, for all that a beat may take on its way. */
+/** Since the last stored heartbeat. Less than the lease, to leave time for the heartbeat to arrive. */
 const LAPSES_AFTER_MS = 100_000
-/** How far a deadline must lie back, for listeners that the sweep does not know of yet, or any more. */
+/** Time by which a deadline must have passed, for listeners that the sweep cannot see. */
 const ARRIVAL_SLACK_MS = 1_000
-/** What such a listener may take to answer: the rest of the slack is for clocks that differ. */
+/** Time in which an unseen listener must answer a ping; the rest of the slack allows for clock differences. */
 const UNCOVERED_MS = 500
 
 /** When something arrived, on two clocks of this process; milliseconds. */
@@ -99,20 +102,20 @@ export interface Arrival {
 }
 
 /**
- * Decides whether a ping that the broker has may still be answered with success. The sweep relies on it for each
- * listener whose beat it cannot see (docs/adr/0005): what was in the queue too late must have been refused.
+ * Decides if a ping that the broker has may still be answered with success. The sweep relies on this for listeners
+ * whose heartbeat it cannot see (docs/adr/0005): a ping that was queued too late must be refused.
  */
 export interface Cover {
-  /** A beat was stored. @param sentAt when it was sent, monotonic milliseconds */
+  /** Records that a heartbeat was stored. @param sentAt when it was sent, monotonic milliseconds */
   extend(sentAt: number, now: Arrival): void
   mayAnswer(arrival: Arrival, now: Arrival): boolean
-  /** monotonic milliseconds of the newest beat that was stored; null before the first */
+  /** monotonic milliseconds of the newest stored heartbeat; null before the first */
   lastHeartbeat(): number | null
 }
 
-/** @param settlesWithinMs what the beats of this listener promise: no ping is answered with success later */
+/** @param settlesWithinMs promise of this listener's heartbeats: no ping is answered with success later */
 export function createCover(settlesWithinMs: number): Cover {
-  /** arrivals from here on are known to be covered; null while none are */
+  /** arrivals from this time on are covered; null if none are */
   let since: number | null = null
   let lastHeartbeat: number | null = null
   const isLapsed = (at: number) => lastHeartbeat === null || at - lastHeartbeat > LAPSES_AFTER_MS
@@ -124,7 +127,7 @@ export function createCover(settlesWithinMs: number): Cover {
       lastHeartbeat = sentAt
     },
     mayAnswer(arrival, now) {
-      // The monotonic clock stands still while a machine sleeps, the other one may be set: the longer one counts.
+      // The monotonic clock stops while a machine sleeps, and the wall clock may be set. The longer age counts.
       const age = Math.max(now.monotonic - arrival.monotonic, now.wall - arrival.wall)
       if (age <= UNCOVERED_MS) return true
       if (isLapsed(now.monotonic)) since = null

@@ -4,18 +4,18 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { NOTICE } from './evaluate-absence.ts'
 import type { UnknownCheck } from './notice.ts'
 
-/** An unknown check that a notice is due for, in the hands of this transaction. */
+/** An unknown check with a due notice; its row is locked by this transaction. */
 export interface DueUnknown extends UnknownCheck {
   id: number
   checkId: number
   uuid: string
   /** as stored */
   tags: string
-  /** the deadline that it was excused at, microseconds */
+  /** the deadline that was extended, microseconds */
   expectedAt: number
   projectId: number
   projectUuid: string
-  /** the project wants such notices */
+  /** the project wants these notices */
   isWanted: boolean
   policyId: number | null
 }
@@ -40,8 +40,8 @@ const DUE_UNKNOWN_COLUMNS = columns<DueUnknown>({
 })
 
 /**
- * Claims checks that are unknown and will not prove themselves within an hour after the gap: of projects whose first one
- * was excused two minutes ago, unless the same gap was told of within the last hour.
+ * Claims checks that are unknown and whose next ping is not expected within an hour after the gap. Waits until two
+ * minutes after the first extension in the project. Skips a gap that was notified within the last hour.
  */
 export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
   const [lock] = await query<{ taken: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?) AS taken', [LOCK])
@@ -67,7 +67,7 @@ export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
   )
 }
 
-/** A notice was made of these, or nobody wants one. */
+/** Records that notices of these checks were created, or are not wanted. */
 export async function markNotified(tx: Knex, ids: readonly number[]): Promise<void> {
   await execute(tx, 'UPDATE unknown_periods SET notified_at = now() WHERE id = ANY(?::bigint[])', [ids])
 }

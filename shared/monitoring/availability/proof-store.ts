@@ -6,7 +6,7 @@ import { elapsed, type Moment, type Span } from './attestation.ts'
 import type { Refusals } from './refusals.ts'
 import type { Proof } from './unavailable.ts'
 
-/** Who proves: one start of a process. */
+/** One start of a process that stores coverage proofs. */
 export interface Prover {
   /** uuid */
   instance: string
@@ -14,8 +14,8 @@ export interface Prover {
 }
 
 /**
- * Stores what a process has proven. Its spans come as ages, and the database's clock dates them; a span that has grown
- * stays one row.
+ * Stores coverage proofs of a process. Spans are sent as ages and dated by the database's clock. A span that has grown
+ * remains one row.
  */
 export async function storeProofs(
   db: Knex,
@@ -45,7 +45,7 @@ export async function storeProofs(
   )
 }
 
-/** A process that stops by itself says so: whoever sends it nothing any more loses nothing. */
+/** Records that a process stopped cleanly, so that its end is not a gap. */
 export async function endProofs(db: Knex, instance: string): Promise<void> {
   await execute(
     db,
@@ -56,8 +56,8 @@ export async function endProofs(db: Knex, instance: string): Promise<void> {
 }
 
 /**
- * Notes that nobody is to miss a door any more. It counts as a proof of nothing, so that the gap ends there and yet
- * follows from the beats alone.
+ * Records that a listener was removed on purpose. The row proves an empty span, so that the gap ends there and still
+ * follows from heartbeats alone.
  */
 export async function closeListener(db: Knex, listener: 'http' | 'smtp'): Promise<void> {
   await execute(
@@ -68,7 +68,7 @@ export async function closeListener(db: Knex, listener: 'http' | 'smtp'): Promis
   )
 }
 
-/** Days of proofs that are looked at: longer than a removed door may stay away. */
+/** Days of proofs that are evaluated; longer than a removed listener may be absent. */
 const PROOF_DAYS = 2
 
 interface ProofRow extends Omit<Proof, 'shards' | 'isClean' | 'isClosed'> {

@@ -3,7 +3,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** That a check was excused and has not been heard since. */
+/** A deadline extension of a check without a ping since. */
 export interface OpenUnknown {
   /** when its ping was expected, without the grace time after it */
   expectedAt: Micros
@@ -19,7 +19,7 @@ const OPEN_UNKNOWN_COLUMNS = columns<OpenUnknown>({
   reason: 'u.reason',
 })
 
-/** What a check was excused for, as long as nothing was heard of it since; null else. */
+/** Returns the deadline extension of a check, if it has had no ping since; otherwise null. */
 export async function findOpenUnknown(db: Knex, checkId: number): Promise<OpenUnknown | null> {
   const [found] = await query(
     db,

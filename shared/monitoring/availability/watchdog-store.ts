@@ -8,7 +8,7 @@ const EVERY = '60 seconds'
 
 const IS_DUE = `(watchdog_tried_at IS NULL OR watchdog_tried_at <= clock_timestamp() - interval '${EVERY}')`
 
-/** Whether it is time to tell the monitor outside that this installation works. */
+/** Returns true if the external monitor must be contacted. */
 export async function isWatchdogDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT FROM installation WHERE NOT ${IS_DUE}`)).length === 0
 }
@@ -30,7 +30,7 @@ export async function recordFed(db: Knex): Promise<void> {
   await execute(db, 'UPDATE installation SET watchdog_fed_at = clock_timestamp(), watchdog_problem = NULL', [])
 }
 
-/** Notes why the monitor outside was not told, or did not answer. */
+/** Records why the external monitor was not contacted, or that it did not answer. */
 export async function recordUnfed(db: Knex, problem: string): Promise<void> {
   await execute(
     db,

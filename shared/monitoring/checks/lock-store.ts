@@ -4,7 +4,7 @@ import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { columns, typed } from '../../platform/database/sql.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 
-/** What the state machine must know of a check; read under its lock. */
+/** The fields of a check that the state machine needs, read under a lock. */
 export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
   id: number
   uuid: string
@@ -53,27 +53,23 @@ const LOCK_CHECKS = {
     FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
 } satisfies Prepared
 
-/**
- * Stores what pings changed, for many checks in one statement, at the latest with the commit; the caller holds their
- * locks.
- */
+/** Stores the states of checks in one statement, at the latest with the commit. The caller must have locked them. */
 export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): void {
   if (checks.length > 0) run.later(SAVE_STATES, stateColumns(checks))
 }
 
 /**
- * The same without a lock before, for checks that nobody has changed since they were read or stored: the others stay
- * as they are.
+ * Stores the states of checks that were not locked, if they have not changed since they were read or stored.
  * @param checks in the order of their ids, in which their locks are taken
  * @param xids the transaction that wrote each
- * @returns how many were as they were; when they are fewer, the transaction must not commit
+ * @returns how many were unchanged; if they are fewer, the transaction must not commit
  */
 export async function saveUntouched(
   run: RunPrepared,
   checks: readonly LockedCheck[],
   xids: readonly number[],
 ): Promise<number> {
-  // The system column holds the lower half of the number.
+  // The system column contains the lower half of the number.
   return await run.count(SAVE_UNTOUCHED, [...stateColumns(checks), xids.map((xid) => xid % 2 ** 32)])
 }
 

@@ -7,10 +7,10 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { type Doubts, settleDoubtful } from '../availability/extension-store.ts'
 
-/** Checks that one statement looks at: larger pages make the planner sort, and hold more locks. */
+/** Checks per statement. Larger pages make the planner sort, and need more locks. */
 export const OVERDUE_PAGE = 5_000
 
-/** Whether any check has to be looked at; one look at an index. */
+/** Returns true if any check is due; reads one index entry. */
 export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
   const rows = await query(
     db,
@@ -21,13 +21,13 @@ export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
 }
 
 export interface Swept {
-  /** checks looked at; fewer than OVERDUE_PAGE when no more are due, or when others hold all that are */
+  /** checks evaluated; fewer than OVERDUE_PAGE if no more are due, or if the others are locked */
   looked: number
-  /** wakes the alerter where a check was taken down; to be published after the commit */
+  /** start the alerter if a check was taken down; to be published after the commit */
   messages: OutboxRow[]
   /** ids of the checks taken down */
   down: number[]
-  /** ids of the checks that a gap of ours excuses */
+  /** ids of the checks whose deadline was extended because of a coverage gap */
   extended: number[]
 }
 
@@ -71,15 +71,15 @@ export async function sweepOverdue(
   })
 }
 
-/** Pages under way at once, where there is more than one: each keeps a processor of the server busy. */
+/** Concurrent pages, if there is more than one. Each uses one processor of the server. */
 const LANES = 2
 
 /**
- * Sweeps page after page until none is full: the first alone, then two at a time, each in a transaction of its own. They
- * never wait for each other, since a page skips what another holds, as those of two sweepers do.
+ * Sweeps pages until one is not full: the first alone, then two at a time, each in its own transaction. They do not
+ * wait for each other, because a page skips locked rows.
  * @param sweep one page, by `sweepOverdue`
- * @param onSwept what became of each page that has committed
- * @throws what a page throws, once none is under way
+ * @param onSwept is called with each page that has committed
+ * @throws the error of a page, after all pages have ended
  */
 export async function sweepPages(sweep: () => Promise<Swept>, onSwept: (swept: Swept) => void): Promise<void> {
   const isFull = async () => {
@@ -103,14 +103,14 @@ interface Due {
 
 interface SweptRow {
   id: number | null
-  /** marks moved or removed */
+  /** rows of check_deadlines that were changed or deleted */
   settled: number
   down: number[] | null
 }
 
 /**
- * With many checks overdue the planner prefers to fetch and sort all of their marks for each page, and to read all
- * checks for the sake of some thousand. Walking the indexes stops after one page.
+ * With many overdue checks the planner prefers to fetch and sort all of their deadlines for each page, and to scan all
+ * checks. An index scan stops after one page.
  */
 export const FIX_PLAN = `
   SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;

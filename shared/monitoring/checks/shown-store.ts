@@ -4,7 +4,7 @@ import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Check } from './check.ts'
 import type { CheckTimes } from './status.ts'
 
-/** What badges, status pages and metrics show of a check; nothing in it is long. */
+/** The fields of a check for badges, status pages and metrics; all are short. */
 export interface ShownCheck extends CheckTimes, Pick<Check, 'id' | 'uuid' | 'name' | 'tags'> {}
 
 const SHOWN_COLUMNS = columns<ShownCheck>({

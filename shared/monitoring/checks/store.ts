@@ -76,7 +76,10 @@ export async function listChecks(db: Knex, projectId: number, slug?: string): Pr
   return rows
 }
 
-/** A check of any project; the caller compares `projectId`, since a foreign check and no check are told apart. */
+/**
+ * Returns a check of any project. The caller compares `projectId`, because the API distinguishes a check of another
+ * project from no check.
+ */
 export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck | null> {
   const rows = await query(db, typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
@@ -103,7 +106,7 @@ export async function findUuidByUniqueKey(db: Knex, projectId: number, key: stri
   return null
 }
 
-/** Reads a check of the project and keeps everybody else from changing it until the transaction ends. */
+/** Reads a check of the project and locks it until the transaction ends. */
 export async function lockCheck(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck | null> {
   const rows = await query(
     tx,
@@ -129,7 +132,7 @@ const CRITERIA = {
   graceSeconds: 'grace_seconds = ?',
 } as const satisfies Record<keyof UniqueCriteria, string>
 
-/** The oldest check that equals all criteria (settings.ts); null when there is none. */
+/** Returns the oldest check that equals all criteria (settings.ts); null if there is none. */
 export async function findUnique(db: Knex, projectId: number, criteria: UniqueCriteria): Promise<Check | null> {
   const entries = Object.entries(criteria)
   const conditions = entries.map(([field]) => `AND ${isCriterion(field) ? CRITERIA[field] : 'false'}`)
@@ -262,13 +265,13 @@ function isSetting(field: string): field is keyof typeof SETTING_COLUMNS {
 
 const CHECK_OWNER_COLUMNS = columns<{ id: number; projectId: number }>({ id: 'id', projectId: 'project_id' })
 
-/** Whose check this is; null when there is no such check. */
+/** Returns the id and project of a check; null if there is no such check. */
 export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: number; projectId: number } | null> {
   const rows = await query(db, typed`SELECT ${CHECK_OWNER_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
 
-/** Whether a check may get this uuid: no check has it or ever had it, of whatever project. */
+/** Returns true if no check has or had this uuid, in any project. */
 export async function isFreeUuid(db: Knex, uuid: string): Promise<boolean> {
   const rows = await query<{ uuid: string }>(
     db,

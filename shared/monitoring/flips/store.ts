@@ -9,14 +9,16 @@ import type { StatusChange } from '../checks/state-machine.ts'
 import type { Flip, FlipRange } from './filters.ts'
 
 /**
- * Reason why a change that is history only has no notification (docs/spec/alerting.md#decisions), as SQL over `from_status` and `to_status`: such a
- * change is decided on where it is stored.
+ * Reason why a change that is history only has no notification (docs/spec/alerting.md#decisions), as SQL over
+ * `from_status` and `to_status`.
  */
 const SILENT_REASON = `
   CASE WHEN to_status = 'paused' THEN 'PAUSED' WHEN to_status = 'new' THEN 'RESUMED'
        WHEN from_status = 'paused' THEN 'WAS_PAUSED' ELSE 'FIRST_SUCCESS' END`
 
-/** Keeps the decision on those rows of `flipped` that nobody is told of, so that "Why?" has an answer for each flip. */
+/**
+ * Stores the decision about those rows of `flipped` that need no notification, so that each flip has an explanation.
+ */
 const DECIDE_SILENT = `
   INSERT INTO alert_decisions (check_id, flip_id, at, outcome, reason)
   SELECT check_id, id, at, 'none', ${SILENT_REASON} FROM flipped WHERE processed_at IS NOT NULL`
@@ -37,7 +39,7 @@ export async function listFlips(db: Knex, checkId: number, range: FlipRange): Pr
   return rows
 }
 
-/** Records a change of status that is history only, and that nobody is notified of: a pause or a resume; and why. */
+/** Stores a flip that is history only, a pause or a resume, and its decision. */
 export async function insertHistoricFlip(tx: Knex, checkId: number, change: StatusChange, at: Micros): Promise<void> {
   await execute(
     tx,
@@ -66,9 +68,9 @@ export interface NewFlip extends StatusChange {
 }
 
 /**
- * Stores flips and, where somebody is to be notified of one, the message that wakes the alerter: one, however many flips
- * there are. The caller publishes the row once it has committed. Nobody is told that a new or paused check came up
- * (docs/spec/monitoring.md#notification-dispatch), which is decided and kept here.
+ * Stores flips and, if one needs a notification, one message for the alerter. The caller publishes the row after the
+ * commit. The first success of a new or resumed check needs no notification
+ * (docs/spec/monitoring.md#notification-dispatch); this is decided here.
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []

@@ -16,7 +16,7 @@ export interface StoredIntegration extends ListedIntegration {
   disabledAt: Date | null
   lastNotifyAt: Date | null
   lastError: string
-  /** of e-mail: whether its recipient agreed, or need not be asked. Nothing is sent before */
+  /** e-mail only: the recipient confirmed the address, or confirmation is not required. Nothing is sent before */
   isEmailVerified: boolean
 }
 
@@ -60,7 +60,7 @@ export async function findGroupMembers(db: Knex, projectId: number, uuids: reado
 
 /**
  * Creates an integration.
- * @param channel its uuid only when one moves here with its identity; its recipient counts as agreed when nothing is said
+ * @param channel its uuid only if it moves here with its identity; its recipient counts as confirmed by default
  */
 export async function insertIntegration(
   db: Knex,
@@ -115,7 +115,7 @@ export async function updateIntegrationRow(
   )
 }
 
-/** The recipient agreed: to this configuration, so nothing happens when it was changed meanwhile. */
+/** Records that the recipient confirmed this configuration. Has no effect if the configuration has changed since. */
 export async function confirmRecipient(db: Knex, channel: { id: number; sealedConfig: string }): Promise<void> {
   await execute(db, 'UPDATE integrations SET email_verified = true WHERE id = ? AND sealed_config = ?', [
     channel.id,
@@ -162,7 +162,7 @@ const LISTED_NOTIFICATION_COLUMNS = columns<ListedNotification>({
   size: 'coalesce(b.size, 1)',
 })
 
-/** What was or is to be sent through an integration, newest first. */
+/** Returns the notifications of an integration, newest first. */
 export async function listNotifications(db: Knex, integrationId: number, limit: number): Promise<ListedNotification[]> {
   return await query(
     db,
@@ -200,7 +200,7 @@ export async function insertVerifiedRecipient(tx: Knex, projectId: number, diges
   ])
 }
 
-/** The holder of an address wants no more mails: the next integration with it asks again. */
+/** Forgets the confirmation of an address, so that the next integration with it must be confirmed again. */
 export async function deleteVerifiedRecipient(tx: Knex, projectId: number, digests: readonly Buffer[]): Promise<void> {
   await execute(tx, 'DELETE FROM verified_recipients WHERE project_id = ? AND digest = ANY(?::bytea[])', [
     projectId,

@@ -5,14 +5,14 @@ import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { WindowTime } from './window.ts'
 
-/** What a check was before an instant and what it is about. */
+/** The check and its status before an instant. */
 export interface UptimeSubject {
   uuid: string
   tags: string
   createdAt: Micros
-  /** by its newest flip before the instant; null when none is kept */
+  /** by its newest flip before the instant; null if no flip is stored */
   before: StoredStatus | null
-  /** what its oldest kept flip led away from, or what it is now when none is kept */
+  /** the status before its oldest stored flip, or the present status if no flip is stored */
   oldest: StoredStatus
 }
 

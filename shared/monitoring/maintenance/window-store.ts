@@ -47,7 +47,7 @@ export async function windowsOf(db: Knex, projectIds: readonly number[]): Promis
   return (await query(db, sql, [projectIds])).map(windowOf)
 }
 
-/** @returns null when the project has no such window */
+/** @returns null if the project has no such window */
 export async function findWindow(db: Knex, projectId: number, uuid: string): Promise<StoredWindow | null> {
   const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ? AND uuid = ?::uuid`
   const [row] = await query(db, sql, [projectId, uuid])
@@ -55,8 +55,8 @@ export async function findWindow(db: Knex, projectId: number, uuid: string): Pro
 }
 
 /**
- * Stores a window: that of an id, or a new one, whose uuid may be given.
- * @returns null when it was deleted meanwhile
+ * Updates a window by its id, or creates one, with an optional uuid.
+ * @returns null if it was deleted in the meantime
  */
 export async function saveWindow(
   tx: Knex,
@@ -109,7 +109,7 @@ export async function pruneWindows(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM maintenance_windows WHERE ends_at < now() - make_interval(days => ?::int)', [days])
 }
 
-/** Which of these are checks of a project. @param uuids as somebody wrote them */
+/** Returns which of these uuids are checks of a project. @param uuids unvalidated texts */
 export async function knownChecks(db: Knex, projectId: number, uuids: readonly string[]): Promise<string[]> {
   const rows = await query<{ uuid: string }>(
     db,

@@ -31,7 +31,7 @@ export interface ClaimedNotification {
   summary: Summary | null
   /** a message of the same check to the same integration is still to be tried that is older */
   hasOlder: boolean
-  /** nobody needs it any more: a newer one was sent, or the incident is resolved or acknowledged before the first attempt */
+  /** true if a newer notification was sent, or the incident was resolved or acknowledged before the first attempt */
   isOvertaken: boolean
 }
 
@@ -65,9 +65,9 @@ const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>({
 })
 
 /**
- * Takes one attempt at each notification in flight, for as long as the lease lasts.
- * @returns one for each id, in their order: null when it is not due, in other hands, or ended; so is an id given twice,
- * the second time. A row that another transaction holds this moment is due again by the sweeper.
+ * Claims one attempt at each notification in flight, for the duration of the lease.
+ * @returns one for each id, in their order: null if it is not due, claimed by another process, or ended, and for the
+ * second occurrence of an id. The sweeper retries a row that is locked by another transaction.
  */
 export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(ClaimedNotification | null)[]> {
   const rows = await query(
@@ -91,9 +91,8 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
 }
 
 /**
- * Whether attempts are still in the hands of whoever claimed them, in their order. Asked right before the outside world
- * is told: a process that was frozen in between finds that its lease ran out, and that another attempt has taken its
- * place.
+ * Renews leases and returns for each, in their order, if it was still valid. Call it right before an attempt is sent: a
+ * process that was suspended may have lost its lease to another process.
  */
 export async function renewLeases(
   db: Knex,
@@ -139,9 +138,8 @@ export interface FinishedAttempt {
 }
 
 /**
- * Stores how attempts ended: the attempts, the states of their notifications, and what the integrations show of
- * themselves. What was deleted meanwhile is left out.
- * @returns for each, in their order, whether it disabled its integration: of several that fail for good, the first did
+ * Stores attempts, the states of their notifications, and the last result of the integrations. Skips deleted rows.
+ * @returns for each, in their order, if it disabled its integration: of several permanent failures only the first
  */
 export async function recordAttempts(
   db: Knex,
@@ -170,8 +168,8 @@ export async function recordAttempts(
 }
 
 /**
- * Those that are enabled. All are locked in the order of their ids, and before notifications, as whoever deletes an
- * integration does.
+ * Returns the enabled integrations. Locks all in the order of their ids, and before notifications, as the deletion of
+ * an integration does.
  */
 const LOCK_INTEGRATIONS: Prepared<{ id: number }> = {
   name: 'lock-channels',
@@ -181,7 +179,7 @@ const LOCK_INTEGRATIONS: Prepared<{ id: number }> = {
     SELECT id FROM locked WHERE disabled_at IS NULL`,
 }
 
-/** A message that reached nobody may let the next step speak; incidents are locked before notifications. */
+/** A failed notification may make the next escalation step due. Incidents are locked before notifications. */
 const MAKE_DUE: Prepared = { name: 'make-incidents-due', text: reevaluateIncidentsOf('= ANY($1::uuid[])') }
 
 const RECORD: Prepared = {
@@ -221,7 +219,7 @@ function isLost(attempt: FinishedAttempt): boolean {
   return state === 'failed' || state === 'suppressed'
 }
 
-/** What a limit kept back was never attempted. */
+/** A notification that a limit suppressed was not attempted. */
 function endState(outcome: FailedOutcome): 'failed' | 'suppressed' {
   return outcome.failure === 'limit' ? 'suppressed' : 'failed'
 }

@@ -2,11 +2,11 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
-/** What a provider said of a message after it had taken it. */
+/** A failure that a provider reported after it had accepted a message. */
 export interface LateFailure {
   notificationId: string
   error: string
-  /** the recipient is none for good */
+  /** the recipient is permanently invalid */
   disables: boolean
   /** older messages are left as they are */
   withinHours: number
@@ -17,10 +17,10 @@ export interface LateFailure {
 }
 
 /**
- * Stores that a message did not arrive after all: its error, and its integration's. A telling that was taken for
- * delivered has failed then, and its incident is looked at again, since the next step may have to speak. Locks are taken
- * as when attempts are recorded: integration, incident, notification.
- * @returns whether there is such a message, and whether it disabled its integration, which was enabled until then
+ * Stores that an accepted message was not delivered: its error, and that of its integration. The notification changes
+ * from delivered to failed, and its incident is evaluated again, because the next escalation step may be due. Locks are
+ * taken as in recordAttempts: integration, incident, notification.
+ * @returns if the message exists, and if this disabled its integration
  */
 export async function recordLateFailure(
   tx: Knex,
@@ -62,7 +62,10 @@ const BY_COLUMNS = columns<{ id: string; integrationId: number; error: string }>
   error: 'n.error',
 })
 
-/** The integration of a message and the message's error, for those who are told that it was disabled; null when gone. */
+/**
+ * Returns the integration and the error of a message, for the notice that the integration was disabled; null if
+ * deleted.
+ */
 export async function disabledBy(
   db: Knex,
   notificationId: string,

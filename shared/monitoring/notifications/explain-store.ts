@@ -24,7 +24,7 @@ const EXPLAINED_FLIP_COLUMNS = columns<ExplainedFlip>({
   isProcessed: 'processed_at IS NOT NULL',
 })
 
-/** The newest change of a check's status until an instant; null when there was none. @param until null is now */
+/** Returns the newest flip of a check until an instant; null if there is none. @param until null: now */
 export async function flipToExplain(db: Knex, checkId: number, until: Micros | null): Promise<ExplainedFlip | null> {
   const [flip] = await query(
     db,
@@ -36,7 +36,7 @@ export async function flipToExplain(db: Knex, checkId: number, until: Micros | n
   return flip ?? null
 }
 
-/** What became of the messages about a flip to one integration. */
+/** The result of the notifications about a flip for one integration. */
 export interface NotifiedIntegration {
   uuid: string
   kind: string
@@ -44,7 +44,7 @@ export interface NotifiedIntegration {
   isDisabled: boolean
   /** assigned to the check now */
   isAssigned: boolean
-  /** of the newest message; null when there was none to it */
+  /** of the newest notification; null if there is none */
   state: 'pending' | 'delivered' | 'failed' | 'suppressed' | null
   error: string | null
   attempts: number | null
@@ -66,8 +66,8 @@ const NOTIFIED_INTEGRATION_COLUMNS = columns<NotifiedIntegration>({
 })
 
 /**
- * The integrations of a check, those that were notified of this flip (by itself, as its incident, or in a digest with
- * others), and those that a decision names; in the order of their creation.
+ * Returns the integrations of a check, those that were notified of this flip (directly, by its incident, or in a
+ * digest), and those that a decision names; in the order of their creation.
  * @param named uuids of the latter
  */
 export async function integrationsNotifiedOf(

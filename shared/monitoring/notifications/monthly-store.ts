@@ -21,16 +21,15 @@ const MONTHLY_COLUMNS = columns<{ taken: number; has: boolean }>({
 })
 
 /**
- * Takes a place in the month before the message is sent: however many are sent side by side, in however many processes,
- * no more than `limit` get one. It does not hang on project, integration or notification: what was sent stays counted when
- * those are deleted. A message that has a place keeps it.
- * @returns false when none is left
+ * Reserves a message in the monthly limit before it is sent. Concurrent reservations never exceed `limit`. Reservations
+ * remain counted if the project, integration or notification is deleted. A message keeps its reservation.
+ * @returns false if the limit is reached
  */
 export async function reserveMonthly(db: Knex, reservation: Reservation, limit: number): Promise<boolean> {
   const { notificationId, organisationId, meter, month } = reservation
   const ofMonth = `month = ${timestampOf('?::bigint')}`
   return await transaction(db, async (tx) => {
-    // The next statement sees what those have taken who held this lock before.
+    // The next statement sees the reservations of transactions that had this lock earlier.
     await query(tx, 'SELECT 1 FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
     await execute(
       tx,
@@ -53,7 +52,7 @@ export async function reserveMonthly(db: Knex, reservation: Reservation, limit: 
   })
 }
 
-/** Gives a place back whose message was not delivered; an attempt later asks for one again. */
+/** Releases the reservation of a message that was not delivered; a later attempt reserves again. */
 export async function releaseMonthly(
   db: Knex,
   { notificationId, organisationId, meter, month }: Reservation,
@@ -72,7 +71,7 @@ const MONTHLY_USAGE_COLUMNS = columns<{ projectId: number; meter: MonthlyMeter; 
   taken: 'count(*)',
 })
 
-/** What the accounts of these projects have used of a month; nothing for meters of which they have used nothing. */
+/** Returns the monthly usage of the accounts of these projects, without meters that are zero. */
 export async function monthlyUsage(
   db: Knex,
   projectIds: readonly number[],

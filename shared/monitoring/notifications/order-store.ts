@@ -25,7 +25,7 @@ export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Pro
   return left.length === 0
 }
 
-/** An older digest is given up when all that it tells of is over; one that tells of more goes first. */
+/** An older digest is withdrawn if all of its incidents are over; otherwise it is sent first. */
 async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotification): Promise<boolean> {
   const older = `older.what = 'digest' AND older.integration_id = ? AND older.state = 'pending'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
@@ -49,8 +49,8 @@ const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
 })
 
 /**
- * Makes messages due at once that were put back because an older one of their check went first.
- * @param ended check and integration of those that have just been tried
+ * Makes messages due that were delayed because an older one of their check was sent first.
+ * @param ended check and integration of the attempts that have just ended
  * @returns their messages, to be published
  */
 export async function requeueWaiting(
@@ -80,7 +80,7 @@ export async function requeueWaiting(
   )
 }
 
-/** Ends a message that nobody needs any more. The attempt that found this out is not one. */
+/** Withdraws a notification that is not needed any more; this does not count as an attempt. */
 export async function withdrawClaimed(db: Knex, { id, attempt }: ClaimedNotification): Promise<void> {
   await execute(
     db,

@@ -89,8 +89,8 @@ const NOTIFIED_PING_COLUMNS = columns<NotifiedPing>({
 })
 
 /**
- * Per check the newest ping not later than an instant, in the order asked: a message never shows one that came after the
- * deadline. Null where there is none.
+ * Returns for each check the newest ping not later than an instant, in the order of the arguments, so that a message
+ * does not show a ping after the deadline. Null if there is none.
  */
 export async function lastPingsUntil(
   db: Knex,
@@ -108,7 +108,7 @@ export async function lastPingsUntil(
   return requested.map((_, place) => pings.get(place) ?? null)
 }
 
-/** What messages under a policy say of their incident. */
+/** The fields of an incident in messages under a policy. */
 export interface IncidentForSending {
   checkId: number
   severity: string

@@ -3,7 +3,7 @@ import { columns, query, typed } from '../../platform/database/sql.ts'
 import { newsOfGaps } from '../availability/gap-list-store.ts'
 import type { ListedGap } from '../availability/notice.ts'
 
-/** What of a project needs somebody: shown beside the navigation of each of its pages. */
+/** The problems of a project that the navigation of each of its pages shows. */
 export interface Attention {
   /** checks that are down */
   down: number

@@ -8,7 +8,7 @@ import { type CheckTimes, shownStatus } from '../checks/status.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 import type { CheckFilter, CheckGroup, CheckSort, ListCursor } from './check-list.ts'
 
-/** What a row of the list shows. */
+/** A row of the list. */
 export interface ListedCheck extends CheckTimes {
   id: number
   uuid: string
@@ -41,12 +41,14 @@ const TIMES_COLUMNS = columns<CheckTimes>({
 /** A parameter, which the server reads once: what is computed would be so again for each row. */
 const NOW = '?::timestamptz'
 const GRACE = "c.grace_seconds * interval '1 second'"
-/** When the next success is due. Of a schedule it is told by the stored deadline, which is a grace time later. */
+/**
+ * When the next success is due. For a schedule it is derived from the stored deadline, which is one grace time later.
+ */
 const DUE = `CASE WHEN c.kind = 'simple' THEN greatest(c.last_ping, c.deadline_extended_at) + c.timeout_seconds * interval '1 second'
                   ELSE c.alert_after - ${GRACE} END`
-/** Of a ruled check only the stored deadline says when it goes down (rule-bits.ts). */
+/** Only the stored deadline decides when a check with these rules goes down (rule-bits.ts). */
 const HAS_RULES = `c.rule_bits & ${RULE_BITS.runs | RULE_BITS.sources} <> 0`
-/** The stored deadline tells nothing of the schedule: it is that of a running job, which is earlier, or of a rule. */
+/** True if the due time cannot be derived from the stored deadline, which is that of a running job or of a rule. */
 const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND (${HAS_RULES} OR c.alert_after = c.last_start + ${GRACE}))`
 
 /**
@@ -63,14 +65,14 @@ const SHOWN = `
        WHEN ${DUE} <= ${NOW} THEN 'grace'
        ELSE 'up' END`
 
-/** What the counting and a page of the same moment have in common. */
+/** The parameters that the counts and a page of one moment share. */
 export type ShownAt = readonly SqlValue[]
 
 const ID_COLUMNS = columns<{ id: number }>({ id: 'c.id' })
 
 /**
- * What SHOWN takes: the instant, and among it the checks of which status.ts alone can tell that they are in grace. Looked
- * for once for all statements of one moment.
+ * Returns the parameters of SHOWN: the instant, and the checks that only status.ts can recognise as in grace. Computed
+ * once for all statements of one moment.
  */
 export async function shownAt(db: Knex, projectId: number, micros: Micros): Promise<ShownAt> {
   const now = toIsoMicros(micros)

@@ -28,7 +28,7 @@ export interface LogEntry extends LogCursor {
   /** of a ping that was ignored */
   ignored: IgnoredReason | null
   hasBody: boolean | null
-  /** the beginning of the body of a request; null for mails and for what had none */
+  /** the beginning of the body of a request; null for mails and for requests without a body */
   head: Buffer | null
   fromStatus: StoredStatus | null
   toStatus: StoredStatus | null
@@ -179,7 +179,7 @@ const PING_DETAILS_COLUMNS = columns<PingDetails>({
   bodyBytes: 'coalesce(octet_length(body), 0)',
 })
 
-/** One ping with the beginning of its body; null when it is not kept (any more). */
+/** Returns a ping with the beginning of its body; null if it is not stored. */
 export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
   const rows = await query(db, typed`SELECT ${PING_DETAILS_COLUMNS} FROM pings WHERE check_id = ? AND n = ?`, [
     SHOWN_BODY_BYTES,
@@ -189,7 +189,7 @@ export async function findPing(db: Knex, checkId: number, n: number): Promise<Pi
   return rows[0] ?? null
 }
 
-/** One message about a check, as its page tells of it. */
+/** A notification about a check, for its page. */
 export interface NotifiedMessage {
   integrationUuid: string
   integrationName: string
@@ -206,7 +206,7 @@ const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>({
   error: 'n.error',
 })
 
-/** The newest message of each integration that said “down” since an instant. */
+/** Returns the newest down notification of each integration since an instant. */
 export async function listNotifiedSince(db: Knex, checkId: number, since: Micros): Promise<NotifiedMessage[]> {
   return await query(
     db,

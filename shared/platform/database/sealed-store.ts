@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { SealPurpose, Secrets } from '../process/secrets.ts'
-import { execute, query } from './sql.ts'
+import { columns, execute, query, typed } from './sql.ts'
 
 /** Where sealed values are kept, and what for. Answers kept for idempotency keys end by themselves within a day. */
 export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
@@ -57,10 +57,11 @@ export async function resealAll(db: Knex, secrets: Pick<Secrets, 'open' | 'seal'
   for (const { table, column, purpose } of sealedColumns) {
     const seen = { resealed: 0, unreadable: 0 }
     const unreadable: string[] = []
+    const list = columns<{ place: string; sealed: string }>({ place: 'ctid::text', sealed: column })
     for (;;) {
-      const rows = await query<{ place: string; sealed: string }>(
+      const rows = await query(
         db,
-        `SELECT ctid::text AS place, ${column} AS sealed FROM ${table}
+        typed`SELECT ${list} FROM ${table}
          WHERE ${column} LIKE 'v1.%' AND ${column} <> ALL(?::text[]) LIMIT ${BATCH}`,
         [unreadable],
       )
