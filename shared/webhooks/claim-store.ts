@@ -8,7 +8,7 @@ import type { Micros } from '../time.ts'
 import type { EndpointHealth, EndpointState, SwitchedOffReason } from './endpoint.ts'
 import { pausedUntil } from './slots.ts'
 
-/** How long an attempt may be in flight. Longer than it can take, so that only a dead process loses its claim. */
+/** Lease of an attempt in flight. Longer than an attempt can take, so that only a dead process loses its claim. */
 export const LEASE_MS = 60_000
 
 /** An endpoint with its row locked until the transaction ends. */
@@ -20,7 +20,7 @@ export interface LockedEndpoint {
   /** DELETED ones are locked too: what is in flight of them still has to end */
   isDeleted: boolean
   sealedSecret: string
-  /** null when there is none, or it expired */
+  /** null if there is none, or it has expired */
   sealedPreviousSecret: string | null
   health: EndpointHealth
 }
@@ -171,7 +171,7 @@ export interface ClaimedDelivery {
   body: string
   /** this attempt's number, from 1: the fence of a process that lost its lease */
   n: number
-  /** attempts since the schedule last started anew, this one included */
+  /** attempts since the schedule last restarted, this one included */
   round: number
 }
 
@@ -186,9 +186,9 @@ const CLAIMED_DELIVERY_COLUMNS = columns<ClaimedDelivery>({
 })
 
 /**
- * Takes for each endpoint what it is owed next, as far as its slots are free; the count is right across processes since
- * the endpoints' rows are locked. Where strict order is asked for, only the earliest open delivery of a deal is taken.
- * An expired lease is an attempt whose process died: it is logged as interrupted.
+ * Claims the next deliveries of each endpoint, as far as its slots are free. The count is exact across processes,
+ * because the endpoints' rows are locked. In strict order only the earliest open delivery of a deal is claimed. An
+ * expired lease is an attempt whose process died: it is logged as interrupted.
  */
 export async function claimDue(
   tx: Knex,
@@ -238,7 +238,7 @@ const SANDBOX_DUE_COLUMNS = columns<Pick<ClaimedDelivery, 'id' | 'endpointId' | 
   body: 'ev.body',
 })
 
-/** What sandbox endpoints are owed, in the order it happened; at most `limit`. */
+/** Returns the due deliveries of sandbox endpoints in the order of their events; at most `limit`. */
 export async function sandboxDue(
   tx: Knex,
   endpointIds: readonly string[],
@@ -270,8 +270,9 @@ export async function suppressSigned(
 }
 
 /**
- * Ends what endpoints that are not active are still owed and nobody has in flight: kept for replay, or cancelled where the
- * endpoint was deleted. @returns how many
+ * Ends the deliveries of inactive endpoints that are not in flight: suppressed, which allows a replay, or cancelled if
+ * the endpoint was deleted.
+ * @returns how many
  */
 export async function settleInactive(tx: Knex, endpointIds: readonly string[], at: Micros): Promise<number> {
   if (endpointIds.length === 0) return 0

@@ -130,7 +130,7 @@ export async function restartDelivery(
   await enqueue(deliveryDue, { endpointId: delivery.endpointId })
 }
 
-/** States that a replay may start from. What was cancelled stays so, and what is pending needs none. */
+/** States from which a delivery may be replayed. Cancelled deliveries are final, and pending ones need no replay. */
 export const REPLAYABLE = ['FAILED', 'EXHAUSTED', 'SUPPRESSED', 'DELIVERED'] as const
 
 export interface Replay {
@@ -144,7 +144,7 @@ export interface Replay {
   limit: number
 }
 
-/** How many deliveries a replay would make due again; no more than its limit. */
+/** Counts the deliveries that a replay would make due, up to its limit. */
 export async function countReplayable(db: Knex, replay: Omit<Replay, 'perSecond'>): Promise<number> {
   const { endpointId, states, from, to, limit } = replay
   const rows = await query<{ count: number }>(
@@ -159,7 +159,7 @@ export async function countReplayable(db: Knex, replay: Omit<Replay, 'perSecond'
   return rows[0]?.count ?? 0
 }
 
-/** How an endpoint did within the last day. */
+/** The results of an endpoint within the last day. */
 export interface EndpointRate {
   endpointId: string
   attempts: number

@@ -5,7 +5,7 @@ import type { Micros } from '../time.ts'
 import { settleInactive } from './claim-store.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** Whose endpoints: those of another organisation or environment do not exist. */
+/** The owner of endpoints: those of another organisation or environment are not found. */
 export interface EndpointScope {
   organisationId: number
   env: ApiEnv
@@ -35,7 +35,7 @@ export interface NewEndpoint extends EndpointScope {
   eventTypes: readonly string[]
   ordered: boolean
   sealedSecret: string
-  /** filters of what may reach it, whatever it is subscribed to; absent is everything */
+  /** filters of the event types that it may receive, independent of its subscription; absent is all */
   readable?: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export async function insertEndpoint(tx: Knex, endpoint: NewEndpoint): Promise<E
   return row
 }
 
-/** How many endpoints a scope has. */
+/** Counts the endpoints of a scope. */
 export async function countEndpoints(tx: Knex, { organisationId, env }: EndpointScope): Promise<number> {
   const [row] = await query<{ count: number }>(tx, `SELECT count(*) AS count FROM webhook_endpoints WHERE ${OWNED}`, [
     organisationId,
@@ -92,7 +92,7 @@ export async function findEndpoint(
   return rows[0]
 }
 
-/** The same, with its row locked as the deliverer locks it: nobody claims or records for it meanwhile. */
+/** Returns the same with its row locked as the deliverer does, so that no delivery is claimed or recorded meanwhile. */
 export async function lockEndpoint(
   tx: Knex,
   { organisationId, env }: EndpointScope,
@@ -148,7 +148,7 @@ export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
   )
 }
 
-/** Switches it off by its owner's wish, or deletes it; what it is still owed is kept for replay, or cancelled. */
+/** Disables or deletes an endpoint; its open deliveries are suppressed, which allows a replay, or cancelled. */
 export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'DELETED', at: Micros): Promise<void> {
   await execute(
     tx,
@@ -158,7 +158,7 @@ export async function closeEndpoint(tx: Knex, id: string, state: 'DISABLED' | 'D
   await settleInactive(tx, [id], at)
 }
 
-/** The new secret signs at once; the old one signs beside it for some seconds more. */
+/** Replaces the secret. The new one signs at once; the old one signs too for some more seconds. */
 export async function rotateEndpointSecret(
   tx: Knex,
   id: string,

@@ -22,7 +22,7 @@ export interface EventPage extends EndpointScope {
 
 const STORED_PAYLOAD_COLUMNS = columns<StoredPayload>({ id: 'id', body: 'body', occurredAt: 'occurred_at' })
 
-/** The events of an organisation, newest first, whether or not anybody was subscribed. */
+/** Returns the events of an organisation, newest first, with or without subscribers. */
 export async function listEvents(db: Knex, page: EventPage): Promise<StoredPayload[]> {
   return await query(
     db,
@@ -47,7 +47,7 @@ export async function listEvents(db: Knex, page: EventPage): Promise<StoredPaylo
   )
 }
 
-/** What the sandbox stored instead of sending it. */
+/** A delivery that the sandbox stored and did not send. */
 export interface SignedDelivery {
   id: string
   eventId: string

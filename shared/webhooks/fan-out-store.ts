@@ -20,8 +20,8 @@ export interface StoredEvent {
 const DELIVERIES_COLUMNS = columns<{ endpointId: string; state: string }>({ endpointId: 'endpoint_id', state: 'state' })
 
 /**
- * One delivery for each endpoint that is subscribed to the event, in the event's own transaction, with a message for each
- * that is to be sent. For endpoints that are not active the delivery is kept for replay.
+ * Creates one delivery for each endpoint that is subscribed to the event, in the event's own transaction, with a
+ * message for each that must be sent. Deliveries of inactive endpoints are stored for replay.
  */
 export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: StoredEvent): Promise<void> {
   if (event.type === TEST_EVENT) return
@@ -44,7 +44,7 @@ export async function scheduleDeliveries(tx: Knex, enqueue: Enqueue, event: Stor
   }
 }
 
-/** A delivery of one event to one endpoint, whatever its filter: for tests that the owner asks for. */
+/** Creates a delivery of one event to one endpoint, independent of its filter: for tests that the owner requests. */
 export async function scheduleDelivery(
   tx: Knex,
   enqueue: Enqueue,
@@ -60,9 +60,9 @@ export async function scheduleDelivery(
 }
 
 /**
- * Marks due deliveries as queued again: of each endpoint at most as many as may be under way at once, and none while its
- * breaker is open. Steps from endpoint to endpoint through the index, so a long backlog of one costs nothing.
- * @returns an endpoint id for each delivery; several sweepers never take the same
+ * Marks due deliveries as queued again: for each endpoint at most its number of slots, and none while its breaker is
+ * open. Steps from endpoint to endpoint through the index, so that a long backlog of one costs nothing.
+ * @returns an endpoint id for each delivery; concurrent sweepers never return the same one
  */
 export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number, limit: number): Promise<string[]> {
   const rows = await query<{ endpointId: string }>(
@@ -105,11 +105,11 @@ export async function inactiveWithOpen(db: Knex): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** How much is waiting, for metrics and the operator. */
+/** The size of the backlog, for metrics and the operator. */
 export interface Backlog {
   /** deliveries whose attempt is due */
   due: number
-  /** seconds for which the oldest of them has been due; 0 when none is */
+  /** seconds for which the oldest of them has been due; 0 if none is */
   oldestSeconds: number
   /** all that are not ended, the due ones included */
   open: number

@@ -26,8 +26,8 @@ const JOBS = [
 const SORT_ORDER = ['', ' (staging)', ' EU', ' US'] as const
 
 /**
- * Stores sixty checks with integrations and, over so many days, outages, what was told of them, and pings: always the
- * same ones, but for the instants, which count back from now.
+ * Stores sixty checks with integrations, pings and, over so many days, outages and their notifications. The data is
+ * always the same except for the instants, which are relative to now.
  */
 export async function insertDemo(
   tx: Knex.Transaction,
@@ -134,7 +134,7 @@ async function insertFlips(
   )
 }
 
-/** Twenty runs, each a start and a finish: as many as the check says it has pings. */
+/** Stores twenty runs, each a start and a finish, which is the check's count of pings. */
 async function insertPings(
   tx: Knex,
   id: number,
@@ -159,8 +159,8 @@ const EMPTY_PROJECT_COLUMNS = columns<Pick<Project, 'id' | 'name' | 'organisatio
 })
 
 /**
- * The first project, while nothing is in it.
- * @returns null when there is none; `taken` when the database holds checks
+ * Returns the first project if it is empty.
+ * @returns null if there is no project; `taken` if the database contains checks
  */
 export async function findEmptyProject(
   db: Knex,

@@ -3,7 +3,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 const USAGE_COLUMNS = columns<{ uuid: string; count: number }>({ uuid: 'c.uuid', count: 'count(*)' })
 
-/** How many checks use each integration of a project. */
+/** Counts the checks that use each integration of a project. */
 export async function countUsage(db: Knex, projectId: number): Promise<Map<string, number>> {
   const rows = await query(
     db,
@@ -14,11 +14,11 @@ export async function countUsage(db: Knex, projectId: number): Promise<Map<strin
   return new Map(rows.map(({ uuid, count }) => [uuid, count]))
 }
 
-/** What became of the newest messages of an integration. */
+/** The results of the newest messages of an integration. */
 interface RecentMessages {
   /** oldest first */
   states: SentMessage['state'][]
-  /** when the newest of them that arrived was sent; null when none of them did */
+  /** when the newest delivered message was sent; null if none was delivered */
   lastSentAt: Date | null
 }
 
@@ -59,7 +59,7 @@ export async function listUsers(
   )
 }
 
-/** What happened to the newest messages through an integration. */
+/** One of the newest messages of an integration and its result. */
 export interface SentMessage {
   id: string
   createdAt: Date

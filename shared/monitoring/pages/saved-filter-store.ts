@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { lockProject } from '../projects/store.ts'
 
-/** What somebody looks at often: a name for filters and order of a project's list. */
+/** A named filter and order of a project's list, saved by a user. */
 export interface SavedFilter {
   id: number
   name: string
@@ -49,7 +49,7 @@ export async function saveFilter(
   return saved === 1
 }
 
-/** Forgets a filter; one of somebody else stays. */
+/** Deletes a filter of this user. */
 export async function deleteSavedFilter(db: Knex, { projectId, userId }: Owner, id: number): Promise<void> {
   await execute(db, 'DELETE FROM saved_filters WHERE project_id = ? AND user_id = ? AND id = ?', [
     projectId,

@@ -3,13 +3,13 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** What somebody says on the status page of a project. */
+/** A note on the status page of a project. */
 export interface StatusNote {
   uuid: string
   title: string
   text: string
   at: Micros
-  /** null while what it is about goes on */
+  /** null until its cause has ended */
   endedAt: Micros | null
 }
 
@@ -47,7 +47,7 @@ export async function insertStatusNote(
   )
 }
 
-/** Says that what a note is about is over. @returns its title; null when there is no such note that goes on */
+/** Ends an open note. @returns its title; null if there is no such open note */
 export async function endStatusNote(tx: Knex, projectId: number, uuid: string): Promise<string | null> {
   const rows = await query<{ title: string }>(
     tx,
@@ -57,7 +57,7 @@ export async function endStatusNote(tx: Knex, projectId: number, uuid: string): 
   return rows[0]?.title ?? null
 }
 
-/** @returns the title of the deleted note; null when there was none */
+/** @returns the title of the deleted note; null if there was none */
 export async function deleteStatusNote(tx: Knex, projectId: number, uuid: string): Promise<string | null> {
   const rows = await query<{ title: string }>(
     tx,

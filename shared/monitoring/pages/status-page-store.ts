@@ -12,7 +12,7 @@ export interface StatusPage {
   tags: string
   /** a sentence or two below the title; may be empty */
   intro: string
-  /** whether checks stand under their first tag */
+  /** true if checks are grouped by their first tag */
   isGrouped: boolean
   /** another one for another picture above the page; null without one */
   logoMark: string | null
@@ -28,7 +28,7 @@ const COLUMNS = columns<StatusPage>({
   logoMark: 'logo_mark',
 })
 
-/** The public page of a project; null when it has none. */
+/** Returns the status page of a project; null if it has none. */
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])
   return rows[0] ?? null
@@ -56,7 +56,7 @@ export async function deleteStatusPage(db: Knex, projectId: number): Promise<voi
 
 const LOGO_COLUMNS = columns<Logo>({ type: 'logo_type', bytes: 'logo' })
 
-/** The picture above a page; null where there is none, or no page. */
+/** Returns the logo of a status page; null if there is no logo or page. */
 export async function findStatusLogo(db: Knex, token: string): Promise<Logo | null> {
   const rows = await query(db, typed`SELECT ${LOGO_COLUMNS} FROM status_pages WHERE token = ? AND logo IS NOT NULL`, [
     token,

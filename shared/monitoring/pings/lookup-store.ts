@@ -7,7 +7,7 @@ export interface FoundCheck {
   checkId: number
   uuid: string
   projectId: number
-  /** what its rules ask of its pings, secrets sealed; absent for nearly all checks */
+  /** requirements of its rules for pings, with sealed secrets; absent for nearly all checks */
   rules?: SealedPingAuthRules | null
 }
 
@@ -48,8 +48,8 @@ export async function findChecksByUuid(db: Knex, uuids: readonly string[]): Prom
 }
 
 /**
- * The checks that pairs of ping key digest and slug stand for, in one query. A pair may have several.
- * @returns per index of the pair its checks
+ * Finds checks by pairs of ping key digest and slug, in one query. A pair may have several checks.
+ * @returns the checks by index of the pair
  */
 export async function findChecksBySlug(
   db: Knex,

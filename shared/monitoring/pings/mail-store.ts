@@ -23,7 +23,7 @@ export async function storeMail(
   )
 }
 
-/** The text that is stored beside a mail; null when the row is gone, or holds none. */
+/** Returns the text that is stored beside a mail; null if there is no row or text. */
 export async function readStoredText(run: RunPrepared, id: string): Promise<MailText | null> {
   const [row] = await run(READ_TEXT, [id])
   if (!row?.text) return null

@@ -25,11 +25,12 @@ const PROJECT_COLUMNS = columns<{ id: number; checkLimit: number | null; provisi
 })
 
 /**
- * Makes the check that a ping by slug asks for with `create=1` (docs/spec/monitoring.md#creating-a-check-by-ping): simple, with the defaults
- * and every integration of the project, unless the project or the query says otherwise. The project's row is locked, so that concurrent requests make one check.
- * `refused`: no such ping key, or the project has twice as many checks as it may.
- * @param asked query of the ping
- * @param defaultLimit checks a project may have that has no limit of its own
+ * Creates the check for a ping by slug with `create=1` (docs/spec/monitoring.md#creating-a-check-by-ping): simple, with
+ * the defaults and all integrations of the project, unless the project or the query sets others. The project's row is
+ * locked, so that concurrent requests create one check. Returns `refused` if the ping key is unknown or the project has
+ * twice its limit of checks.
+ * @param requested query of the ping
+ * @param defaultLimit limit of checks for a project without its own limit
  */
 export async function provisionCheck(
   tx: Knex,
@@ -106,7 +107,7 @@ async function countChecks(tx: Knex, projectId: number): Promise<number> {
   return row?.count ?? 0
 }
 
-/** What checks of a project are that their first ping makes. */
+/** Returns the defaults of a project for checks that are created by their first ping. */
 export async function findProvisioning(db: Knex, projectId: number): Promise<Provisioning> {
   const [row] = await query<{ provisioning: Partial<Provisioning> }>(
     db,
@@ -116,7 +117,7 @@ export async function findProvisioning(db: Knex, projectId: number): Promise<Pro
   return { ...NO_PROVISIONING, ...row?.provisioning }
 }
 
-/** The same, for whoever is about to change it. */
+/** Returns the same and locks the project for a change. */
 export async function lockProvisioning(tx: Knex, projectId: number): Promise<Provisioning> {
   await query(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
   return await findProvisioning(tx, projectId)

@@ -8,7 +8,10 @@ import type { Micros } from '../../time.ts'
 import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
-/** Why a ping of type `ign` changed nothing: a pause to be ended by hand, the method, no keyword, no secret, a preview. */
+/**
+ * Reason why a ping of type `ign` changed nothing: a pause that must be ended manually, the method, no keyword, no
+ * secret, a preview, or an unknown source.
+ */
 export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview' | 'source'
 
 /** A ping with its number, as it is stored. */
@@ -38,10 +41,10 @@ export interface StreamPosition {
   lastSeq: number
 }
 
-/** What tells versions of a row apart: the transaction that wrote one, by a number that no other has on that server. */
+/** Identifies a version of a row: the transaction that wrote it, by a number that is unique on that server. */
 export interface Writer {
   xid: number
-  /** when the server was started, in microseconds: a standby that takes over has numbers of its own */
+  /** when the server was started, in microseconds: a standby that takes over has other numbers */
   server: Micros
 }
 
@@ -52,9 +55,9 @@ export interface StreamMove extends Pick<StreamPosition, 'stream' | 'shard'> {
 }
 
 /**
- * Up to where streams were applied, locked until the transaction ends: a second consumer of the same messages waits
- * here and then finds them applied.
- * @param streams `isNew` says that its first message is here, so that it is not looked for in vain
+ * Returns the positions of streams and locks them until the transaction ends. A second consumer of the same messages
+ * waits for the lock and then finds them applied.
+ * @param streams `isNew` if this is the first message of the stream, whose position does not exist yet
  */
 export async function lockStreams(
   run: RunPrepared,
@@ -109,8 +112,8 @@ const MOVE_STREAMS: Prepared = {
 }
 
 /**
- * Moves streams on without a lock before, where none of the messages was applied.
- * @returns null when one was, or when a stream is not known: the transaction must not commit
+ * Advances the positions of streams without an earlier lock, if none of the messages was applied.
+ * @returns null if one was applied or a stream is unknown: the transaction must not commit
  */
 export async function advanceStreams(run: RunPrepared, moves: readonly StreamMove[]): Promise<Writer | null> {
   const moved = await run(ADVANCE_STREAMS, [
@@ -130,7 +133,7 @@ const ADVANCE_STREAMS = {
     RETURNING ${WRITER_COLUMNS}`,
 } satisfies Prepared
 
-/** The time by which arrivals are judged. */
+/** Returns the database's time, the clock for arrivals. */
 export async function readDatabaseClock(run: RunPrepared): Promise<Micros> {
   const [row] = await run(DATABASE_CLOCK, [])
   if (!row) throw new Error('the database did not tell its time')
@@ -170,7 +173,7 @@ export function recordPings(
     run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
 }
 
-/** Whether a transaction failed because a ping was expected to overwrite none, and would have. */
+/** Returns true if a transaction failed because the slot of a ping, expected to be free, was taken. */
 export function isSlotTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === 'pings_pkey'
 }
@@ -224,7 +227,7 @@ const ADD_PINGS: Prepared = { name: 'add-pings', text: INSERT_PINGS }
 
 const RECORD_PINGS: Prepared = { name: 'record-pings', text: `${INSERT_PINGS} ${OVERWRITE}` }
 
-/** The body goes from one table to the other without a way through this process. A row that is gone leaves none. */
+/** The body is moved between the tables inside the database. If the row is missing, the ping has no body. */
 const RECORD_STORED_BODY: Prepared = {
   name: 'record-stored-body',
   text: `
@@ -236,7 +239,7 @@ const RECORD_STORED_BODY: Prepared = {
       AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, ignored) ${OVERWRITE}`,
 }
 
-/** The signals of a check since its last pause or resume, oldest number first, as far back as they are kept. */
+/** Returns the stored signals of a check since its last pause or resume, oldest number first. */
 export async function signalsSincePause(run: RunPrepared, checkId: number): Promise<RecordedSignal[]> {
   return await run(SIGNALS_SINCE_PAUSE, [checkId])
 }

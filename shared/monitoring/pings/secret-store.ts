@@ -49,7 +49,7 @@ export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour:
   )
 }
 
-/** Counts pings that showed no right secret; unlike refusals for reasons of ours they excuse nobody. */
+/** Counts pings without a valid secret. Unlike other refused pings, they never extend a deadline. */
 export async function countSecretRefusals(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
   const rows = [...counts].toSorted(([one], [other]) => one - other)
   await execute(

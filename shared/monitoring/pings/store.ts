@@ -64,10 +64,10 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
   return rows.map(({ requested, ...found }) => ({ n: requested, found: found.n === null ? null : found }))
 }
 
-/** Bytes of a ping's body that are read at once. */
+/** Bytes of a ping's body per read. */
 const SLICE_BYTES = 512 * 1024
 
-/** Bytes of a ping's body; 0 when there is no such ping, or nothing was sent with it. */
+/** Returns the size of a ping's body in bytes; 0 if there is no such ping or it has no body. */
 export async function findBodyLength(db: Knex, checkId: number, n: number): Promise<number> {
   const rows = await query<{ length: number }>(
     db,
@@ -78,8 +78,8 @@ export async function findBodyLength(db: Knex, checkId: number, n: number): Prom
 }
 
 /**
- * The stored bytes of a ping's body, piece by piece: a mail may be large, and the driver decodes a piece at once.
- * @throws NotFoundError when the ping stops being kept meanwhile
+ * Yields the stored body of a ping in pieces, because a mail may be large and the driver decodes each piece at once.
+ * @throws NotFoundError if the ping is deleted in the meantime
  */
 export async function* readBody(db: Knex, checkId: number, n: number, length: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < length; from += SLICE_BYTES) {

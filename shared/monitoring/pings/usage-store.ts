@@ -36,7 +36,7 @@ export interface LimitedPings {
 
 const LIMITED_PINGS_COLUMNS = columns<LimitedPings>({ count: 'count', since: 'since', lastAt: 'last_at' })
 
-/** What of a check's pings was not logged; null when nothing was, or not within the last day. */
+/** Returns the pings of a check that were not logged; null if there were none within the last day. */
 export async function findLimitedPings(db: Knex, checkId: number): Promise<LimitedPings | null> {
   const rows = await query(
     db,

@@ -13,7 +13,7 @@ const PROJECT_COUNTS_COLUMNS = columns<ProjectCounts>({
   down: "count(*) FILTER (WHERE status = 'down')",
 })
 
-/** How many checks the projects have, and how many of them are stored down. */
+/** Counts the checks of projects and those that are down. */
 export async function countByProject(db: Knex, projectIds: readonly number[]): Promise<ProjectCounts[]> {
   return await query(
     db,
@@ -26,7 +26,7 @@ export async function renameProject(db: Knex, projectId: number, name: string): 
   await execute(db, 'UPDATE projects SET name = ? WHERE id = ?', [name, projectId])
 }
 
-/** Whether integrations hear of checks that are unknown because of a gap. */
+/** Sets if integrations are notified of checks that are unknown because of a gap. */
 export async function setNotifyUnknown(db: Knex, projectId: number, isWanted: boolean): Promise<void> {
   await execute(db, 'UPDATE projects SET notify_unknown = ? WHERE id = ?', [isWanted, projectId])
 }

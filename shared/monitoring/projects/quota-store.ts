@@ -6,7 +6,8 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
  * it is noted.
  */
 export async function noteCheckLimit(db: Knex, projectId: number, checkLimit: number): Promise<void> {
-  // What was noted is seen without a lock: somebody who tries thousands of names waits for nobody, and nobody for them.
+  // An earlier note is visible without a lock, so concurrent requests with thousands of names do not wait for each
+  // other.
   await execute(
     db,
     `WITH noted AS (
@@ -43,7 +44,7 @@ const DUE_NOTICE_COLUMNS = columns<DueNotice>({
   owners: 'owners.emails',
 })
 
-/** Takes the notices that nobody was notified of and that have an owner; each is given out once. */
+/** Claims notices that were not sent and whose project has an owner; each is returned once. */
 export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
   return await query(
     db,

@@ -116,7 +116,7 @@ export async function insertProjectKey(
   return first(rows).id
 }
 
-/** A key as settings pages list it; the key itself is known to nobody any more. */
+/** A key for the settings pages. The key itself is not stored. */
 export interface ListedKey {
   id: number
   kind: KeyKind
@@ -152,7 +152,7 @@ export async function listProjectKeys(db: Knex, projectId: number): Promise<List
   return rows
 }
 
-/** Takes effect at once in the database, and within seconds in processes that remember the key. */
+/** Revokes a key at once in the database, and within seconds in the caches of processes. */
 export async function revokeProjectKey(db: Knex, projectId: number, keyId: number): Promise<boolean> {
   const changed = await execute(
     db,

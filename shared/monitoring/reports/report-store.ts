@@ -11,7 +11,7 @@ import type { ReportSettings } from './report-times.ts'
 
 const REPORT_SETTINGS_COLUMNS = columns<ReportSettings>({ report: 'report', reminder: 'reminder', tz: 'tz' })
 
-/** What a person asked for; all off until they do. */
+/** Returns the report settings of a user; the default is off. */
 export async function findReportSettings(db: Knex, userId: number): Promise<ReportSettings> {
   const [row] = await query(db, typed`SELECT ${REPORT_SETTINGS_COLUMNS} FROM user_reports WHERE user_id = ?`, [userId])
   return row ?? { report: 'off', reminder: 'off', tz: 'UTC' }
@@ -33,7 +33,7 @@ export async function saveReportSettings(
   )
 }
 
-/** Somebody whose report or reminder is due. */
+/** A user whose report or reminder is due. */
 export interface DuePerson extends ReportSettings {
   userId: number
   uuid: string
@@ -55,7 +55,10 @@ const DUE_AT_COLUMNS = {
   reminder_at: columns<Pick<DuePerson, 'dueAt'>>({ dueAt: microsOf('r.reminder_at') }),
 }
 
-/** The next person whose report or reminder is due, locked; another sweeper takes another one. Null when nobody is. */
+/**
+ * Locks and returns the next user whose report or reminder is due; null if there is none. Skips locked rows, so that
+ * several sweepers work in parallel.
+ */
 export async function lockDuePerson(
   tx: Knex,
   column: 'report_at' | 'reminder_at',
@@ -79,7 +82,10 @@ export async function setReminderAt(tx: Knex, userId: number, at: Micros | null)
   await execute(tx, `UPDATE user_reports SET reminder_at = ${timestampOf('?::bigint')} WHERE user_id = ?`, [at, userId])
 }
 
-/** Sets the first reminder of everybody who wants some, has none set, and has something down that nobody acknowledged. @returns how many */
+/**
+ * Sets the first reminder of users who enabled reminders, have none set, and have an unacknowledged outage.
+ * @returns how many
+ */
 export async function setFirstReminders(db: Knex): Promise<number> {
   return await execute(
     db,
@@ -116,7 +122,7 @@ const DOWN_CHECK_COLUMNS = columns<DownCheck>({
   downAt: microsOf('i.down_at'),
 })
 
-/** Checks of projects that are down, acknowledged ones apart, the longest outage first. */
+/** Returns the checks of projects that are down and not acknowledged, the longest outage first. */
 export async function downChecksOf(db: Knex, projectIds: readonly number[]): Promise<DownCheck[]> {
   return await query(
     db,
@@ -141,7 +147,7 @@ export async function findManagers(db: Knex, projectId: number): Promise<{ userI
   )
 }
 
-/** Forgets which mails were sent so many days ago: their periods do not come again. */
+/** Deletes the records of mails that were sent so many days ago; their periods do not recur. */
 export async function pruneMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM report_mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }
@@ -159,8 +165,8 @@ export async function findReader(db: Knex, projectId: number, email: string): Pr
 }
 
 /**
- * What happened in projects in a span of time, in the order of the ids. What was before the first kept flip is told by
- * that flip; a check without any was all the time what it is.
+ * Returns what happened in projects in a period, in the order of the ids. The status before the first stored flip is
+ * the one that it changed; a check without a flip had its present status.
  */
 export async function projectReports(
   db: Knex,

@@ -75,7 +75,7 @@ function stateOf(check: CheckTimes, now: Micros): Node['state'] {
   return shownStatus(check, now, nextOccurrence) === 'up' ? 'fine' : 'late'
 }
 
-/** A check of these projects changed: what parents hold there is looked at again. */
+/** Makes incidents due that a parent suppresses, after a check of these projects changed. */
 export async function reevaluateChildren(tx: Knex, projectIds: readonly number[]): Promise<void> {
   await execute(
     tx,
@@ -97,7 +97,10 @@ const CHILDREN_COLUMNS = columns<{ place: number; count: number }>({
   count: 'count(DISTINCT n.uuid)',
 })
 
-/** For each check, in their order, how many others of its project name it as what they depend on, by itself or by a tag. */
+/**
+ * Returns for each check, in their order, how many other checks of its project name it as a parent, directly or by a
+ * tag.
+ */
 export async function countChildren(db: Knex, checks: readonly Depended[]): Promise<number[]> {
   const requested = checks.flatMap(({ projectId, uuid, tags }, place) =>
     [{ name: 'check', value: uuid }, ...tags.map((tag) => ({ name: 'tag', value: tag }))].map((key) => ({

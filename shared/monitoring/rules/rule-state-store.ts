@@ -58,7 +58,7 @@ const READ_FACTS = {
 
 const FIND_FACTS = typed`SELECT ${factColumns('?')} FROM check_rules r WHERE r.check_id = ANY(?::bigint[])`
 
-/** What the rules of checks need, in one read. @param rids run ids of the signals that are about to be applied */
+/** Reads the state of rules in one statement. @param rids run ids of the signals that will be applied */
 export async function readFacts(
   run: RunPrepared,
   checkIds: readonly number[],
@@ -67,7 +67,7 @@ export async function readFacts(
   return toFacts(await run(READ_FACTS, [checkIds, rids]))
 }
 
-/** The same outside of the evaluator; the caller holds the checks. */
+/** Reads the same outside of the evaluator. The caller has locked the checks. */
 export async function findFacts(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleState>> {
   return toFacts(await query(db, FIND_FACTS, [[], checkIds]))
 }
@@ -95,7 +95,7 @@ function toBook(row: FactRow, rule: RunRule): RunBook {
   return { rule, open: row.open ?? [], headless: row.headless ?? [], tally, p95: row.p95, changed: new Set() }
 }
 
-/** Stores what signals changed, in one statement, at the latest with the commit; the caller holds the checks' locks. */
+/** Stores what signals changed, in one statement, at the latest with the commit. The caller has locked the checks. */
 export function saveFacts(run: RunPrepared, facts: readonly RuleState[]): void {
   if (facts.length > 0) run.later(SAVE, savedValues(facts))
 }
@@ -163,7 +163,7 @@ const SAVE: Prepared = {
     last_kind = excluded.last_kind, deadline_extended_at = excluded.deadline_extended_at`,
 }
 
-/** Stores which rules reach into the truth of a check that the caller holds, and when it goes down by them. */
+/** Stores which rules determine the status of a check, and its deadline by them. The caller has locked the check. */
 export async function saveRuling(
   tx: Knex,
   checkId: number,
@@ -189,7 +189,7 @@ export async function expectSources(tx: Knex, checkId: number, names: readonly s
     await execute(tx, 'DELETE FROM ping_sources WHERE check_id = ? AND name <> ALL(?::text[])', [checkId, names])
 }
 
-/** Runs are not watched any more: those that are open are no longer known to be. */
+/** Abandons the open runs of a check, after its run rules were removed. */
 export async function forgetOpenRuns(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, "UPDATE runs SET outcome = 'abandoned' WHERE check_id = ? AND outcome = 'open'", [checkId])
 }

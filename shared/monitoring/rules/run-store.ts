@@ -77,7 +77,7 @@ export async function runHistograms(db: Knex, projectId: number): Promise<RunHis
   )
 }
 
-/** Gives runs up whose deadline is so long ago that nobody waits for their end. @returns how many */
+/** Abandons runs whose deadline passed so many hours ago. @returns how many */
 export async function abandonOldRuns(db: Knex, hours: number): Promise<number> {
   return await execute(
     db,

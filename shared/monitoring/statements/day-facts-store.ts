@@ -23,7 +23,7 @@ interface CheckRow {
 }
 
 /**
- * What is stored of a day of a project's checks; those made after it are left out.
+ * Returns the stored facts about a day of a project's checks, without checks that were created later.
  * @param checkIds only these; null: all
  */
 export async function factsOfDay(
@@ -62,7 +62,7 @@ const GAPS_COLUMNS = columns<{ from: Micros; until: Micros | null }>({
   until: microsOf('until_at'),
 })
 
-/** Times within a day at which no ping could be taken, merged over doors and shards. */
+/** Returns the periods of a day in which pings could not be received, merged over listeners and shards. */
 export async function gapsOfDay(db: Knex, date: string): Promise<[string, string | null][]> {
   const { from, until } = spanOfDate(date)
   const rows = await query(
@@ -90,7 +90,9 @@ const CHECK_ROW_COLUMNS = columns<CheckRow>({
            (SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status) END`,
 })
 
-/** What a check was as the day began: by its last flip before it, else by what its first flip led away from. */
+/**
+ * `first` is the status at the start of the day: from the last flip before it, else the status before the first flip.
+ */
 const CHECKS = typed`
   SELECT ${CHECK_ROW_COLUMNS} FROM checks c
   WHERE c.project_id = ? AND c.created_at < ${timestampOf('?::bigint')}

@@ -24,7 +24,7 @@ interface DayStatement {
   records: string[]
   /** times in which signals could not be taken, until null where one was open */
   gaps: [string, string | null][]
-  /** txId of the statement before it, of whichever day; null for the project's first */
+  /** txId of the project's previous statement; null for its first */
   previous: string | null
   /** txId of the statement of the same day that it corrects */
   corrects: string | null
@@ -56,7 +56,7 @@ export async function findOpenDays(db: Knex, now: Micros, limit: number): Promis
   )
 }
 
-/** Locks the project whose day is to be stated. @returns false when somebody else states it, has, or nobody wants it now */
+/** Locks the project of a day. @returns false if another process states or has stated it, or statements are disabled */
 export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promise<boolean> {
   const rows = await query(
     tx,
@@ -64,7 +64,7 @@ export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promi
     [projectId],
   )
   if (rows.length === 0) return false
-  // A statement of its own: the one above saw the rows of before it had the lock.
+  // A separate statement, because the snapshot of the one above is older than the lock.
   const next = await query<{ isOpen: boolean }>(
     tx,
     `SELECT ${NEXT_DAY} = ?::date AS "isOpen" FROM projects p WHERE p.id = ?`,
@@ -83,7 +83,7 @@ export async function lastTxId(tx: Knex, projectId: number): Promise<string | nu
   return rows[0]?.txId ?? null
 }
 
-/** Stores a statement with the records that are new in it. @param records with the number of flips that they hold */
+/** Stores a statement with its new records. @param records with their number of flips */
 export async function storeStatement(
   tx: Knex,
   projectId: number,
@@ -169,7 +169,7 @@ export async function findStated(
   return { statement: newest.statement, records: new Map(rows.map(({ checkId, record }) => [checkId, record])) }
 }
 
-/** What was stated within days, both included: every statement from the first to the last of them, and a check's records. */
+/** Returns the statements of a range of days, both included, and the records of a check. */
 export async function statedBetween(
   db: Knex,
   { projectId, checkId, from, until }: { projectId: number; checkId: number; from: string; until: string },
@@ -212,7 +212,7 @@ export async function statementsSince(db: Knex, projectId: number): Promise<stri
   return rows[0]?.since ?? null
 }
 
-/** For how many seconds the oldest day has waited to be stated; 0 when none does. */
+/** Returns for how many seconds the oldest day has waited for its statement; 0 if none does. */
 export async function statementAge(db: Knex, now: Micros): Promise<number> {
   const rows = await query<{ seconds: number }>(
     db,

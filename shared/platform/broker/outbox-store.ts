@@ -45,7 +45,9 @@ export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): P
   )
 }
 
-/** Takes rows that nobody confirmed in time, oldest first; no one else is given them for RESEND_AFTER. */
+/**
+ * Claims messages that were not confirmed in time, oldest first. Other processes do not claim them for RESEND_AFTER.
+ */
 export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
   return await query(
     db,
@@ -66,7 +68,7 @@ const OUTBOX_COLUMNS = columns<{ rows: number; age: number | null }>({
   age: 'extract(epoch FROM now() - min(created_at))::float',
 })
 
-/** How many messages are not confirmed, and the age of the oldest in seconds; null when there is none. */
+/** Returns the number of unconfirmed messages and the age of the oldest in seconds; null if there is none. */
 export async function measureOutbox(db: Knex): Promise<{ rows: number; age: number | null }> {
   const [found] = await query(db, typed`SELECT ${OUTBOX_COLUMNS} FROM outbox`)
   return found ?? { rows: 0, age: null }

@@ -5,9 +5,9 @@ import { transaction } from './db.ts'
 import { microsOf } from './instants.ts'
 import { columns, execute, query, typed } from './sql.ts'
 
-/** How many ping queues the installation began with, or was changed to while everything stood still. */
+/** The number of ping queues at the start of the installation, or after a change while it was stopped. */
 export interface PingShards {
-  /** 0 once the number was changed under load: then the generations say it */
+  /** 0 after a change under load: then the generations have the number */
   shards: number
   /** how many it ever used of the first generation: queues beyond those in use may still be there */
   most: number
@@ -29,7 +29,10 @@ const PING_GENERATION_COLUMNS = columns<PingGeneration>({
   isDrained: 'drained_at IS NOT NULL',
 })
 
-/** Generations whose queues may hold pings, oldest first; none while no process has ever taken part. */
+/**
+ * Returns the generations whose queues may contain pings, oldest first; an empty array before the first process
+ * started.
+ */
 export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
   return await query(
     db,
@@ -39,7 +42,7 @@ export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
 }
 
 /**
- * The generations in use. The first process of an installation that asks makes its own number the first one.
+ * Returns the generations in use. The first process of an installation stores its own number as the first generation.
  * @param own PING_SHARDS of this process
  */
 export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGeneration[]> {
@@ -95,7 +98,7 @@ export async function addGeneration(
   })
 }
 
-/** Whether a change waits for its former queues to be read to their end for longer than that takes. */
+/** Returns true if the queues before a change are not drained after the time that this takes. */
 export async function isChangeLate(db: Knex): Promise<boolean> {
   const rows = await query(
     db,
@@ -106,7 +109,10 @@ export async function isChangeLate(db: Knex): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Notes that a generation holds nothing of those who follow the change: what comes after it may be taken. */
+/**
+ * Records that a generation contains no more pings of processes that know the change, so that the next generation may
+ * be consumed.
+ */
 export async function markDrained(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET drained_at = now() WHERE generation = ? AND drained_at IS NULL', [
     generation,
@@ -114,14 +120,17 @@ export async function markDrained(db: Knex, generation: number): Promise<void> {
 }
 
 /**
- * A listener sends pings into a generation for so long after it last read which ones there are, and not longer: whatever
- * keeps it from the database, then it refuses. As long as it knows checks by heart (ingress/ping/check-cache.ts).
+ * Time for which a listener publishes into a generation after it last read the generations; afterwards it refuses
+ * pings. Equals the maximum age of cached checks (ingress/ping/check-cache.ts).
  */
 export const KNOWS_FOR_MS = 24 * 3_600_000
-/** A generation is given up so long after the one that followed it was opened: later than anybody may send to it. */
+/**
+ * Time after the start of the next generation at which a generation is retired; later than any listener publishes into
+ * it.
+ */
 const RETIRES_AFTER = '25 hours'
 
-/** Generations that nobody can send to any more and that are not given up yet. */
+/** Returns generations that no listener can publish into and that are not retired yet. */
 export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
   const live = await liveGenerations(db)
   const rows = await query<{ generation: number }>(
@@ -134,7 +143,7 @@ export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
   return live.filter(({ generation }) => rows.some((row) => row.generation === generation))
 }
 
-/** Gives a generation up: nobody takes from its queues any more, or declares them. */
+/** Retires a generation: its queues are no longer consumed or declared. */
 export async function retireGeneration(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET retired_at = now() WHERE generation = ?', [generation])
 }
@@ -144,7 +153,10 @@ const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 
   shards: 'shards',
 })
 
-/** Generations that were given up so long ago that every process has heard of it, and lately: their queues can go. */
+/**
+ * Returns generations that were retired recently, but so long ago that every process knows it. Their queues can be
+ * deleted.
+ */
 export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {
   return await query(
     db,

@@ -19,17 +19,17 @@ export interface RunPrepared {
   <Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<NoInfer<Row>[]>
   /** Runs one that changes rows; @returns how many */
   count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
-  /** Runs a statement whose rows nobody needs: it travels with the next one, at the latest with the commit. */
+  /** Runs a statement whose rows are not needed. It is sent with the next one, at the latest with the commit. */
   later(statement: Prepared, values: readonly SqlValue[]): void
   /** The transaction as stores take it: each of their texts is a prepared statement. */
   tx: Knex.Transaction
-  /** The same for what only writes: it travels as with `later`, and neither rows nor a count come back. */
+  /** The same for stores that only write: statements are sent as with `later`, and return neither rows nor a count. */
   writes: Knex.Transaction
 }
 
 const BEGIN: Prepared = { name: 'begin', text: 'BEGIN' }
 const COMMIT: Prepared = { name: 'commit', text: 'COMMIT' }
-/** What `runScoped` says in texts, with parameters. */
+/** The settings of `runScoped`, with parameters. */
 const NARROW: Prepared = {
   name: 'narrow',
   text: `SELECT set_config('role', 'none', true), set_config('signalbox.organisation_id', $1, true),
@@ -57,7 +57,7 @@ export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) 
 }
 
 async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
-  // knex's pool hands out the driver's clients; its types do not say so.
+  // knex's pool returns clients of the driver, which its types do not declare.
   const connection = (await db.client.acquireConnection().catch(rethrow)) as PooledClient
   const trips = openTrips(connection)
   try {
@@ -81,9 +81,9 @@ async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>
 }
 
 /**
- * One read, by a prepared statement in one round trip, with what keeps tenants apart around it.
- * @param read begins its statement at once
- * @throws UnavailableError when the database cannot serve
+ * Runs one read as a prepared statement in one round trip, with the row security of the tenant.
+ * @param read must start its statement immediately
+ * @throws UnavailableError if the database cannot serve
  */
 export async function preparedRead<T>(db: Knex, read: (tx: Knex) => Promise<T>): Promise<T> {
   const { requested } = await againOnConflict(() =>

@@ -10,9 +10,9 @@ export interface Mark {
 }
 
 const WRITE_MARK_EVERY = '30 seconds'
-/** A copy outside that is older than this says nothing any more, and so closes the gate. */
+/** Maximum age of the marks outside the database; older ones count as missing, which closes the restore gate. */
 const KEPT = '7 days'
-/** Kept outside: more than a fail-over to a standby that lags may lose. */
+/** Marks stored outside the database: more than a fail-over to a delayed standby may lose. */
 const NEWEST = 12
 
 const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }>({
@@ -20,7 +20,7 @@ const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }
   restoredFrom: microsOf('restored_from'),
 })
 
-/** The installation; its row is made when there is none. */
+/** Returns the row of the installation, and creates it if it is missing. */
 export async function readInstallation(db: Knex): Promise<{ id: string; restoredFrom: Micros | null }> {
   const select = typed`SELECT ${INSTALLATION_COLUMNS} FROM installation`
   const read = async () => await query(db, select)
@@ -32,7 +32,7 @@ export async function readInstallation(db: Knex): Promise<{ id: string; restored
   return made
 }
 
-/** Of marks, those that this database has lived through. */
+/** Returns which of these marks this database contains. */
 export async function knownMarks(db: Knex, ids: readonly string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(db, 'SELECT id FROM restore_marks WHERE id = ANY(?::uuid[])', [[...ids]])
   return rows.map(({ id }) => id)
@@ -40,7 +40,7 @@ export async function knownMarks(db: Knex, ids: readonly string[]): Promise<stri
 
 const MARK_COLUMNS = columns<Mark>({ id: 'id', at: microsOf('made_at') })
 
-/** Makes a mark where the newest is half a minute old. @returns the newest ones, newest first */
+/** Creates a mark if the newest is half a minute old. @returns the newest marks, newest first */
 export async function makeMark(db: Knex): Promise<Mark[]> {
   await execute(
     db,
@@ -52,7 +52,7 @@ export async function makeMark(db: Knex): Promise<Mark[]> {
   return await query(db, typed`SELECT ${MARK_COLUMNS} FROM restore_marks ORDER BY made_at DESC LIMIT ${NEWEST}`)
 }
 
-/** This database was found to be a restored copy; the moment is that of its newest mark. */
+/** Records that this database is a restored copy, as of its newest mark. */
 export async function recordRestore(db: Knex): Promise<void> {
   await execute(
     db,
@@ -63,12 +63,12 @@ export async function recordRestore(db: Knex): Promise<void> {
 }
 
 /**
- * Until when something counts as the lost database's own: what lies a minute before the discovery, which takes seconds, or
- * within a minute of the copy's newest mark, since a copy may be restored at once.
+ * Time until which a row belongs to the lost database: one minute before the discovery, which takes seconds, or one
+ * minute after the copy's newest mark, because a copy may be restored immediately.
  */
 const BEFORE_RESTORE = `(SELECT greatest(restored_from + interval '1 minute', found_at - interval '1 minute') FROM installation)`
 
-/** What would have gone out by now and is not sent any more. */
+/** Messages that were due and are not sent. */
 export interface Suppressed {
   flips: number
   notifications: number
@@ -78,8 +78,8 @@ export interface Suppressed {
 }
 
 /**
- * Opens the gate of a restored copy: what was due in it was sent by the database that it was copied from, or is too old to
- * be sent. Webhooks stay, since their receivers know each event by its id.
+ * Accepts a restored copy. Notifications that were due are suppressed, because the original database sent them or they
+ * are too old. Webhooks are sent, because receivers recognise each event by its id.
  */
 export async function acceptRestore(db: Knex): Promise<Suppressed> {
   return await db.transaction(async (tx) => {

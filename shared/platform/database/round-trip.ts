@@ -9,7 +9,7 @@ export interface Prepared<Row = unknown> {
   text: Statement<Row>
 }
 
-/** What a statement gave; `rowCount` is null for one that neither reads nor changes rows. */
+/** The result of a statement; `rowCount` is null if it neither reads nor changes rows. */
 export interface Result {
   rows: Record<string, unknown>[]
   rowCount: number | null
@@ -28,12 +28,12 @@ interface Field {
   parse: (value: string) => unknown
 }
 
-/** What connections know by name, with the columns of what it gives; they live as long as their connection. */
+/** The statements that each connection has parsed, by name, with their columns. */
 const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
 
 /**
- * Statements that go to the server in one write and come back in one answer: the server stops at the first that fails,
- * which fails those after it too. The driver knows one statement per trip only; this is a query of its own kind to it.
+ * Statements that are sent in one write and answered in one response. If one fails, the server skips the later ones,
+ * which fail too. The driver supports one statement per round trip; for the driver this is one custom query.
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 export class RoundTrip implements Submittable {

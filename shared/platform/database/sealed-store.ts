@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { SealPurpose, Secrets } from '../process/secrets.ts'
 import { columns, execute, query, typed } from './sql.ts'
 
-/** Where sealed values are kept, and what for. Answers kept for idempotency keys end by themselves within a day. */
+/** The columns with sealed values and their purposes. Sealed responses of idempotency keys expire within a day. */
 export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
   { table: 'project_keys', column: 'sealed', purpose: 'ping-key' },
   { table: 'integrations', column: 'sealed_config', purpose: 'integration' },
@@ -40,7 +40,7 @@ export const sealedColumns: readonly { table: string; column: string; purpose: S
 
 const BATCH = 500
 
-/** How many values of a column were written anew, and how many no key that is known opens. */
+/** How many values of a column were encrypted again, and how many no known key decrypts. */
 export interface Resealed {
   table: string
   column: string
@@ -49,8 +49,8 @@ export interface Resealed {
 }
 
 /**
- * Encrypts every value without a purpose (`v1`, docs/adr/0013) again. Values that change meanwhile are left alone, so it
- * may run beside other processes, be interrupted, and be repeated.
+ * Encrypts every value without a purpose (`v1`, docs/adr/0013) again. Skips values that change concurrently, so it may
+ * run beside other processes, be interrupted, and be repeated.
  */
 export async function resealAll(db: Knex, secrets: Pick<Secrets, 'open' | 'seal'>): Promise<Resealed[]> {
   const done: Resealed[] = []

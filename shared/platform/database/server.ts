@@ -17,7 +17,7 @@ export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
   return row?.bypasses ?? false
 }
 
-/** The server's time at this moment, which goes on inside a transaction too. */
+/** Returns the server's present time, also inside a transaction. */
 export async function readServerClock(db: Knex): Promise<Micros> {
   const [row] = await query<{ now: Micros }>(db, `SELECT ${microsOf('clock_timestamp()')} AS now`)
   if (!row) throw new Error('the database did not tell its time')
@@ -37,22 +37,22 @@ export async function describeServer(db: Knex): Promise<{ version: number; role:
 }
 
 /**
- * What stands between us and PostgreSQL (docs/scale.md): nothing; a pooler that keeps a session for as long as we are
- * connected; or one that gives each transaction another session (docs/adr/0012).
+ * The pooler between this process and PostgreSQL (docs/scale.md): none; one that keeps a session per connection; or one
+ * that gives each transaction another session (docs/adr/0012).
  */
 export const poolers = ['none', 'session', 'transaction'] as const
 export type Pooler = (typeof poolers)[number]
 
-/** A pooler that does other than DATABASE_POOLER says: deadlines would not hold, or no row would be seen. */
+/** A pooler that does not match DATABASE_POOLER: timeouts or row security would not work. */
 export class PoolerError extends Error {
   override name = 'PoolerError'
 }
 
-/** What each session is given, by the names of PostgreSQL's settings: how long things may last, in milliseconds, and more. */
+/** Returns the settings of each session by their PostgreSQL names: timeouts in milliseconds, and others. */
 export function sessionSettings(timeoutMs: number) {
   return {
     statement_timeout: timeoutMs,
-    // Shorter than that of the statement, whose error would not say that a lock was waited for.
+    // Shorter than the statement timeout, whose error does not name the lock.
     lock_timeout: Math.ceil(timeoutMs * 0.8),
     idle_in_transaction_session_timeout: timeoutMs * 3,
     // A statement over thousands of rows looks dear enough to be compiled first, at a tenth of a second each time, which
@@ -61,7 +61,7 @@ export function sessionSettings(timeoutMs: number) {
   }
 }
 
-/** How far a commit reaches before it is answered. */
+/** The durability that a commit has when it is confirmed. */
 export interface ReplicationState {
   /** servers that stream from this one; copies for a backup are not among them */
   standbys: number
@@ -79,8 +79,8 @@ const REPLICATION_COLUMNS = columns<{ standbys: number; names: string; commit: s
 })
 
 /**
- * Reads what every login may: the states of single standbys are for superusers. A commit that waits for a standby which
- * is not there is never answered, so the settings alone tell what an answer promises.
+ * Reads only what every login may read: the states of single standbys require a superuser. A commit that waits for a
+ * missing standby is never confirmed, so the settings alone show the durability.
  */
 export async function readReplication(db: Knex): Promise<ReplicationState> {
   const [row] = await query(db, typed`SELECT ${REPLICATION_COLUMNS}`)
@@ -88,7 +88,7 @@ export async function readReplication(db: Knex): Promise<ReplicationState> {
   return { standbys: row.standbys, isSynchronous: row.names.trim() !== '' && WAITING.includes(row.commit) }
 }
 
-/** Whether the server copies its log elsewhere. */
+/** The state of WAL archiving. */
 export interface ArchivingState {
   isOn: boolean
   /** whether the newest attempt failed */

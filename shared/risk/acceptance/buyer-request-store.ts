@@ -42,7 +42,10 @@ export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Pr
   return row
 }
 
-/** The same, held until the transaction ends: codes are counted and answers taken one by one. */
+/**
+ * Returns the same and locks it until the transaction ends, so that codes are counted and answers accepted one at a
+ * time.
+ */
 export async function lockBuyerRequest(
   tx: Knex.Transaction,
   digests: readonly Buffer[],
@@ -79,7 +82,7 @@ export async function setAnswered(tx: Knex.Transaction, id: string, acceptanceId
   )
 }
 
-/** A request as its organisation sees it: the mailbox is not told again. */
+/** A request as its organisation sees it, without the mailbox. */
 export interface ListedRequest {
   requestId: string
   state: BuyerRequestState

@@ -8,7 +8,9 @@ import type { AcceptanceAction } from './acceptance.ts'
 import type { AdjustmentKind } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
-/** Serialises what is said of one receivable until the transaction ends: transitions are decided one by one. */
+/**
+ * Serialises the records of one receivable until the transaction ends, so that transitions are decided one at a time.
+ */
 export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: string): Promise<void> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 17))', [
     `${owner.organisationId}/${owner.env}/${ref}`,
@@ -89,7 +91,7 @@ const RECEIVABLE_COLUMNS = columns<{ identity: string; buyerGstin: string; docum
   },
 )
 
-/** Keeps what a reference stands for; said again otherwise, the first stays. @returns whether it is the same receivable */
+/** Stores the receivable of a reference; an existing one does not change. @returns if it is the same receivable */
 export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
   const identity = identityOf(fields)
   const name = receivableName(identity)
@@ -131,7 +133,7 @@ const RECORD_COLUMNS = columns<Timeline['records'][number]>({
   registryAction: 'registry_action',
 })
 
-/** @returns undefined for a reference that nothing was said of */
+/** @returns undefined for a reference without records */
 export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise<Timeline | undefined> {
   const values = [owner.organisationId, owner.env, ref]
   const records = await query(
@@ -173,7 +175,7 @@ export async function listRecords(
   )
 }
 
-/** What an organisation has recorded of a supplier's receivables from a buyer. */
+/** The records of an organisation about a supplier's receivables from a buyer. */
 export interface PairHistory {
   /** the action of the latest time of each */
   actions: AcceptanceAction[]
@@ -225,7 +227,7 @@ export async function findPairHistory(
   }
 }
 
-/** What was last said of a receivable, by what it is: for its evidence object. */
+/** Returns the latest acceptance action of a receivable, by its identity; for its evidence object. */
 export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Promise<AcceptanceAction | null> {
   return (await acceptancesOf(db, owner, [identity])).get(identity) ?? null
 }
@@ -235,7 +237,7 @@ const ACCEPTANCES_COLUMNS = columns<{ identity: string; action: AcceptanceAction
   action: 'x.action',
 })
 
-/** The same for several; those that nothing was said of are left out. */
+/** Returns the same for several; receivables without records are absent. */
 export async function acceptancesOf(
   db: Knex,
   owner: Owner,

@@ -13,7 +13,7 @@ export async function trustKey(tx: Knex, entityId: string, thumbprint: string, j
   )
 }
 
-/** @returns false where the entity has no such key */
+/** @returns false if the entity has no such key */
 export async function revokeKey(tx: Knex, entityId: string, thumbprint: string): Promise<boolean> {
   const changed = await execute(
     tx,

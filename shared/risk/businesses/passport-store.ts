@@ -27,7 +27,7 @@ const COLUMNS = columns<EntityPassport>({
 const SELECT = typed`SELECT ${COLUMNS}
   FROM entity_passports p JOIN entity_records r ON r.id = p.id JOIN entities e ON e.id = p.entity_id`
 
-/** What a passport is beside its anchored object, which is stored before. */
+/** Stores the data of a passport beside its anchored object, which must be stored before. */
 export async function insertEntityPassport(
   tx: Knex,
   made: { id: string; entityId: string; listN: number; idx: number; credential: string },
@@ -46,7 +46,7 @@ export async function listEntityPassports(db: Knex, entityId: string, limit = 20
   return await query(db, typed`${SELECT} WHERE p.entity_id = ? ORDER BY r.seq DESC LIMIT ?`, [entityId, limit])
 }
 
-/** @returns undefined when this organisation issued none of this id in this environment */
+/** @returns undefined if this organisation issued no such passport in this environment */
 export async function lockEntityPassport(
   tx: Knex.Transaction,
   owner: Owner,

@@ -4,7 +4,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 import { type EntityIdentifiers, isPersonsPan, panOf } from './entity.ts'
 
-/** An entity as an organisation holds it. */
+/** An entity of an organisation. */
 export interface Entity {
   id: string
   vei: string
@@ -14,7 +14,7 @@ export interface Entity {
 
 const COLUMNS = columns<Entity>({ id: 'e.id', vei: 'e.vei', isPerson: 'e.is_person', erasedAt: 'e.erased_at' })
 
-/** @returns undefined when the organisation holds no entity of this identifier, present or former */
+/** @returns undefined if the organisation has no entity with this present or former identifier */
 export async function findEntity(db: Knex, owner: Owner, vei: string): Promise<Entity | undefined> {
   const [row] = await query(
     db,
@@ -26,7 +26,7 @@ export async function findEntity(db: Knex, owner: Owner, vei: string): Promise<E
   return row
 }
 
-/** @returns undefined when none of the organisation's entities has this identifier */
+/** @returns undefined if no entity of the organisation has this identifier */
 export async function findByIdentifier(
   db: Knex,
   owner: Owner,
@@ -42,7 +42,7 @@ export async function findByIdentifier(
   return row
 }
 
-/** The same, whatever register the identifier is of. */
+/** Returns the same for an identifier of any register. */
 export async function findByIdentifierValue(db: Knex, owner: Owner, value: string): Promise<Entity | undefined> {
   const [row] = await query(
     db,
@@ -73,8 +73,8 @@ export async function listEntities(
 }
 
 /**
- * The organisation's entity of an identifier, made when there is none. One that was known by a company number gets the
- * identifier of its PAN, and keeps the former as an alias.
+ * Returns the organisation's entity of an identifier, and creates it if it is missing. An entity known by a company
+ * number gets the identifier of its PAN, and the former one becomes an alias.
  */
 export async function ensureEntity(
   tx: Knex.Transaction,
@@ -153,7 +153,7 @@ export async function listAliases(db: Knex, entityId: string): Promise<string[]>
 
 export type EntityRecordKind = 'VERIFICATION' | 'MEMBERSHIP' | 'OWNERS' | 'PASSPORT' | 'ERASURE'
 
-/** An anchored object about an entity; `sealedValues` is what its commitments stand for. */
+/** An anchored object about an entity; `sealedValues` are the values of its commitments. */
 export interface EntityRecord {
   id: string
   body: string
@@ -207,7 +207,10 @@ export async function listEntityRecords(
   )
 }
 
-/** What an entity did last in an organisation. @param subject keyed hash of the organisation */
+/**
+ * Returns the latest membership state of an entity in an organisation.
+ * @param subject keyed hash of the organisation
+ */
 export async function lastMembership(tx: Knex.Transaction, entityId: string, subject: Buffer): Promise<string | null> {
   await execute(tx, 'SELECT 1 FROM entities WHERE id = ? FOR UPDATE', [entityId])
   const [row] = await query<{ state: string }>(
@@ -219,7 +222,7 @@ export async function lastMembership(tx: Knex.Transaction, entityId: string, sub
   return row?.state ?? null
 }
 
-/** Deletes every value that an entity is known by; the anchored objects stay, and say nothing. @returns how many */
+/** Deletes every identifying value of an entity; the anchored objects remain and reveal nothing. @returns how many */
 export async function eraseEntity(tx: Knex.Transaction, entityId: string): Promise<number> {
   const identifiers = await execute(tx, 'DELETE FROM entity_identifiers WHERE entity_id = ?', [entityId])
   const sealed = await execute(

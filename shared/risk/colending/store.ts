@@ -3,8 +3,8 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 
 /**
- * Takes an inbound event for the rest of this transaction; an equal one that arrives meanwhile waits for our commit.
- * @returns what the partner was answered when it came before; null when it is new
+ * Claims an inbound event for the rest of this transaction; an equal one waits for the commit.
+ * @returns the response that the partner got for it earlier; null if it is new
  */
 export async function takeInbound(tx: Knex, integrationId: string, sourceKey: Buffer): Promise<string | null> {
   await query(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 11))', [

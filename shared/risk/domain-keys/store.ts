@@ -6,21 +6,24 @@ import type { Secrets } from '../../platform/process/secrets.ts'
 import type { DomainKey } from './domain-key.ts'
 import { generateSigningKey, type SigningKey } from './signing-key.ts'
 
-/** What a key names for years. */
+/** Purposes of keys for long-lived identifiers. */
 type KeyPurpose = 'vei' | 'loan-ref' | 'financing-oprf' | 'financing-po' | 'evidence-signing' | SigningPurpose
 
-/** What signs: passports with their status lists, requests to wallets, credentials of the sandbox's issuer. */
+/**
+ * Purposes of signing keys: passports with their status lists, requests to wallets, credentials of the sandbox's
+ * issuer.
+ */
 export type SigningPurpose = 'passport-signing' | 'request-signing' | 'sandbox-issuer'
 
 /** A key as it is made; `record` is the anchored object that announces its public half. */
 export type NewDomainKey = DomainKey & { record: string | null }
 
-/** Any constant: whoever makes domain keys takes the lock (this, hash of environment and purpose). */
+/** Arbitrary constant: the creation of domain keys locks (this, hash of environment and purpose). */
 const DOMAIN_KEYS_LOCK = 7_421
 
 /**
- * The keys of a purpose, the newest epoch first; made once per installation and environment. What is still sealed under
- * the SECRET_KEY before the last rotation is sealed anew.
+ * Returns the keys of a purpose, the newest epoch first, and creates them once per installation and environment.
+ * Encrypts values again that are still sealed under the previous SECRET_KEY.
  * @param make the first keys; runs in the transaction that stores them
  */
 export async function ensureDomainKeys(
@@ -42,8 +45,8 @@ export async function ensureDomainKeys(
 }
 
 /**
- * Makes another key CURRENT, and the one that was PREVIOUS.
- * @param make the new key; undefined where there is to be none. Runs in the transaction that stores it
+ * Makes another key CURRENT, and the CURRENT one PREVIOUS.
+ * @param make the new key; undefined if there must be none. Runs in the transaction that stores it
  * @returns its epoch
  */
 export async function replaceDomainKey(
@@ -111,7 +114,7 @@ async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPur
   return rows.map(({ sealed, ...key }) => ({ ...key, key: Buffer.from(secrets.open('domain-key', sealed), 'base64') }))
 }
 
-/** The purposes for which keys were derived from SECRET_KEY before they were kept: epoch 1 keeps what they named. */
+/** The purposes whose keys were derived from SECRET_KEY before keys were stored; epoch 1 has the same keys. */
 const DERIVED = {
   'loan-ref': 'colending-loan-ref-1',
   'financing-po': 'first-financing-fingerprint-1',
@@ -123,7 +126,7 @@ export function derivedKey(secrets: Secrets, purpose: keyof typeof DERIVED, stat
   return { epoch: 1, state, key: secrets.derive(DERIVED[purpose]), publicKey: null, record: null }
 }
 
-/** The one key of a purpose that is never replaced: entity identifiers, loan references, purchase orders. */
+/** Returns the only key of a purpose that is never replaced: entity identifiers, loan references, purchase orders. */
 export async function ensureKey(
   db: Knex,
   secrets: Secrets,

@@ -8,7 +8,7 @@ import type { RequestFingerprints } from './request-fingerprints.ts'
 /** Days in which requests carry the fingerprints of the epoch before too (docs/spec/evidence-families.md#blind-mode-and-epochs). */
 const OVERLAP_DAYS = 30
 
-/** An epoch whose key may be asked blindly. */
+/** An epoch whose key is available for blind requests. */
 export interface LiveEpoch {
   epoch: number
   state: 'CURRENT' | 'PREVIOUS'
@@ -25,7 +25,7 @@ const LIVE_EPOCH_COLUMNS = columns<LiveEpoch>({
   record: 'record',
 })
 
-/** The newest first; none before the registry was first used. */
+/** The newest first; empty before the registry was first used. */
 export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]> {
   return await query(
     db,
@@ -78,7 +78,10 @@ export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv;
   )
 }
 
-/** Forgets what a retired epoch holds of records that a newer epoch names too: those that are left are what only it finds. */
+/**
+ * Lets the fingerprints of a retired epoch lapse whose records have fingerprints in a newer epoch. The others can only
+ * be found by the retired epoch.
+ */
 export async function dropCovered(tx: Knex.Transaction, { env, epoch }: { env: ApiEnv; epoch: number }): Promise<void> {
   await execute(
     tx,
@@ -97,7 +100,7 @@ const LEFT_BEHIND_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' |
   dealId: 'r.deal_id',
 })
 
-/** Registrations that only a retired epoch names, whose owners are to be told. */
+/** Returns registrations that have fingerprints in a retired epoch only, and whose owners must be notified. */
 export async function leftBehind(
   tx: Knex.Transaction,
   { env, epoch }: { env: ApiEnv; epoch: number },

@@ -49,7 +49,7 @@ export async function insertRegistration(
   )
 }
 
-/** @returns undefined when this organisation has no such registration in this environment */
+/** @returns undefined if this organisation has no such registration in this environment */
 export async function findRegistration(db: Knex, owner: Owner, id: string): Promise<Registration | undefined> {
   const [row] = await query(
     db,
@@ -59,7 +59,7 @@ export async function findRegistration(db: Knex, owner: Owner, id: string): Prom
   return row
 }
 
-/** The registration, whoever's it is, locked for this transaction. @returns undefined when there is none */
+/** Returns a registration of any organisation, locked for this transaction. @returns undefined if there is none */
 export async function lockRegistration(tx: Knex.Transaction, id: string): Promise<Registration | undefined> {
   const [row] = await query(tx, typed`SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? FOR UPDATE`, [id])
   return row
@@ -103,7 +103,7 @@ export async function countOpen(db: Knex, owner: Owner, limit: number): Promise<
   return row?.count ?? 0
 }
 
-/** Moves a registration and what it holds into a state. */
+/** Sets the state of a registration and of its fingerprints. */
 export async function setState(
   tx: Knex.Transaction,
   id: string,
@@ -181,7 +181,7 @@ export async function takeExpiring(
   )
 }
 
-/** Counts checks by others of what a registration holds, by Indian day. */
+/** Counts checks by other organisations of registered receivables, by Indian day. */
 export async function countSightings(tx: Knex, registrationIds: readonly string[]): Promise<void> {
   if (registrationIds.length === 0) return
   await execute(

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** What was registered in an epoch at an hour. */
+/** The registered fingerprints of an epoch at an hour. */
 export interface Snapshot {
   id: string
   env: ApiEnv
@@ -16,11 +16,11 @@ export interface Snapshot {
   record: string
 }
 
-/** How often an epoch is looked at. */
+/** Interval between two snapshots of an epoch. */
 const REFRESH_EVERY = "interval '1 hour'"
-/** For so long proofs are given from a snapshot. */
+/** Time for which proofs from a snapshot are available. */
 const KEPT = "interval '7 days'"
-/** Any constant: whoever takes a snapshot holds the lock (this, hash of environment and epoch). */
+/** Arbitrary constant: a snapshot locks (this, hash of environment and epoch). */
 const SNAPSHOT_LOCK = 7_422
 
 const COLUMNS = columns<Snapshot>({
@@ -95,13 +95,13 @@ export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number):
   return row
 }
 
-/** @returns undefined when this environment has no such snapshot */
+/** @returns undefined if this environment has no such snapshot */
 export async function findSnapshot(db: Knex, env: ApiEnv, id: string): Promise<Snapshot | undefined> {
   const [row] = await query(db, typed`SELECT ${COLUMNS} FROM financing_snapshots WHERE id = ? AND env = ?`, [id, env])
   return row
 }
 
-/** Forgets the keys of snapshots from which no proof is given any more; the newest of an epoch keeps its own. */
+/** Deletes the keys of snapshots without available proofs, except the newest of each epoch. */
 export async function forgetOldKeys(tx: Knex): Promise<void> {
   await execute(
     tx,

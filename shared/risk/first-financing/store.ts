@@ -13,21 +13,21 @@ export interface FirstRecord {
   fingerprints: readonly Fingerprint[]
 }
 
-/** How a record holds what it stands for. */
+/** State and expiry of the fingerprints that a record registers. */
 export interface Holding {
   state: 'REGISTERED' | 'FINANCED'
-  /** of a receivable that a pack presented; a registration has its own time, and an order none */
+  /** of a receivable that a pack presented; a registration has its own expiry, and an order has none */
   expiresAt: Date | null
   /** when it was seen first, if that was under another record */
   firstSeenAt?: Date
 }
 
-/** What has lapsed by its time no longer matches, whether the sweeper has come to it or not. */
+/** An expired record does not match, even before the sweeper has processed it. */
 const LIVE = `f.state IN ('REGISTERED', 'FINANCED') AND coalesce(r.expires_at, f.expires_at, 'infinity') > now()`
 
 /**
- * What is stored under the names of `t(epoch, kind, value)`, as `f`. Each name is looked up by itself: left to the
- * planner the join may read all of an environment for each question, while the table's statistics are of when it was
+ * The stored fingerprints of `t(epoch, kind, value)`, as `f`. LATERAL looks up each one separately: otherwise the
+ * planner may read all fingerprints of an environment for each row, if the table's statistics are from when it was
  * small.
  * @param env the environment, as SQL
  */
@@ -40,9 +40,10 @@ const storedAs = (env: string) => `CROSS JOIN LATERAL (
 const FINGERPRINT_COLUMNS = columns<Fingerprint>({ epoch: 'epoch', kind: 'kind', value: "encode(fingerprint, 'hex')" })
 
 /**
- * Records who presented something first. Where another live record holds the same exact fingerprint the unique index
- * refuses ours, also when both come at the same moment: the loser waits for the winner's commit and then sees it.
- * @returns the fingerprints that were stored now; none when this record was stored before
+ * Stores the fingerprints of a first presentation. If another live record has the same exact fingerprint, the unique
+ * index rejects ours, also if both are inserted concurrently: the second waits for the commit of the first and then
+ * sees it.
+ * @returns the fingerprints that were stored now; empty if this record was stored before
  */
 export async function recordFingerprints(tx: Knex, record: FirstRecord, holding: Holding): Promise<Fingerprint[]> {
   return await query(
@@ -65,8 +66,8 @@ export async function recordFingerprints(tx: Knex, record: FirstRecord, holding:
 }
 
 /**
- * Holds the exact fingerprints of all live epochs, or none: with one of them taken another was first.
- * @returns whether they are held
+ * Registers the exact fingerprints of all live epochs, or none if another record has one of them.
+ * @returns if they are registered
  */
 export async function registerExact(tx: Knex, record: FirstRecord, holding: Holding): Promise<boolean> {
   const exact = record.fingerprints.filter(({ kind }) => kind === 'RF1')
@@ -89,7 +90,10 @@ function columnsOf(fingerprints: readonly Fingerprint[]): [number[], string[], s
   ]
 }
 
-/** Notes that a record presented what another holds: it holds nothing. @returns false when that was noted before */
+/**
+ * Stores that a record presented a receivable that another one has registered.
+ * @returns false if this was stored before
+ */
 export async function recordSighting(tx: Knex, record: FirstRecord): Promise<boolean> {
   const noted = await execute(
     tx,
@@ -147,7 +151,7 @@ export interface FoundMatch extends DisclosedMatch {
   isRegistration: boolean
 }
 
-/** What is looked for, for whom; a record's own fingerprints are left out. */
+/** The fingerprints to look for, and the organisation that looks; a record's own fingerprints are excluded. */
 export interface Sought {
   env: ApiEnv
   organisationId: number
@@ -166,7 +170,7 @@ const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintK
   isRegistration: 'r.id IS NOT NULL',
 })
 
-/** Live records of the same things, others' and one's own, for any number of questions at once. */
+/** Returns live records with equal fingerprints, of any organisation, for several lookups at once. */
 export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
   const requested = sought.flatMap(({ fingerprints, ...rest }, index) =>
     fingerprints.map((fingerprint) => ({ ...rest, ...fingerprint, index })),
@@ -191,7 +195,7 @@ export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<
   return rows.map(({ kind, ...match }) => ({ ...match, class: CLASSES[kind] }))
 }
 
-/** The live record that holds an exact fingerprint. */
+/** The live record that has registered an exact fingerprint. */
 export interface Holder {
   recordId: string
   organisationId: number
@@ -206,7 +210,7 @@ const HOLDER_COLUMNS = columns<Holder>({
   dealId: 'r.deal_id',
 })
 
-/** @returns undefined when nobody holds any of them */
+/** @returns undefined if none of them is registered */
 export async function findHolder(
   tx: Knex,
   env: ApiEnv,
@@ -225,8 +229,8 @@ export async function findHolder(
 }
 
 /**
- * Whether a live record of receivables is named under none of these epochs: who asks under them alone cannot find it,
- * so an empty result proves nothing (docs/spec/evidence-families.md#blind-mode-and-epochs).
+ * Returns true if a live record of receivables has no fingerprint in any of these epochs. A lookup in these epochs
+ * alone cannot find it, so an empty result proves nothing (docs/spec/evidence-families.md#blind-mode-and-epochs).
  */
 export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly number[]): Promise<boolean> {
   const rows = await query(
@@ -242,7 +246,7 @@ export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly num
   return rows.length === 1
 }
 
-/** Records that hold one of these exact fingerprints and whose time is over: another may hold it now. */
+/** Returns expired records that have one of these exact fingerprints, so that another may register it. */
 export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly Fingerprint[]): Promise<string[]> {
   const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
   const rows = await query<{ recordId: string }>(
@@ -256,7 +260,7 @@ export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly F
   return rows.map(({ recordId }) => recordId)
 }
 
-/** Ends what a pack holds of a receivable, so that its own organisation may register it. */
+/** Removes a pack's fingerprints of a receivable, so that its own organisation may register it. */
 export async function dropRegistered(
   tx: Knex,
   recordId: string,

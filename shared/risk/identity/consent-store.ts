@@ -37,7 +37,7 @@ export async function insertConsent(
   )
 }
 
-/** @returns undefined when this organisation has none of this id in this environment */
+/** @returns undefined if this organisation has no such consent in this environment */
 export async function findConsent(db: Knex, owner: Owner, id: string): Promise<Consent | undefined> {
   const [row] = await query(
     db,

@@ -21,7 +21,9 @@ function fromRow({ jwks, ...row }: Row): TrustedIssuer {
   return { ...row, keys: jwks === null ? [] : JSON.parse(jwks) }
 }
 
-/** Who is trusted under a name in an environment: by the operator first, then by the organisation itself. */
+/**
+ * Returns the trusted issuers of a name in an environment: those of the operator first, then those of the organisation.
+ */
 export async function findTrusted(db: Knex, owner: Owner, iss: string): Promise<TrustedIssuer[]> {
   const rows = await query(
     db,
@@ -72,7 +74,7 @@ export async function insertIssuer(
   return inserted === 1
 }
 
-/** @returns false when there is none of this id */
+/** @returns false if there is no such issuer */
 export async function deleteIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: Owner['env'] },

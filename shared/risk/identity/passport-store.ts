@@ -19,7 +19,9 @@ const COLUMNS = columns<Passport>({
   revocation: 'p.revocation',
 })
 
-/** The list in which a new passport gets its place; begun when there is none with room. Held until the transaction ends. */
+/**
+ * Returns the status list for the next passport, and creates one if all are full. Locked until the transaction ends.
+ */
 export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise<number> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`${env}/status-lists`])
   const [open] = await query<{ n: number }>(
@@ -93,13 +95,13 @@ export async function listAllPassports(
   ])
 }
 
-/** @returns undefined when this organisation issued none of this id in this environment */
+/** @returns undefined if this organisation issued no such passport in this environment */
 export async function findOwnPassport(db: Knex, owner: Owner, id: string): Promise<ListedPassport | undefined> {
   const [row] = await query(db, typed`${OF_ORGANISATION} AND p.id = ?`, [owner.organisationId, owner.env, id])
   return row
 }
 
-/** @returns undefined when this organisation issued none of this id in this environment */
+/** @returns undefined if this organisation issued no such passport in this environment */
 export async function lockPassport(tx: Knex.Transaction, owner: Owner, id: string): Promise<Passport | undefined> {
   const [row] = await query(
     tx,
@@ -110,7 +112,7 @@ export async function lockPassport(tx: Knex.Transaction, owner: Owner, id: strin
   return row
 }
 
-/** Whether the passport of an id was revoked, whosever it is, of a subject or of a business. */
+/** Returns true if the passport of an id was revoked, of any organisation, subject or business. */
 export async function isPassportRevoked(db: Knex, id: string): Promise<boolean> {
   const rows = await query(
     db,
@@ -134,7 +136,7 @@ export async function setRevoked(
   ])
 }
 
-/** The environment of a list and the places that are revoked. @returns undefined when there is no such list */
+/** Returns the environment of a list and its revoked positions. @returns undefined if there is no such list */
 export async function readStatusList(db: Knex, n: number): Promise<{ env: ApiEnv; revoked: number[] } | undefined> {
   const [list] = await query<{ env: ApiEnv }>(db, 'SELECT env FROM status_lists WHERE n = ?', [n])
   if (!list) return undefined

@@ -86,36 +86,33 @@ export async function insertPresentation(tx: Knex, made: NewPresentation): Promi
   )
 }
 
-/** @returns undefined when this organisation has none of this id in this environment */
+/** @returns undefined if this organisation has no such presentation in this environment */
 export async function findPresentation(db: Knex, owner: Owner, id: string): Promise<Presentation | undefined> {
-  const [row] = await query(
-    db,
-    typed`SELECT ${COLUMNS} FROM presentations WHERE id = ? AND organisation_id = ? AND env = ?`,
-    [id, owner.organisationId, owner.env],
-  )
+  const sql = typed`SELECT ${COLUMNS} FROM presentations WHERE id = ? AND organisation_id = ? AND env = ?`
+  const [row] = await query(db, sql, [id, owner.organisationId, owner.env])
   return fromRow(row)
 }
 
-const PRESENTATIONS_COLUMNS = columns<{
-  id: string
-  seq: number
-  state: Presentation['state']
-  purpose: string
-  createdAt: Date
-  expiresAt: Date
-}>({ id: 'id', seq: 'seq', state: 'state', purpose: 'purpose', createdAt: 'created_at', expiresAt: 'expires_at' })
+type ListedPresentation = Pick<Presentation, 'id' | 'state' | 'purpose' | 'createdAt' | 'expiresAt'> & { seq: number }
+
+const LISTED_COLUMNS = columns<ListedPresentation>({
+  id: 'id',
+  seq: 'seq',
+  state: 'state',
+  purpose: 'purpose',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+})
 
 /** The newest first, of one subject or of all. @param before of the last row of the page before; null for the first */
 export async function listPresentations(
   db: Knex,
   owner: Owner,
   { subjectId, before, limit }: { subjectId: string | null; before: number | null; limit: number },
-): Promise<
-  { id: string; seq: number; state: Presentation['state']; purpose: string; createdAt: Date; expiresAt: Date }[]
-> {
+): Promise<ListedPresentation[]> {
   return await query(
     db,
-    typed`SELECT ${PRESENTATIONS_COLUMNS} FROM presentations
+    typed`SELECT ${LISTED_COLUMNS} FROM presentations
      WHERE organisation_id = ? AND env = ? AND (?::uuid IS NULL OR subject_id = ?)
        AND (?::bigint IS NULL OR seq < ?) ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, subjectId, subjectId, before, before, limit],
@@ -166,10 +163,8 @@ export async function setReceived(
 
 /** Notes why an answer was turned away that changed nothing else. */
 export async function setReasons(db: Knex, id: string, reasons: readonly string[]): Promise<void> {
-  await execute(db, `UPDATE presentations SET reasons = ? WHERE id = ? AND state IN ('CREATED', 'REQUEST_FETCHED')`, [
-    reasons,
-    id,
-  ])
+  const sql = `UPDATE presentations SET reasons = ? WHERE id = ? AND state IN ('CREATED', 'REQUEST_FETCHED')`
+  await execute(db, sql, [reasons, id])
 }
 
 /** Ends an attempt that was refused; the request is open again, or rejected. */
@@ -186,7 +181,7 @@ export async function setRefused(
   )
 }
 
-/** What a verified answer is kept as. */
+/** The stored result of a verified response. */
 export interface VerifiedPresentation {
   fields: readonly string[]
   issuer: string
@@ -228,7 +223,7 @@ export async function setVerified(tx: Knex.Transaction, id: string, verified: Ve
   )
 }
 
-/** The sealed values while they are kept. @returns undefined once they are purged or erased */
+/** Returns the sealed values until they are purged. @returns undefined once they are purged or erased */
 export async function findValues(db: Knex, id: string, at: Date): Promise<string | undefined> {
   const [row] = await query<{ sealedValues: string }>(
     db,
@@ -245,9 +240,10 @@ export async function purgeValues(db: Knex, at: Date, limit: number): Promise<nu
 }
 
 /**
- * Deletes the values of presentations, and the answers kept for repetitions that hold a credential presented there: the
- * sandbox issues credentials on request, and its answer says all that they do.
- * @param presentations SQL that selects ids @returns of how many presentations
+ * Deletes the values of presentations, and the responses of idempotency keys that contain a presented credential: the
+ * sandbox issues credentials on request, and its response contains all claims.
+ * @param presentations SQL that selects ids
+ * @returns of how many presentations
  */
 export async function deleteValues(
   db: Knex,
@@ -267,7 +263,7 @@ export async function deleteValues(
   return row?.gone ?? 0
 }
 
-/** Ends requests that nobody answered in time. @returns how many */
+/** Ends requests that were not answered in time. @returns how many */
 export async function expirePresentations(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,
@@ -279,8 +275,8 @@ export async function expirePresentations(db: Knex, at: Date, limit: number): Pr
 }
 
 /**
- * Ends answers that could not be verified (their message was given up) and deletes their forms: at retainHours as the
- * values would have gone, in an hour at the earliest. @returns how many
+ * Expires responses whose verification was dead-lettered, and deletes their forms after retainHours, one hour at least.
+ * @returns how many
  */
 export async function endUnsettled(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
@@ -293,12 +289,9 @@ export async function endUnsettled(db: Knex, at: Date, limit: number): Promise<n
   )
 }
 
-/** Where the status of what was presented is looked up, while that is kept. */
+/** Returns the sealed address of the credential's status, until it is purged. */
 export async function findSealedStatus(db: Knex, id: string): Promise<string | undefined> {
-  const [row] = await query<{ sealedStatus: string | null }>(
-    db,
-    'SELECT sealed_status AS "sealedStatus" FROM presentation_values WHERE presentation_id = ?',
-    [id],
-  )
+  const sql = 'SELECT sealed_status AS "sealedStatus" FROM presentation_values WHERE presentation_id = ?'
+  const [row] = await query<{ sealedStatus: string | null }>(db, sql, [id])
   return row?.sealedStatus ?? undefined
 }

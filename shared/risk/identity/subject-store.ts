@@ -29,7 +29,7 @@ export async function insertSubject(
   )
 }
 
-/** @returns undefined when this organisation has none of this id in this environment */
+/** @returns undefined if this organisation has no such subject in this environment */
 export async function findSubject(db: Knex, owner: Owner, id: string): Promise<Subject | undefined> {
   const [row] = await query(
     db,

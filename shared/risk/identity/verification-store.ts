@@ -84,7 +84,7 @@ export async function insertVerification(
   )
 }
 
-/** Whether a presentation has verified a subject before: it does so once. */
+/** Returns true if a presentation has verified a subject before, which it may do once. */
 export async function hasVerified(db: Knex, presentationId: string): Promise<boolean> {
   const rows = await query(db, 'SELECT 1 FROM identity_verifications WHERE presentation_id = ?', [presentationId])
   return rows.length > 0

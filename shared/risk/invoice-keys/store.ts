@@ -32,7 +32,7 @@ export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey
   )
 }
 
-/** Any constant: whoever makes the sandbox's key takes this lock. */
+/** Arbitrary constant: the creation of the sandbox's key takes this lock. */
 const SANDBOX_KEY_LOCK = 7_419_302
 
 /**

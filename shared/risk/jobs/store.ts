@@ -4,7 +4,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type EvidenceJob, type JobKind, type JobOutcome, type Owner, refusalBody, refusalOf } from './job.ts'
 
 export interface NewJob extends Owner {
-  /** the id of what will come of it */
+  /** the id of the result */
   id: string
   kind: JobKind
   idempotencyKey: string | null
@@ -48,8 +48,8 @@ export async function findJobs(db: Knex, ids: readonly string[]): Promise<Eviden
 }
 
 /**
- * Ends a job with its answer, which is also stored under the idempotency key while the caller waits.
- * @param forget whether the same question may be asked again today
+ * Stores the response of a job, also under the idempotency key while the caller waits.
+ * @param forget if the same request may be repeated today
  */
 export async function finishJob(
   tx: Knex.Transaction,
@@ -125,7 +125,7 @@ const OUTCOME_COLUMNS = columns<{ state: JobOutcome['state']; status: number | n
   body: 'body',
 })
 
-/** @returns undefined when this organisation has no such job of this kind in this environment */
+/** @returns undefined if this organisation has no such job of this kind in this environment */
 export async function findOutcome(db: Knex, owner: Owner, kind: JobKind, id: string): Promise<JobOutcome | undefined> {
   const [row] = await query(
     db,

@@ -15,7 +15,7 @@ export async function recordUsage(tx: Knex, unit: UsageUnit): Promise<void> {
   await recordUnits(tx, [unit])
 }
 
-/** The same for several at once. */
+/** Stores the usage of several requests at once. */
 export async function recordUnits(tx: Knex, units: readonly UsageUnit[]): Promise<void> {
   await execute(
     tx,

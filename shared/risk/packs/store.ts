@@ -80,7 +80,7 @@ export interface PackOutcome {
 
 const PACK_OUTCOME_COLUMNS = columns<PackOutcome>({ state: 'state', body: 'body', failureCode: 'failure_code' })
 
-/** @returns undefined when this organisation has no such pack in this environment */
+/** @returns undefined if this organisation has no such pack in this environment */
 export async function findPack(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -130,8 +130,8 @@ const PACKS_COLUMNS = columns<PackListing & { micros: number }>({
 
 /**
  * Newest first.
- * @param before the last of the page before: its time in microseconds since the epoch and its id
- * @param level of the packs to list; null is all, also those that have none yet
+ * @param before the last pack of the previous page: its time in microseconds since the epoch and its id
+ * @param level of the packs to list; null is all, also those without a level
  */
 export async function listPacks(
   db: Knex,
@@ -150,7 +150,7 @@ export async function listPacks(
   return rows
 }
 
-/** What a ready pack is about, for a line of a list. */
+/** The subject of a ready pack, for a list. */
 export interface PackSubject {
   buyer: string
   valueInr: number
@@ -187,7 +187,10 @@ export async function insertOrderRecord(tx: Knex, record: { id: string; packId: 
   ])
 }
 
-/** The anchored object of a pack's order as JSON text. @returns undefined when this pack presented none first */
+/**
+ * Returns the anchored object of a pack's order as JSON text.
+ * @returns undefined if this pack did not present an order first
+ */
 export async function findOrderRecord(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
-/** Bytes of a piece: a reader holds one. */
+/** Bytes of a piece; a reader has one in memory. */
 const PIECE_BYTES = 262_144
 
 /** Keeps a file of a cut; one that is there already stays. */

@@ -33,8 +33,8 @@ export async function findPool(db: Knex, owner: Owner, id: string, lock = false)
 }
 
 /**
- * Lets one transaction at a time make evidence of a pool. The pool's row is not locked meanwhile: who adds receivables
- * does not wait for what is made of those before.
+ * Serialises the creation of evidence of a pool. Does not lock the pool's row, so that receivables can be added at the
+ * same time.
  */
 export async function lockBuilding(tx: Knex.Transaction, poolId: string): Promise<void> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 14))', [poolId])

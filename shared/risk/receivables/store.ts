@@ -14,13 +14,13 @@ export interface ReceivableScope {
   env: ApiEnv
 }
 
-/** What makes a receivable the same one, whoever presents it. */
+/** The fields that identify a receivable, for every lender. */
 export type ReceivableName = Pick<
   ReceivableIdentity,
   'supplierGstin' | 'documentType' | 'documentNumber' | 'documentDate'
 >
 
-/** What is known of a receivable when it is recorded. */
+/** The fields of a receivable that are known when it is recorded. */
 export type ReceivableFacts = Omit<Receivable, 'receivableId' | 'eventType' | 'timestamp' | 'anchor'>
 
 /**
@@ -108,9 +108,9 @@ async function insertReceivables(
 const EVIDENCE_COLUMNS = columns<{ receivableId: string; body: string }>({ receivableId: 'id', body: 'body' })
 
 /**
- * Evidence objects as they were anchored, by id, by the number of the document or by the reference in a pool. Several
- * receivables may have one number or reference.
- * @returns at most two: more than one means that the reference does not say which
+ * Returns anchored evidence objects by id, by document number or by the reference in a pool. Several receivables may
+ * have the same number or reference.
+ * @returns at most two: more than one means that the reference is ambiguous
  */
 export async function findReceivables(
   db: Knex,
@@ -128,7 +128,7 @@ export async function findReceivables(
   )
 }
 
-/** What the organisation's own registrations, among these records, say of a receivable. */
+/** Returns the due date of a receivable by the organisation's own registrations among these records. */
 export async function knownOfReceivable(
   db: Knex,
   { organisationId, env }: ReceivableScope,
@@ -143,7 +143,9 @@ export async function knownOfReceivable(
   return { dueDate: row?.dueDate ?? null }
 }
 
-/** Whether a consumer of securitisation evidence has been given a key at all: in the whole service, or one organisation. */
+/**
+ * Returns true if a consumer of securitisation evidence has a key: in the whole installation, or in one organisation.
+ */
 export async function hasConsumerKey(db: Knex, scope: ReceivableScope | null): Promise<boolean> {
   const [row] = await query<{ exists: boolean }>(
     db,

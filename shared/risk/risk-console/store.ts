@@ -92,7 +92,7 @@ export interface PackShare {
   revokedAt: Date | null
 }
 
-/** @param share `digest` of the token in the link; `days` until it ends by itself */
+/** @param share `digest` of the token in the link; `days` until it expires */
 export async function insertShare(
   tx: Knex,
   share: { id: string; packId: string; digest: Buffer; createdBy: string; days: number },
@@ -122,7 +122,7 @@ export async function listShares(db: Knex, packId: string): Promise<PackShare[]>
   )
 }
 
-/** Ends a link for good. @returns false when the pack has no such live link */
+/** Revokes a link. @returns false if the pack has no such live link */
 export async function revokeShare(tx: Knex, packId: string, id: string): Promise<boolean> {
   const changed = await execute(
     tx,

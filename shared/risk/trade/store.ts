@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Owner } from '../jobs/job.ts'
 
-/** A document: the anchored object, and what its commitments stand for. */
+/** A document: the anchored object, and the values of its commitments. */
 export interface StoredDocument {
   id: string
   body: string
@@ -32,7 +32,7 @@ export async function insertDocument(
 
 const DOCUMENT = columns<StoredDocument>({ id: 'id', body: 'body', sealedValues: 'sealed_values' })
 
-/** Those of the owner's, in the order asked for; what is not theirs is left out. */
+/** Returns the owner's documents in the order of the ids; others are absent. */
 export async function findDocuments(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredDocument[]> {
   return await query(
     db,
@@ -42,7 +42,7 @@ export async function findDocuments(db: Knex, owner: Owner, ids: readonly string
   )
 }
 
-/** Where a page of a list begins: `before` is the seq of the last one seen. */
+/** The start of a page of a list: `before` is the seq of the last row seen. */
 export interface ListPage {
   before: number | null
   limit: number
@@ -60,7 +60,7 @@ export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Pro
   )
 }
 
-/** A verification: the anchored object, and what was asked and answered beside it. */
+/** A verification: the anchored object, and its sealed request and response. */
 export interface StoredVerification {
   id: string
   body: string
@@ -87,7 +87,7 @@ const STORED_VERIFICATION_COLUMNS = columns<StoredVerification>({
   sealedValues: 'sealed_values',
 })
 
-/** Those of the owner's, in the order asked for; what is not theirs is left out. */
+/** Returns the owner's verifications in the order of the ids; others are absent. */
 export async function findVerifications(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredVerification[]> {
   return await query(
     db,
@@ -113,7 +113,10 @@ export async function listVerifications(
   )
 }
 
-/** A pack as it was issued; `proof` is kept once the log includes its record, so that its bag never changes again. */
+/**
+ * A pack as it was issued; `proof` is stored once the log includes its record, so that its bundle does not change
+ * afterwards.
+ */
 export interface StoredTradePack {
   id: string
   title: string | null
@@ -166,7 +169,7 @@ const PACK = columns<StoredTradePack>({
   issuedAt: 'created_at',
 })
 
-/** @returns undefined when this organisation has no such pack in this environment */
+/** @returns undefined if this organisation has no such pack in this environment */
 export async function findTradePack(db: Knex, owner: Owner, id: string): Promise<StoredTradePack | undefined> {
   const [row] = await query(
     db,
@@ -176,7 +179,7 @@ export async function findTradePack(db: Knex, owner: Owner, id: string): Promise
   return row
 }
 
-/** How a pack is listed. */
+/** A pack in a list. */
 export interface ListedTradePack {
   seq: number
   id: string
@@ -197,7 +200,7 @@ export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Pr
   )
 }
 
-/** Keeps the first proof of a pack. @returns the one that is kept */
+/** Stores the first proof of a pack. @returns the stored one */
 export async function saveProof(db: Knex, id: string, proof: string): Promise<string> {
   const [row] = await query<{ proof: string }>(
     db,

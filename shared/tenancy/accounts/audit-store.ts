@@ -25,8 +25,8 @@ export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
 }
 
 /**
- * Writes what an actor did, in the transaction of what was done. What clients of the risk signals ask for is metered
- * (`shared/risk/metering`), and would bury in this log what people did.
+ * Stores the action of an actor, in the transaction of its effect. Requests of risk signals clients are metered instead
+ * (`shared/risk/metering`), because they would hide the actions of people.
  */
 export async function insertActorAudit(
   tx: Knex,
@@ -74,7 +74,7 @@ export interface ListedAudit {
   address: string
 }
 
-/** Which entries of an organisation are asked for. */
+/** Filter of the audit log of an organisation. */
 export interface AuditFilter {
   /** what actions begin with; null for all */
   nouns: readonly string[] | null
@@ -94,7 +94,7 @@ const LISTED_AUDIT_COLUMNS = columns<ListedAudit>({
   address: 'address',
 })
 
-/** What was done in an organisation, newest first. */
+/** Returns the audit log of an organisation, newest first. */
 export async function listAudit(db: Knex, organisationId: number, filter: AuditFilter): Promise<ListedAudit[]> {
   const { nouns, text, beforeId, limit } = filter
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`

@@ -19,14 +19,14 @@ export interface OneTimeLink {
   organisationName: string | null
   email: string
   role: Role | ''
-  /** whether it was opened by the token that only the mail holds */
+  /** true if it was opened by the token that only the mail contains */
   isMailed: boolean
   createdAt: Date
 }
 
 /**
- * Stores a link by the digest of its token. Whatever it replaces is the caller's to delete first.
- * @param link.mailedDigest of a second token for the same link, which is told to nobody but the recipient of the mail
+ * Stores a link by the digest of its token. The caller must delete links that it replaces.
+ * @param link.mailedDigest of a second token for the same link, which is only sent by mail
  */
 export async function insertLink(
   db: Knex,
@@ -83,7 +83,7 @@ export async function findLink(
   return rows[0] ?? null
 }
 
-/** Uses a link up, within the transaction of its effect. @returns false when somebody else was first */
+/** Uses a link, in the transaction of its effect. @returns false if it was used before */
 export async function useLink(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM one_time_links WHERE id = ?', [id])) === 1
 }
@@ -115,7 +115,7 @@ const INVITATION_COLUMNS = columns<Invitation>({
   expiresAt: 'expires_at',
 })
 
-/** The invitations that nobody has accepted yet. */
+/** Returns the invitations that are not accepted yet. */
 export async function listInvitations(db: Knex, organisationId: number): Promise<Invitation[]> {
   return await query(
     db,

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { StoredPasskey } from './passkey.ts'
 
-/** What somebody proves who they are with, beside a password. */
+/** The second factors of a user, beside a password. */
 export interface SecondFactors {
   hasTotp: boolean
   passkeys: ListedPasskey[]
@@ -20,7 +20,7 @@ interface ListedPasskey {
 /** Longer than any challenge is answered after. */
 const CHALLENGE_RETENTION = '1 day'
 
-/** Whether a password alone does not sign this person in. */
+/** Returns true if this user cannot sign in with a password alone. */
 export async function hasSecondFactor(db: Knex, userId: number): Promise<boolean> {
   const rows = await query<{ found: boolean }>(
     db,
@@ -63,7 +63,7 @@ export async function findTotp(db: Knex, userId: number): Promise<StoredTotp | n
   return rows[0] ?? null
 }
 
-/** Begins anew with a secret that nobody has confirmed. @returns false when there is a confirmed one */
+/** Stores a new unconfirmed secret. @returns false if there is a confirmed one */
 export async function beginTotp(db: Knex, userId: number, sealedSecret: string): Promise<boolean> {
   const changed = await execute(
     db,
@@ -122,19 +122,19 @@ export async function notePasskeyUse(tx: Knex, credentialId: string, counter: nu
   await execute(tx, sql, [counter, credentialId])
 }
 
-/** @returns false when the person has none of this id */
+/** @returns false if the user has no such passkey */
 export async function deletePasskey(tx: Knex, userId: number, credentialId: string): Promise<boolean> {
   const sql = 'DELETE FROM user_passkeys WHERE user_id = ? AND credential_id = ?'
   return (await execute(tx, sql, [userId, credentialId])) === 1
 }
 
-/** What was shown before opens nothing any more. */
+/** Replaces all recovery codes; the earlier ones become invalid. */
 export async function replaceRecoveryCodes(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<void> {
   await execute(tx, 'DELETE FROM user_recovery_codes WHERE user_id = ?', [userId])
   await execute(tx, 'INSERT INTO user_recovery_codes (user_id, digest) SELECT ?, unnest(?::bytea[])', [userId, digests])
 }
 
-/** Uses a recovery code up. @returns false when it is none of the person's, or was used */
+/** Uses a recovery code. @returns false if it is not a code of this user, or was used */
 export async function takeRecoveryCode(tx: Knex, userId: number, digests: readonly Buffer[]): Promise<boolean> {
   const sql = 'DELETE FROM user_recovery_codes WHERE user_id = ? AND digest = ANY(?::bytea[])'
   return (await execute(tx, sql, [userId, digests])) === 1

@@ -13,7 +13,7 @@ export interface Session {
   email: string
   name: string
   theme: Theme
-  /** the person's own time zone; empty when they chose none */
+  /** the user's time zone; empty for the default */
   tz: string
   /** the person's rights changed: it must get another id */
   renew: boolean
@@ -54,7 +54,7 @@ export async function findSession(db: Knex, digests: readonly Buffer[]): Promise
   return rows[0] ?? null
 }
 
-/** Which of these sessions still live, unchanged, and belong to members of an organisation. */
+/** Returns which of these sessions are live, unchanged, and belong to members of an organisation. */
 export async function liveSessionsOf(
   db: Knex,
   organisationId: number,
@@ -88,7 +88,7 @@ export async function renewSession(db: Knex, id: number, digest: Buffer): Promis
   return changed === 1
 }
 
-/** Ends one session of a person. @returns false when there is none of this id */
+/** Ends a session of a user. @returns false if there is no such session */
 export async function deleteSession(db: Knex, userId: number, id: number): Promise<boolean> {
   return (await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])) === 1
 }

@@ -22,7 +22,7 @@ const USER_COLUMNS = columns<User>({
   isEmailVerified: 'users.email_verified',
 })
 
-/** @param email in normal form (email.ts). @returns null when there is no such account */
+/** @param email in normal form (email.ts). @returns null if there is no such account */
 export async function findUserByEmail(db: Knex, email: string): Promise<User | null> {
   const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE email = ?`, [email])
   return rows[0] ?? null
@@ -33,7 +33,7 @@ export async function findUser(db: Knex, id: number): Promise<User | null> {
   return rows[0] ?? null
 }
 
-/** For links that name a person; whoever asks has checked their signature. */
+/** For links that name a user; the caller has verified their signature. */
 export async function findUserByUuid(db: Knex, uuid: string): Promise<User | null> {
   const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
@@ -47,17 +47,14 @@ const USERS_COLUMNS = columns<{ userId: string; email: string; name: string; mem
                   WHERE m.user_id = u.id ORDER BY o.name, o.id)`,
 })
 
-/** Everybody of the installation, for its operator, with organisations and roles as `Acme (owner)`. */
+/** Returns all users of the installation, for its operator, with organisations and roles as `Acme (owner)`. */
 export async function listUsers(
   db: Knex,
 ): Promise<{ userId: string; email: string; name: string; memberships: string[] }[]> {
   return await query(db, typed`SELECT ${USERS_COLUMNS} FROM users u ORDER BY u.email`)
 }
 
-/**
- * @param user.isEmailVerified true unless said otherwise
- * @returns null when the address has an account already
- */
+/** @param user.isEmailVerified default true @returns null if the address has an account already */
 export async function insertUser(
   tx: Knex,
   user: { email: string; name: string; passwordHash: string | null; isEmailVerified?: boolean },
@@ -71,7 +68,7 @@ export async function insertUser(
   return rows[0] ?? null
 }
 
-/** The person used a link that only a mail to the address held. */
+/** Marks the address of a user as verified, after a link that only a mail contained was used. */
 export async function verifyUserEmail(tx: Knex, id: number): Promise<void> {
   await execute(tx, 'UPDATE users SET email_verified = true WHERE id = ?', [id])
 }
@@ -83,7 +80,7 @@ export function isTheme(text: string): text is Theme {
   return text === '' || text === 'light' || text === 'dark'
 }
 
-/** How somebody is called, and how pages look to them. */
+/** Stores the name and the page settings of a user. */
 export async function updateProfile(db: Knex, id: number, look: { name: string; theme: Theme }): Promise<void> {
   await execute(db, 'UPDATE users SET name = ?, theme = ? WHERE id = ?', [look.name, look.theme, id])
 }
@@ -109,7 +106,7 @@ export async function updatePassword(tx: Knex, id: number, passwordHash: string)
   await execute(tx, 'DELETE FROM one_time_links WHERE user_id = ? AND purpose = ANY(?::text[])', [id, purposes])
 }
 
-/** Whether somebody can administer this installation; until then a set-up link makes the first one. */
+/** Returns true if the installation has an administrator; before that a set-up link creates the first one. */
 export async function hasAdministrator(db: Knex): Promise<boolean> {
   const rows = await query<{ found: boolean }>(
     db,
@@ -118,7 +115,7 @@ export async function hasAdministrator(db: Knex): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Whether anybody could sign in: an operator may make people before there is an administrator. */
+/** Returns true if any user exists: an operator may create users before there is an administrator. */
 export async function hasAccounts(db: Knex): Promise<boolean> {
   const rows = await query<{ found: boolean }>(db, 'SELECT EXISTS (SELECT 1 FROM users) AS found')
   return rows[0]?.found ?? false
@@ -201,7 +198,7 @@ export async function listMemberships(db: Knex, userId: number): Promise<Members
   )
 }
 
-/** Makes somebody a member; a member already stays what they are. @returns false then */
+/** Adds a member; an existing member does not change. @returns false if the user was a member already */
 export async function insertMembership(
   tx: Knex,
   membership: { organisationId: number; userId: number; role: Role },
@@ -262,7 +259,7 @@ export async function lockOrganisation(tx: Knex, organisationId: number): Promis
   await execute(tx, 'SELECT id FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
 }
 
-/** Organisations nobody owns yet: made by the command line before there was anybody to own them. */
+/** Returns organisations without an owner, which the command line created before there were users. */
 export async function listOwnerless(db: Knex): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,

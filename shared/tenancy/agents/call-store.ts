@@ -4,8 +4,8 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /**
  * Counts a call of a key before it is answered.
- * @param limit calls of a UTC day; null is none
- * @returns false when the day's calls are used up: then nothing is counted
+ * @param limit calls per UTC day; null is unlimited
+ * @returns false if the limit is reached: then the call is not counted
  */
 export async function takeCall(db: Knex, agentKeyId: number, limit: number | null): Promise<boolean> {
   const changed = await execute(
@@ -25,7 +25,7 @@ export interface AgentCall {
   tool: string
   /** SHA-256 of the arguments in canonical JSON */
   argumentsDigest: Buffer
-  /** `OK`, the code of the error, or `CANCELLED` when nobody waited for the answer any more */
+  /** `OK`, the code of the error, or `CANCELLED` if the caller disconnected */
   code: string
   units: number
   durationMs: number

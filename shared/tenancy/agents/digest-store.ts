@@ -12,7 +12,7 @@ export interface OpenDay {
   date: string
 }
 
-/** How long after midnight the last call of a day may still be on its way into the table. */
+/** Time after midnight in which calls of the previous day may still be stored. */
 const SETTLED = '5 minutes'
 /** Days back that are looked at; a service that was away for longer leaves older ones without a digest. */
 const DAYS = 8
@@ -43,7 +43,7 @@ export async function findOpenDays(db: Knex, limit: number): Promise<OpenDay[]> 
   )
 }
 
-/** Takes a day for this transaction. @returns false when somebody else has it */
+/** Claims a day for this transaction. @returns false if another process has claimed it */
 export async function takeDay(tx: Knex, { organisationId, env, date }: OpenDay): Promise<boolean> {
   const taken = await execute(
     tx,

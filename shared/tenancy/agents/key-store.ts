@@ -11,7 +11,7 @@ export interface AgentKey {
   env: ApiEnv
   name: string
   scopes: string[]
-  /** calls in a UTC day; null is no limit of its own */
+  /** calls per UTC day; null is unlimited */
   dailyLimit: number | null
   budgets: Budgets
   /** uuids */
@@ -117,7 +117,7 @@ export async function listAgentKeys(
   )
 }
 
-/** How many keys of this owner work now. */
+/** Counts the active keys of an owner. */
 export async function countActiveAgentKeys(db: Knex, owner: Owner): Promise<number> {
   const [row] = await query<{ n: number }>(
     db,
@@ -128,7 +128,7 @@ export async function countActiveAgentKeys(db: Knex, owner: Owner): Promise<numb
   return row?.n ?? 0
 }
 
-/** Ends a key; one that has ended stays as it is. @returns whether there is such a key */
+/** Revokes a key; a revoked key does not change. @returns if there is such a key */
 export async function revokeAgentKey(tx: Knex, owner: Owner, keyId: string): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -177,7 +177,7 @@ const AGENT_LOGIN_COLUMNS = columns<AgentLogin>({
                       WHERE kp.agent_key_id = k.id AND p.organisation_id = k.organisation_id), '[]')`,
 })
 
-/** @returns undefined when there is no such key */
+/** @returns undefined if there is no such key */
 export async function findAgentLogin(db: Knex, keyId: string): Promise<AgentLogin | undefined> {
   const [login] = await query(
     db,

@@ -4,7 +4,7 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import { DomainError } from '../../errors.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Whose key it is: keys of other organisations and environments are other keys. */
+/** The owner of a key: equal keys of other organisations and environments are different keys. */
 export interface KeyScope {
   organisationId: number
   env: string
@@ -14,14 +14,14 @@ export interface KeyScope {
 /** An answer as it was given first, to be given again byte for byte. */
 export interface StoredAnswer {
   status: number
-  /** the headers that belong to the answer, such as Location */
+  /** the headers of the stored response, for example Location */
   headers: Record<string, string>
   body: string
   /** names what in the body may have to be erased before the answer's time is over; see `forgetAnswers` */
   erasureDigest?: Buffer
 }
 
-/** What is known of a key: nothing, that it is being worked on, another request, or the answer. */
+/** The state of a key: new, in progress, used for another request, or answered. */
 export type KeyState =
   | { state: 'free' }
   | { state: 'in-progress'; retryAfterSeconds: number }
@@ -48,8 +48,8 @@ const DECRYPT_KEY_COLUMNS = columns<{
 })
 
 /**
- * Takes the key for the rest of this transaction and says what is known of it. The advisory lock makes an equal
- * request that arrives meanwhile see `in-progress` at once instead of waiting for our commit.
+ * Locks the key for the rest of this transaction and returns its state. Because of the advisory lock a concurrent equal
+ * request sees `in-progress` immediately and does not wait for the commit.
  */
 export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
   const rows = await query(
@@ -67,7 +67,7 @@ export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerpr
   return { state: 'answered', answer: { status: row.status, headers: row.headers ?? {}, body: row.body } }
 }
 
-/** A request that is to be executed once: its key, and what it asks for. */
+/** A request that must be executed once: its key and its fingerprint. */
 export interface IdempotentRequest {
   scope: KeyScope
   fingerprint: Buffer
@@ -90,8 +90,8 @@ export async function findReplay(
 }
 
 /**
- * Stores the answer of the request that holds the key, in the transaction of its effect.
- * @param retentionDays how long a repetition gets this answer; 1 unless the thing lives longer
+ * Stores the response of the request with this key, in the transaction of its effect.
+ * @param retentionDays how long a repeated request gets this response; default 1
  */
 export async function storeAnswer(
   tx: Knex.Transaction,
@@ -114,8 +114,8 @@ export async function storeAnswer(
 }
 
 /**
- * Marks the key as being worked on by a worker. Until its lease ends an equal request is told to wait; then, or once
- * somebody settles it, `provisional` is the answer. A worker that is faster replaces it with its own.
+ * Leases the key to a worker. Until the lease ends, an equal request must wait; after that, or once the key is settled,
+ * `provisional` is the response. A faster worker replaces it with its own.
  */
 export async function leaseKey(
   tx: Knex.Transaction,

@@ -3,7 +3,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 /** An attempt that has not ended by then counts as failed: its process died. */
 const LEASE = '2 minutes'
-/** How long a published message is waited for before another one is sent. */
+/** Time after which a published message that was not sent is published again. */
 const QUEUED = '1 minute'
 
 /** Stores a mail to be sent, in the transaction of its link. */

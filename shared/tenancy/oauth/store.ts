@@ -10,7 +10,7 @@ export interface ClientRecord {
   organisationId: number
   organisationUuid: string
   env: ApiEnv
-  /** scopes on the client, whatever the organisation is entitled to */
+  /** scopes of the client, independent of the organisation's entitlements */
   scopes: string[]
   /** families the organisation is entitled to now */
   families: string[]
@@ -30,7 +30,7 @@ const CLIENT = columns<ClientRecord>({
   families: 'ARRAY(SELECT family FROM organisation_families f WHERE f.organisation_id = c.organisation_id)',
 })
 
-/** @returns undefined when there is no such client */
+/** @returns undefined if there is no such client */
 export async function findClient(db: Knex, clientId: string): Promise<ClientRecord | undefined> {
   const rows = await query(
     db,
@@ -77,10 +77,10 @@ export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
   return rows
 }
 
-/** Any constant: whoever makes or rotates token keys takes this lock. */
+/** Arbitrary constant: the creation and rotation of token keys take this lock. */
 const TOKEN_KEYS_LOCK = 7_419_301
 
-/** Stores first keys unless somebody else was faster; `keys` has one per (algorithm, role). */
+/** Stores the first keys unless another process did; `keys` has one per (algorithm, role). */
 export async function insertFirstKeys(
   db: Knex,
   keys: readonly { key: NewTokenKey; role: 'CURRENT' | 'NEXT'; sealed: string }[],

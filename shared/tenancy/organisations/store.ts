@@ -11,24 +11,20 @@ export interface Organisation {
 
 const ORGANISATION_COLUMNS = columns<Organisation>({ id: 'id', uuid: 'uuid', name: 'name' })
 
-/** The organisation of this name, made when there is none. The oldest when several share it. */
+/** Returns the organisation of this name, the oldest if there are several; creates it if there is none. */
 export async function ensureOrganisation(tx: Knex.Transaction, name: string): Promise<Organisation> {
   // Two commands at the same moment make one organisation: names are not unique by themselves.
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
-  const rows = await query(
-    tx,
-    typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE name = ? ORDER BY id LIMIT 1`,
-    [name],
-  )
+  const sql = typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE name = ? ORDER BY id LIMIT 1`
+  const rows = await query(tx, sql, [name])
   if (rows[0]) return rows[0]
   return await insertOrganisation(tx, name)
 }
 
-/** A new organisation, whatever others are called. */
+/** Creates an organisation; names need not be unique. */
 export async function insertOrganisation(tx: Knex, name: string): Promise<Organisation> {
-  const rows = await query(tx, typed`INSERT INTO organisations (name) VALUES (?) RETURNING ${ORGANISATION_COLUMNS}`, [
-    name,
-  ])
+  const sql = typed`INSERT INTO organisations (name) VALUES (?) RETURNING ${ORGANISATION_COLUMNS}`
+  const rows = await query(tx, sql, [name])
   const [organisation] = rows
   if (!organisation) throw new Error('the organisation was not stored')
   return organisation
@@ -39,7 +35,14 @@ export async function renameOrganisation(tx: Knex, id: number, name: string): Pr
   await execute(tx, 'UPDATE organisations SET name = ? WHERE id = ?', [name, id])
 }
 
-const ORGANISATIONS_COLUMNS = columns<{ organisationId: string; name: string; people: number; projects: number }>({
+interface ListedOrganisation {
+  organisationId: string
+  name: string
+  people: number
+  projects: number
+}
+
+const LISTED_COLUMNS = columns<ListedOrganisation>({
   organisationId: 'o.uuid',
   name: 'o.name',
   people: '(SELECT count(*) FROM memberships m WHERE m.organisation_id = o.id)',
@@ -47,25 +50,23 @@ const ORGANISATIONS_COLUMNS = columns<{ organisationId: string; name: string; pe
 })
 
 /** Every organisation of the installation, for its operator. */
-export async function listOrganisations(
-  db: Knex,
-): Promise<{ organisationId: string; name: string; people: number; projects: number }[]> {
-  return await query(db, typed`SELECT ${ORGANISATIONS_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
+export async function listOrganisations(db: Knex): Promise<ListedOrganisation[]> {
+  return await query(db, typed`SELECT ${LISTED_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
 }
 
-/** @returns undefined when there is none */
+/** @returns undefined if there is none */
 export async function findOrganisation(db: Knex, uuid: string): Promise<Organisation | undefined> {
   const rows = await query(db, typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE uuid = ?`, [uuid])
   return rows[0]
 }
 
-/** What an organisation is called. @returns undefined when there is none */
+/** Returns the name of an organisation. @returns undefined if there is none */
 export async function findOrganisationName(db: Knex, id: number): Promise<string | undefined> {
   const [row] = await query<{ name: string }>(db, 'SELECT name FROM organisations WHERE id = ?', [id])
   return row?.name
 }
 
-/** Adds entitlements; those held already stay. */
+/** Adds entitlements; existing ones do not change. */
 export async function grantFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(
     db,
@@ -127,21 +128,14 @@ export async function insertClient(tx: Knex.Transaction, client: NewClient): Pro
   return id
 }
 
-async function insertSecret(
-  tx: Knex.Transaction,
-  id: number,
-  secret: { prefix: string; digest: Buffer },
-): Promise<void> {
-  await execute(tx, 'INSERT INTO client_secrets (client_id, prefix, digest) VALUES (?, ?, ?)', [
-    id,
-    secret.prefix,
-    secret.digest,
-  ])
+async function insertSecret(tx: Knex.Transaction, id: number, secret: NewClient['secret']): Promise<void> {
+  const sql = 'INSERT INTO client_secrets (client_id, prefix, digest) VALUES (?, ?, ?)'
+  await execute(tx, sql, [id, secret.prefix, secret.digest])
 }
 
 /**
- * Adds a secret and revokes all but the newest before it, so that two are active.
- * @returns false when there is no such client
+ * Adds a secret and revokes all earlier ones except the newest, so that two are active.
+ * @returns false if there is no such client
  */
 export async function rotateSecret(
   tx: Knex.Transaction,
@@ -215,12 +209,11 @@ const CLIENT_LISTING_COLUMNS = columns<ClientListing>({
 
 /** Every client of the installation, for the operator. */
 export async function listClients(db: Knex): Promise<ClientListing[]> {
-  const rows = await query(
+  return await query(
     db,
     typed`SELECT ${CLIENT_LISTING_COLUMNS}
      FROM clients c JOIN organisations o ON o.id = c.organisation_id ORDER BY c.id`,
   )
-  return rows
 }
 
 /** Stores the digest of an `x-api-key`. */
@@ -235,11 +228,11 @@ export async function insertConsumerKey(
   )
 }
 
-/** Whether the organisation of a row is entitled to a family now. */
+/** SQL that is true if the organisation of a row is entitled to a family now. */
 const entitledTo = (family: Family, row: string) =>
   `EXISTS (SELECT FROM organisation_families f WHERE f.organisation_id = ${row}.organisation_id AND f.family = '${family}')`
 
-/** Who holds a key or secret of an organisation. */
+/** The owner of a key or secret of an organisation. */
 interface Holder {
   organisationId: number
   organisationUuid: string
@@ -255,7 +248,7 @@ const HOLDER_COLUMNS = columns<Holder>({
   isEntitled: entitledTo('securitisation', 'k'),
 })
 
-/** Whose `x-api-key` this is. @returns undefined when no live key has one of these digests */
+/** Returns the owner of an `x-api-key`. @returns undefined if no live key has one of these digests */
 export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promise<Holder | undefined> {
   const rows = await query(
     db,
@@ -279,7 +272,11 @@ export async function insertLmsIntegration(
   )
 }
 
-const LMS_INTEGRATION_COLUMNS = columns<Holder & { sealedSecret: string | null }>({
+interface LmsIntegration extends Holder {
+  sealedSecret: string | null
+}
+
+const LMS_INTEGRATION_COLUMNS = columns<LmsIntegration>({
   organisationId: 'i.organisation_id',
   organisationUuid: 'o.uuid',
   env: 'i.env',
@@ -287,11 +284,8 @@ const LMS_INTEGRATION_COLUMNS = columns<Holder & { sealedSecret: string | null }
   isEntitled: entitledTo('colending', 'i'),
 })
 
-/** @returns undefined when there is no such integration; `sealedSecret` null when it is not provisioned */
-export async function findLmsIntegration(
-  db: Knex,
-  id: string,
-): Promise<(Holder & { sealedSecret: string | null }) | undefined> {
+/** @returns undefined if there is no such integration; `sealedSecret` is null if it is not provisioned */
+export async function findLmsIntegration(db: Knex, id: string): Promise<LmsIntegration | undefined> {
   const rows = await query(
     db,
     typed`SELECT ${LMS_INTEGRATION_COLUMNS} FROM lms_integrations i JOIN organisations o ON o.id = i.organisation_id

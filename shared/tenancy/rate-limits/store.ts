@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Tokens asked of one bucket. A bucket that does not exist yet is full. */
+/** Tokens requested from one bucket. A bucket that does not exist yet is full. */
 export interface TokenRequest {
   bucket: string
   wanted: number
@@ -64,7 +64,7 @@ export async function returnTokens(db: Knex, buckets: readonly { bucket: string;
   )
 }
 
-/** Forgets buckets that nobody took from for an hour: by then each is full again. */
+/** Deletes buckets that were not used for an hour; they are full again. */
 export async function pruneBuckets(db: Knex): Promise<void> {
   await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
 }

@@ -6,9 +6,9 @@ import type { TileId } from './tile-path.ts'
 import type { Tile } from './tiles.ts'
 
 /**
- * Stores the log entry of an object in the caller's transaction. The block may be shown once that has committed; the
- * entry is in a signed checkpoint about a second later.
- * @param object without its anchor; must hold a random id
+ * Stores the log entry of an object in the caller's transaction. The anchor may be shown after the commit; the entry is
+ * in a signed checkpoint about a second later.
+ * @param object without its anchor; must contain a random id
  * @param timestamp ISO 8601 UTC with milliseconds
  * @param note for webhook payloads, see ANCHOR_NOTE
  */
@@ -52,7 +52,7 @@ export async function insertEntry(tx: Knex, env: ApiEnv, txId: string, entry: Ui
   ])
 }
 
-/** A published checkpoint. `note` has the log's own signature; cosignature lines are kept apart. */
+/** A published checkpoint. `note` has the log's own signature; cosignature lines are stored separately. */
 export interface PublishedCheckpoint {
   size: number
   root: Buffer
@@ -94,7 +94,7 @@ export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
 /** Any constant: the sequencers of a log take the lock (this, hash of the env). */
 const LOG_LOCK = 7_419
 
-/** Whether this transaction alone advances the log until it ends. */
+/** Tries to lock the log until the transaction ends, so that one transaction advances it. */
 export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
   const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
     LOG_LOCK,
@@ -103,7 +103,7 @@ export async function tryLockLog(tx: Knex.Transaction, env: ApiEnv): Promise<boo
   return rows[0]?.locked === true
 }
 
-/** How many entries have a place in the log, published or not. */
+/** Returns how many entries have a position in the log, published or not. */
 export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
   const rows = await query<{ size: number }>(
     db,
@@ -152,7 +152,7 @@ const TILES_COLUMNS = columns<{ level: number; index: number; data: Buffer }>({
   data: 'data',
 })
 
-/** Reads tiles; a stored one may be wider than asked. @returns a reader that knows these tiles only */
+/** Reads tiles; a stored one may be wider than requested. @returns a reader of these tiles only */
 export async function readTiles(
   db: Knex,
   env: ApiEnv,
@@ -186,7 +186,7 @@ export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]):
 
 const CHECKPOINT_NOTES_COLUMNS = columns<{ size: number; note: string }>({ size: 'size', note: 'note' })
 
-/** What was signed, smallest tree first. */
+/** Returns the signed checkpoints, the smallest tree first. */
 export async function checkpointNotes(db: Knex, env: ApiEnv): Promise<{ size: number; note: string }[]> {
   return await query(db, typed`SELECT ${CHECKPOINT_NOTES_COLUMNS} FROM log_checkpoints WHERE env = ? ORDER BY size`, [
     env,
@@ -225,7 +225,7 @@ export async function addCosignatures(
   )
 }
 
-/** Where an entry stands. `seq` is null until it has a place. */
+/** The position of an entry. `seq` is null until it is assigned. */
 export interface FoundEntry {
   seq: number | null
   entry: Buffer
@@ -234,7 +234,7 @@ export interface FoundEntry {
 
 const FOUND_ENTRY_COLUMNS = columns<FoundEntry>({ seq: 'seq', entry: 'entry', storedAt: 'created_at' })
 
-/** @returns undefined when no log of this environment holds it */
+/** @returns undefined if no log of this environment contains it */
 export async function findEntry(db: Knex, env: ApiEnv, leaf: Buffer): Promise<FoundEntry | undefined> {
   const rows = await query(db, typed`SELECT ${FOUND_ENTRY_COLUMNS} FROM log_entries WHERE env = ? AND leaf_hash = ?`, [
     env,

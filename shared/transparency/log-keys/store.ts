@@ -29,8 +29,9 @@ export async function findLogKey(db: Knex, env: ApiEnv): Promise<NoteKey | undef
 }
 
 /**
- * The signer of a log. The first to ask makes its key; its origin is the address of the API at that moment, and stays.
- * @throws Error when SECRET_KEY is not the one under which the seed was sealed
+ * Returns the signer of a log. The first call creates its key; its origin is the address of the API at that time, and
+ * does not change.
+ * @throws Error if the seed was sealed under another SECRET_KEY
  */
 export async function ensureLogSigner(db: Knex, secrets: Secrets, env: ApiEnv, publicUrl: string): Promise<NoteSigner> {
   const known = await readLogKey(db, env)

@@ -3,10 +3,10 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { CheckpointReceipt } from '../anchoring/checkpoint-adapter.ts'
 
-/** Any constant: whoever talks to outside networks for a log takes the lock (this, hash of the env). */
+/** Arbitrary constant: requests to external networks for a log lock (this, hash of the environment). */
 const RECEIPT_LOCK = 7_420
 
-/** Whether this transaction alone talks to outside networks for the log until it ends. */
+/** Tries to lock the external networks of a log until the transaction ends. */
 export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promise<boolean> {
   const rows = await query<{ locked: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?, hashtext(?)) AS locked', [
     RECEIPT_LOCK,
@@ -15,7 +15,7 @@ export async function tryLockReceipts(tx: Knex.Transaction, env: ApiEnv): Promis
   return rows[0]?.locked === true
 }
 
-/** Whether a network was given a checkpoint of this log within so many seconds. */
+/** Returns true if a checkpoint of this log was submitted to a network within so many seconds. */
 export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string, seconds: number): Promise<boolean> {
   const rows = await query(
     db,
@@ -25,7 +25,7 @@ export async function wasSubmittedWithin(db: Knex, env: ApiEnv, network: string,
   return rows.length > 0
 }
 
-/** Whether a network has this checkpoint already. */
+/** Returns true if a network has this checkpoint already. */
 export async function hasReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<boolean> {
   const rows = await query(db, 'SELECT 1 FROM log_receipts WHERE env = ? AND size = ? AND network = ?', [
     env,
@@ -69,7 +69,7 @@ export async function dueReceipts(
   }))
 }
 
-/** Asks again later. */
+/** Delays the next request for a receipt. */
 export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, network: string): Promise<void> {
   await execute(
     db,

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Knex } from 'knex'
-import { columns, query, typed } from '../../../shared/platform/database/sql.ts'
+import { columns, query, typed } from '#shared/platform/database/sql.ts'
 
 interface Job {
   id: number

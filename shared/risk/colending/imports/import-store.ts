@@ -68,7 +68,7 @@ export async function lockImport(tx: Knex.Transaction, id: string, recordNo: num
   return rows.length === 1
 }
 
-/** Stores how far an import has come, with what it came by. */
+/** Stores the progress of an import and its results. */
 export async function storeProgress(
   tx: Knex.Transaction,
   id: string,

@@ -79,7 +79,7 @@ const ERRORS_COLUMNS = columns<ListedLine & { n: number }>({
   code: 'code',
 })
 
-/** @param page `after` is the number of the last one seen; `isSkipped` asks for skipped records instead */
+/** @param page `after` is the number of the last row seen; `isSkipped` selects skipped records instead */
 export async function listErrors(
   db: Knex,
   importId: string,

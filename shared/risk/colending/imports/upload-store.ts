@@ -10,7 +10,7 @@ export interface NewUpload extends Owner {
   requestedMapping: string | null
 }
 
-/** Begins an upload. Nobody sees it before it is received. */
+/** Starts an upload, which is invisible until it is complete. */
 export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
   await execute(
     db,

@@ -10,7 +10,7 @@ export interface PackSource {
   body: string | null
   /** JSON text; null unless READY */
   evidence: string | null
-  /** JSON text of the pair's dilution on the day of the pack; null where nobody had it measured */
+  /** JSON text of the pair's dilution on the day of the pack; null if it was not measured */
   dilution: string | null
 }
 
@@ -29,7 +29,7 @@ const PACK_SOURCE_COLUMNS = columns<PackSource>({
   dilution: 'j.body',
 })
 
-/** @returns undefined when this organisation has no such pack in this environment */
+/** @returns undefined if this organisation has no such pack in this environment */
 export async function findPackSource(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -75,7 +75,10 @@ export async function insertPdf(
   ])
 }
 
-/** The anchored statement about a file of this hash, as JSON text. @returns undefined when we composed no such file */
+/**
+ * Returns the anchored statement about a file of this hash, as JSON text.
+ * @returns undefined if we composed no such file
+ */
 export async function findPdfStatement(db: Knex, sha256: Buffer): Promise<string | undefined> {
   const rows = await query<{ statement: string }>(db, 'SELECT statement FROM pack_pdfs WHERE sha256 = ? LIMIT 1', [
     sha256,
