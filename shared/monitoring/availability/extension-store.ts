@@ -120,10 +120,6 @@ function keyOf({ listener, from, shards, kind }: Gap): string {
 const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval '1 second',
   CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
 
-/**
- * Locks overdue checks that no ping has locked. Checks that are no longer overdue are returned without a lock, so that
- * their next check time can be updated.
- */
 const CANDIDATE_COLUMNS = columns<Candidate>({
   id: 'id',
   isDoubtful: `rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM requested)`,
@@ -144,7 +140,11 @@ const CANDIDATE_COLUMNS = columns<Candidate>({
   scheme: '(SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1)',
 })
 
-// The second SELECT lists its columns in the order of CANDIDATE_COLUMNS.
+/**
+ * Locks overdue checks that no ping has locked. Checks that are no longer overdue are returned without a lock, so that
+ * their next check time can be updated.
+ * The second SELECT has its columns in the order of CANDIDATE_COLUMNS.
+ */
 const CANDIDATES = typed`
   WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before, ${timestampOf('?::bigint')} AS doubt),
   due AS (

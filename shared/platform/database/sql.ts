@@ -30,6 +30,9 @@ type Rows<P extends Part> = P extends Typed<infer Row> ? (parts: { row: Row }) =
 type RowOf<P extends Part> =
   Rows<P> extends (parts: infer Boxes extends { row: unknown }) => void ? Boxes['row'] : never
 
+/** Per place in the code the last text, so that a statement on a hot path is built and hashed once. */
+const built = new WeakMap<TemplateStringsArray, { parts: readonly Part[]; sql: string }>()
+
 /**
  * Tags a statement that contains column lists: typed`SELECT ${CHECK_COLUMNS} FROM checks WHERE id = ?`. The lists decide
  * the row type. All parts are inserted as text, so values must be passed as `?`.
@@ -38,7 +41,11 @@ export function typed<const P extends readonly Part[]>(
   text: TemplateStringsArray,
   ...parts: P
 ): Typed<RowOf<P[number]>> {
-  return String.raw({ raw: text }, ...parts) as Typed<RowOf<P[number]>>
+  const last = built.get(text)
+  const isSame = last?.parts.every((part, index) => part === parts[index])
+  const sql = isSame && last ? last.sql : String.raw({ raw: text }, ...parts)
+  if (!isSame) built.set(text, { parts, sql })
+  return sql as Typed<RowOf<P[number]>>
 }
 
 /** Runs one statement and returns its rows, of the type of its column lists. */

@@ -36,6 +36,9 @@ test('requires that a row type equals its column list', (t) => {
   t.is(typeof compiled, 'function')
 })
 
-test('inserts column lists into a statement', (t) => {
-  t.is(typed`SELECT ${NAME_COLUMNS} FROM jobs LIMIT ${2}` as string, 'SELECT name FROM jobs LIMIT 2')
+test('inserts column lists and other text into a statement, each time', (t) => {
+  const listed = (limit: number) => typed`SELECT ${NAME_COLUMNS} FROM jobs LIMIT ${limit}` as string
+  t.is(listed(2), 'SELECT name FROM jobs LIMIT 2')
+  t.is(listed(2), 'SELECT name FROM jobs LIMIT 2')
+  t.is(listed(3), 'SELECT name FROM jobs LIMIT 3')
 })
