@@ -37,7 +37,10 @@ const DELIVERY_COLUMNS = columns<Delivery>({
   finishedAt: 'd.finished_at',
 })
 
-/** Newest first. @param page before: seq of the last one of the page before; readable: types of events, null is all */
+/**
+ * Lists the newest first.
+ * @param page before: seq of the last one of the page before; readable: types of events, null is all
+ */
 export async function listDeliveries(
   db: Knex,
   endpointId: string,
@@ -103,7 +106,7 @@ export async function listAttempts(db: Knex, deliveryId: string): Promise<Attemp
 
 const RESPONSE_COLUMNS = columns<{ response: Buffer | null }>({ response: 'response' })
 
-/** The same with the beginning of each answer, for the operator alone. */
+/** Returns the same with the beginning of each response, for the operator only. */
 export async function listAttemptsWithAnswers(
   db: Knex,
   deliveryId: string,
@@ -187,7 +190,10 @@ export async function listEndpointRates(db: Knex, endpointIds: readonly string[]
 
 const NEXT_ATTEMPTS_COLUMNS = columns<{ id: string; at: Date }>({ id: 'e.id', at: 'greatest(d.at, e.paused_until)' })
 
-/** When endpoints that wait for it are tried next, by their ids: the earliest that is owed, and not before its pause ends. */
+/**
+ * Returns the next attempt of endpoints with pending deliveries, by their ids: the earliest due time, and not before
+ * the endpoint's pause ends.
+ */
 export async function listNextAttempts(db: Knex, endpointIds: readonly string[]): Promise<Map<string, Date>> {
   const rows = await query(
     db,

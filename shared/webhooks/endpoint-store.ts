@@ -63,7 +63,7 @@ export async function countEndpoints(tx: Knex, { organisationId, env }: Endpoint
   return row?.count ?? 0
 }
 
-/** In order of creation, after one of them. */
+/** Returns endpoints in the order of creation, after one of them. */
 export async function listEndpoints(
   db: Knex,
   scope: EndpointScope & { after: { createdAt: string; id: string } | null; limit: number },
@@ -213,7 +213,7 @@ export async function listInactive(db: Knex): Promise<EndpointListing[]> {
 
 const ENDPOINT_SCOPE_COLUMNS = columns<EndpointScope>({ organisationId: 'organisation_id', env: 'env' })
 
-/** The scope of an endpoint of any organisation, for the operator. */
+/** Returns the scope of an endpoint of any organisation, for the operator. */
 export async function scopeOfEndpoint(db: Knex, id: string): Promise<EndpointScope | undefined> {
   const rows = await query(
     db,

@@ -47,7 +47,7 @@ export async function groupOpenings(
   return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
 }
 
-/** Of these policies those that gather a digest of outages at this moment. */
+/** Returns which of these policies have an open digest of outages. */
 export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]): Promise<Set<number>> {
   if (policyIds.length === 0) return new Set()
   const rows = await query<{ id: number }>(

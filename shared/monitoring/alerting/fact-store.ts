@@ -138,8 +138,8 @@ const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
 })
 
 /**
- * The digests that incidents are part of, as messages: a recovery is sent like its outage. A gathered digest counts as
- * attempted, but not one that a limit suppressed.
+ * Returns the digests that contain incidents, as notifications: a recovery is sent like its outage. A sent digest
+ * counts as attempted, but not one that a limit suppressed.
  */
 export async function digestsOf(
   tx: Knex,
@@ -162,7 +162,7 @@ const FINISHES_COLUMNS = columns<Finish & { checkId: number }>({
   ok: 'newest.ok',
 })
 
-/** The newest finishes of checks, oldest first; without those of sources that do not count. */
+/** Returns the newest finishes of checks, oldest first; without those of sources that do not count. */
 export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
   if (checkIds.length === 0) return []
   return await query(

@@ -13,7 +13,11 @@ export interface WaitingFlip {
   reason: FlipReason
 }
 
-/** After a day a change is news only for as long as its check is still so. `checks` is joined. @param flip its alias */
+/**
+ * Returns a condition that is true if a flip needs a notification: for one day, and afterwards while its check still
+ * has that status. `checks` must be joined.
+ * @param flip its alias
+ */
 export const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
 
 /**

@@ -55,7 +55,7 @@ export interface IncidentFilter {
   beforeN: number | null
 }
 
-/** The incidents of a project that pass all filters, newest first. */
+/** Returns the incidents of a project that pass all filters, newest first. */
 export async function listIncidents(
   db: Knex,
   projectId: number,
@@ -173,7 +173,7 @@ const SHOWN_DECISION_COLUMNS = columns<ShownDecision>({
 })
 
 /**
- * The decisions about a check, newest first.
+ * Returns the decisions about a check, newest first.
  * @param range.beforeId older than this one
  * @param range.flipId only those about this change, and about the incident that it began, joined or ended
  */

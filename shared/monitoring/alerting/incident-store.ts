@@ -76,7 +76,7 @@ const NEWEST_INCIDENTS_COLUMNS = columns<{ checkId: number; id: string }>({
   id: 'newest.id',
 })
 
-/** The newest incident of each check that has one. */
+/** Returns the newest incident of each check that has one. */
 export async function newestIncidents(
   tx: Knex,
   checkIds: readonly number[],

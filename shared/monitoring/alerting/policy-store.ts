@@ -20,7 +20,7 @@ const COLUMNS = columns<StoredPolicy>({
   version: 'version',
 })
 
-/** The policies of projects, the oldest first. */
+/** Returns the policies of projects, the oldest first. */
 export async function policiesOf(db: Knex, projectIds: readonly number[]): Promise<StoredPolicy[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`, [
     projectIds,
@@ -42,7 +42,7 @@ const ALERT_RULES_COLUMNS = columns<AlertRules>({
   hasParents: "parents <> '[]'",
 })
 
-/** The rules of those checks that have any. */
+/** Returns the alert rules of checks, without checks that have none. */
 export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promise<AlertRules[]> {
   return await query(db, typed`SELECT ${ALERT_RULES_COLUMNS} FROM check_rules WHERE check_id = ANY(?::bigint[])`, [
     checkIds,
@@ -91,7 +91,7 @@ export async function deletePolicy(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM alert_policies WHERE id = ?', [id])) === 1
 }
 
-/** Something that decides about alerts was changed: alerters drop what they remember, and look at what is open. */
+/** Invalidates the alerters' cache and makes open incidents due, after a change of alert settings. */
 export async function alertingChanged(tx: Knex, projectId: number): Promise<void> {
   await execute(tx, 'UPDATE projects SET alerting_version = alerting_version + 1 WHERE id = ?', [projectId])
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE project_id = ? AND resolved_at IS NULL', [projectId])
@@ -114,7 +114,7 @@ const RULES_COLUMNS = columns<RuleFields & { id: number }>({
   previews: 'r.previews',
 })
 
-/** The rules of those checks that have any, by the id of the check. */
+/** Returns the rules of checks by the id of the check, without checks that have none. */
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
   const rows = await query(
     db,

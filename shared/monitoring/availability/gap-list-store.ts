@@ -76,7 +76,7 @@ export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; f
   )
 }
 
-/** The bits of the shards in use, for `shards & mask = mask`. */
+/** Returns the bits of the shards in use, for `shards & mask = mask`. */
 function maskOf(shards: number): [string, string] {
   const mask = String(BigInt.asIntN(64, shards >= 64 ? ALL_SHARDS : (1n << BigInt(shards)) - 1n))
   return [mask, mask]

@@ -134,7 +134,7 @@ const LISTENERS_COLUMNS = columns<{ id: number; scheme: string | null }>({
   scheme: '(SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1)',
 })
 
-/** The listeners that checks ping, by the id of the check. */
+/** Returns the listeners that checks ping, by the id of the check. */
 export async function listenersOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Listener>> {
   const rows = await query(db, typed`SELECT ${LISTENERS_COLUMNS} FROM unnest(?::bigint[]) AS t(id)`, [checkIds])
   return new Map(rows.map(({ id, scheme }) => [id, listenerOf(scheme)]))

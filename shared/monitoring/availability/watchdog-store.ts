@@ -45,7 +45,7 @@ const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: s
   problem: 'watchdog_problem',
 })
 
-/** When the monitor outside last answered, null when it never did; and what went wrong since, null when nothing did. */
+/** Returns when the external monitor last answered, null if never, and the error since, null if there was none. */
 export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {
   const [row] = await query(db, typed`SELECT ${WATCHDOG_COLUMNS} FROM (SELECT) one LEFT JOIN installation ON true`)
   if (!row) throw new Error('the database did not tell its time')

@@ -32,21 +32,23 @@ export interface Swept {
 }
 
 /**
- * Takes checks down that are overdue, a page at a time, most overdue first:
+ * Takes overdue checks down, a page at a time, most overdue first:
  *
- * 1. due: locks the marks that have passed. Only now are deadlines read, so that one which a ping brings nearer
- *    meanwhile is either seen, or its writer waits for this transaction to move the mark it then lowers.
- * 2. seen: reads their checks, each once, in the order in which they lie. Of those past their deadline, still due: locks
- *    them, unless a ping holds one, which is left for the next sweep. For a check whose deadline a ping has moved on, the
- *    mark follows it; without a deadline the mark goes. Neither touches `checks`.
- * 3. flipped: they go down and lose deadline and mark. No index of `checks` is touched.
- * 4. recorded: a flip each, dated at the deadline.
- * 5. sent: one message for all of them, which wakes the alerter; published by the caller after the commit.
+ * 1. due: locks rows of check_deadlines whose time has passed. Deadlines are read only after this. A ping that makes a
+ *    deadline earlier at the same time is therefore either visible, or waits for this transaction before it updates
+ *    the row of check_deadlines.
+ * 2. seen: reads the checks once, in their physical order. Locks those that are past their deadline, still due, and skips
+ *    a check that a ping has locked until the next sweep. If a ping has moved the deadline, next_check_at follows it; if
+ *    there is no deadline any more, the row is deleted. Neither changes `checks`.
+ * 3. flipped: sets the checks down and deletes their deadlines. This changes no index of `checks`.
+ * 4. recorded: stores a flip for each, dated at the deadline.
+ * 5. sent: stores one message for the alerter; the caller publishes it after the commit.
  *
- * Between 1 and 2, if a ping may have been expected in a coverage gap, checks are evaluated one by one (docs/spec/alerting.md#overdue-evaluation).
+ * Between 1 and 2, if a ping may have been expected in a coverage gap, checks are evaluated one by one
+ * (docs/spec/alerting.md#overdue-evaluation).
  *
- * @param shards those whose queues are known to hold nothing older; checks of others are left alone
- * @param doubts null while there has been neither gap nor refusal: then nothing more is read
+ * @param shards those whose queues contain no earlier pings; checks of other shards are skipped
+ * @param doubts null if there has been neither a gap nor a refused ping: then nothing more is read
  */
 export async function sweepOverdue(
   db: Knex,

@@ -28,12 +28,12 @@ const SHOWN_COLUMNS = columns<ShownCheck>({
   ruleBits: 'rule_bits',
 })
 
-/** The checks of a project in the order of their creation, without what only their owner reads. */
+/** Returns the checks of a project in the order of their creation, without fields that only their owner reads. */
 export async function listShownChecks(db: Knex, projectId: number): Promise<ShownCheck[]> {
   return await query(db, typed`SELECT ${SHOWN_COLUMNS} FROM checks WHERE project_id = ? ORDER BY id`, [projectId])
 }
 
-/** The check that badge URLs with this key are about. */
+/** Returns the check that badge URLs with this key are about. */
 export async function findCheckByBadgeKey(db: Knex, badgeKey: string): Promise<ShownCheck | null> {
   const rows = await query(db, typed`SELECT ${SHOWN_COLUMNS} FROM checks WHERE badge_key = ?`, [badgeKey])
   return rows[0] ?? null

@@ -60,7 +60,7 @@ const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
   integrationIds: "COALESCE(assigned.ids, '{}')",
 })
 
-/** The checks of a project in the order of their creation. @param slug only those with exactly this slug */
+/** Returns the checks of a project in the order of their creation. @param slug only those with exactly this slug */
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
   // One pass over the assignments of the project instead of one look-up per check.
   const rows = await query(
@@ -93,7 +93,9 @@ export async function findChecks(db: Knex, ids: readonly number[]): Promise<(Ass
   return ids.map((id) => checks.get(id) ?? null)
 }
 
-/** The uuid of the check with this unique_key. The database cannot compute SHA-1, so the project's uuids are read. */
+/**
+ * Returns the uuid of the check with this unique_key. PostgreSQL cannot compute SHA-1, so the project's uuids are read.
+ */
 export async function findUuidByUniqueKey(db: Knex, projectId: number, key: string): Promise<string | null> {
   const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [
     projectId,

@@ -25,7 +25,7 @@ const DECIDE_SILENT = `
 
 const FLIP_COLUMNS = columns<Flip>({ at: microsOf('at'), from: 'from_status', to: 'to_status' })
 
-/** The stored flips of a check within a range of time, newest first. */
+/** Returns the stored flips of a check within a range of time, newest first. */
 export async function listFlips(db: Knex, checkId: number, range: FlipRange): Promise<Flip[]> {
   const rows = await query(
     db,

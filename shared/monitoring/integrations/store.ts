@@ -33,13 +33,13 @@ const COLUMNS = columns<StoredIntegration>({
   isEmailVerified: 'email_verified',
 })
 
-/** The integrations of a project, disabled ones included, in the order of their creation. */
+/** Returns the integrations of a project in the order of their creation, also disabled ones. */
 export async function listIntegrations(db: Knex, projectId: number): Promise<StoredIntegration[]> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? ORDER BY id`, [projectId])
   return rows
 }
 
-/** An integration of this project; null for unknown and foreign ones alike. */
+/** Returns an integration of this project; null if it is unknown or belongs to another project. */
 export async function findIntegration(db: Knex, projectId: number, uuid: string): Promise<StoredIntegration | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? AND uuid = ?`, [
     projectId,
@@ -173,7 +173,7 @@ export async function listNotifications(db: Knex, integrationId: number, limit: 
   )
 }
 
-/** The verified addresses of the members of a project's organisation, in lower case. */
+/** Returns the verified addresses of the members of a project's organisation, in lower case. */
 export async function listMemberAddresses(db: Knex, projectId: number): Promise<string[]> {
   const rows = await query<{ email: string }>(
     db,

@@ -30,7 +30,7 @@ export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): 
   return row ?? null
 }
 
-/** When nothing could be known of a check within a span; what is still open lasts until its end. */
+/** Returns the unknown periods of a check within a period, clipped to its end. */
 export async function listUnknown(db: Knex, checkId: number, from: Micros, until: Micros): Promise<WindowTime[]> {
   return (await listUnknownOfChecks(db, [checkId], from, until)).get(checkId) ?? []
 }
@@ -41,7 +41,7 @@ const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
   until: `COALESCE(${microsOf('until_at')}, ?::bigint)`,
 })
 
-/** The same for several checks, by id; one of which all is known is not in it. */
+/** Returns the same for several checks, by id; checks without unknown periods are absent. */
 export async function listUnknownOfChecks(
   db: Knex,
   checkIds: readonly number[],

@@ -41,7 +41,7 @@ function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): 
   return { ...row, time: { every, for: length ?? 0, tz, ...(cuts.length > 0 && { cuts }) } }
 }
 
-/** The maintenance windows of projects, the newest first. */
+/** Returns the maintenance windows of projects, the newest first. */
 export async function windowsOf(db: Knex, projectIds: readonly number[]): Promise<StoredWindow[]> {
   const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
   return (await query(db, sql, [projectIds])).map(windowOf)

@@ -124,8 +124,8 @@ const LISTED_COLUMNS = columns<Omit<ListedCheck, keyof CheckTimes>>({
 })
 
 /**
- * One page of a project's checks, found by key and not by offset: a page costs the same wherever it lies, and a check
- * that moves is neither shown twice nor left out.
+ * Returns a page of a project's checks by keyset pagination: each page costs the same, and a check that changes its
+ * position is neither repeated nor skipped.
  * @param page.before the rows that end before this one, in place of those after one
  */
 export async function listCheckPage(
@@ -166,8 +166,7 @@ const groupColumns = (isFound: string) =>
   })
 
 /**
- * The whole project in one pass: how many checks look how, with which tags, and whether the search finds them. There are
- * far fewer groups than checks.
+ * Groups the checks of a project by tags, status and search result in one pass. There are far fewer groups than checks.
  */
 export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, search = ''): Promise<CheckGroup[]> {
   return await query(
@@ -196,7 +195,7 @@ export async function listFingerprint(db: Knex, projectId: number): Promise<{ ma
   return { mark: `${count} ${versions}`, down }
 }
 
-/** The projects that checks belong to; those of deleted checks are left out. */
+/** Returns the projects of checks; those of deleted checks are absent. */
 export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,

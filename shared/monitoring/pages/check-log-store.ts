@@ -71,8 +71,8 @@ const LOG_ENTRY_COLUMNS = columns<LogEntry>({
 })
 
 /**
- * Pings, changes of status, messages and gaps of ours in one stream, newest first. Each source gives at most a page, so a
- * page costs no more than three index scans and one of the gaps.
+ * Returns pings, flips, notifications and coverage gaps in one list, newest first. Each source reads at most a page, so
+ * a page costs three index scans and one of the gaps.
  * @param page.afterN the highest ping number that is no longer shown
  * @param page.heardBy the listener that the check pings, and the bit of its shard
  */
@@ -233,7 +233,7 @@ export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mar
   return rows[0] ?? { mark: '', isDown: false }
 }
 
-/** When the check was made: before that nothing is known of it. */
+/** Returns when the check was created; nothing is known of it before. */
 export async function findCreation(db: Knex, checkId: number): Promise<Micros> {
   const rows = await query<{ at: Micros }>(db, `SELECT ${microsOf('created_at')} AS at FROM checks WHERE id = ?`, [
     checkId,

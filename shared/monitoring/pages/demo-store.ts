@@ -106,7 +106,7 @@ async function insertCheck(
   return row.id
 }
 
-/** An outage of some minutes to hours on days that differ from check to check, and the one that lasts. */
+/** Inserts an outage of minutes to hours on days that differ by check, and one open outage. */
 async function insertFlips(
   tx: Knex,
   id: number,

@@ -28,7 +28,11 @@ const RECENT_MESSAGES_COLUMNS = columns<RecentMessages & { id: number }>({
   lastSentAt: 'r."lastSentAt"',
 })
 
-/** Per id of an integration of a project, of its newest messages; those without any are left out. @param limit messages of each */
+/**
+ * Returns results of the newest messages by the id of an integration of a project; integrations without messages are
+ * absent.
+ * @param limit messages of each
+ */
 export async function recentMessages(db: Knex, projectId: number, limit: number): Promise<Map<number, RecentMessages>> {
   const rows = await query(
     db,
@@ -94,7 +98,7 @@ const SENT_MESSAGE_COLUMNS = columns<SentMessage>({
                       FROM notification_attempts a WHERE a.notification_id = n.id), '[]')`,
 })
 
-/** Newest first, with every attempt that was made. A message without a check is a test. */
+/** Returns the messages of an integration with their attempts, newest first. A message without a check is a test. */
 export async function listSentMessages(db: Knex, integrationId: number, limit: number): Promise<SentMessage[]> {
   return await query(
     db,
@@ -143,7 +147,7 @@ const INTEGRATION_COLUMNS = columns<{
   sealedConfig: 'c.sealed_config',
 })
 
-/** The integration that a link in one of its messages is about; null when it is gone. */
+/** Returns the integration of a link in a message; null if it was deleted. */
 export async function findIntegrationByUuid(
   db: Knex,
   uuid: string,
@@ -164,7 +168,7 @@ export async function findIntegrationByUuid(
   return rows[0] ?? null
 }
 
-/** Every check of the project gets the integration. */
+/** Assigns the integration to every check of the project. */
 export async function assignToAllChecks(tx: Knex, integrationId: number, projectId: number): Promise<void> {
   await execute(
     tx,

@@ -20,7 +20,7 @@ const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>({
   reason: 'f.reason',
 })
 
-/** The newest flips of several checks in one query, by check. */
+/** Returns the newest flips of several checks in one query, by check. */
 export async function listFlipsOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, CheckFlip[]>> {
   const rows = await query(
     db,

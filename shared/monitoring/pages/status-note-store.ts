@@ -24,7 +24,7 @@ const COLUMNS = columns<StatusNote>({
   endedAt: microsOf('ended_at'),
 })
 
-/** The notes of a project, newest first. */
+/** Returns the notes of a project, newest first. */
 export async function listStatusNotes(db: Knex, projectId: number): Promise<StatusNote[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`, [
     projectId,

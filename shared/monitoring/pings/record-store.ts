@@ -188,7 +188,7 @@ function carriedColumns(pings: readonly RecordedPing[], logLimit: number): Param
   ]
 }
 
-/** All columns but the body, in the order of the statements. */
+/** Returns all columns except the body, in the order of the statements. */
 function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly (string | number | null)[] | null)[] {
   return [
     pings.map((ping) => ping.checkId),

@@ -20,7 +20,7 @@ export async function savePingSecret(
 
 const PING_SECRETS_COLUMNS = columns<{ id: number; sealed: string }>({ id: 'check_id', sealed: 'sealed_secret' })
 
-/** The sealed secrets of those checks that have one, by the id of the check. */
+/** Returns the sealed ping secrets by the id of the check; checks without a secret are absent. */
 export async function findPingSecrets(db: Knex, checkIds: readonly number[]): Promise<Map<number, string>> {
   const rows = await query(
     db,

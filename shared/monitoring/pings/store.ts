@@ -20,7 +20,7 @@ const RECORDED_PING_COLUMNS = columns<RecordedPing>({
   hasBody: 'COALESCE(octet_length(body), 0) > 0',
 })
 
-/** The newest pings of a check, newest first. @param afterN the highest number that is no longer shown */
+/** Returns the newest pings of a check, newest first. @param afterN the highest number that is no longer shown */
 export async function listPings(db: Knex, checkId: number, afterN: number, limit: number): Promise<RecordedPing[]> {
   const rows = await query(
     db,
@@ -118,7 +118,10 @@ export interface PingViewOptions {
   durations: ReadonlyMap<number, Micros>
 }
 
-/** One member of the pings list (docs/spec/monitoring.md#pings-list). `duration` is left out when unknown, and may be 0. */
+/**
+ * Returns a member of the pings list (docs/spec/monitoring.md#pings-list). `duration` is absent if unknown, and may be
+ * 0.
+ */
 export function toPingView(ping: RecordedPing, options: PingViewOptions) {
   const duration = options.durations.get(ping.n)
   return {
@@ -137,7 +140,7 @@ export function toPingView(ping: RecordedPing, options: PingViewOptions) {
   }
 }
 
-/** Seconds, rounded to two decimals. */
+/** Rounds to hundredths of a second. */
 function toHundredths(duration: Micros): number {
   return Math.round(duration / 10_000) / 100
 }

@@ -56,7 +56,7 @@ export async function moveCheck(tx: Knex, checkId: number, projectId: number): P
   await execute(tx, 'UPDATE checks SET project_id = ? WHERE id = ?', [projectId, checkId])
 }
 
-/** The organisation that a project belongs to; null when the project is gone. */
+/** Returns the organisation of a project; null if the project was deleted. */
 export async function findProjectOrganisation(db: Knex, projectId: number): Promise<number | null> {
   const rows = await query<{ id: number }>(db, 'SELECT organisation_id AS id FROM projects WHERE id = ?', [projectId])
   return rows[0]?.id ?? null

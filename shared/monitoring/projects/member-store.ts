@@ -22,7 +22,7 @@ const MEMBER_PROJECT_COLUMNS = columns<MemberProject>({
   role: 'm.role',
 })
 
-/** Every project that a person may see: through membership, and in no other way. */
+/** Returns the projects that a user may see through memberships. */
 export async function listProjectsOf(db: Knex, userId: number): Promise<MemberProject[]> {
   return await query(
     db,

@@ -64,7 +64,7 @@ export async function returnQuotaNotice(db: Knex, projectId: number): Promise<vo
   await execute(db, 'UPDATE quota_notices SET notified_at = NULL WHERE project_id = ?', [projectId])
 }
 
-/** The limit that a project reached within the last month; null when it did not. */
+/** Returns the limit that a project reached within the last month; null if it did not. */
 export async function findReachedLimit(db: Knex, projectId: number): Promise<number | null> {
   const rows = await query<{ checkLimit: number }>(
     db,

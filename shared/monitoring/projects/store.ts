@@ -37,7 +37,10 @@ const PROJECT_KEY_COLUMNS = columns<Omit<ProjectKey, 'project'>>({
   label: "CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END",
 })
 
-/** The project of a key that is not revoked; null for an unknown one. @param digests of the key, under every secret key in use */
+/**
+ * Returns the project of a key; null if the key is unknown or revoked.
+ * @param digests of the key, under every secret key in use
+ */
 export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Promise<ProjectKey | null> {
   const rows = await query(
     db,
@@ -80,7 +83,7 @@ export async function findProject(db: Knex, uuid: string): Promise<Project | nul
   return rows[0] ?? null
 }
 
-/** The project that badge URLs with this key are about; null for an unknown one. */
+/** Returns the project of a badge key; null if it is unknown. */
 export async function findProjectByBadgeKey(db: Knex, badgeKey: string): Promise<Project | null> {
   const rows = await query(db, typed`SELECT ${PROJECT_COLUMNS} FROM projects WHERE badge_key = ?`, [badgeKey])
   return rows[0] ?? null
@@ -142,7 +145,7 @@ const LISTED_KEY_COLUMNS = columns<ListedKey>({
   sealed: 'sealed',
 })
 
-/** The keys of a project that are not revoked, oldest first. */
+/** Returns the keys of a project that are not revoked, oldest first. */
 export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {
   const rows = await query(
     db,
@@ -170,7 +173,7 @@ function first<T>(rows: readonly T[]): T {
 
 const ORGANISATION_COLUMNS = columns<{ organisation: string }>({ organisation: 'organisations.name' })
 
-/** Every project of the installation, oldest first; for its operator. */
+/** Returns every project of the installation, oldest first; for its operator. */
 export async function listProjects(db: Knex): Promise<(Project & { organisation: string })[]> {
   return await query(
     db,

@@ -152,7 +152,7 @@ export async function pruneMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM report_mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }
 
-/** The member of a project's organisation who has this address; null for all others. */
+/** Returns the member of a project's organisation with this address; null for all others. */
 export async function findReader(db: Knex, projectId: number, email: string): Promise<{ tz: string | null } | null> {
   const [row] = await query<{ tz: string | null }>(
     db,
@@ -184,7 +184,10 @@ const EXCLUDED_TIMES_COLUMNS = columns<{ id: number; uuid: string; tags: string;
   projectId: 'project_id',
 })
 
-/** The times that windows take out of the uptime of checks (docs/spec/alerting.md#maintenance-windows). */
+/**
+ * Returns the periods that maintenance windows exclude from the uptime of checks
+ * (docs/spec/alerting.md#maintenance-windows).
+ */
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {
   const windows = (await windowsOf(db, projectIds)).filter(({ uptime }) => uptime === 'exclude')
   if (windows.length === 0) return []
@@ -202,7 +205,7 @@ async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micr
 
 const US = (span: string) => `(extract(epoch FROM ${span}) * 1000000)::bigint`
 
-/** Of a span what is not excluded. */
+/** Returns SQL for the part of a period that is not excluded. */
 const COUNTED = (begins: string, ends: string) => `
   (SELECT coalesce(sum(upper(piece) - lower(piece)), interval '0')
    FROM unnest(tstzmultirange(tstzrange(${begins}, ${ends})) - coalesce(excluded.times, '{}'::tstzmultirange)) AS piece)`

@@ -46,7 +46,7 @@ const ROW_COLUMNS = columns<Row>({
                                             WHERE flips.check_id = c.id AND to_status = 'up') END`,
 })
 
-/** The checks of projects as nodes of the graph of what depends on what. */
+/** Returns the checks of projects as nodes of the dependency graph. */
 export async function nodesOf(db: Knex, projectIds: readonly number[], now: Micros): Promise<StoredNode[]> {
   const rows = await query(
     db,

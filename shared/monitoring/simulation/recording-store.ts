@@ -29,7 +29,7 @@ const NODES_ABOVE_COLUMNS = columns<
   mode: 'r.parents_mode',
 })
 
-/** The checks above one, nearest first: what it names as its parents, and what these name. */
+/** Returns the ancestors of a check, nearest first: its parents, their parents, and so on. */
 export async function nodesAbove(
   db: Knex,
   projectId: number,
@@ -70,7 +70,7 @@ const RECORDED_OUTAGE_COLUMNS = columns<RecordedOutage>({
   until: microsOf('i.resolved_at'),
 })
 
-/** When other checks of a project were down since an instant, the newest. */
+/** Returns when other checks of a project went down since an instant, the newest first. */
 export async function outagesBeside(
   db: Knex,
   { projectId, checkId, since }: { projectId: number; checkId: number; since: Micros },
@@ -85,7 +85,7 @@ export async function outagesBeside(
   )
 }
 
-/** When pings of a check were refused for reasons of ours, ascending. */
+/** Returns when pings of a check were refused because of our own failures, ascending. */
 export async function refusalsOf(db: Knex, checkId: number): Promise<Micros[]> {
   const rows = await query<{ at: Micros }>(
     db,

@@ -73,7 +73,7 @@ export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promi
   return next[0]?.isOpen === true
 }
 
-/** The chain's end. @returns null before a project's first statement */
+/** Returns the txId of the newest statement. @returns null before a project's first statement */
 export async function lastTxId(tx: Knex, projectId: number): Promise<string | null> {
   const rows = await query<{ txId: string }>(
     tx,
@@ -145,7 +145,7 @@ export async function findOutdated(
 
 const STATED_COLUMNS = columns<{ checkId: number; record: DayRecord }>({ checkId: 'r.check_id', record: 'r.record' })
 
-/** The newest statement of a day with the newest record of each check; null when the day is not stated. */
+/** Returns the newest statement of a day with the newest record of each check; null if the day has no statement. */
 export async function findStated(
   tx: Knex,
   projectId: number,
@@ -202,7 +202,7 @@ export async function setStatements(tx: Knex, projectId: number, isWanted: boole
   return changed === 1
 }
 
-/** Since which day a project's history is stated, `YYYY-MM-DD`; null when it is not. */
+/** Returns the first day with statements of a project, `YYYY-MM-DD`; null if statements are disabled. */
 export async function statementsSince(db: Knex, projectId: number): Promise<string | null> {
   const rows = await query<{ since: string | null }>(
     db,

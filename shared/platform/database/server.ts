@@ -29,7 +29,7 @@ const SERVER_COLUMNS = columns<{ version: number; role: string }>({
   role: 'current_user',
 })
 
-/** Version as the server counts (150004 is 15.4), and the role that the connection has taken. */
+/** Returns the version as a number (150004 is 15.4), and the role of the connection. */
 export async function describeServer(db: Knex): Promise<{ version: number; role: string }> {
   const [row] = await query(db, typed`SELECT ${SERVER_COLUMNS}`)
   if (!row) throw new Error('the database did not tell its version')

@@ -32,7 +32,7 @@ const COLUMNS = columns<BuyerRequest>({
   isAnswered: 'answered_at IS NOT NULL',
 })
 
-/** The request behind a link. @returns undefined for unknown and ended links alike */
+/** Returns the request of a link. @returns undefined for unknown and ended links */
 export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Promise<BuyerRequest | undefined> {
   const [row] = await query(
     db,
@@ -58,7 +58,7 @@ export async function lockBuyerRequest(
   return row
 }
 
-/** A new code takes the place of the one before. */
+/** Replaces the code of a request. */
 export async function setBuyerCode(tx: Knex.Transaction, id: string, codeDigest: Buffer): Promise<void> {
   await execute(
     tx,
@@ -72,7 +72,7 @@ export async function countWrongCode(tx: Knex.Transaction, id: string): Promise<
   await execute(tx, 'UPDATE acceptance_requests SET wrong_codes = wrong_codes + 1 WHERE id = ?', [id])
 }
 
-/** The mailbox is forgotten with the answer. */
+/** Stores the answer and deletes the mailbox. */
 export async function setAnswered(tx: Knex.Transaction, id: string, acceptanceId: string): Promise<void> {
   await execute(
     tx,
@@ -106,7 +106,7 @@ const BUYER_REQUESTS_COLUMNS = columns<{
   acceptanceId: 'acceptance_id',
 })
 
-/** The requests about one receivable, in order. */
+/** Returns the requests about one receivable, in order. */
 export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Promise<ListedRequest[]> {
   const rows = await query(
     db,

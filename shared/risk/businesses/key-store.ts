@@ -30,7 +30,7 @@ const ENTITY_KEY_COLUMNS = columns<EntityKey>({
   revokedAt: 'revoked_at',
 })
 
-/** The keys of an entity, revoked ones included, in the order in which they were trusted. */
+/** Returns the keys of an entity in the order in which they were trusted, also revoked ones. */
 export async function listKeys(db: Knex, entityId: string): Promise<EntityKey[]> {
   return await query(
     db,

@@ -41,7 +41,7 @@ export async function insertEntityPassport(
   ])
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listEntityPassports(db: Knex, entityId: string, limit = 200): Promise<EntityPassport[]> {
   return await query(db, typed`${SELECT} WHERE p.entity_id = ? ORDER BY r.seq DESC LIMIT ?`, [entityId, limit])
 }

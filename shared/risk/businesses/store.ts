@@ -55,7 +55,10 @@ export async function findByIdentifierValue(db: Knex, owner: Owner, value: strin
 
 const MICROS_COLUMNS = columns<{ micros: number }>({ micros: '(extract(epoch FROM e.created_at) * 1000000)::bigint' })
 
-/** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
+/**
+ * Lists the newest first.
+ * @param before the last of the page before: its time in microseconds since the epoch and its id
+ */
 export async function listEntities(
   db: Knex,
   owner: Owner,
@@ -192,7 +195,7 @@ const ENTITY_RECORD_COLUMNS = columns<EntityRecord>({
   answerHashes: 'answer_hashes',
 })
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listEntityRecords(
   db: Knex,
   entityId: string,

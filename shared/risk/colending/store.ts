@@ -59,7 +59,10 @@ export async function insertInbound(tx: Knex, event: InboundEvent): Promise<void
 
 const EVIDENCE_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
-/** Evidence contracts, newest first. @param page `loanRef` null is every loan; `before` is the seq of the last one seen */
+/**
+ * Returns evidence contracts, newest first.
+ * @param page `loanRef` null is every loan; `before` is the seq of the last one seen
+ */
 export async function listEvidence(
   db: Knex,
   scope: { organisationId: number; env: ApiEnv },

@@ -121,7 +121,7 @@ const DERIVED = {
   'financing-oprf': 'first-financing-fingerprint-1',
 } as const
 
-/** Epoch 1 of a purpose whose key was derived before. */
+/** Returns epoch 1 of a purpose whose key was derived from SECRET_KEY before. */
 export function derivedKey(secrets: Secrets, purpose: keyof typeof DERIVED, state: DomainKey['state']): NewDomainKey {
   return { epoch: 1, state, key: secrets.derive(DERIVED[purpose]), publicKey: null, record: null }
 }
@@ -142,7 +142,7 @@ export async function ensureKey(
   return current.key
 }
 
-/** The ES256 key of a purpose, as a JWK with its `kid`; made once per installation and environment. */
+/** Returns the ES256 key of a purpose, as a JWK with its `kid`; creates it once per installation and environment. */
 export async function ensureSigningKey(
   db: Knex,
   secrets: Secrets,

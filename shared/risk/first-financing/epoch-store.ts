@@ -25,7 +25,7 @@ const LIVE_EPOCH_COLUMNS = columns<LiveEpoch>({
   record: 'record',
 })
 
-/** The newest first; empty before the registry was first used. */
+/** Lists the newest first; empty before the registry was first used. */
 export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]> {
   return await query(
     db,
@@ -50,7 +50,10 @@ const NEWEST_EPOCH_COLUMNS = columns<{ epoch: number; isOverlapping: boolean }>(
   isOverlapping: "bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL)",
 })
 
-/** The newest epoch, and whether the one before it is still live. @returns undefined before the registry was first used */
+/**
+ * Returns the newest epoch, and if the previous one is still live.
+ * @returns undefined before the registry was first used
+ */
 export async function newestEpoch(
   db: Knex,
   env: ApiEnv,

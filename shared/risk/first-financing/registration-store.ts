@@ -69,7 +69,10 @@ const MICROS_COLUMNS = columns<{ micros: number }>({
   micros: '(extract(epoch FROM created_at) * 1000000)::bigint',
 })
 
-/** Newest first. @param before the last of the page before: its time in microseconds since the epoch and its id */
+/**
+ * Lists the newest first.
+ * @param before the last of the page before: its time in microseconds since the epoch and its id
+ */
 export async function listRegistrations(
   db: Knex,
   owner: Owner,
@@ -165,7 +168,7 @@ const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'e
   dealId: 'deal_id',
 })
 
-/** Financed receivables that lapse within two weeks, once each. */
+/** Returns financed receivables that lapse within two weeks, each once. */
 export async function takeExpiring(
   tx: Knex.Transaction,
   limit: number,

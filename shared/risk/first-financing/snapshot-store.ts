@@ -35,7 +35,7 @@ const COLUMNS = columns<Snapshot>({
 
 const DUE_SNAPSHOTS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 
-/** Live epochs of which no snapshot was taken, or looked for, in the last hour. */
+/** Returns live epochs without a snapshot or an attempt in the last hour. */
 export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: number }[]> {
   return await query(
     db,
@@ -57,7 +57,7 @@ export async function takeSnapshot(tx: Knex.Transaction, env: ApiEnv, epoch: num
   return recent.length === 0
 }
 
-/** The exact fingerprints of an epoch that are live, in hex, sorted. */
+/** Returns the live exact fingerprints of an epoch in hex, sorted. */
 export async function liveFingerprints(tx: Knex, env: ApiEnv, epoch: number): Promise<string[]> {
   const rows = await query<{ fingerprint: string }>(
     tx,
@@ -84,7 +84,7 @@ export async function touchSnapshot(tx: Knex, id: string): Promise<void> {
   await execute(tx, 'UPDATE financing_snapshots SET evaluated_at = now() WHERE id = ?', [id])
 }
 
-/** The newest of an epoch, or of the newest epoch that has one. */
+/** Returns the newest snapshot of an epoch, or of the newest epoch that has one. */
 export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number): Promise<Snapshot | undefined> {
   const [row] = await query(
     db,

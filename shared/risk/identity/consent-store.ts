@@ -47,7 +47,7 @@ export async function findConsent(db: Knex, owner: Owner, id: string): Promise<C
   return row
 }
 
-/** The newest first. @param subjectId of one subject alone; null for all */
+/** Lists the newest first. @param subjectId of one subject alone; null for all */
 export async function listConsents(
   db: Knex,
   owner: Owner,

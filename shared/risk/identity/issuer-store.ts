@@ -34,7 +34,7 @@ export async function findTrusted(db: Knex, owner: Owner, iss: string): Promise<
   return rows.map(fromRow)
 }
 
-/** The issuers that an organisation trusts itself. @param organisationId null for those of the operator */
+/** Returns the issuers that an organisation trusts itself. @param organisationId null for those of the operator */
 export async function listIssuers(
   db: Knex,
   owner: { organisationId: number | null; env: Owner['env'] },

@@ -59,7 +59,7 @@ export async function insertPassport(
   )
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listPassports(db: Knex, subjectId: string): Promise<Passport[]> {
   return await query(
     db,

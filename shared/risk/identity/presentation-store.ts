@@ -104,7 +104,10 @@ const LISTED_COLUMNS = columns<ListedPresentation>({
   expiresAt: 'expires_at',
 })
 
-/** The newest first, of one subject or of all. @param before of the last row of the page before; null for the first */
+/**
+ * Lists the newest first, of one subject or of all.
+ * @param before of the last row of the page before; null for the first
+ */
 export async function listPresentations(
   db: Knex,
   owner: Owner,

@@ -49,7 +49,7 @@ export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string
   return row
 }
 
-/** The newest first. @param before of the last row of the page before; null for the first page */
+/** Lists the newest first. @param before of the last row of the page before; null for the first page */
 export async function listSubjects(db: Knex, owner: Owner, before: number | null, limit: number): Promise<Subject[]> {
   return await query(
     db,
@@ -92,7 +92,7 @@ export async function insertTransition(
   ])
 }
 
-/** The anchored transitions, newest first. */
+/** Returns the anchored transitions, newest first. */
 export async function listTransitions(db: Knex, subjectId: string): Promise<string[]> {
   const rows = await query<{ body: string }>(
     db,

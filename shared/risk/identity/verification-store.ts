@@ -17,7 +17,7 @@ const COLUMNS = columns<Verification>({
   revokedAt: 'v.revoked_at',
 })
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listVerifications(db: Knex, subjectId: string): Promise<Verification[]> {
   return await query(
     db,

@@ -14,7 +14,7 @@ const INVOICE_KEY_COLUMNS = columns<InvoiceKey>({
   provenance: 'provenance',
 })
 
-/** Every collected key of the e-invoice portals; few, and rarely changed. */
+/** Returns all collected keys of the e-invoice portals; they are few and rarely change. */
 export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {
   const rows = await query(db, typed`SELECT ${INVOICE_KEY_COLUMNS} FROM invoice_keys ORDER BY issuer, kid`)
   return rows
@@ -36,8 +36,8 @@ export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey
 const SANDBOX_KEY_LOCK = 7_419_302
 
 /**
- * The private key (PKCS#8 PEM) with which the sandbox signs demo e-invoices; made once per installation.
- * @throws Error when SECRET_KEY is not the one under which it was sealed
+ * Returns the private key (PKCS#8 PEM) with which the sandbox signs demo e-invoices; creates it once per installation.
+ * @throws Error if it was sealed under another SECRET_KEY
  */
 export async function ensureSandboxKey(db: Knex, secrets: Secrets): Promise<string> {
   return await db.transaction(async (tx) => {

@@ -94,7 +94,7 @@ export async function findPack(
   return rows[0]
 }
 
-/** The evidence of a pack as JSON text. @returns undefined as for `findPack`; null when the pack is not ready */
+/** Returns the evidence of a pack as JSON text. @returns undefined as for `findPack`; null if the pack is not ready */
 export async function findEvidence(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -129,7 +129,7 @@ const PACKS_COLUMNS = columns<PackListing & { micros: number }>({
 })
 
 /**
- * Newest first.
+ * Lists the newest first.
  * @param before the last pack of the previous page: its time in microseconds since the epoch and its id
  * @param level of the packs to list; null is all, also those without a level
  */

@@ -27,7 +27,7 @@ export async function cutFileLength(db: Knex, cutId: string, name: string): Prom
   return row?.length
 }
 
-/** A file piece by piece. */
+/** Yields a file in pieces. */
 export async function* readCutFile(db: Knex, cutId: string, name: string): AsyncGenerator<Buffer> {
   for (let n = 0; ; n++) {
     const [row] = await query<{ piece: Buffer }>(
@@ -80,7 +80,7 @@ export async function findRun(
   return row
 }
 
-/** The bytes of `count` receivables from place `from` on, one for each rule. */
+/** Returns the bytes of `count` receivables from `from` on, one for each rule. */
 export async function readResults(
   db: Knex,
   { id, rules }: EligibilityRun,

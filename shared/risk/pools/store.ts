@@ -40,7 +40,7 @@ export async function lockBuilding(tx: Knex.Transaction, poolId: string): Promis
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 14))', [poolId])
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listPools(db: Knex, owner: Owner, limit: number): Promise<Pool[]> {
   return await query(
     db,
@@ -155,7 +155,7 @@ const MEMBERS_COLUMNS = columns<{ place: number; reference: string; receivableId
   body: 'body',
 })
 
-/** Built members from a place on, in pool order. */
+/** Returns built members from a position on, in pool order. */
 export async function listMembers(
   db: Knex,
   poolId: string,
@@ -170,7 +170,7 @@ export async function listMembers(
   )
 }
 
-/** Payload hashes of the places `from` to `to`, the latter excluded. */
+/** Returns the payload hashes of the positions `from` to `to`, the latter excluded. */
 export async function memberHashes(db: Knex, poolId: string, from: number, to: number): Promise<Buffer[]> {
   const rows = await query<{ hash: Buffer }>(
     db,
@@ -182,7 +182,7 @@ export async function memberHashes(db: Knex, poolId: string, from: number, to: n
 
 const MEMBER_COLUMNS = columns<{ place: number; body: string }>({ place: 'place', body: 'body' })
 
-/** The first place of a receivable in its pool. */
+/** Returns the first position of a receivable in its pool. */
 export async function findMember(
   db: Knex,
   poolId: string,
@@ -233,7 +233,7 @@ export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolC
   return row
 }
 
-/** The newest cut of a pool; of this size, when one is named. */
+/** Returns the newest cut of a pool, optionally of this size. */
 export async function newestCut(db: Knex, poolId: string, size: number | null = null): Promise<PoolCut | undefined> {
   const [row] = await query(
     db,
@@ -244,7 +244,7 @@ export async function newestCut(db: Knex, poolId: string, size: number | null = 
   return row
 }
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listCuts(db: Knex, poolId: string, limit: number): Promise<string[]> {
   const rows = await query<{ body: string }>(
     db,

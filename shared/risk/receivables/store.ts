@@ -41,7 +41,7 @@ export async function recordReceivable(
 
 const RECEIVABLES_COLUMNS = columns<{ identity: string; body: string }>({ identity: 'identity', body: 'body' })
 
-/** The same for several, with as many statements as for one. @returns their bodies in the order given */
+/** Records several with as many statements as one. @returns their bodies in the order of the arguments */
 export async function recordReceivables(
   tx: Knex.Transaction,
   scope: ReceivableScope,

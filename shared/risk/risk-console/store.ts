@@ -25,7 +25,7 @@ const CONSOLE_CLIENT_COLUMNS = columns<ConsoleClient>({
     'ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)',
 })
 
-/** The clients of an organisation in an environment, in order of creation. */
+/** Returns the clients of an organisation in an environment, in order of creation. */
 export async function listConsoleClients(
   db: Knex,
   { organisationId, env }: { organisationId: number; env: ApiEnv },
@@ -39,7 +39,7 @@ export async function listConsoleClients(
 
 const ENTITLEMENTS_COLUMNS = columns<{ family: string; grantedAt: Date }>({ family: 'family', grantedAt: 'granted_at' })
 
-/** The families an organisation is entitled to, by name. */
+/** Returns the families an organisation is entitled to, by name. */
 export async function listEntitlements(
   db: Knex,
   organisationId: number,
@@ -113,7 +113,7 @@ const PACK_SHARE_COLUMNS = columns<PackShare>({
   revokedAt: 'revoked_at',
 })
 
-/** The links of a pack, newest first. */
+/** Returns the links of a pack, newest first. */
 export async function listShares(db: Knex, packId: string): Promise<PackShare[]> {
   return await query(
     db,
@@ -138,7 +138,7 @@ const SHARED_PACK_COLUMNS = columns<{ packId: string; organisationId: number; en
   env: 'p.env',
 })
 
-/** The pack behind a live link. @returns undefined for unknown, ended and revoked links alike */
+/** Returns the pack of a live link. @returns undefined for unknown, expired and revoked links */
 export async function findSharedPack(
   db: Knex,
   digests: readonly Buffer[],

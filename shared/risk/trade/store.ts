@@ -50,7 +50,7 @@ export interface ListPage {
 
 const DOCUMENTS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
-/** The anchored objects of documents, the newest first. */
+/** Returns the anchored objects of documents, the newest first. */
 export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
@@ -99,7 +99,7 @@ export async function findVerifications(db: Knex, owner: Owner, ids: readonly st
 
 const VERIFICATIONS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
-/** The anchored objects of verifications, the newest first. */
+/** Returns the anchored objects of verifications, the newest first. */
 export async function listVerifications(
   db: Knex,
   owner: Owner,
@@ -190,7 +190,7 @@ export interface ListedTradePack {
 
 const LISTED_TRADE_PACK_COLUMNS = columns<ListedTradePack>({ seq: 'seq', id: 'id', title: 'title', record: 'record' })
 
-/** The newest first. */
+/** Lists the newest first. */
 export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Promise<ListedTradePack[]> {
   return await query(
     db,

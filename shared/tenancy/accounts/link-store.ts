@@ -68,7 +68,7 @@ const ONE_TIME_LINK_COLUMNS = columns<OneTimeLink>({
   isMailed: 'coalesce(l.mailed_digest = ANY(?::bytea[]), false)',
 })
 
-/** A link that can still be used; null for unknown, used and old ones alike. */
+/** Returns a usable link; null for unknown, used and expired ones. */
 export async function findLink(
   db: Knex,
   purpose: LinkPurpose,

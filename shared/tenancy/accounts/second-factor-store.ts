@@ -140,7 +140,7 @@ export async function takeRecoveryCode(tx: Knex, userId: number, digests: readon
   return (await execute(tx, sql, [userId, digests])) === 1
 }
 
-/** Everything but the password. @returns whether there was something */
+/** Deletes all factors except the password. @returns if there were any */
 export async function deleteSecondFactors(tx: Knex, userId: number): Promise<boolean> {
   const deleted = [
     await execute(tx, 'DELETE FROM user_totp WHERE user_id = ?', [userId]),

@@ -42,7 +42,7 @@ const SESSION_COLUMNS = columns<Session>({
   tz: "coalesce(r.tz, '')",
 })
 
-/** The live session with one of these digests; null for unknown and ended ones. */
+/** Returns the live session with one of these digests; null for unknown and ended ones. */
 export async function findSession(db: Knex, digests: readonly Buffer[]): Promise<Session | null> {
   const rows = await query(
     db,
@@ -114,7 +114,7 @@ const LISTED_SESSION_COLUMNS = columns<ListedSession>({
   seenAt: 'seen_at',
 })
 
-/** The live sessions of a person, last used first. */
+/** Returns the live sessions of a user, last used first. */
 export async function listSessions(db: Knex, userId: number): Promise<ListedSession[]> {
   return await query(
     db,

@@ -33,7 +33,7 @@ export async function findUser(db: Knex, id: number): Promise<User | null> {
   return rows[0] ?? null
 }
 
-/** For links that name a user; the caller has verified their signature. */
+/** Finds a user named in a link; the caller has verified the link's signature. */
 export async function findUserByUuid(db: Knex, uuid: string): Promise<User | null> {
   const rows = await query(db, typed`SELECT ${USER_COLUMNS} FROM users WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
@@ -85,7 +85,7 @@ export async function updateProfile(db: Knex, id: number, look: { name: string; 
   await execute(db, 'UPDATE users SET name = ?, theme = ? WHERE id = ?', [look.name, look.theme, id])
 }
 
-/** The person has shown that mails to the new address reach them. @returns false when another account has it */
+/** Changes the address of a user, who has confirmed it by mail. @returns false if another account has it */
 export async function updateEmail(tx: Knex, id: number, email: string): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -126,7 +126,7 @@ export async function lockAdministration(tx: Knex): Promise<void> {
   await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first administrator', 11))`)
 }
 
-/** The account of an identity at an issuer; the pair alone joins them, never an address. */
+/** Returns the account of an identity at an issuer. Only this pair identifies it, never an address. */
 export async function findUserByIdentity(db: Knex, issuer: string, subject: string): Promise<User | null> {
   const rows = await query(
     db,
@@ -188,7 +188,7 @@ const MEMBERSHIP_COLUMNS = columns<Membership>({
   role: 'm.role',
 })
 
-/** The organisations a person belongs to, by name. */
+/** Returns the organisations of a user, by name. */
 export async function listMemberships(db: Knex, userId: number): Promise<Membership[]> {
   return await query(
     db,
@@ -229,7 +229,7 @@ const MEMBER_COLUMNS = columns<Member>({
   createdAt: 'm.created_at',
 })
 
-/** The people of an organisation, longest there first. */
+/** Returns the members of an organisation, the earliest first. */
 export async function listMembers(db: Knex, organisationId: number): Promise<Member[]> {
   return await query(
     db,

@@ -80,7 +80,7 @@ const LISTED_AGENT_CALL_COLUMNS = columns<ListedAgentCall>({
   calledAt: 'c.called_at',
 })
 
-/** Calls, newest first. */
+/** Returns calls, newest first. */
 export async function listAgentCalls(db: Knex, requested: CallsQuery): Promise<ListedAgentCall[]> {
   const { organisationId, env, keyId, before, limit } = requested
   return await query(

@@ -73,7 +73,7 @@ const CALLS_COLUMNS = columns<AgentCall & { keyId: string }>({
   calledAt: 'called_at',
 })
 
-/** A page of a day's calls, in the order of their ids. @param after the last id of the page before */
+/** Returns a page of a day's calls, in the order of their ids. @param after the last id of the previous page */
 export async function callsOfDay(
   db: Knex,
   { organisationId, env, date }: OpenDay,
@@ -94,7 +94,7 @@ const DIGESTS_COLUMNS = columns<{ date: string; record: Record<string, unknown> 
   record: 'record',
 })
 
-/** Digests, newest day first. @param before a day, `YYYY-MM-DD` */
+/** Returns digests, newest day first. @param before a day, `YYYY-MM-DD` */
 export async function listDigests(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },

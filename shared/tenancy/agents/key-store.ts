@@ -102,7 +102,7 @@ export async function findAgentKey(db: Knex, owner: Owner, keyId: string): Promi
   return key
 }
 
-/** Keys, newest first, revoked and expired ones too. @param before id of the last one of the page before */
+/** Returns keys, newest first, also revoked and expired ones. @param before id of the last one of the previous page */
 export async function listAgentKeys(
   db: Knex,
   owner: Owner,

@@ -208,7 +208,10 @@ export function isIdempotencyKey(text: string): boolean {
   return KEY.test(text)
 }
 
-/** Fingerprint of a request: method, route, path parameters and canonical body; 32 bytes (docs/spec/risk-signals.md#idempotency). */
+/**
+ * Returns the fingerprint of a request: SHA-256 of method, route, path parameters and canonical body
+ * (docs/spec/risk-signals.md#idempotency).
+ */
 export function requestFingerprint(request: {
   method: string
   route: string

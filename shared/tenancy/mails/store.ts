@@ -34,7 +34,7 @@ export async function claimMail(db: Knex, id: string): Promise<ClaimedMail | nul
   return rows[0] ?? null
 }
 
-/** Another attempt is made after this many milliseconds. */
+/** Delays the next attempt by this many milliseconds. */
 export async function postponeMail(db: Knex, id: string, ms: number): Promise<void> {
   await execute(
     db,
@@ -44,7 +44,7 @@ export async function postponeMail(db: Knex, id: string, ms: number): Promise<vo
   )
 }
 
-/** The mail is sent or given up: nothing of it stays. */
+/** Deletes a mail that was sent or abandoned. */
 export async function deleteMail(db: Knex, id: string): Promise<void> {
   await execute(db, 'DELETE FROM outgoing_mails WHERE id = ?', [id])
 }

@@ -40,7 +40,7 @@ export async function findClient(db: Knex, clientId: string): Promise<ClientReco
   return rows[0]
 }
 
-/** SHA-256 digests of the secrets that a client may use, at most two. */
+/** Returns SHA-256 digests of the client's active secrets, at most two. */
 export async function activeSecretDigests(db: Knex, id: number): Promise<Buffer[]> {
   const rows = await query<{ digest: Buffer }>(
     db,
@@ -67,7 +67,9 @@ const TOKEN_KEY_RECORD_COLUMNS = columns<TokenKeyRecord>({
   sealedPrivateJwk: 'sealed_private_jwk',
 })
 
-/** The keys that are published, the signing ones first. Previous ones leave a day after they stopped signing. */
+/**
+ * Returns the published keys, the signing ones first. Previous keys are published for a day after they stopped signing.
+ */
 export async function listTokenKeys(db: Knex): Promise<TokenKeyRecord[]> {
   const rows = await query(
     db,
@@ -98,7 +100,10 @@ export async function insertFirstKeys(
   })
 }
 
-/** The announced key starts to sign, the signing one only verifies, and a new one is announced. @returns the kid that signs now */
+/**
+ * Makes the announced key sign and the signing one only verify, and announces a new one.
+ * @returns the kid that signs now
+ */
 export async function rotateTokenKeys(db: Knex, next: NewTokenKey, sealed: string): Promise<string | undefined> {
   return await db.transaction(async (tx) => {
     await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [TOKEN_KEYS_LOCK])

@@ -49,7 +49,7 @@ const LISTED_COLUMNS = columns<ListedOrganisation>({
   projects: '(SELECT count(*) FROM projects p WHERE p.organisation_id = o.id)',
 })
 
-/** Every organisation of the installation, for its operator. */
+/** Returns every organisation of the installation, for its operator. */
 export async function listOrganisations(db: Knex): Promise<ListedOrganisation[]> {
   return await query(db, typed`SELECT ${LISTED_COLUMNS} FROM organisations o ORDER BY o.name, o.id`)
 }
@@ -207,7 +207,7 @@ const CLIENT_LISTING_COLUMNS = columns<ClientListing>({
   disabledAt: 'c.disabled_at',
 })
 
-/** Every client of the installation, for the operator. */
+/** Returns every client of the installation, for the operator. */
 export async function listClients(db: Knex): Promise<ClientListing[]> {
   return await query(
     db,
@@ -228,7 +228,7 @@ export async function insertConsumerKey(
   )
 }
 
-/** SQL that is true if the organisation of a row is entitled to a family now. */
+/** Returns SQL that is true if the organisation of a row is entitled to a family now. */
 const entitledTo = (family: Family, row: string) =>
   `EXISTS (SELECT FROM organisation_families f WHERE f.organisation_id = ${row}.organisation_id AND f.family = '${family}')`
 

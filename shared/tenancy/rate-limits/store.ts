@@ -69,7 +69,7 @@ export async function pruneBuckets(db: Knex): Promise<void> {
   await execute(db, "DELETE FROM rate_limits WHERE updated_at < now() - interval '1 hour'")
 }
 
-/** Whole seconds, at least 1, until a bucket that gave nothing has a token again. */
+/** Returns the whole seconds, at least 1, until an empty bucket has a token again. */
 export function secondsUntilToken(left: number, capacity: number, sharePerSecond: number): number {
   return Math.max(1, Math.ceil((1 - left) / (capacity * sharePerSecond)))
 }

@@ -25,7 +25,7 @@ export async function anchorObject(
   return anchor
 }
 
-/** The same for several objects of one type and time. */
+/** Anchors several objects of one type and time. */
 export async function anchorObjects(
   tx: Knex,
   env: ApiEnv,
@@ -86,7 +86,7 @@ export async function latestCheckpoint(
   return rows[0]
 }
 
-/** The note with every cosignature it has. */
+/** Returns the note with all of its cosignatures. */
 export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
   return note + cosignatures.join('')
 }
@@ -126,7 +126,7 @@ export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit
   return rowCount
 }
 
-/** Leaf hashes of the places [from, to), in order. */
+/** Returns the leaf hashes of the positions [from, to), in order. */
 export async function leafHashes(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
   const rows = await query<{ leaf: Buffer }>(
     db,

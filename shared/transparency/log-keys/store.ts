@@ -5,12 +5,12 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { LOG_KEY, type NoteKey, type NoteSigner, noteKey, signerFromSeed } from '../anchoring/note-key.ts'
 
-/** The path part of an origin; logs of the two environments never mix. */
+/** Returns the path part of a log's origin; the logs of the two environments are separate. */
 export function logName(env: ApiEnv): 'sandbox' | 'production' {
   return env === 'SANDBOX' ? 'sandbox' : 'production'
 }
 
-/** The inverse of `logName`; undefined for any other text. */
+/** Reverses `logName`; returns undefined for any other text. */
 export function envOfLog(name: string): ApiEnv | undefined {
   if (name === 'sandbox') return 'SANDBOX'
   return name === 'production' ? 'PRODUCTION' : undefined
@@ -22,7 +22,7 @@ interface LogKeyRow {
   sealedSeed: string
 }
 
-/** The public key of a log, also its origin's name. @returns undefined before its first use */
+/** Returns the public key of a log, which names its origin. @returns undefined before its first use */
 export async function findLogKey(db: Knex, env: ApiEnv): Promise<NoteKey | undefined> {
   const row = await readLogKey(db, env)
   return row && noteKey(row.name, LOG_KEY, row.publicKey)

@@ -78,7 +78,7 @@ export async function postponeReceipt(db: Knex, env: ApiEnv, size: number, netwo
   )
 }
 
-/** The network attests the checkpoint, and with it every entry below its size. */
+/** Stores the receipt of a network for a checkpoint, which covers every entry below its size. */
 export async function confirmReceipt(db: Knex, env: ApiEnv, size: number, receipt: CheckpointReceipt): Promise<void> {
   await execute(
     db,

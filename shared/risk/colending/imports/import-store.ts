@@ -22,18 +22,18 @@ const COLUMNS = columns<Import>({
   record: 'record',
 })
 
-/** For workers. @returns undefined when it is gone, or not received */
+/** Returns an import for workers. @returns undefined if it was deleted, or is not received yet */
 export async function findImport(db: Knex, id: string): Promise<Import | undefined> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM imports WHERE id = ? AND state <> 'UPLOADING'`, [id])
   return rows.map(withProgress)[0]
 }
 
-/** Nothing is counted before the first records are stored. */
+/** Returns an import with its counts, which exist once the first records are stored. */
 function withProgress(found: Import): Import {
   return { ...found, progress: { ...NO_PROGRESS, ...found.progress } }
 }
 
-/** An import as its owner sees it. */
+/** Returns an import for its owner. */
 export async function findOwnImport(db: Knex, owner: Owner, kind: ImportKind, id: string): Promise<Import | undefined> {
   const rows = await query(
     db,
@@ -43,7 +43,7 @@ export async function findOwnImport(db: Knex, owner: Owner, kind: ImportKind, id
   return rows.map(withProgress)[0]
 }
 
-/** Newest first. @param page `kind` null is both; `before` is the seq of the last one seen */
+/** Lists the newest first. @param page `kind` null is both; `before` is the seq of the last one seen */
 export async function listImports(
   db: Knex,
   owner: Owner,

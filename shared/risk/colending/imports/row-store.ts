@@ -12,7 +12,7 @@ export interface NewRow extends StoredRow {
 /** Bytes of a hash. Many go to the database as one value: an array of them would go as text, twice as long. */
 const HASH_BYTES = 32
 
-/** Of these loans, those that the import has already; hex. */
+/** Returns which of these loans the import contains already; hex. */
 export async function knownLoans(tx: Knex, importId: string, loanRefs: readonly Buffer[]): Promise<Set<string>> {
   const rows = await query<{ loanRef: Buffer }>(
     tx,
@@ -108,7 +108,7 @@ export async function listRows(
   )
 }
 
-/** Data of the leaves of rows, in order. */
+/** Returns the leaf data of rows, in order. */
 export async function listHashes(db: Knex, importId: string, page: { from: number; limit: number }): Promise<Buffer[]> {
   const rows = await query<{ hash: Buffer }>(
     db,

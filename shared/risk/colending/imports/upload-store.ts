@@ -24,7 +24,7 @@ export async function insertChunk(db: Knex, importId: string, n: number, data: B
   await execute(db, 'INSERT INTO import_chunks (import_id, n, data) VALUES (?, ?, ?)', [importId, n, data])
 }
 
-/** Some chunks of a file, in order. */
+/** Returns some chunks of a file, in order. */
 export async function readChunks(db: Knex, importId: string, from: number, limit: number): Promise<Buffer[]> {
   const rows = await query<{ data: Buffer }>(
     db,
@@ -52,7 +52,7 @@ export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha2
 
 const SAME_IMPORT_COLUMNS = columns<{ id: string; status: ImportState }>({ id: 'id', status: 'state' })
 
-/** The import of the same bytes in the same style by the same mapping; what expired is as if it had never been. */
+/** Returns the import of the same bytes in the same style by the same mapping; expired imports do not count. */
 export async function findSameImport(
   tx: Knex,
   upload: NewUpload,

@@ -48,7 +48,7 @@ export async function findPackSource(
 
 const STORED_PDF_COLUMNS = columns<StoredPdf>({ bytes: 'bytes', sha256: 'sha256', txId: 'tx_id' })
 
-/** The document of a pack of which the caller knows whose it is. @returns undefined when it was never composed */
+/** Returns the document of a pack; the caller has checked its owner. @returns undefined if it was not composed */
 export async function findPdf(db: Knex, packId: string): Promise<StoredPdf | undefined> {
   const rows = await query(db, typed`SELECT ${STORED_PDF_COLUMNS} FROM pack_pdfs WHERE pack_id = ?`, [packId])
   return rows[0]
