@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/worker-messages.ts'
-import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
-import { columns, execute, query, typed } from '../../platform/database/sql.ts'
+import { OUTBOX_ROW_COLUMNS, type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
+import { execute, query, typed } from '../../platform/database/sql.ts'
 import type { Summary } from '../notifications/notification.ts'
 import { QUEUED } from '../notifications/store.ts'
 import type { NewNotification } from './incident.ts'
@@ -14,13 +14,6 @@ export interface StoredNotification extends NewNotification {
   checkId: number
   incidentId: string | null
 }
-
-const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
-  id: 'id',
-  messageId: 'message_id',
-  message: 'message',
-  payload: 'payload',
-})
 
 /**
  * Stores notifications and their messages, for many checks in one statement. Skips a notification that its integration

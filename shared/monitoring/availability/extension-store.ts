@@ -4,6 +4,7 @@ import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { hasRules } from '../checks/rule-bits.ts'
+import { timesColumns } from '../checks/shown-store.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 import type { RuleState } from '../rules/rule-state.ts'
 import { findFacts, storeFacts } from '../rules/rule-state-store.ts'
@@ -123,20 +124,7 @@ const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval 
 const CANDIDATE_COLUMNS = columns<Candidate>({
   id: 'id',
   isDoubtful: `rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM requested)`,
-  kind: 'kind',
-  timeoutSeconds: 'timeout_seconds',
-  graceSeconds: 'grace_seconds',
-  schedule: 'schedule',
-  tz: 'tz',
-  status: 'status',
-  nPings: 'n_pings',
-  lastPing: microsOf('last_ping'),
-  lastStart: microsOf('last_start'),
-  lastStartRid: 'last_start_rid',
-  lastDuration: 'last_duration_us',
-  alertAfter: microsOf('alert_after'),
-  deadlineExtendedAt: microsOf('deadline_extended_at'),
-  ruleBits: 'rule_bits',
+  ...timesColumns('due'),
   scheme: '(SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1)',
 })
 

@@ -1,8 +1,9 @@
-import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { timestampOf } from '../../platform/database/instants.ts'
 import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { columns, typed } from '../../platform/database/sql.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
+import { timesColumns } from './shown-store.ts'
 
 /** The fields of a check that the state machine needs, read under a lock. */
 export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
@@ -21,11 +22,7 @@ export async function lockChecks(run: RunPrepared, ids: readonly number[]): Prom
 const LOCKED_CHECK_COLUMNS = columns<LockedCheck>({
   id: 'id',
   uuid: 'uuid',
-  kind: 'kind',
-  timeoutSeconds: 'timeout_seconds',
-  graceSeconds: 'grace_seconds',
-  schedule: 'schedule',
-  tz: 'tz',
+  ...timesColumns('checks'),
   manualResume: 'manual_resume',
   methods: 'methods',
   startKw: 'start_kw',
@@ -35,15 +32,6 @@ const LOCKED_CHECK_COLUMNS = columns<LockedCheck>({
   filterBody: 'filter_body',
   filterHttpBody: 'filter_http_body',
   filterDefaultFail: 'filter_default_fail',
-  status: 'status',
-  nPings: 'n_pings',
-  lastPing: microsOf('last_ping'),
-  lastStart: microsOf('last_start'),
-  lastStartRid: 'last_start_rid',
-  lastDuration: 'last_duration_us',
-  alertAfter: microsOf('alert_after'),
-  deadlineExtendedAt: microsOf('deadline_extended_at'),
-  ruleBits: 'rule_bits',
 })
 
 const LOCK_CHECKS = {

@@ -7,25 +7,32 @@ import type { CheckTimes } from './status.ts'
 /** The fields of a check for badges, status pages and metrics; all are short. */
 export interface ShownCheck extends CheckTimes, Pick<Check, 'id' | 'uuid' | 'name' | 'tags'> {}
 
+/** Returns the columns of CheckTimes. @param table name or alias of the table `checks` */
+export function timesColumns(table: string): Record<keyof CheckTimes, string> {
+  return {
+    kind: `${table}.kind`,
+    timeoutSeconds: `${table}.timeout_seconds`,
+    graceSeconds: `${table}.grace_seconds`,
+    schedule: `${table}.schedule`,
+    tz: `${table}.tz`,
+    status: `${table}.status`,
+    nPings: `${table}.n_pings`,
+    lastPing: microsOf(`${table}.last_ping`),
+    lastStart: microsOf(`${table}.last_start`),
+    lastStartRid: `${table}.last_start_rid`,
+    lastDuration: `${table}.last_duration_us`,
+    alertAfter: microsOf(`${table}.alert_after`),
+    deadlineExtendedAt: microsOf(`${table}.deadline_extended_at`),
+    ruleBits: `${table}.rule_bits`,
+  }
+}
+
 const SHOWN_COLUMNS = columns<ShownCheck>({
   id: 'id',
   uuid: 'uuid',
   name: 'name',
   tags: 'tags',
-  kind: 'kind',
-  timeoutSeconds: 'timeout_seconds',
-  graceSeconds: 'grace_seconds',
-  schedule: 'schedule',
-  tz: 'tz',
-  status: 'status',
-  nPings: 'n_pings',
-  lastPing: microsOf('last_ping'),
-  lastStart: microsOf('last_start'),
-  lastStartRid: 'last_start_rid',
-  lastDuration: 'last_duration_us',
-  alertAfter: microsOf('alert_after'),
-  deadlineExtendedAt: microsOf('deadline_extended_at'),
-  ruleBits: 'rule_bits',
+  ...timesColumns('checks'),
 })
 
 /** Returns the checks of a project in the order of their creation, without fields that only their owner reads. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { notificationDue } from '../../contracts/worker-messages.ts'
-import { type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
-import { columns, execute, query, typed } from '../../platform/database/sql.ts'
+import { OUTBOX_ROW_COLUMNS, type OutboxRow, RESEND_AFTER } from '../../platform/broker/outbox-store.ts'
+import { execute, query, typed } from '../../platform/database/sql.ts'
 import type { ClaimedNotification } from './attempt-store.ts'
 import { QUEUED } from './store.ts'
 
@@ -40,13 +40,6 @@ async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotificat
   )
   return (await query(db, `SELECT 1 FROM notifications older WHERE ${older} LIMIT 1`, [integrationId, id])).length === 0
 }
-
-const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
-  id: 'id',
-  messageId: 'message_id',
-  message: 'message',
-  payload: 'payload',
-})
 
 /**
  * Makes messages due that were delayed because an older one of their check was sent first.

@@ -4,6 +4,7 @@ import { columns, query, type SqlValue, typed } from '../../platform/database/sq
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import { type Micros, toIsoMicros } from '../../time.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
+import { timesColumns } from '../checks/shown-store.ts'
 import { type CheckTimes, shownStatus } from '../checks/status.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 import type { CheckFilter, CheckGroup, CheckSort, ListCursor } from './check-list.ts'
@@ -21,22 +22,7 @@ export interface ListedCheck extends CheckTimes {
   sortKey: string | number
 }
 
-const TIMES_COLUMNS = columns<CheckTimes>({
-  kind: 'c.kind',
-  timeoutSeconds: 'c.timeout_seconds',
-  graceSeconds: 'c.grace_seconds',
-  schedule: 'c.schedule',
-  tz: 'c.tz',
-  status: 'c.status',
-  nPings: 'c.n_pings',
-  lastPing: microsOf('c.last_ping'),
-  lastStart: microsOf('c.last_start'),
-  lastStartRid: 'c.last_start_rid',
-  lastDuration: 'c.last_duration_us',
-  alertAfter: microsOf('c.alert_after'),
-  deadlineExtendedAt: microsOf('c.deadline_extended_at'),
-  ruleBits: 'c.rule_bits',
-})
+const TIMES_COLUMNS = columns<CheckTimes>(timesColumns('c'))
 
 /** A parameter, which the server reads once: what is computed would be so again for each row. */
 const NOW = '?::timestamptz'

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { timesColumns } from '../checks/shown-store.ts'
 import type { CheckTimes } from '../checks/status.ts'
 import { shownStatus } from '../checks/status.ts'
 import { splitTags } from '../checks/tags.ts'
@@ -25,20 +26,7 @@ const ROW_COLUMNS = columns<Row>({
   name: 'c.name',
   projectId: 'c.project_id',
   tags: 'c.tags',
-  kind: 'c.kind',
-  timeoutSeconds: 'c.timeout_seconds',
-  graceSeconds: 'c.grace_seconds',
-  schedule: 'c.schedule',
-  tz: 'c.tz',
-  status: 'c.status',
-  nPings: 'c.n_pings',
-  lastPing: microsOf('c.last_ping'),
-  lastStart: microsOf('c.last_start'),
-  lastStartRid: 'c.last_start_rid',
-  lastDuration: 'c.last_duration_us',
-  alertAfter: microsOf('c.alert_after'),
-  deadlineExtendedAt: microsOf('c.deadline_extended_at'),
-  ruleBits: 'c.rule_bits',
+  ...timesColumns('c'),
   parents: 'r.parents',
   mode: 'r.parents_mode',
   downAt: microsOf('i.down_at'),
