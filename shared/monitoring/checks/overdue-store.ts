@@ -126,7 +126,7 @@ export const DUE = typed`
         WHERE next_check_at < ${timestampOf('?::bigint')} AND check_id % ? = ANY(?::bigint[])
         ORDER BY next_check_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED) due`
 
-const SWEEP_OVERDUE_COLUMNS = columns<OutboxRow & SweptRow>({
+const SWEPT_COLUMNS = columns<OutboxRow & SweptRow>({
   id: 'sent.id',
   messageId: 'sent.message_id',
   message: 'sent.message',
@@ -165,5 +165,5 @@ export const TAKE_DOWN = typed`
     INSERT INTO outbox (message_id, message, payload, resend_at)
     SELECT gen_random_uuid(), ?, '{}', now() + ?::interval WHERE EXISTS (SELECT 1 FROM recorded)
     RETURNING id, message_id, message, payload)
-  SELECT ${SWEEP_OVERDUE_COLUMNS}
+  SELECT ${SWEPT_COLUMNS}
   FROM (SELECT (SELECT count(*) FROM moved) + (SELECT count(*) FROM ended) AS settled) counted LEFT JOIN sent ON true`

@@ -56,7 +56,7 @@ export async function recordLateFailure(
   return { isKnown: true, isDisabledNow: disables && before?.isEnabled === true }
 }
 
-const BY_COLUMNS = columns<{ id: string; integrationId: number; error: string }>({
+const FAILED_COLUMNS = columns<{ id: string; integrationId: number; error: string }>({
   id: 'n.id',
   integrationId: 'n.integration_id',
   error: 'n.error',
@@ -72,7 +72,7 @@ export async function disabledBy(
 ): Promise<{ id: string; integrationId: number; error: string } | null> {
   const [found] = await query(
     db,
-    typed`SELECT ${BY_COLUMNS} FROM notifications n JOIN integrations c ON c.id = n.integration_id
+    typed`SELECT ${FAILED_COLUMNS} FROM notifications n JOIN integrations c ON c.id = n.integration_id
      WHERE n.id = ?::uuid AND c.disabled_at IS NOT NULL`,
     [notificationId],
   )

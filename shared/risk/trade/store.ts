@@ -48,13 +48,13 @@ export interface ListPage {
   limit: number
 }
 
-const DOCUMENTS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
+const LISTED_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
 /** Returns the anchored objects of documents, the newest first. */
 export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
-    typed`SELECT ${DOCUMENTS_COLUMNS} FROM trade_documents WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
+    typed`SELECT ${LISTED_COLUMNS} FROM trade_documents WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
      ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],
   )
@@ -97,8 +97,6 @@ export async function findVerifications(db: Knex, owner: Owner, ids: readonly st
   )
 }
 
-const VERIFICATIONS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
-
 /** Returns the anchored objects of verifications, the newest first. */
 export async function listVerifications(
   db: Knex,
@@ -107,7 +105,7 @@ export async function listVerifications(
 ): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
-    typed`SELECT ${VERIFICATIONS_COLUMNS} FROM trade_verifications WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
+    typed`SELECT ${LISTED_COLUMNS} FROM trade_verifications WHERE organisation_id = ? AND env = ? AND (?::bigint IS NULL OR seq < ?)
      ORDER BY seq DESC LIMIT ?`,
     [owner.organisationId, owner.env, page.before, page.before, page.limit],
   )

@@ -31,7 +31,7 @@ export type KeyState =
 /** Seconds for which a request may be under way in other processes before its key is free again. */
 const LEASE_SECONDS = 60
 
-const DECRYPT_KEY_COLUMNS = columns<{
+const KEY_STATE_COLUMNS = columns<{
   locked: boolean
   fingerprint: Buffer | null
   status: number | null
@@ -54,7 +54,7 @@ const DECRYPT_KEY_COLUMNS = columns<{
 export async function decryptKey(tx: Knex.Transaction, scope: KeyScope, fingerprint: Buffer): Promise<KeyState> {
   const rows = await query(
     tx,
-    typed`SELECT ${DECRYPT_KEY_COLUMNS} FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(?, ?)) AS locked) l
+    typed`SELECT ${KEY_STATE_COLUMNS} FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(?, ?)) AS locked) l
      LEFT JOIN idempotency_keys k ON k.organisation_id = ? AND k.env = ? AND k.key = ? AND k.expires_at > now()`,
     [`${scope.env}/${scope.key}`, scope.organisationId, scope.organisationId, scope.env, scope.key],
   )
