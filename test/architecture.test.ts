@@ -140,7 +140,7 @@ test('stores run their SQL by query() and execute()', (t) => {
 })
 
 /** A stated type of rows with several columns, or with a name: only the column lists of `columns()` are checked. */
-const STATED_ROW = /\b(query|run)<(?!\{ \w+: [^;]*\}>)/
+const STATED_ROW = /\b(query|run|Prepared)<(?!\{ \w+: [^;]*\}>)/
 
 test('stores state row types only for one column', (t) => {
   const wrong = sourcesBelow('shared').filter(
