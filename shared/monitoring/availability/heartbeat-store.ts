@@ -43,7 +43,7 @@ export async function signOff(db: Knex, instance: string): Promise<void> {
  */
 export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {
   const [row] = await query(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
-  if (!row) throw new Error('the database did not tell its time')
+  if (!row) throw new Error('the database returned no time')
   return { until: row.until, stalledMicros: row.limit_at - row.until }
 }
 

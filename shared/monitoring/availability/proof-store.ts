@@ -105,7 +105,7 @@ export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros
     [PROOF_DAYS],
   )
   const [first] = rows
-  if (!first) throw new Error('the database did not tell its time')
+  if (!first) throw new Error('the database returned no time')
   return {
     now: first.now,
     since: first.since,

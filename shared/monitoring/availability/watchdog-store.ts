@@ -48,6 +48,6 @@ const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: s
 /** Returns when the external monitor last answered, null if never, and the error since, null if there was none. */
 export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {
   const [row] = await query(db, typed`SELECT ${WATCHDOG_COLUMNS} FROM (SELECT) one LEFT JOIN installation ON true`)
-  if (!row) throw new Error('the database did not tell its time')
+  if (!row) throw new Error('the database returned no time')
   return row
 }

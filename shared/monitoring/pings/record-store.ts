@@ -136,7 +136,7 @@ const ADVANCE_STREAMS = {
 /** Returns the database's time, the clock for arrivals. */
 export async function readDatabaseClock(run: RunPrepared): Promise<Micros> {
   const [row] = await run(DATABASE_CLOCK, [])
-  if (!row) throw new Error('the database did not tell its time')
+  if (!row) throw new Error('the database returned no time')
   return row.now
 }
 

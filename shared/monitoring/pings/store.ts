@@ -88,7 +88,7 @@ export async function* readBody(db: Knex, checkId: number, n: number, length: nu
       'SELECT substring(body FROM ?::int FOR ?::int) AS slice FROM pings WHERE check_id = ? AND n = ?',
       [from + 1, SLICE_BYTES, checkId, n],
     )
-    if (!rows[0]) throw new NotFoundError('the ping is not kept any more')
+    if (!rows[0]) throw new NotFoundError('the ping is not stored any more')
     yield rows[0].slice
   }
 }

@@ -20,7 +20,7 @@ export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
 /** Returns the server's present time, also inside a transaction. */
 export async function readServerClock(db: Knex): Promise<Micros> {
   const [row] = await query<{ now: Micros }>(db, `SELECT ${microsOf('clock_timestamp()')} AS now`)
-  if (!row) throw new Error('the database did not tell its time')
+  if (!row) throw new Error('the database returned no time')
   return row.now
 }
 
@@ -32,7 +32,7 @@ const SERVER_COLUMNS = columns<{ version: number; role: string }>({
 /** Returns the version as a number (150004 is 15.4), and the role of the connection. */
 export async function describeServer(db: Knex): Promise<{ version: number; role: string }> {
   const [row] = await query(db, typed`SELECT ${SERVER_COLUMNS}`)
-  if (!row) throw new Error('the database did not tell its version')
+  if (!row) throw new Error('the database returned no version')
   return row
 }
 
@@ -84,7 +84,7 @@ const REPLICATION_COLUMNS = columns<{ standbys: number; names: string; commit: s
  */
 export async function readReplication(db: Knex): Promise<ReplicationState> {
   const [row] = await query(db, typed`SELECT ${REPLICATION_COLUMNS}`)
-  if (!row) throw new Error('the database did not tell its standbys')
+  if (!row) throw new Error('the database returned no standbys')
   return { standbys: row.standbys, isSynchronous: row.names.trim() !== '' && WAITING.includes(row.commit) }
 }
 
@@ -105,6 +105,6 @@ const ARCHIVING_STATE_COLUMNS = columns<ArchivingState>({
 
 export async function readArchiving(db: Knex): Promise<ArchivingState> {
   const [row] = await query(db, typed`SELECT ${ARCHIVING_STATE_COLUMNS} FROM pg_stat_archiver`)
-  if (!row) throw new Error('the database did not tell its archiver')
+  if (!row) throw new Error('the database returned no archiver')
   return row
 }
