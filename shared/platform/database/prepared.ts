@@ -111,7 +111,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     wasUsed = true
     const steps = waiting
     waiting = []
-    connection.query(new RoundTrip(steps, connection.isShared !== true))
+    void connection.query(new RoundTrip(steps, connection.isShared !== true))
   }
 
   function ask(statement: Prepared, values: readonly SqlValue[]): Promise<Result> {
