@@ -1,6 +1,14 @@
 import { z } from 'zod'
+import {
+  ACCEPTANCE_FIELDS,
+  type CheckField,
+  type FieldGroup,
+  IDENTITY_FIELDS,
+  KEYWORD_FIELDS,
+  SCHEDULE_FIELDS,
+} from '#shared/monitoring/checks/fields.ts'
 import { MAX_CHANNELS_LENGTH } from '#shared/monitoring/checks/integrations-field.ts'
-import { MAX_DESC_LENGTH } from '#shared/monitoring/checks/spec.ts'
+import { UNIQUE_FIELDS } from '#shared/monitoring/checks/spec.ts'
 import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
 import { rulesSchema } from './alerting-schemas.ts'
@@ -17,30 +25,48 @@ export const uniqueKeyParam: PathParam = {
   example: '124f983e0e3dcaeba921cfcef46efd084576e783',
 }
 
-const keywords = z.string().max(200)
-const seconds = z.int().min(60).max(31_536_000)
 const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
 
 const errorSchema = z.object({ error: z.string() }).meta({ id: 'MonitoringError' })
 
-/** The settings of a check under their names in requests. */
+function schemaOf(field: CheckField): z.ZodType {
+  const schema = typeSchemaOf(field)
+  return field.note === undefined ? schema : schema.describe(field.note)
+}
+
+function typeSchemaOf(field: CheckField): z.ZodType {
+  switch (field.type) {
+    case 'text':
+      return field.maxLength === null ? z.string() : z.string().max(field.maxLength)
+    case 'flag':
+      return z.boolean()
+    case 'seconds':
+      return z.int().min(field.min).max(field.max)
+    case 'choice':
+      return z.enum(field.choices)
+  }
+}
+
+function schemasOf(fields: FieldGroup): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.values(fields).flatMap((field) => (field.api === null ? [] : [[field.api, schemaOf(field)]])),
+  )
+}
+
+const grace = schemaOf(SCHEDULE_FIELDS.graceSeconds)
+const timeout = schemaOf(SCHEDULE_FIELDS.timeoutSeconds).optional()
+const expression = schemaOf(SCHEDULE_FIELDS.schedule).optional()
+const tz = schemaOf(SCHEDULE_FIELDS.tz).optional()
+const keywords = schemaOf(KEYWORD_FIELDS.successKw)
+
+/** The settings that every check has, under their names in requests. */
 const settings = {
-  name: z.string().max(100),
-  slug: z.string().max(100).describe('a-z, 0-9, hyphen and underscore; may be empty.'),
-  tags: z.string().max(500).describe('Separated by single spaces.'),
-  desc: z.string().max(MAX_DESC_LENGTH),
-  grace: seconds,
-  manual_resume: z.boolean(),
-  methods: z.enum(['', 'POST']),
+  ...schemasOf(IDENTITY_FIELDS),
+  grace,
+  ...schemasOf(ACCEPTANCE_FIELDS),
   subject: keywords.describe('Deprecated: the success keywords of mail subjects.'),
   subject_fail: keywords.describe('Deprecated: the failure keywords of mail subjects.'),
-  start_kw: keywords,
-  success_kw: keywords,
-  failure_kw: keywords,
-  filter_subject: z.boolean(),
-  filter_body: z.boolean(),
-  filter_http_body: z.boolean(),
-  filter_default_fail: z.boolean(),
+  ...schemasOf(KEYWORD_FIELDS),
 }
 
 const state = {
@@ -54,9 +80,9 @@ const state = {
 }
 
 const schedule = {
-  timeout: seconds.optional().describe('Simple checks only.'),
-  schedule: z.string().max(100).optional().describe('Cron and OnCalendar checks only.'),
-  tz: z.string().optional().describe('IANA name; cron and OnCalendar checks only.'),
+  timeout: timeout.describe('Simple checks only.'),
+  schedule: expression.describe('Cron and OnCalendar checks only.'),
+  tz: tz.describe('IANA name; cron and OnCalendar checks only.'),
 }
 
 export const checkSchema = z
@@ -84,16 +110,16 @@ export const readOnlyCheckSchema = z.object({ ...settings, ...state, unique_key:
 export const checkRequestSchema = z
   .object({
     ...Object.fromEntries(Object.entries(settings).map(([name, schema]) => [name, schema.optional()])),
-    timeout: seconds.optional(),
-    schedule: z.string().max(100).optional().describe('Cron or systemd OnCalendar expression; wins over timeout.'),
-    tz: z.string().optional().describe('IANA time zone name.'),
+    timeout,
+    schedule: expression.describe('Cron or systemd OnCalendar expression; wins over timeout.'),
+    tz: tz.describe('IANA time zone name.'),
     channels: z
       .string()
       .max(MAX_CHANNELS_LENGTH)
       .optional()
       .describe('`*` for all integrations, or at most 1,000 ids and names separated by commas.'),
     unique: z
-      .array(z.enum(['name', 'slug', 'tags', 'timeout', 'grace']))
+      .array(z.enum(UNIQUE_FIELDS))
       .optional()
       .describe('Create only: update the check that equals the request in these fields, if there is one.'),
     rules: rulesSchema

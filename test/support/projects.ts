@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Check } from '#shared/monitoring/checks/check.ts'
-import { type CheckSettings, DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
+import type { CheckSettings } from '#shared/monitoring/checks/fields.ts'
+import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import { insertIntegration, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { generateKey, type KeyKind, keyPrefix } from '#shared/monitoring/projects/api-key.ts'

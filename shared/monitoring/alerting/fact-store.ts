@@ -3,6 +3,8 @@ import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { CheckSchedule, StoredStatus } from '../checks/check.ts'
+import { settingColumns } from '../checks/columns-store.ts'
+import { SCHEDULE_FIELDS } from '../checks/fields.ts'
 import { type Finish, MAX_FINISHES } from './failures.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { AlertNotification } from './incident.ts'
@@ -26,11 +28,7 @@ const ALERTED_CHECK_COLUMNS = columns<AlertedCheck>({
   name: 'name',
   tags: 'tags',
   status: 'status',
-  kind: 'kind',
-  timeoutSeconds: 'timeout_seconds',
-  graceSeconds: 'grace_seconds',
-  schedule: 'schedule',
-  tz: 'tz',
+  ...settingColumns(SCHEDULE_FIELDS, 'checks'),
   hasFlip: `id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')}`,
 })
 

@@ -3,8 +3,8 @@ import { shardOf } from '../../contracts/ping-batch.ts'
 import { microsOf, timestampOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
+import { timesColumns } from '../checks/columns-store.ts'
 import { hasRules } from '../checks/rule-bits.ts'
-import { timesColumns } from '../checks/shown-store.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 import type { RuleState } from '../rules/rule-state.ts'
 import { findFacts, storeFacts } from '../rules/rule-state-store.ts'
@@ -121,17 +121,30 @@ function keyOf({ listener, from, shards, kind }: Gap): string {
 const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval '1 second',
   CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
 
-const CANDIDATE_COLUMNS = columns<Candidate>({
+const DUE_COLUMNS: Record<keyof Candidate, string> = {
   id: 'id',
   isDoubtful: `rule_bits & 3 <> 0 OR ${EXPECTED_FROM} < (SELECT doubt FROM requested)`,
   ...timesColumns('due'),
   scheme: '(SELECT scheme FROM pings WHERE pings.check_id = due.id ORDER BY n DESC LIMIT 1)',
-})
+}
+
+/** The instants are not needed. The members have the order of DUE_COLUMNS, which UNION ALL requires. */
+const OTHER_COLUMNS: Record<keyof Candidate, string> = {
+  ...DUE_COLUMNS,
+  ...timesColumns('checks'),
+  isDoubtful: 'false',
+  lastPing: 'NULL',
+  lastStart: 'NULL',
+  lastStartRid: 'NULL',
+  lastDuration: 'NULL',
+  alertAfter: 'NULL',
+  deadlineExtendedAt: 'NULL',
+  scheme: 'NULL',
+}
 
 /**
  * Locks overdue checks that no ping has locked. Checks that are no longer overdue are returned without a lock, so that
  * their next check time can be updated.
- * The second SELECT has its columns in the order of CANDIDATE_COLUMNS.
  */
 const CANDIDATES = typed`
   WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before, ${timestampOf('?::bigint')} AS doubt),
@@ -139,10 +152,9 @@ const CANDIDATES = typed`
     SELECT * FROM checks
     WHERE id = ANY((SELECT ids FROM requested)::bigint[]) AND alert_after < (SELECT before FROM requested) AND status <> 'down'
     FOR NO KEY UPDATE SKIP LOCKED)
-  SELECT ${CANDIDATE_COLUMNS} FROM due
+  SELECT ${columns<Candidate>(DUE_COLUMNS)} FROM due
   UNION ALL
-  SELECT id, false, kind, timeout_seconds, grace_seconds, schedule, tz, status, n_pings, NULL, NULL, NULL, NULL, NULL, NULL,
-         rule_bits, NULL
+  SELECT ${columns<Candidate>(OTHER_COLUMNS)}
   FROM checks WHERE id = ANY((SELECT ids FROM requested)::bigint[])
     AND (status = 'down' OR alert_after IS NULL OR alert_after >= (SELECT before FROM requested))`
 

@@ -1,41 +1,19 @@
-import type { CheckSettings } from './settings.ts'
-
-const WORDS: Readonly<Record<keyof CheckSettings, string>> = {
-  name: 'name',
-  slug: 'slug',
-  tags: 'tags',
-  desc: 'description',
-  kind: 'schedule',
-  schedule: 'schedule',
-  timeoutSeconds: 'period',
-  tz: 'time zone',
-  graceSeconds: 'grace time',
-  manualResume: 'how a pause ends',
-  methods: 'methods that count',
-  startKw: 'keywords',
-  successKw: 'keywords',
-  failureKw: 'keywords',
-  filterSubject: 'keywords',
-  filterBody: 'keywords',
-  filterHttpBody: 'keywords',
-  filterDefaultFail: 'keywords',
-}
+import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
 
 /** A check with the uuids of its integrations, in any order. */
 type LabelledCheck = CheckSettings & { integrationIds: readonly string[] }
 
-/** Which settings of a check are different now, each once, as forms call them; a changed name says the one before. */
+/** Returns the labels of the settings that differ, each once. The label of a changed name contains the previous name. */
 export function changeLabels(before: LabelledCheck, after: LabelledCheck): string[] {
-  // The keys of WORDS, which Object.keys forgets.
-  const names = Object.keys(WORDS) as (keyof CheckSettings)[]
-  const words = names
-    .filter((name) => before[name] !== after[name])
-    .map((name) => (name === 'name' && before.name !== '' ? `name (was “${before.name}”)` : WORDS[name]))
+  const labels = entriesOf(CHECK_FIELDS)
+    .filter(([name]) => before[name] !== after[name])
+    .map(([name, { label }]) => (name === 'name' && before.name !== '' ? `name (was “${before.name}”)` : label))
   const notified = (check: LabelledCheck) => check.integrationIds.toSorted().join()
-  return [...new Set(words), ...(notified(before) === notified(after) ? [] : ['integrations'])]
+  return [...new Set(labels), ...(notified(before) === notified(after) ? [] : ['integrations'])]
 }
 
-/** What forms call a setting of a check; the name itself of anything else. */
+/** Returns the label of a setting; the name unchanged if it is not one, for example `channels`. */
 export function settingLabel(name: string): string {
-  return new Map<string, string>(Object.entries(WORDS)).get(name) ?? name
+  const field = entriesOf(CHECK_FIELDS).find(([key]) => key === name)
+  return field?.[1].label ?? name
 }

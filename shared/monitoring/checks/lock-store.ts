@@ -3,7 +3,8 @@ import { sparseColumn } from '../../platform/database/parameters.ts'
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { columns, typed } from '../../platform/database/sql.ts'
 import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
-import { timesColumns } from './shown-store.ts'
+import { settingColumns, timesColumns } from './columns-store.ts'
+import { ACCEPTANCE_FIELDS, KEYWORD_FIELDS } from './fields.ts'
 
 /** The fields of a check that the state machine needs, read under a lock. */
 export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
@@ -20,18 +21,10 @@ export async function lockChecks(run: RunPrepared, ids: readonly number[]): Prom
 }
 
 const LOCKED_CHECK_COLUMNS = columns<LockedCheck>({
-  id: 'id',
-  uuid: 'uuid',
+  id: 'checks.id',
+  uuid: 'checks.uuid',
   ...timesColumns('checks'),
-  manualResume: 'manual_resume',
-  methods: 'methods',
-  startKw: 'start_kw',
-  successKw: 'success_kw',
-  failureKw: 'failure_kw',
-  filterSubject: 'filter_subject',
-  filterBody: 'filter_body',
-  filterHttpBody: 'filter_http_body',
-  filterDefaultFail: 'filter_default_fail',
+  ...settingColumns({ ...ACCEPTANCE_FIELDS, ...KEYWORD_FIELDS }, 'checks'),
 })
 
 const LOCK_CHECKS = {
@@ -43,7 +36,7 @@ const LOCK_CHECKS = {
 
 /** Stores the states of checks in one statement, at the latest with the commit. The caller must have locked them. */
 export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): void {
-  if (checks.length > 0) run.later(SAVE_STATES, stateColumns(checks))
+  if (checks.length > 0) run.later(SAVE_STATES, stateValues(checks))
 }
 
 /**
@@ -58,10 +51,10 @@ export async function saveUntouched(
   xids: readonly number[],
 ): Promise<number> {
   // The system column contains the lower half of the number.
-  return await run.count(SAVE_UNTOUCHED, [...stateColumns(checks), xids.map((xid) => xid % 2 ** 32)])
+  return await run.count(SAVE_UNTOUCHED, [...stateValues(checks), xids.map((xid) => xid % 2 ** 32)])
 }
 
-function stateColumns(checks: readonly LockedCheck[]): (readonly (string | number | null)[] | null)[] {
+function stateValues(checks: readonly LockedCheck[]): (readonly (string | number | null)[] | null)[] {
   return [
     checks.map((check) => check.id),
     checks.map((check) => check.status),

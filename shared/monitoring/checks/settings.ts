@@ -1,42 +1,20 @@
 import { ValidationError } from '../../errors.ts'
 import { guessKind, isValidSchedule } from '../schedules/schedule.ts'
-import type { Check, CheckFilters, CheckSchedule } from './check.ts'
+import { CHECK_FIELDS, type CheckSettings, mapFields } from './fields.ts'
 import { slugify } from './slug.ts'
 import type { CheckSpec } from './spec.ts'
 
-/** What create and update may set, channels aside. */
-export type CheckSettings = CheckSchedule & CheckFilters & Pick<Check, 'name' | 'slug' | 'tags' | 'desc'>
-
-/** A check about which the request says nothing (the API contract's defaults). */
-export const DEFAULT_SETTINGS: Readonly<CheckSettings> = Object.freeze({
-  name: '',
-  slug: '',
-  tags: '',
-  desc: '',
-  kind: 'simple',
-  timeoutSeconds: 86_400,
-  graceSeconds: 3600,
-  schedule: '',
-  tz: 'UTC',
-  manualResume: false,
-  methods: '',
-  startKw: '',
-  successKw: '',
-  failureKw: '',
-  filterSubject: false,
-  filterBody: false,
-  filterHttpBody: false,
-  filterDefaultFail: false,
-})
+/** Settings of a check if the request names none (the defaults of the API contract). */
+export const DEFAULT_SETTINGS = Object.freeze(mapFields(CHECK_FIELDS, ({ initial }) => initial) as CheckSettings)
 
 export interface ApplyOptions {
-  /** versions 1 and 2 of the API derive the slug from a given name; version 3 never does */
+  /** versions 1 and 2 of the API derive the slug from the name of the request; version 3 does not */
   slugFromName: boolean
 }
 
 /**
- * Returns the changes of a valid request to a check (docs/spec/monitoring.md#create-and-update); null means that the check is created, and
- * answers all settings. Whoever stores the change also recomputes alertAfter (state-machine.ts).
+ * Returns the changes of a valid request to a check (docs/spec/monitoring.md#create-and-update); all settings if `current` is null,
+ * that is, for a new check. The caller that stores the changes must also recompute alertAfter (state-machine.ts).
  * @throws ValidationError if the schedule never occurs in the check's zone, of which the request may name only one
  */
 export function applySpec(current: null, spec: CheckSpec, options: ApplyOptions): CheckSettings
@@ -44,16 +22,43 @@ export function applySpec(current: CheckSettings, spec: CheckSpec, options: Appl
 export function applySpec(
   current: CheckSettings | null,
   spec: CheckSpec,
-  options: ApplyOptions,
+  { slugFromName }: ApplyOptions,
 ): Partial<CheckSettings> {
+  const { channels: _, unique: __, subject, subjectFail, schedule, timeoutSeconds, ...others } = spec
   const changes = {
-    ...requestedChanges(spec),
-    ...namingChanges(spec, options),
-    ...scheduleChanges(spec),
-    ...keywordChanges(current ?? DEFAULT_SETTINGS, spec),
+    // The deprecated pair comes first, so that the fields which replaced it win.
+    ...subjectChanges(current ?? DEFAULT_SETTINGS, { subject, subjectFail }),
+    ...(slugFromName && spec.name !== undefined && { slug: slugify(spec.name) }),
+    ...others,
+    ...scheduleChanges({ schedule, timeoutSeconds }),
   }
   requireOccurrence({ ...DEFAULT_SETTINGS, ...current, ...changes }, spec)
   return current === null ? { ...DEFAULT_SETTINGS, ...changes } : changes
+}
+
+type Requested<Name extends keyof CheckSpec> = { [Key in Name]: CheckSpec[Key] | undefined }
+
+/** A timeout beside a schedule is not stored. */
+function scheduleChanges(requested: Requested<'schedule' | 'timeoutSeconds'>): Partial<CheckSettings> {
+  const { schedule, timeoutSeconds } = requested
+  if (schedule !== undefined) return { kind: guessKind(schedule), schedule }
+  return timeoutSeconds === undefined ? {} : { kind: 'simple', timeoutSeconds }
+}
+
+function subjectChanges(
+  current: CheckSettings,
+  { subject, subjectFail }: Requested<'subject' | 'subjectFail'>,
+): Partial<CheckSettings> {
+  const changes: Partial<CheckSettings> = {}
+  if (subject !== undefined) {
+    changes.successKw = subject
+    changes.filterSubject = subject !== '' || current.failureKw !== ''
+  }
+  if (subjectFail !== undefined) {
+    changes.failureKw = subjectFail
+    changes.filterSubject = subjectFail !== '' || (changes.successKw ?? current.successKw) !== ''
+  }
+  return changes
 }
 
 function requireOccurrence({ kind, schedule, tz }: CheckSettings, spec: CheckSpec): void {
@@ -63,60 +68,13 @@ function requireOccurrence({ kind, schedule, tz }: CheckSettings, spec: CheckSpe
   }
 }
 
-function requestedChanges(spec: CheckSpec): Partial<CheckSettings> {
-  return {
-    ...(spec.tags !== undefined && { tags: spec.tags }),
-    ...(spec.desc !== undefined && { desc: spec.desc }),
-    ...(spec.graceSeconds !== undefined && { graceSeconds: spec.graceSeconds }),
-    ...(spec.manualResume !== undefined && { manualResume: spec.manualResume }),
-    ...(spec.methods !== undefined && { methods: spec.methods }),
-    ...(spec.startKw !== undefined && { startKw: spec.startKw }),
-    ...(spec.filterBody !== undefined && { filterBody: spec.filterBody }),
-    ...(spec.filterHttpBody !== undefined && { filterHttpBody: spec.filterHttpBody }),
-    ...(spec.filterDefaultFail !== undefined && { filterDefaultFail: spec.filterDefaultFail }),
-  }
-}
-
-function namingChanges(spec: CheckSpec, options: ApplyOptions): Partial<CheckSettings> {
-  return {
-    ...(spec.name !== undefined && { name: spec.name }),
-    ...(spec.name !== undefined && options.slugFromName && { slug: slugify(spec.name) }),
-    ...(spec.slug !== undefined && { slug: spec.slug }),
-  }
-}
-
-/** A timeout beside a schedule is not even stored. A zone is, whatever the kind: a later schedule will use it. */
-function scheduleChanges(spec: CheckSpec): Partial<CheckSettings> {
-  const zone = spec.tz === undefined ? {} : { tz: spec.tz }
-  if (spec.schedule !== undefined) return { ...zone, kind: guessKind(spec.schedule), schedule: spec.schedule }
-  if (spec.timeoutSeconds === undefined) return zone
-  return { ...zone, kind: 'simple', timeoutSeconds: spec.timeoutSeconds }
-}
-
-/** The deprecated pair comes first, so that the fields which replaced it win. */
-function keywordChanges(current: CheckSettings, spec: CheckSpec): Partial<CheckSettings> {
-  const changes: Partial<CheckSettings> = {}
-  if (spec.subject !== undefined) {
-    changes.successKw = spec.subject
-    changes.filterSubject = spec.subject !== '' || current.failureKw !== ''
-  }
-  if (spec.subjectFail !== undefined) {
-    changes.failureKw = spec.subjectFail
-    changes.filterSubject = spec.subjectFail !== '' || (changes.successKw ?? current.successKw) !== ''
-  }
-  if (spec.successKw !== undefined) changes.successKw = spec.successKw
-  if (spec.failureKw !== undefined) changes.failureKw = spec.failureKw
-  if (spec.filterSubject !== undefined) changes.filterSubject = spec.filterSubject
-  return changes
-}
-
-/** What an existing check must equal to be the one that a create request means. */
+/** Values that an existing check must have for a create request to update it. */
 export type UniqueCriteria = Partial<Pick<CheckSettings, 'name' | 'slug' | 'tags' | 'timeoutSeconds' | 'graceSeconds'>>
 
 /**
- * Criteria by which a create request finds an existing check (docs/spec/monitoring.md#create-and-update): all criteria exactly, within the
- * project, the oldest of several; the timeout of a cron check is its hidden stored one.
- * @returns null when there is nothing to look for: create
+ * Returns the criteria by which a create request finds an existing check (docs/spec/monitoring.md#upsert). The timeout of
+ * a cron check is its hidden stored one.
+ * @returns null if the request must create a check
  */
 export function uniqueCriteria(spec: CheckSpec): UniqueCriteria | null {
   if (spec.unique === undefined || spec.unique.length === 0) return null

@@ -1,12 +1,13 @@
 import type { Knex } from 'knex'
-import { microsOf, timestampOf } from '../../platform/database/instants.ts'
+import { timestampOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
 import type { Micros } from '../../time.ts'
 import type { Check } from './check.ts'
-import type { CheckSettings, UniqueCriteria } from './settings.ts'
+import { settingColumns, stateColumns } from './columns-store.ts'
+import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
+import type { UniqueCriteria } from './settings.ts'
 import { uniqueKey } from './slug.ts'
-import { MAX_DESC_LENGTH } from './spec.ts'
 
 /** A check and the integrations it is assigned to. */
 export interface AssignedCheck extends Check {
@@ -14,39 +15,15 @@ export interface AssignedCheck extends Check {
   integrationIds: string[]
 }
 
-/** A check as the rules know it; instants as whole microseconds. A description of before the limit is cut to it. */
+const SETTING_COLUMNS = settingColumns(CHECK_FIELDS, 'checks')
+
 const CHECK_COLUMNS = columns<Check>({
   id: 'checks.id',
   uuid: 'checks.uuid',
   projectId: 'checks.project_id',
-  name: 'checks.name',
-  slug: 'checks.slug',
-  tags: 'checks.tags',
-  desc: `left(checks.description, ${MAX_DESC_LENGTH})`,
   badgeKey: 'checks.badge_key',
-  kind: 'checks.kind',
-  timeoutSeconds: 'checks.timeout_seconds',
-  graceSeconds: 'checks.grace_seconds',
-  schedule: 'checks.schedule',
-  tz: 'checks.tz',
-  manualResume: 'checks.manual_resume',
-  methods: 'checks.methods',
-  startKw: 'checks.start_kw',
-  successKw: 'checks.success_kw',
-  failureKw: 'checks.failure_kw',
-  filterSubject: 'checks.filter_subject',
-  filterBody: 'checks.filter_body',
-  filterHttpBody: 'checks.filter_http_body',
-  filterDefaultFail: 'checks.filter_default_fail',
-  status: 'checks.status',
-  nPings: 'checks.n_pings',
-  lastPing: microsOf('checks.last_ping'),
-  lastStart: microsOf('checks.last_start'),
-  lastStartRid: 'checks.last_start_rid',
-  lastDuration: 'checks.last_duration_us',
-  alertAfter: microsOf('checks.alert_after'),
-  deadlineExtendedAt: microsOf('checks.deadline_extended_at'),
-  ruleBits: 'checks.rule_bits',
+  ...SETTING_COLUMNS,
+  ...stateColumns('checks'),
 })
 
 const ASSIGNED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
@@ -62,7 +39,7 @@ const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
 
 /** Returns the checks of a project in the order of their creation. @param slug only those with exactly this slug */
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
-  // One pass over the assignments of the project instead of one look-up per check.
+  // One pass over the assignments of the project is faster than one lookup per check.
   const rows = await query(
     db,
     typed`SELECT ${CHECK_COLUMNS}, ${JOINED_COLUMNS} FROM checks LEFT JOIN (
@@ -85,7 +62,7 @@ export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck |
   return rows[0] ?? null
 }
 
-/** Checks of any project, in the order of the ids; null for those that were deleted. */
+/** Returns checks of any project, in the order of the ids; null for a deleted check. */
 export async function findChecks(db: Knex, ids: readonly number[]): Promise<(AssignedCheck | null)[]> {
   const sql = typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE id = ANY(?::bigint[])`
   const rows = await query(db, sql, [ids])
@@ -126,28 +103,15 @@ export async function lockCheck(tx: Knex, projectId: number, uuid: string): Prom
   return { ...check, integrationIds: assigned.map((row) => row.uuid) }
 }
 
-const CRITERIA = {
-  name: 'name = ?',
-  slug: 'slug = ?',
-  tags: 'tags = ?',
-  timeoutSeconds: 'timeout_seconds = ?',
-  graceSeconds: 'grace_seconds = ?',
-} as const satisfies Record<keyof UniqueCriteria, string>
-
 /** Returns the oldest check that equals all criteria (settings.ts); null if there is none. */
 export async function findUnique(db: Knex, projectId: number, criteria: UniqueCriteria): Promise<Check | null> {
-  const entries = Object.entries(criteria)
-  const conditions = entries.map(([field]) => `AND ${isCriterion(field) ? CRITERIA[field] : 'false'}`)
+  const conditions = entriesOf(criteria).map(([name]) => `AND ${SETTING_COLUMNS[name]} = ?`)
   const rows = await query(
     db,
     typed`SELECT ${CHECK_COLUMNS} FROM checks WHERE project_id = ? ${conditions.join(' ')} ORDER BY id LIMIT 1`,
-    [projectId, ...entries.map(([, value]) => value)],
+    [projectId, ...Object.values(criteria)],
   )
   return rows[0] ?? null
-}
-
-function isCriterion(field: string): field is keyof typeof CRITERIA {
-  return Object.hasOwn(CRITERIA, field)
 }
 
 export async function countChecks(db: Knex, projectId: number): Promise<number> {
@@ -157,66 +121,45 @@ export async function countChecks(db: Knex, projectId: number): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-const SETTING_COLUMNS = {
-  name: 'name',
-  slug: 'slug',
-  tags: 'tags',
-  desc: 'description',
-  kind: 'kind',
-  timeoutSeconds: 'timeout_seconds',
-  graceSeconds: 'grace_seconds',
-  schedule: 'schedule',
-  tz: 'tz',
-  manualResume: 'manual_resume',
-  methods: 'methods',
-  startKw: 'start_kw',
-  successKw: 'success_kw',
-  failureKw: 'failure_kw',
-  filterSubject: 'filter_subject',
-  filterBody: 'filter_body',
-  filterHttpBody: 'filter_http_body',
-  filterDefaultFail: 'filter_default_fail',
-} as const satisfies Record<keyof CheckSettings, string>
-
-/** Creates a check, new and never pinged. @param uuid only when a check moves here with its identity */
+/** Creates a check with the status `new`. @param identity only for a check that is imported or moved */
 export async function insertCheck(
   tx: Knex,
   projectId: number,
   settings: CheckSettings,
   identity: { uuid?: string; badgeKey?: string } = {},
 ): Promise<Check> {
-  const columns = toColumns(settings)
-  if (identity.uuid !== undefined) columns.push(['uuid', identity.uuid])
-  if (identity.badgeKey !== undefined) columns.push(['badge_key', identity.badgeKey])
+  const assigned = toColumns(settings)
+  if (identity.uuid !== undefined) assigned.push(['uuid', identity.uuid])
+  if (identity.badgeKey !== undefined) assigned.push(['badge_key', identity.badgeKey])
   const rows = await query(
     tx,
-    typed`INSERT INTO checks (project_id, ${columns.map(([column]) => column).join(', ')})
-     VALUES (?, ${columns.map(() => '?').join(', ')}) RETURNING ${CHECK_COLUMNS}`,
-    [projectId, ...columns.map(([, value]) => value)],
+    typed`INSERT INTO checks (project_id, ${assigned.map(([column]) => column).join(', ')})
+     VALUES (?, ${assigned.map(() => '?').join(', ')}) RETURNING ${CHECK_COLUMNS}`,
+    [projectId, ...assigned.map(([, value]) => value)],
   )
   const [check] = rows
   if (!check) throw new Error('the check was not inserted')
   return check
 }
 
-/** Changes settings of a check that the caller has locked, and the instant at which the sweeper must look. */
+/** Updates settings and deadline of a check that the caller has locked. */
 export async function updateSettings(
   tx: Knex,
   checkId: number,
   changes: Partial<CheckSettings>,
   alertAfter: Micros | null,
 ): Promise<void> {
-  const columns = toColumns(changes)
+  const assigned = toColumns(changes)
   await execute(
     tx,
-    `UPDATE checks SET ${columns.map(([column]) => `${column} = ?, `).join('')}
+    `UPDATE checks SET ${assigned.map(([column]) => `${column} = ?, `).join('')}
        alert_after = ${timestampOf('?::bigint')}
      WHERE id = ?`,
-    [...columns.map(([, value]) => value), alertAfter, checkId],
+    [...assigned.map(([, value]) => value), alertAfter, checkId],
   )
 }
 
-/** Stores what pause and resume changed in a check that the caller has locked. */
+/** Stores the state after pause or resume. The caller has locked the check. */
 export async function updateState(tx: Knex, check: Check): Promise<void> {
   const at = timestampOf('?::bigint')
   await execute(
@@ -227,7 +170,7 @@ export async function updateState(tx: Knex, check: Check): Promise<void> {
   )
 }
 
-/** Removes a check that the caller has locked, with everything that hangs on it; its uuid is never given again. */
+/** Deletes a check that the caller has locked, with its dependent rows. Its uuid is never assigned again. */
 export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, 'DELETE FROM pings WHERE check_id = ?', [checkId])
   await execute(
@@ -238,7 +181,7 @@ export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   )
 }
 
-/** Replaces the integrations of a check. @param integrationIds uuids; those of other projects are left out */
+/** Replaces the integrations of a check. @param integrationIds uuids; those of other projects are ignored */
 export async function assignIntegrations(
   tx: Knex,
   check: { id: number; projectId: number },
@@ -254,15 +197,12 @@ export async function assignIntegrations(
   )
 }
 
+/** Returns columns with their values. Members that are not settings are ignored, so `settings` may be a check. */
 function toColumns(settings: Partial<CheckSettings>): [string, string | number | boolean][] {
-  return Object.entries(settings).map(([field, value]) => {
-    if (!isSetting(field)) throw new Error(`${field} is not a setting`)
-    return [SETTING_COLUMNS[field], value]
+  return entriesOf(CHECK_FIELDS).flatMap(([name, { column }]) => {
+    const value = settings[name]
+    return value === undefined ? [] : [[column, value] as const]
   })
-}
-
-function isSetting(field: string): field is keyof typeof SETTING_COLUMNS {
-  return Object.hasOwn(SETTING_COLUMNS, field)
 }
 
 const CHECK_OWNER_COLUMNS = columns<{ id: number; projectId: number }>({ id: 'id', projectId: 'project_id' })

@@ -183,7 +183,7 @@ export async function copyCheck(
     await lockProject(tx, project.id)
     await requireCapacity(tx, project, deps)
     const copied = await insertCheck(tx, project.id, {
-      ...settingsOf(check),
+      ...check,
       name: `${check.name} (copy)`.slice(0, 100),
       // Two checks with one slug could not be told apart by it.
       slug: check.slug === '' ? '' : `${check.slug.slice(0, 95)}-copy`,
@@ -195,25 +195,4 @@ export async function copyCheck(
   const made = await notingLimit(db, project, deps, () => transaction(db, store))
   deps.announce({ kind: 'check', uuid: made.uuid, projectId: project.id })
   return made
-}
-
-function settingsOf(check: AssignedCheck) {
-  return {
-    tags: check.tags,
-    desc: check.desc,
-    kind: check.kind,
-    timeoutSeconds: check.timeoutSeconds,
-    graceSeconds: check.graceSeconds,
-    schedule: check.schedule,
-    tz: check.tz,
-    manualResume: check.manualResume,
-    methods: check.methods,
-    startKw: check.startKw,
-    successKw: check.successKw,
-    failureKw: check.failureKw,
-    filterSubject: check.filterSubject,
-    filterBody: check.filterBody,
-    filterHttpBody: check.filterHttpBody,
-    filterDefaultFail: check.filterDefaultFail,
-  }
 }

@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { policyView } from '../alerting/policy.ts'
 import { NO_RULES, type RuleFields } from '../alerting/read-policy.ts'
-import type { CheckSettings } from '../checks/settings.ts'
+import {
+  ACCEPTANCE_FIELDS,
+  CHECK_FIELDS,
+  type CheckSettings,
+  entriesOf,
+  IDENTITY_FIELDS,
+  KEYWORD_FIELDS,
+  toApi,
+} from '../checks/fields.ts'
 import type { windowView } from '../maintenance/window.ts'
 
 /** A check's identity, settings and integrations. */
@@ -33,25 +41,15 @@ export function toDocumentedRules(rules: RuleFields, secret: string | null): Doc
   return isDeepStrictEqual(others, none) ? null : others
 }
 
-/** A check in a configuration document: its identity and its settings, the hidden ones of the other kind left out. */
+/** Returns a check as the document contains it, without the settings of another kind. */
 export function toDocumentedCheck(check: ConfiguredCheck) {
   return {
     uuid: check.uuid,
-    name: check.name,
-    slug: check.slug,
-    tags: check.tags,
-    desc: check.desc,
+    ...toApi(IDENTITY_FIELDS, check),
     ...(check.kind === 'simple' ? { timeout: check.timeoutSeconds } : { schedule: check.schedule, tz: check.tz }),
     grace: check.graceSeconds,
-    manual_resume: check.manualResume,
-    methods: check.methods,
-    start_kw: check.startKw,
-    success_kw: check.successKw,
-    failure_kw: check.failureKw,
-    filter_subject: check.filterSubject,
-    filter_body: check.filterBody,
-    filter_http_body: check.filterHttpBody,
-    filter_default_fail: check.filterDefaultFail,
+    ...toApi(ACCEPTANCE_FIELDS, check),
+    ...toApi(KEYWORD_FIELDS, check),
     channels: check.integrationIds.toSorted().join(','),
   }
 }
@@ -77,9 +75,12 @@ export interface ObjectChanges {
   unchanged: number
 }
 
-/** Which settings of a check a document would change. */
+/** Returns the settings of a check that a document would change. */
 export function changedSettings(current: CheckSettings, wanted: Partial<CheckSettings>): SettingChanges {
-  const before = new Map<string, unknown>(Object.entries(current))
-  const differing = Object.entries(wanted).filter(([name, to]) => before.get(name) !== to)
-  return Object.fromEntries(differing.map(([name, to]) => [name, { from: before.get(name), to }]))
+  const changes: SettingChanges = {}
+  for (const [name] of entriesOf(CHECK_FIELDS)) {
+    const [from, to] = [current[name], wanted[name]]
+    if (to !== undefined && to !== from) changes[name] = { from, to }
+  }
+  return changes
 }

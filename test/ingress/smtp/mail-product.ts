@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { CheckSettings } from '#shared/monitoring/checks/settings.ts'
+import type { CheckSettings } from '#shared/monitoring/checks/fields.ts'
 import { eventually } from '../../support/eventually.ts'
 import { MAIL_DOMAIN, type MailListener } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
