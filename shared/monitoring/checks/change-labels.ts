@@ -3,7 +3,9 @@ import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
 /** A check with the uuids of its integrations, in any order. */
 type LabelledCheck = CheckSettings & { integrationIds: readonly string[] }
 
-/** Returns the labels of the settings that differ, each once. The label of a changed name contains the previous name. */
+/**
+ * Returns the labels of the settings that differ, each once. The label of a changed name contains the previous name.
+ */
 export function changeLabels(before: LabelledCheck, after: LabelledCheck): string[] {
   const labels = entriesOf(CHECK_FIELDS)
     .filter(([name]) => before[name] !== after[name])

@@ -75,7 +75,7 @@ export const SCHEDULE_FIELDS = {
   graceSeconds: setting('grace', seconds(3600), { label: 'grace time', column: 'grace_seconds' }),
 } satisfies FieldGroup
 
-/** Which pings count. */
+/** Settings that decide if a ping counts. */
 export const ACCEPTANCE_FIELDS = {
   manualResume: setting('manual_resume', flag, { label: 'how a pause ends' }),
   methods: setting('methods', choice('', 'POST'), { label: 'methods that count' }),
@@ -83,7 +83,7 @@ export const ACCEPTANCE_FIELDS = {
 
 export const keywords = text(200)
 
-/** How the text of a ping decides its type (docs/spec/monitoring.md#keyword-filters). */
+/** Settings that derive the type of a ping from its text (docs/spec/monitoring.md#keyword-filters). */
 export const KEYWORD_FIELDS = {
   startKw: setting('start_kw', keywords, { label: 'keywords' }),
   successKw: setting('success_kw', keywords, { label: 'keywords' }),

@@ -1,7 +1,7 @@
 /**
- * The text of an HTML mail as keywords are searched in it (docs/spec/monitoring.md#keyword-text): tags, comments and the content
- * of script and style dropped, entities decoded, the runs joined without anything between them, white space
- * collapsed and trimmed. So `<p>O</p>K` is `OK`. Reads any input in one pass; nothing in it is executed or fetched.
+ * Returns the text of an HTML mail in which keywords are searched (docs/spec/monitoring.md#keyword-text). Drops tags,
+ * comments, scripts and styles, decodes entities, joins the texts without separator and collapses white space:
+ * `<p>O</p>K` becomes `OK`. Accepts any input and reads it once.
  */
 export function htmlToText(html: string): string {
   const runs: string[] = []
@@ -9,7 +9,7 @@ export function htmlToText(html: string): string {
   return collapsed(decodeEntities(runs.join('')))
 }
 
-/** The text of an HTML mail as a person reads it: a line for each block, cells and words apart. Of any input, in one pass. */
+/** Returns the text of an HTML mail for display: one line per block, with a space between cells. Accepts any input. */
 export function htmlToLines(html: string): string {
   const pieces: string[] = []
   for (const { text, markup } of walk(html)) {
@@ -32,7 +32,7 @@ function collapsed(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Each run of text and the markup that ends it; that of what is no text is its first tag. */
+/** Yields each run of text with the beginning of the markup after it. */
 function* walk(html: string): Generator<{ text: string; markup: string }, void, undefined> {
   let at = 0
   while (at < html.length) {
@@ -42,7 +42,7 @@ function* walk(html: string): Generator<{ text: string; markup: string }, void, 
       return
     }
     const end = endOfMarkup(html, open)
-    // A `<` that begins no markup is text.
+    // A `<` that does not begin markup is text.
     yield end === open
       ? { text: html.slice(at, open + 1), markup: '' }
       : { text: html.slice(at, open), markup: html.slice(open, Math.min(end, open + MARKUP_READ)) }
@@ -50,10 +50,10 @@ function* walk(html: string): Generator<{ text: string; markup: string }, void, 
   }
 }
 
-/** Characters of a tag by which its name is known. */
+/** Characters of a tag that are enough to recognise its name. */
 const MARKUP_READ = 14
 
-/** Where the markup that begins at `open` ends, hidden content included; `open` itself when it is none. */
+/** Returns the end of the markup at `open`, including hidden content; `open` if it is not markup. */
 function endOfMarkup(html: string, open: number): number {
   if (html.startsWith('<!--', open)) return after(html, '-->', open + 4)
   const next = html.charAt(open + 1)
@@ -82,7 +82,7 @@ function endOfTag(html: string, open: number): number {
   return html.length
 }
 
-/** How the element ends whose content is no text; null for all others. */
+/** Returns the closing tag of a script or style; null for other elements. */
 function hiddenElement(html: string, open: number): RegExp | null {
   const name = /^[a-z]+(?=[\s/>])/i.exec(html.slice(open + 1, open + 9))?.[0].toLowerCase()
   if (name === 'script') return /<\/script/i
@@ -115,7 +115,7 @@ const LATIN_1 =
   'ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc ' +
   'uuml yacute thorn yuml'
 
-/** The entities that mail programs write; an unknown one stays as it is. */
+/** Entities that mail programs use. Unknown ones stay unchanged. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
   ['lt', '<'],

@@ -1,19 +1,19 @@
-/** An integration of the project, as the `channels` field may name it. */
+/** An integration of the project, which `channels` may name by id or name. */
 export interface NamedIntegration {
   /** lower-case uuid text */
   id: string
   name: string
 }
 
-/** What `channels` may hold: more than any project has, and little enough to be looked up while others wait. */
+/** Limits of `channels`, above the size of any project, so that a request cannot block the process. */
 export const MAX_CHANNELS_LENGTH = 65_536
 export const MAX_CHANNELS_PIECES = 1_000
 
 export type ChannelsChoice = { ok: true; ids: string[] } | { ok: false; error: string }
 
 /**
- * What the `channels` field means: `*` alone is all integrations, the empty text none, else a list separated by
- * commas whose pieces equal an id or a name exactly, white space included (docs/spec/monitoring.md#create-and-update).
+ * Resolves the `channels` field (docs/spec/monitoring.md#channels-field): `*` is all integrations, the empty text no
+ * integration. Otherwise each piece between commas must equal an id or a name, including white space.
  * @returns ids without repeats, or the text of the first error
  */
 export function resolveIntegrations(text: string, channels: readonly NamedIntegration[]): ChannelsChoice {
@@ -31,7 +31,7 @@ export function resolveIntegrations(text: string, channels: readonly NamedIntegr
   return { ok: true, ids: [...ids] }
 }
 
-/** The id that each id and each name stands for; null for one that several integrations share. */
+/** Returns the integration id for each id and name; null if several integrations share it. */
 function byIdentifier(channels: readonly NamedIntegration[]): ReadonlyMap<string, string | null> {
   const known = new Map<string, string | null>()
   for (const { id, name } of channels) {

@@ -1,4 +1,6 @@
-/** A number token with a fraction, an exponent, or no finite value; `3600.0` is one, though it equals an integer. */
+/**
+ * A number with a fraction or exponent, or a number that is not finite. `3600.0` is one, although it equals an integer.
+ */
 export class NonIntegerNumber {
   readonly value: number
   constructor(value: number) {
@@ -6,7 +8,7 @@ export class NonIntegerNumber {
   }
 }
 
-/** A parsed body. Integers are numbers (beyond 2^53 rounded); objects have no prototype, so any name is safe. */
+/** A parsed body. Integers beyond 2^53 are rounded. Objects have no prototype, so any name is safe. */
 export type JsonValue = null | boolean | number | string | NonIntegerNumber | JsonValue[] | JsonObject
 export interface JsonObject {
   [name: string]: JsonValue
@@ -14,12 +16,12 @@ export interface JsonObject {
 
 export type JsonBody = { ok: true; body: JsonObject } | { ok: false; error: string }
 
-/** Deeper nesting than any request needs; far below what would exhaust the stack. */
+/** Limit of nesting, which no valid request reaches, far below the limit of the stack. */
 const MAX_DEPTH = 100
 
 /**
- * Reads a request body of the management API (docs/spec/monitoring.md#authentication): with any content type, UTF-8 without a
- * byte order mark; an empty body is `{}`. Beyond JSON it takes `NaN` and `Infinity`; of a repeated name the last wins.
+ * Parses a request body of the management API (docs/spec/monitoring.md#authentication): UTF-8 without a byte order mark,
+ * of any content type. An empty body is `{}`. Also accepts `NaN` and `Infinity`. The last of repeated names wins.
  */
 export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBody {
   const parsing = parseInSteps(raw, limits)
@@ -30,16 +32,18 @@ export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBo
 }
 
 export interface ParseLimits {
-  /** no limit by default */
+  /** default: no limit */
   maxValues?: number
-  /** for the first bytes of a longer body: returns the members that are complete in them */
+  /** true if `raw` is only the beginning of a body; then the complete members are returned */
   isBeginning?: boolean
 }
 
-/** Values that are read at once. */
 export const VALUES_PER_STEP = 2_000
 
-/** As `parseJsonBody`; between two steps, each of `VALUES_PER_STEP` values, others may have their turn. */
+/**
+ * Parses like `parseJsonBody`, but yields after `VALUES_PER_STEP` values, so that the caller can release the event
+ * loop.
+ */
 export function* parseInSteps(
   raw: Uint8Array,
   { maxValues = Number.POSITIVE_INFINITY, isBeginning = false }: ParseLimits = {},
@@ -86,14 +90,14 @@ function emptyObject(): JsonObject {
 
 type Steps<T> = Generator<undefined, T>
 
-/** JSON.parse would lose which integers were written as integers, and refuses NaN. */
+/** JSON.parse cannot distinguish `3600.0` from `3600`, and refuses NaN. */
 class Parser {
   readonly #text: string
   readonly #maxValues: number
   #at = 0
   #values = 0
   #isInString = false
-  /** the outermost object, as far as it was read */
+  /** the outermost object with the members read until now */
   readonly root = emptyObject()
 
   constructor(text: string, maxValues: number) {
@@ -101,7 +105,7 @@ class Parser {
     this.#maxValues = maxValues
   }
 
-  /** Returns whether a syntax error may only mean that the text is not complete. */
+  /** Returns true if a syntax error may only mean that the text is incomplete. */
   isAtEnd(): boolean {
     return this.#isInString || this.#text.length - this.#at < MAX_WORD_LENGTH
   }
@@ -164,7 +168,7 @@ class Parser {
     return array
   }
 
-  /** Finds the closing quote, and leaves escapes and forbidden characters to JSON.parse. */
+  /** Finds the closing quote; JSON.parse decodes escapes and refuses invalid characters. */
   #string(): string {
     let end = this.#at + 1
     while (this.#text[end] !== '"') {

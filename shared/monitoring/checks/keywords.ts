@@ -2,18 +2,17 @@ import type { SignalKind } from '../../contracts/signal-kind.ts'
 import type { CheckFilters } from './check.ts'
 import type { PingType } from './state-machine.ts'
 
-/** Bytes of a request body that are searched, and at most stored (docs/spec/monitoring.md#keyword-text). */
+/** Bytes of a request body that are searched and stored (docs/spec/monitoring.md#keyword-text). */
 const SCANNED_BODY_BYTES = 10_000
 
-/** The text of a request body: its first 10,000 bytes; what is no UTF-8, a cut character included, is replaced. */
+/** Decodes the first 10,000 bytes of a request body. Invalid UTF-8 and a cut character become U+FFFD. */
 export function decodeBodyText(body: Uint8Array | null): string {
   return body === null ? '' : decoder.decode(body.subarray(0, SCANNED_BODY_BYTES))
 }
 
 /**
- * What a request to a ping URL counts as. The method restriction comes first and is final; then keywords replace
- * regardless of the URL (docs/spec/monitoring.md#keyword-filters). `bodyText` is looked at only when `filterHttpBody` is set:
- * a caller in a hurry may pass the empty string otherwise.
+ * Classifies a request to a ping URL (docs/spec/monitoring.md#keyword-filters). A method that does not count is final;
+ * otherwise keywords override the URL. `bodyText` may be empty if `filterHttpBody` is not set.
  */
 export function classifyHttp(
   check: CheckFilters,
@@ -24,8 +23,9 @@ export function classifyHttp(
 }
 
 /**
- * What a mail to a check counts as: success unless one of the mail filters is on. The method restriction does not
- * apply. `textPieces` are the first plain part and the text of the first HTML part (docs/spec/monitoring.md#keyword-text).
+ * Classifies a mail to a check: success unless a mail filter is on. The restriction of methods does not apply.
+ * @param mail `textPieces` are the first plain part and the text of the first HTML part
+ *   (docs/spec/monitoring.md#keyword-text)
  */
 export function classifyEmail(check: CheckFilters, mail: { subject: string; textPieces: readonly string[] }): PingType {
   if (!check.filterSubject && !check.filterBody) return 'success'
@@ -40,7 +40,7 @@ function classifyText(check: CheckFilters, text: string): PingType {
   return check.filterDefaultFail ? 'fail' : 'ign'
 }
 
-/** Case-sensitive, plain substrings; a comma separates, so it cannot be part of a keyword. */
+/** Keywords are case-sensitive substrings. A comma separates them, so it cannot be part of one. */
 function containsKeyword(text: string, keywords: string): boolean {
   return keywords.split(',').some((piece) => {
     const keyword = piece.trim()
@@ -48,5 +48,5 @@ function containsKeyword(text: string, keywords: string): boolean {
   })
 }
 
-// A byte order mark is text like any other here: it must not vanish from what is searched.
+// Keeps a byte order mark, because it is part of the searched text.
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })

@@ -3,7 +3,6 @@ import type { CheckSchedule, CheckState } from './check.ts'
 import type { PingType } from './state-machine.ts'
 import { goingDownAt, type NextOccurrence } from './status.ts'
 
-/** A ping as it was recorded. */
 export interface RecordedSignal {
   type: PingType
   at: Micros
@@ -11,11 +10,10 @@ export interface RecordedSignal {
 }
 
 /**
- * After a late signal: makes the open run and the last duration what they would be had everything come in order.
- * Changes the given state, and only there: status and lastPing are right already, whatever the order was.
- *
- * `recorded` holds the check's pings since its last pause or resume, the late one included, as far back as they are
- * kept. A run that began before the oldest of them is taken from the state.
+ * Recomputes the open run and the last duration after a late signal, as if all pings had arrived in order. Modifies
+ * `check`; its status and lastPing are already correct.
+ * @param recorded the stored pings since the last pause or resume, including the late one; an older run is taken from
+ *   the state
  */
 export function settleRun(
   check: CheckSchedule & CheckState,

@@ -13,8 +13,8 @@ export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
 }
 
 /**
- * Locks checks in the order of their ids, so that two writers of the same checks cannot wait for each other. Ids
- * without a row are left out: those checks were deleted.
+ * Locks checks in the order of their ids, so that two writers of the same checks cannot deadlock. Deleted checks are
+ * missing from the result.
  */
 export async function lockChecks(run: RunPrepared, ids: readonly number[]): Promise<LockedCheck[]> {
   return await run(LOCK_CHECKS, [ids])
@@ -42,8 +42,8 @@ export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): vo
 /**
  * Stores the states of checks that were not locked, if they have not changed since they were read or stored.
  * @param checks in the order of their ids, in which their locks are taken
- * @param xids the transaction that wrote each
- * @returns how many were unchanged; if they are fewer, the transaction must not commit
+ * @param xids the transaction that wrote each check
+ * @returns the number of unchanged checks; if it is less than all, the transaction must not commit
  */
 export async function saveUntouched(
   run: RunPrepared,

@@ -23,7 +23,7 @@ export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
 export interface Swept {
   /** checks evaluated; fewer than OVERDUE_PAGE if no more are due, or if the others are locked */
   looked: number
-  /** start the alerter if a check was taken down; to be published after the commit */
+  /** messages to the alerter if a check went down; the caller publishes them after the commit */
   messages: OutboxRow[]
   /** ids of the checks taken down */
   down: number[]
@@ -98,7 +98,7 @@ export async function sweepPages(sweep: () => Promise<Swept>, onSwept: (swept: S
 }
 
 interface Due {
-  /** an array as the database writes it; null when nothing is due */
+  /** text of a PostgreSQL array; null if nothing is due */
   ids: string | null
   count: number
 }

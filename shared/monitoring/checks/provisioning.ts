@@ -8,16 +8,19 @@ import { type CheckSpec, parseCheckSpec } from './spec.ts'
 
 const SPEC_FIELDS = ['timeout', 'grace', 'schedule', 'tz', 'tags', 'channels'] as const
 
-/** Settings of checks that their first ping creates (docs/spec/alerting.md#sources), as the API shows it; null: as any new check. */
+/**
+ * Settings of checks that are created by their first ping (docs/spec/alerting.md#sources). null is the default of new
+ * checks.
+ */
 export interface Provisioning {
   timeout: number | null
   grace: number | null
   schedule: string | null
   tz: string | null
   tags: string | null
-  /** as in a check */
+  /** like `channels` of a check */
   channels: string | null
-  /** uuid of the policy that the check names */
+  /** uuid */
   policy: string | null
 }
 
@@ -33,7 +36,7 @@ export const NO_PROVISIONING: Readonly<Provisioning> = Object.freeze({
 
 const RULES = { isValidSchedule, resolveTimeZone }
 
-/** Reads a change: what it names changes, null resets. @throws ValidationError with the first thing that is wrong */
+/** Applies a request to the current settings; null resets a member. @throws ValidationError for the first error */
 export function readProvisioning(body: JsonObject, current: Provisioning): Provisioning {
   const given = Object.fromEntries(SPEC_FIELDS.flatMap((name) => (isPresent(body[name]) ? [[name, body[name]]] : [])))
   const parsed = parseCheckSpec(given, RULES)
@@ -54,15 +57,15 @@ function zoneOf(tz: string | null): string {
   return (tz === null ? null : resolveTimeZone(tz)) ?? 'UTC'
 }
 
-/** What a new check gets of the project's settings and of its first ping's query, which wins. */
+/** Settings of a check that its first ping creates. The query of the ping overrides the settings of the project. */
 export interface Birth {
   spec: CheckSpec
   policy: string | null
-  /** names of values that were no use */
+  /** names of invalid values, which were ignored */
   leftOut: string[]
 }
 
-/** Values that are no use are left out: the ping counts. @param query of the ping */
+/** Ignores invalid values, because the ping must count. @param query of the ping */
 export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
   const spec: CheckSpec = {}
   const leftOut: string[] = []
@@ -79,7 +82,7 @@ export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
       leftOut.push(name)
     }
   }
-  // A period that the ping asks for wins over a schedule of the project's settings.
+  // A timeout in the query overrides a schedule of the project.
   if (query.has('timeout') && !query.has('schedule') && spec.timeoutSeconds !== undefined) delete spec.schedule
   if (spec.schedule !== undefined && !isValidSchedule(spec.schedule, spec.tz)) {
     delete spec.schedule

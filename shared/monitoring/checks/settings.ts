@@ -13,8 +13,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Returns the changes of a valid request to a check (docs/spec/monitoring.md#create-and-update); all settings if `current` is null,
- * that is, for a new check. The caller that stores the changes must also recompute alertAfter (state-machine.ts).
+ * Returns the changes of a valid request to a check (docs/spec/monitoring.md#create-and-update); for a new check, that
+ * is, if `current` is null, all settings. The caller must also recompute alertAfter (state-machine.ts).
  * @throws ValidationError if the schedule never occurs in the check's zone, of which the request may name only one
  */
 export function applySpec(current: null, spec: CheckSpec, options: ApplyOptions): CheckSettings

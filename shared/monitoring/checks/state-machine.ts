@@ -3,18 +3,18 @@ import type { Micros } from '../../time.ts'
 import type { CheckFilters, CheckSchedule, CheckState, StoredStatus } from './check.ts'
 import { goingDownAt, type NextOccurrence, shownStatus } from './status.ts'
 
-/** What a recorded ping says of itself; `ign` changed nothing but the count. */
+/** Type of a recorded ping. `ign` changes only the count. */
 export type PingType = SignalKind | 'ign'
 
-/** A classified ping (keywords.ts). `at` is its arrival at the ingress; rules about time use nothing else. */
+/** A classified ping (keywords.ts). `at` is its arrival at the ingress, the only time that the rules use. */
 export interface Signal {
   kind: PingType
   at: Micros
-  /** lower-case uuid text; null without one, which is a run id of its own */
+  /** lower-case uuid; null is also a run id */
   rid: string | null
 }
 
-/** A change of the stored status. `processed` ones are history only: nobody is ever notified of them. */
+/** A change of the stored status. A `processed` change is only history and causes no notification. */
 export interface StatusChange {
   from: StoredStatus
   to: StoredStatus
@@ -27,17 +27,17 @@ export interface SignalOutcome {
   type: PingType
   flip: StatusChange | null
   /**
-   * The signal is older than one that was applied before. The status is right all the same; whether a run is open
-   * and how long the last one took needs the recorded pings: see late-signal.ts.
+   * The signal is older than one that was applied before. The status is correct; the open run and the last duration must
+   * be recomputed from the recorded pings (late-signal.ts).
    */
   late: boolean
-  /** The signal is of a source that does not count: it is in the log only. */
+  /** The source of the signal does not count, so it is only in the log. */
   uncounted?: true
 }
 
 export type CheckMachine = CheckSchedule & CheckFilters & CheckState
 
-/** Of a check that nothing has happened to yet. */
+/** The state of a new check. */
 export const BEGIN = {
   status: 'new',
   nPings: 0,
@@ -50,15 +50,13 @@ export const BEGIN = {
 } as const satisfies Partial<CheckMachine>
 
 /**
- * Applies one signal to a check that the caller has locked (docs/spec/monitoring.md#applying-a-signal, and the decision on row 3 of
- * its section 0: start, success and fail end a pause unless it is to be ended by hand).
+ * Applies one signal to a check that the caller has locked (docs/spec/monitoring.md#applying-a-signal).
  *
- * CHANGES THE GIVEN OBJECT, because it runs for every ping. The number of the ping is `check.nPings` afterwards.
+ * MODIFIES `check`, because it runs for every ping. Afterwards `check.nPings` is the number of the ping.
  *
- * Signals should come in the order of arrival. For those that do not: `lastPing` and `lastStart` never move back,
- * the newest success or fail decides the status, a late signal never ends a pause, and a start that is older than a
- * known success or fail opens no run (a run opened by mistake would raise a false alarm, a missed one only misses a
- * measurement).
+ * Signals should be applied in the order of arrival. If one is late, `lastPing` and `lastStart` do not move back, the
+ * newest success or fail decides the status, and a pause continues. A late start before a known success or fail opens no
+ * run: a run opened by mistake would raise a false alarm, whereas a missed one only lacks its duration.
  */
 export function applySignal(check: CheckMachine, signal: Signal, next: NextOccurrence): SignalOutcome {
   check.nPings += 1
@@ -71,7 +69,7 @@ export function applySignal(check: CheckMachine, signal: Signal, next: NextOccur
   return outcome
 }
 
-/** A start ends a pause like a resume by hand does: the check is `new`, and nobody is told. */
+/** A start ends a pause like a manual resume: the check is `new`, without a notification. */
 function applyStart(check: CheckMachine, signal: Signal): SignalOutcome {
   const late = isBefore(signal.at, check.lastPing) || isBefore(signal.at, check.lastStart)
   if (late) return LATE_START
@@ -106,8 +104,9 @@ function applyFinish(check: CheckMachine, signal: Signal, kind: 'success' | 'fai
 }
 
 /**
- * Pauses a check, in place (docs/spec/monitoring.md#pause-and-resume). Pings that arrived before must have been applied before.
- * @returns null when it was paused already
+ * Pauses a check; modifies `state` (docs/spec/monitoring.md#pause-and-resume). The caller must have applied all pings
+ * that arrived before.
+ * @returns null if the check is already paused
  */
 export function pause(state: CheckState): StatusChange | null {
   if (state.status === 'paused') return null
@@ -119,8 +118,8 @@ export function pause(state: CheckState): StatusChange | null {
 }
 
 /**
- * Ends a pause by hand, in place: the check waits for its next signal like a new one.
- * @returns null when it is not paused, which the API answers with a conflict
+ * Resumes a check; modifies `state`. The check then waits for its next signal like a new one.
+ * @returns null if the check is not paused
  */
 export function resume(state: CheckState): StatusChange | null {
   if (state.status !== 'paused') return null
@@ -137,9 +136,9 @@ export type SweepDecision =
   | { kind: 'down'; at: Micros; flip: StatusChange }
 
 /**
- * Decides the action of a sweep at `now` for one check (docs/spec/monitoring.md#sweeping-overdue-checks). Changes nothing: the caller stores the
- * decision only where status and alertAfter are still the ones read. The deadline itself is not overdue yet.
- * A flip is dated at the deadline, not at the sweep; `lastStart` stays, so that a late finish is still measured.
+ * Decides the action of a sweep at `now` for one check (docs/spec/monitoring.md#sweeping-overdue-checks). The caller must
+ * store the decision only if status and alertAfter are unchanged. A check is overdue after its deadline, not at it.
+ * The flip has the time of the deadline. `lastStart` stays, so that a late finish is still measured.
  */
 export function sweep(check: CheckSchedule & CheckState, now: Micros, next: NextOccurrence): SweepDecision {
   if (check.status === 'down' || check.alertAfter === null || check.alertAfter >= now) return LEAVE
@@ -157,7 +156,7 @@ function isBefore(at: Micros, known: Micros | null): boolean {
   return known !== null && at < known
 }
 
-// Most pings change no status: one object per kind serves them all.
+// Most pings change no status, so they share one object per type.
 const outcomeWithoutFlip = (type: PingType, late: boolean): SignalOutcome => Object.freeze({ type, flip: null, late })
 const IGNORED = outcomeWithoutFlip('ign', false)
 const LOGGED = outcomeWithoutFlip('log', false)

@@ -3,8 +3,8 @@ import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
 import { hasRules } from './rule-bits.ts'
 
 /**
- * The first occurrence strictly after an instant; null when the expression has none left. Must not throw for an
- * expression that was accepted once. Passed in, so that the rules below know nothing of calendars.
+ * Returns the first occurrence after an instant; null if the expression has no further one. Must not throw for an
+ * expression that was valid. It is a parameter so that these rules do not depend on calendars.
  */
 export type NextOccurrence = (
   kind: 'cron' | 'oncalendar',
@@ -17,7 +17,7 @@ export type CheckTimes = CheckSchedule & CheckState
 
 /**
  * Returns the time at which the next success is due, ignoring running jobs (docs/spec/monitoring.md#grace-and-deadline).
- * @returns null unless the stored status is up, and when the schedule has run out
+ * @returns null unless the stored status is up, and if the schedule has no further occurrence
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
@@ -27,9 +27,9 @@ export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | nu
 }
 
 /**
- * `next_ping` of the API: the grace start, or the start of the running job when that is earlier. So while a job
- * runs it lies in the past (docs/spec/monitoring.md#grace-and-deadline).
- * @returns null when stored down, and when new or paused without a running job
+ * Returns `next_ping` of the API: the grace start, or the start of the running job if that is earlier. It is in the past
+ * while a job runs (docs/spec/monitoring.md#grace-and-deadline).
+ * @returns null if the check is down, and if it is new or paused without a running job
  */
 export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null {
   const due = graceStart(check, next)
@@ -38,21 +38,20 @@ export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null
 }
 
 /**
- * The instant the check goes down if nothing else arrives; what `alertAfter` holds. Grace is added as plain
- * seconds, so a clock change inside it does not stretch it.
- * @returns null when the check cannot go down by itself; of a ruled check what is stored (runs/deadline.ts)
+ * Returns the deadline, which `alertAfter` stores. Grace is added in seconds, so a change of daylight saving time does
+ * not change it.
+ * @returns null if the check has no deadline; the stored deadline if the check has rules (rule-bits.ts)
  */
 export function goingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
   return hasRules(check) ? check.alertAfter : goingDownAtWithoutRules(check, next)
 }
 
-/** What goingDownAt says of a check without rules that reach into its truth. */
 export function goingDownAtWithoutRules(check: CheckTimes, next: NextOccurrence): Micros | null {
   const start = nextPing(check, next)
   return start === null ? null : start + graceMicros(check)
 }
 
-/** The status at an instant (docs/spec/monitoring.md#shown-status). Both borders belong to the later status. */
+/** Returns the status at an instant (docs/spec/monitoring.md#shown-status). Both limits belong to the later status. */
 export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus {
   if (hasOverrun(check, now)) return 'down'
   if (check.status !== 'up') return check.status
@@ -61,7 +60,7 @@ export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence
   return !hasRules(check) && now >= due + graceMicros(check) ? 'down' : 'grace'
 }
 
-/** The status as version 1 of the API shows it: a job that runs and has not overrun its grace is `started`. */
+/** Returns the status for version 1 of the API: `started` while a job runs within its grace. */
 export function shownStatusV1(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus | 'started' {
   if (check.lastStart !== null && !hasOverrun(check, now)) return 'started'
   return shownStatus(check, now, next)

@@ -1,8 +1,8 @@
 import { ValidationError } from '../../errors.ts'
 
 /**
- * The tags of a check: split at the space character alone, each piece trimmed, empty ones dropped. Commas do not
- * separate; repeated tags stay (docs/spec/monitoring.md#check-operations).
+ * Splits tags at the space character, trims each and drops empty ones. Commas do not separate, and repeated tags stay
+ * (docs/spec/monitoring.md#check-operations).
  */
 export function splitTags(text: string): string[] {
   return text
@@ -11,27 +11,26 @@ export function splitTags(text: string): string[] {
     .filter((tag) => tag !== '')
 }
 
-/** Whether the tags contain every wanted one: whole tags, case-sensitive. An empty wanted tag matches nothing. */
+/** Returns true if the tags contain every wanted tag, case-sensitive. An empty wanted tag matches nothing. */
 export function hasAllTags(text: string, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return true
   const tags = new Set(splitTags(text))
   return wanted.every((tag) => tags.has(tag))
 }
 
-/** Every tag in use, once, sorted. */
+/** Returns each tag once, sorted. */
 export function distinctTags(checks: Iterable<{ tags: string }>): string[] {
   const tags = new Set<string>()
   for (const check of checks) for (const tag of splitTags(check.tags)) tags.add(tag)
   return [...tags].toSorted()
 }
 
-/** Distinct tags of a project: lists and pages show each of them. */
+/** Limit of different tags in a project, because lists and pages show all of them. */
 const MAX_PROJECT_TAGS = 1_000
 
 /**
- * Compares the tags of a project before and after a change. A project that has more than the limit already may keep them.
- * @param before texts of tags, as `after`
- * @throws ValidationError when the change adds a tag beyond the limit
+ * Compares the tags of a project before and after a change. A project that is already above the limit may keep its tags.
+ * @throws ValidationError if the change adds a tag beyond the limit
  */
 export function requireTagCapacity(before: Iterable<string>, after: Iterable<string>): void {
   const had = tagsOf(before)

@@ -14,7 +14,10 @@ export interface CheckViewOptions {
   next: NextOccurrence
 }
 
-/** Returns the check object of the API (docs/spec/monitoring.md#check-object). @param check `integrationIds` in any order */
+/**
+ * Returns the check object of the API (docs/spec/monitoring.md#check-object).
+ * @param check `integrationIds` in any order
+ */
 export function toCheckView(check: Check & { integrationIds: readonly string[] }, options: CheckViewOptions) {
   const status = options.version === 1 ? shownStatusV1 : shownStatus
   const due = nextPing(check, options.next)
