@@ -1,4 +1,3 @@
-import { checkFlipped } from './check-flipped.ts'
 import type { MessageContract } from './define-message.ts'
 import {
   acceptanceRequested,
@@ -24,7 +23,6 @@ import {
 /** Every message of the pipeline but the ping batches (ping-batch.ts), which have queues of their own shape. */
 export const messages: readonly MessageContract<unknown>[] = [
   alertsReevaluate,
-  checkFlipped,
   notificationDue,
   packRequested,
   financingRequested,

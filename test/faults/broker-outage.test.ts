@@ -88,7 +88,7 @@ test.serial(
     await eventually('both processes to be ready again', isReady, RECOVERY_MS)
     await using probe = await openBrokerProbe(vhost.url)
     const shards = Array.from({ length: product.config.pingShards }, (_, shard) => `pings.${shard}`)
-    for (const queue of [...shards, 'check.flipped.notifier', 'notification.due.notifier'])
+    for (const queue of [...shards, 'alerts.wake.alerter', 'notification.due.notifier'])
       await eventually(`${queue} to have one consumer`, async () => (await probe.consumers(queue)) === 1)
     for (const { output } of [ingress, workers]) {
       t.false(output().includes('process.failed'))

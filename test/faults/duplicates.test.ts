@@ -40,13 +40,13 @@ test.serial('F08: five copies of every message, to several workers, have one eff
   await putPing(2, 'fail')
   await backlogEmpty(product)
   t.is(Number((await product.db('checks').first('n_pings'))?.n_pings), 2)
-  const flips = await product.db('flips').select('id', 'to_status').orderBy('id')
+  const flips = await product.db('flips').select('to_status').orderBy('id')
   t.deepEqual(
     flips.map(({ to_status: to }) => to),
     ['up', 'down'],
   )
 
-  await putCopies(probe, 'check.flipped.notifier', event({ flipId: Number(flips[1].id) }))
+  await putCopies(probe, 'alerts.wake.alerter', event({}))
   await sink.waitFor(1)
   await mail.waitFor(1)
   for (const { id } of await product.db('notifications').select('id')) {

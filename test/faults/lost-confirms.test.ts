@@ -1,7 +1,7 @@
 import test from 'ava'
-import { checkFlipped } from '#shared/contracts/check-flipped.ts'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { queueDeclarations } from '#shared/contracts/topology.ts'
+import { alertsReevaluate } from '#shared/contracts/worker-messages.ts'
 import { UnavailableError } from '#shared/errors.ts'
 import { openBroker } from '#shared/platform/broker/broker.ts'
 import { createOutbox } from '#shared/platform/broker/outbox.ts'
@@ -67,7 +67,7 @@ test.serial('F07: a message whose confirm is lost is sent again under its id, an
   const { base, deps } = await product.ingress()
   const check = await addCheck(deps, project.id)
   await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
-  await using notifier = await product.workers(['notifier'])
+  await using workers = await product.workers(['notifier'])
   const { amqpUrl, pingShards } = product.config
   await using proxy = await startTcpProxy({ port: Number(new URL(amqpUrl).port) })
   await using broker = openBroker({
@@ -80,14 +80,13 @@ test.serial('F07: a message whose confirm is lost is sent again under its id, an
   })
   await broker.connected()
   const outbox = createOutbox(product.db, broker, createLog('silent', 'test'))
-  const [flip] = await product
+  await product
     .db('flips')
     .insert({ check_id: check.id, at: new Date(), from_status: 'up', to_status: 'down', reason: 'fail' })
-    .returning('id')
 
   await eventually('the publishing channel to be open', () => broker.publisherEpoch !== '')
   proxy.deafen(true)
-  await outbox.run((_tx, enqueue) => enqueue(checkFlipped, { flipId: Number(flip.id) }))
+  await outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
   await outbox.settled()
   const [left] = await product.db('outbox').select('message_id')
   t.truthy(left, 'unconfirmed, it stays')
@@ -100,9 +99,9 @@ test.serial('F07: a message whose confirm is lost is sent again under its id, an
     return (await outbox.resend(10)) === 1
   })
   const handled = async () => {
-    const { values } = await notifier.metrics.handled.get()
+    const { values } = await workers.metrics.handled.get()
     const count = values.find(
-      ({ metricName, labels }) => metricName?.endsWith('_count') && labels.queue === 'check.flipped.notifier',
+      ({ metricName, labels }) => metricName?.endsWith('_count') && labels.queue === 'alerts.wake.alerter',
     )
     return count?.value
   }

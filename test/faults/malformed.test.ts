@@ -38,17 +38,27 @@ const batches: Malformed[] = [
 
 const events: Malformed[] = [
   { what: 'an empty body', body: Buffer.alloc(0), reason: 'EMPTY' },
-  { what: 'no version', body: json({ flipId: 1 }), reason: 'UNKNOWN_VERSION', properties: { headers: {} } },
+  {
+    what: 'no version',
+    body: json({ notificationId: randomUUID() }),
+    reason: 'UNKNOWN_VERSION',
+    properties: { headers: {} },
+  },
   {
     what: 'a version to come',
-    body: json({ flipId: 1 }),
+    body: json({ notificationId: randomUUID() }),
     reason: 'UNKNOWN_VERSION',
     properties: { headers: { v: 2 } },
   },
-  { what: 'no message id', body: json({ flipId: 1 }), reason: 'NO_MESSAGE_ID', properties: { messageId: '' } },
+  {
+    what: 'no message id',
+    body: json({ notificationId: randomUUID() }),
+    reason: 'NO_MESSAGE_ID',
+    properties: { messageId: '' },
+  },
   { what: 'no JSON', body: Buffer.from(`{"password":"${SECRET}`), reason: 'NOT_JSON' },
   { what: 'bytes that are no UTF-8', body: Buffer.from([0x22, 0xc3, 0x28, 0x22]), reason: 'NOT_JSON' },
-  { what: 'another schema', body: json({ flip: SECRET }), reason: 'WRONG_SHAPE' },
+  { what: 'another schema', body: json({ notification: SECRET }), reason: 'WRONG_SHAPE' },
 ]
 
 test.serial(
@@ -64,7 +74,7 @@ test.serial(
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     for (const { body, properties } of batches) await probe.put('pings.0', body, { headers: { v: 1 }, ...properties })
     for (const { body, properties } of events) {
-      await probe.put('check.flipped.notifier', body, { messageId: randomUUID(), headers: { v: 1 }, ...properties })
+      await probe.put('notification.due.notifier', body, { messageId: randomUUID(), headers: { v: 1 }, ...properties })
     }
 
     const reasonsIn = async (queue: string, count: number) =>
@@ -74,7 +84,7 @@ test.serial(
       batches.map(({ reason }) => reason),
     )
     t.deepEqual(
-      (await reasonsIn('check.flipped.notifier.dead', events.length)).sort(),
+      (await reasonsIn('notification.due.notifier.dead', events.length)).sort(),
       events.map(({ reason }) => reason).sort(),
     )
     // A line is written when the broker has confirmed the letter, which may be read before.

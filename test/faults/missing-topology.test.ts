@@ -81,7 +81,7 @@ test.serial(
 test.serial('F05: a queue that exists with other arguments keeps the others from nothing', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '2', ...LONG_LOG } })
   await using probe = await openBrokerProbe(product.config.amqpUrl)
-  await probe.channel.assertQueue('check.flipped.notifier', { durable: true })
+  await probe.channel.assertQueue('notification.due.notifier', { durable: true })
   const project = await product.project()
   const { base, deps } = await product.ingress()
   await product.workers(['ping-evaluator', 'notifier'])

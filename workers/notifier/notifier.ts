@@ -1,14 +1,7 @@
-import { checkFlipped } from '#shared/contracts/check-flipped.ts'
-import {
-  alertsReevaluate,
-  integrationDisabled,
-  integrationTried,
-  notificationDue,
-} from '#shared/contracts/worker-messages.ts'
+import { integrationDisabled, integrationTried, notificationDue } from '#shared/contracts/worker-messages.ts'
 import { createMailer, type Mailer } from '#shared/delivery/mailer.ts'
 import { delivered, type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
 import { nextAttemptInMs, notificationRetries } from '#shared/delivery/retry-schedule.ts'
-import { isFlipWaiting } from '#shared/monitoring/alerting/flip-store.ts'
 import { findGroupMembers, updateIntegrationRow } from '#shared/monitoring/integrations/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import {
@@ -34,8 +27,6 @@ import { transports } from './transports/registry.ts'
 import type { TransportContext } from './transports/transport.ts'
 import { tryIntegration } from './trial.ts'
 
-/** For messages of the previous release only. */
-const FLIP_PREFETCH = 20
 /** These messages are rare, and each sends a few mails. */
 const NOTICE_PREFETCH = 10
 /** A person waits for each, so there are few. They have their own queue and do not wait behind notifications. */
@@ -74,7 +65,6 @@ export const notifier: Worker = {
       deps.config.smtpUrl === undefined ? null : createMailer({ url: deps.config.smtpUrl, from: deps.config.mailFrom })
     const context = createNotifierContext({ ...deps, http, gatewayHttp, mailer })
     const subscriptions = [
-      on(checkFlipped, FLIP_PREFETCH, ({ flipId }) => requeueAlerter(deps, flipId)),
       on(notificationDue, ATTEMPT_PREFETCH, async ({ notificationId }) => {
         await claimAndSend(context, notificationId)
       }),
@@ -89,11 +79,6 @@ export const notifier: Worker = {
       ...subscriptions.map((subscription) => subscribe('notifier', subscription, deps)),
     ]
   },
-}
-
-/** Handles a message of the previous release, which published one for each flip. The alerter finds the flip itself. */
-async function requeueAlerter({ db, outbox }: WorkerDeps, flipId: number): Promise<void> {
-  if (await isFlipWaiting(db, flipId)) await outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
 }
 
 /**

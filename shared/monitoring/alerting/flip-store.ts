@@ -73,9 +73,3 @@ export async function countWaitingFlips(db: Knex, most: number): Promise<number>
   )
   return row?.count ?? 0
 }
-
-/** Returns true if a flip has no decision yet. */
-export async function isFlipWaiting(db: Knex, flipId: number): Promise<boolean> {
-  const rows = await query(db, 'SELECT 1 FROM flips WHERE id = ? AND processed_at IS NULL', [flipId])
-  return rows.length > 0
-}

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { checkFlipped } from '#shared/contracts/check-flipped.ts'
+import { financingSnapshotDue } from '#shared/contracts/worker-messages.ts'
 import { createOutbox } from '#shared/platform/broker/outbox.ts'
 import { openDatabase } from '#shared/platform/database/db.ts'
 import { preparedRead, preparedTransaction } from '#shared/platform/database/prepared.ts'
@@ -101,20 +101,20 @@ test('a message that is enqueued with prepared statements is stored with them or
   const outbox = createOutbox(deps.db, deps.broker, deps.log)
   await t.throwsAsync(
     outbox.runPrepared(async ({ writes }, enqueue) => {
-      await enqueue(checkFlipped, { flipId: 1 })
+      await enqueue(financingSnapshotDue, { env: 'SANDBOX', epoch: 1 })
       await execute(writes, 'INSERT INTO organisations (name) VALUES (?)', [null])
     }),
     { code: '23502' },
   )
   t.is(
     await outbox.runPrepared(async ({ tx }, enqueue) => {
-      await enqueue(checkFlipped, { flipId: 2 })
+      await enqueue(financingSnapshotDue, { env: 'SANDBOX', epoch: 2 })
       return await execute(tx, 'INSERT INTO organisations (name) VALUES (?)', ['a'])
     }),
     1,
   )
-  const [sent] = await probe.take('check.flipped.notifier', 1)
-  t.is(JSON.parse(String(sent?.content)).flipId, 2)
+  const [sent] = await probe.take('financing.snapshot_due.financing-registrar', 1)
+  t.is(JSON.parse(String(sent?.content)).epoch, 2)
   await outbox.settled()
   t.deepEqual(await product.db('outbox').select('id'), [])
 })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { alertedChecks } from '#shared/monitoring/alerting/fact-store.ts'
 import { claimFlips } from '#shared/monitoring/alerting/flip-store.ts'
@@ -11,7 +10,6 @@ import { inIndexOrder } from '#shared/platform/database/in-index-order.ts'
 import { preparedTransaction } from '#shared/platform/database/prepared.ts'
 import { nowMicros } from '#shared/time.ts'
 import { addWebhook, notify } from '../../support/alerts.ts'
-import { openBrokerProbe } from '../../support/broker-probe.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct, type Product } from '../../support/product.ts'
@@ -121,25 +119,6 @@ test('a page of checks taken down is one message, and so are the flips of one ba
   t.is((await addFlips(product, checks, 'down', 'up')).length, 1)
   t.is((await addFlips(product, checks, 'new', 'up')).length, 0, 'nobody is told that a new check came up')
   t.is(await waiting(product), 60)
-})
-
-test('a message of the release before, one for each flip, is still handled', async (t) => {
-  await using sink = await openHttpSink()
-  await using product = await openProduct()
-  const project = await product.project()
-  const { deps } = await product.ingress()
-  const check = await addCheck(deps, project.id)
-  await notify(product.db, [check], [await addWebhook(deps, project.id, sink.url)])
-  await product.workers(['notifier'])
-  const [flip] = await product
-    .db('flips')
-    .insert({ check_id: check.id, at: new Date(), from_status: 'up', to_status: 'down', reason: 'fail' })
-    .returning('id')
-  await using probe = await openBrokerProbe(product.config.amqpUrl)
-  const body = Buffer.from(JSON.stringify({ flipId: Number(flip.id) }))
-  await probe.put('check.flipped.notifier', body, { messageId: randomUUID(), headers: { v: 1 } })
-  t.is((await sink.waitFor(1)).path, '/down')
-  t.is(await probe.depth('check.flipped.notifier.dead'), 0)
 })
 
 test('a change of days ago is told while the check is still so, and is no news once it is not', async (t) => {

@@ -24,7 +24,7 @@ test('an integration that cannot be opened silences none of its neighbours', asy
   )
   t.is(attempt.flip_id !== null, true)
   await using probe = await openBrokerProbe(product.config.amqpUrl)
-  t.is(await probe.depth('check.flipped.notifier.dead'), 0)
+  t.is(await probe.depth('alerts.wake.alerter.dead'), 0)
 })
 
 test('a flip whose message was lost is sent round again', async (t) => {

@@ -199,7 +199,7 @@ test('the statements walk the indexes, whatever the planner thinks of the size',
   const due = await explain(DUE, [nowMicros(), 1, [0], 5_000])
   t.regex(due, /Index Scan using check_deadlines_next_check_at_idx/)
   t.notRegex(due, /Sort|Seq Scan|Bitmap/)
-  const down = await explain(TAKE_DOWN, ['{1,11,21}', nowMicros(), 'check.flipped', '10 seconds'])
+  const down = await explain(TAKE_DOWN, ['{1,11,21}', nowMicros(), 'alerts.wake', '10 seconds'])
   t.regex(down, /Index Scan using checks_pkey/)
   t.regex(down, /Index Scan using check_deadlines_pkey/)
   t.notRegex(down, /Seq Scan|Bitmap|Hash Join|Merge Join/)
