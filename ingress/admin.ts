@@ -26,7 +26,7 @@ async function openContext(): Promise<AdminContext & AsyncDisposable> {
   return {
     config,
     db,
-    secrets: createSecrets(config.secretKey, config.secretKeyPrevious, config.sealFormat),
+    secrets: createSecrets(config.secretKey, config.secretKeyPrevious),
     log: createLog('warn', 'admin'),
     actor: userInfo().username,
     [Symbol.asyncDispose]: () => db.destroy(),

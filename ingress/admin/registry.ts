@@ -15,7 +15,6 @@ import { issuerCommands } from './issuer.ts'
 import { keyCommands } from './key.ts'
 import { organisationCommands } from './organisation.ts'
 import { projectCommands } from './project.ts'
-import { resealCommand } from './reseal.ts'
 import { restoreCommands } from './restore.ts'
 import { riskKeyCommands } from './risk-keys.ts'
 import { shardCommands } from './shards.ts'
@@ -42,7 +41,6 @@ export const commands: readonly (Command | OfflineCommand)[] = [
   ...backupCommands,
   ...restoreCommands,
   ...gapCommands,
-  resealCommand,
   demoCommand,
   doctorCommand,
   settingsCommand,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { SealPurpose, Secrets } from '../process/secrets.ts'
-import { sealedColumns } from './sealed-store.ts'
+import { sealedColumns } from './sealed-columns.ts'
 import { columns, query, typed } from './sql.ts'
 
 /** Rows of each table, by its name. For a copy and what it was copied from: both see one moment. */

@@ -115,7 +115,7 @@ export async function openPlatform(
     now: clock.now,
     broker,
     outbox,
-    secrets: createSecrets(config.secretKey, config.secretKeyPrevious, config.sealFormat),
+    secrets: createSecrets(config.secretKey, config.secretKeyPrevious),
     metrics,
     tracer,
     crashPoint: createCrashPoints(config.crashAt),

@@ -51,11 +51,10 @@ export interface Secrets {
   derive(purpose: string): Buffer
 }
 
-/** `v1` is not bound to a purpose; it is only read, unless SEAL_FORMAT is `v1` (docs/adr/0013). */
-type SealFormat = 'v1' | 'v2'
+/** Prefix of a sealed text: the format of what follows (docs/adr/0013). */
+const FORMAT = 'v2'
 
-/** @param format in which new values are written; both are read */
-export function createSecrets(secretKey: string, previousKey?: string, format: SealFormat = 'v2'): Secrets {
+export function createSecrets(secretKey: string, previousKey?: string): Secrets {
   const keys = [secretKey, ...(previousKey === undefined ? [] : [previousKey])]
   const digestKeys = keys.map((key) => deriveKey(key, 'digest'))
   const sealKeys = keys.map((key) => deriveKey(key, 'seal'))
@@ -64,16 +63,16 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
   if (!digestKey || !sealKey) throw new Error('no secret key')
 
   const seal = (purpose: SealPurpose, plain: string): string =>
-    `${format}.${encrypt(sealKey, Buffer.from(plain, 'utf8'), associated(format, purpose)).toString('base64url')}`
+    `${FORMAT}.${encrypt(sealKey, Buffer.from(plain, 'utf8'), Buffer.from(purpose)).toString('base64url')}`
   /** What is sealed, and the place of its key among ours. */
   const opened = (purpose: SealPurpose, sealed: string): { plain: string; place: number } => {
-    const [version, data] = sealed.split('.')
-    if ((version !== 'v1' && version !== 'v2') || data === undefined) throw new Error('not a sealed value')
+    const [format, data] = sealed.split('.')
+    if (format !== FORMAT || data === undefined) throw new Error('not a sealed value')
     const bytes = Buffer.from(data, 'base64url')
     // Only the canonical spelling, so that a sealed link or cookie has one text.
     if (bytes.toString('base64url') !== data) throw new Error('not a sealed value')
     for (const [place, key] of sealKeys.entries()) {
-      const plain = decrypt(key, bytes, associated(version, purpose))
+      const plain = decrypt(key, bytes, Buffer.from(purpose))
       if (plain !== null) return { plain: plain.toString('utf8'), place }
     }
     throw new Error('sealed under another key, or for another purpose')
@@ -84,10 +83,10 @@ export function createSecrets(secretKey: string, previousKey?: string, format: S
     digests: (text) => digestKeys.map((key) => hmac(key, text)),
     seal,
     open: (purpose, sealed) => opened(purpose, sealed).plain,
-    sealBytes: (purpose, plain) => encrypt(sealKey, plain, associated('v2', purpose)),
+    sealBytes: (purpose, plain) => encrypt(sealKey, plain, Buffer.from(purpose)),
     decryptBytes(purpose, sealed) {
       for (const key of sealKeys) {
-        const plain = decrypt(key, sealed, associated('v2', purpose))
+        const plain = decrypt(key, sealed, Buffer.from(purpose))
         if (plain !== null) return plain
       }
       throw new Error('sealed under another key, or for another purpose')
@@ -111,10 +110,6 @@ function deriveKey(secretKey: string, purpose: string): Buffer {
 
 function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text, 'utf8').digest()
-}
-
-function associated(format: SealFormat, purpose: SealPurpose): Buffer {
-  return Buffer.from(format === 'v1' ? '' : purpose)
 }
 
 function encrypt(key: Buffer, plain: Buffer, aad: Buffer): Buffer {

@@ -58,11 +58,6 @@ export const settings = {
     'The key before the last rotation: still decrypts, never encrypts.',
     { secret: true },
   ),
-  SEAL_FORMAT: setting(
-    z.enum(['v1', 'v2']),
-    'How stored secrets are encrypted: `v2` binds each to its purpose. `v1` is for the time of a rolling restart from a version that cannot read `v2`.',
-    { fallback: 'v2' },
-  ),
   SITE_NAME: setting(text, 'Name shown in pages, badges and messages.', { fallback: 'Signalbox' }),
   SMTP_PORT: setting(port, 'Port of the e-mail ping listener.', { fallback: '2525' }),
   SMTP_TLS_CERT: setting(

@@ -1,4 +1,4 @@
-import { sealedColumns } from '#shared/platform/database/sealed-store.ts'
+import { sealedColumns } from '#shared/platform/database/sealed-columns.ts'
 import { createSecrets, type SealPurpose } from '#shared/platform/process/secrets.ts'
 import type { Product } from '../../support/product.ts'
 

@@ -1,4 +1,4 @@
-import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
 
@@ -10,22 +10,7 @@ test('L18: a value that was sealed for one purpose opens for no other', (t) => {
   t.regex(sealed, /^v2\./)
   t.is(secrets.open('ping-key', sealed), 'the key')
   t.throws(() => secrets.open('integration', sealed), { message: /another purpose/ })
-  t.throws(() => secrets.open('ping-key', sealed.replace('v2.', 'v1.')), { message: /another purpose/ })
-})
-
-test('L18: a value from before there were purposes still opens', (t) => {
-  const iv = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', Buffer.from(hkdfSync('sha256', KEY, 'signalbox', 'seal', 32)), iv)
-  const sealed = Buffer.concat([cipher.update('old'), cipher.final()])
-  const old = `v1.${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`
-  t.is(secrets.open('webhook-secret', old), 'old')
-  t.throws(() => secrets.open('webhook-secret', old.replace('v1.', 'v2.')))
-})
-
-test('L18: while old processes run values are written as those can read them', (t) => {
-  const during = createSecrets(KEY, undefined, 'v1').seal('mail', 'a mail')
-  t.regex(during, /^v1\./)
-  t.is(secrets.open('mail', during), 'a mail')
+  t.throws(() => secrets.open('ping-key', sealed.replace('v2.', 'v1.')), { message: /not a sealed value/ })
 })
 
 test('what was sealed under the key before the last rotation opens, and is sealed anew under the present one', (t) => {

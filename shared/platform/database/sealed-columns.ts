@@ -1,8 +1,6 @@
-import type { Knex } from 'knex'
-import type { SealPurpose, Secrets } from '../process/secrets.ts'
-import { columns, execute, query, typed } from './sql.ts'
+import type { SealPurpose } from '../process/secrets.ts'
 
-/** The columns with sealed values and their purposes. Sealed responses of idempotency keys expire within a day. */
+/** Columns with sealed values and their purpose. Responses stored for idempotency keys are missing: they expire within a day. */
 export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
   { table: 'project_keys', column: 'sealed', purpose: 'ping-key' },
   { table: 'integrations', column: 'sealed_config', purpose: 'integration' },
@@ -37,53 +35,3 @@ export const sealedColumns: readonly { table: string; column: string; purpose: S
   { table: 'user_totp', column: 'sealed_secret', purpose: 'second-factor' },
   { table: 'outgoing_mails', column: 'sealed_mail', purpose: 'mail' },
 ]
-
-const BATCH = 500
-
-/** How many values of a column were encrypted again, and how many no known key decrypts. */
-export interface Resealed {
-  table: string
-  column: string
-  resealed: number
-  unreadable: number
-}
-
-/**
- * Encrypts every value without a purpose (`v1`, docs/adr/0013) again. Skips values that change concurrently, so it may
- * run beside other processes, be interrupted, and be repeated.
- */
-export async function resealAll(db: Knex, secrets: Pick<Secrets, 'open' | 'seal'>): Promise<Resealed[]> {
-  const done: Resealed[] = []
-  for (const { table, column, purpose } of sealedColumns) {
-    const seen = { resealed: 0, unreadable: 0 }
-    const unreadable: string[] = []
-    const list = columns<{ place: string; sealed: string }>({ place: 'ctid::text', sealed: column })
-    for (;;) {
-      const rows = await query(
-        db,
-        typed`SELECT ${list} FROM ${table}
-         WHERE ${column} LIKE 'v1.%' AND ${column} <> ALL(?::text[]) LIMIT ${BATCH}`,
-        [unreadable],
-      )
-      if (rows.length === 0) break
-      for (const { place, sealed } of rows) {
-        const fresh = anew(secrets, purpose, sealed)
-        if (fresh === null) unreadable.push(sealed)
-        else {
-          const set = `UPDATE ${table} SET ${column} = ? WHERE ctid = ?::tid AND ${column} = ?`
-          seen.resealed += await execute(db, set, [fresh, place, sealed])
-        }
-      }
-    }
-    done.push({ table, column, ...seen, unreadable: unreadable.length })
-  }
-  return done
-}
-
-function anew(secrets: Pick<Secrets, 'open' | 'seal'>, purpose: SealPurpose, sealed: string): string | null {
-  try {
-    return secrets.seal(purpose, secrets.open(purpose, sealed))
-  } catch {
-    return null
-  }
-}
