@@ -20,8 +20,7 @@ keep database_password "$(random)"
 keep broker_password "$(random)"
 keep database_login_password "$(random)"
 keep database_owner_url "postgres://signalbox:$(cat "$folder/database_password")@postgres:5432/signalbox"
-# The processes once had the owner's login; migrations make this one, which owns nothing.
-[ "$(cat "$folder/database_url" 2>/dev/null)" != "$(cat "$folder/database_owner_url")" ] || rm "$folder/database_url"
+# Migrations create this login, which owns nothing.
 keep database_url "postgres://signalbox_login:$(cat "$folder/database_login_password")@postgres:5432/signalbox"
 keep amqp_url "amqp://signalbox:$(cat "$folder/broker_password")@rabbitmq:5672"
 keep rabbitmq.conf "default_user = signalbox

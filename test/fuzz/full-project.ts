@@ -137,7 +137,7 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n)
 }
 
-/** Stores what an import does not take: notes, and schedules of earlier versions. */
+/** Stores rows that an import does not create: notes, and schedules without a further occurrence. */
 async function addRows({ db }: HttpProduct, { project }: Team): Promise<void> {
   const ofProject = { project_id: project.id }
   await db('status_notes').insert(numbers(NOTES).map((n) => ({ ...ofProject, title: `note ${n}`, body: 'Read this.' })))

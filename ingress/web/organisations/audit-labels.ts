@@ -10,7 +10,7 @@ const PARTS = {
   checks: { label: 'Checks', nouns: ['check'] },
   alerting: { label: 'Integrations and alerting', nouns: ['incident', 'integration', 'policy', 'window'] },
   projects: { label: 'Projects and their keys', nouns: ['key', 'project', 'status-page'] },
-  programs: { label: 'Programs and webhooks', nouns: ['agent-key', 'api', 'client', 'family', 'webhook'] },
+  programs: { label: 'Programs and webhooks', nouns: ['agent-key', 'client', 'family', 'webhook'] },
   evidence: {
     label: 'Evidence',
     nouns: [
@@ -45,8 +45,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'acceptance.recorded': 'recorded what a buyer answered',
   'address.changed': 'changed their e-mail address',
   'address.restored': 'restored their former e-mail address',
-  // As earlier builds noted it, with the request; the operations note what a key does now.
-  'api.changed': 'changed something by the API',
   'business.membership-changed': 'changed memberships of a business',
   'business.owners-stated': 'stated the owners of a business',
   'business.passport-issued': 'issued the passport of a business',

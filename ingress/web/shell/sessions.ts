@@ -115,9 +115,9 @@ function isSecure(config: Config): boolean {
 const BYTES = 32
 
 /**
- * The token that forms of one browser carry: only who reads our pages in it can know it. Each call masks it anew, so
- * that no two pages hold the same text: compressing a page together with text from its address would tell it bit by bit.
- * @param cookie its session or visit
+ * Returns the CSRF token for forms of one browser. Each call uses another mask, so that no two pages contain the same
+ * text. Otherwise an attacker could guess it from the compressed length of pages that repeat part of their address.
+ * @param cookie session or visitor id of the browser
  */
 export function csrfToken(key: Buffer, cookie: string): string {
   const mask = randomBytes(BYTES)
@@ -127,8 +127,6 @@ export function csrfToken(key: Buffer, cookie: string): string {
 export function isCsrfToken(key: Buffer, cookie: string, given: string): boolean {
   if (!isBase64url(given)) return false
   const bytes = Buffer.from(given, 'base64url')
-  // Forms of the release before hold it unmasked.
-  if (bytes.length === BYTES) return timingSafeEqual(bytes, tokenOf(key, cookie))
   if (bytes.length !== 2 * BYTES) return false
   return timingSafeEqual(xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES)), tokenOf(key, cookie))
 }

@@ -5,8 +5,6 @@ import { listText } from './text-parts.ts'
 
 /** Lengths to which the quoted body of the last ping is cut before it is left out. */
 const QUOTED = [500, 200]
-/** Lengths to which the text of a message is cut that was stored without its list of names. */
-const CUT = [2000, 1000, 500, 200, 0]
 
 /**
  * Renders the longest form of a message that its service accepts. Parts are left out before they are rendered, so that
@@ -21,10 +19,10 @@ export function fitted<Request>(
   const fits = (request: Request) => exceededLimits(kind, request).length === 0
   let request = render(notification)
   if (fits(request)) return request
-  const { list } = notification.summary ?? {}
-  if (list) {
-    const rendered = (named: number) => render(withNames(notification, named))
-    return rendered(largestCount((named) => fits(rendered(named)), list.names.length))
+  const { summary } = notification
+  if (summary) {
+    const rendered = (named: number) => render({ ...notification, summary: withNames(summary, named) })
+    return rendered(largestCount((named) => fits(rendered(named)), summary.list.names.length))
   }
   for (const shorter of shorterForms(notification)) {
     request = render(shorter)
@@ -44,19 +42,13 @@ function largestCount(passes: (count: number) => boolean, limit: number): number
   return least
 }
 
-function withNames(notification: Notification, named: number): Notification {
-  const { summary } = notification
-  if (!summary?.list) return notification
+function withNames(summary: Summary, named: number): Summary {
   const list = { ...summary.list, names: summary.list.names.slice(0, named) }
-  return { ...notification, summary: { ...summary, list, text: listText(list, summary.link) } }
+  return { ...summary, list, text: listText(list, summary.link) }
 }
 
 function* shorterForms(notification: Notification): Generator<Notification> {
-  const { summary, lastPing } = notification
-  if (summary) {
-    for (const length of CUT) yield { ...notification, summary: cutSummary(summary, length) }
-    return
-  }
+  const { lastPing } = notification
   const quoted = quotedBody(notification)
   for (const length of QUOTED) {
     if (!lastPing || quoted.length <= length) continue
@@ -67,9 +59,4 @@ function* shorterForms(notification: Notification): Generator<Notification> {
   yield bodyless
   yield { ...bodyless, brevity: 'alert-facts' }
   yield { ...bodyless, brevity: 'title' }
-}
-
-function cutSummary(summary: Summary, length: number): Summary {
-  if (summary.text.length <= length) return summary
-  return { ...summary, text: `${summary.text.slice(0, length).toWellFormed()}… ${summary.link}` }
 }

@@ -68,7 +68,7 @@ export function smsText(notification: Notification, siteName: string): string {
 /** The text of a phone call. A link is of no use in it. */
 export function speechText(notification: Notification, siteName: string): string {
   const { summary } = notification
-  const spoken = summary?.list
+  const spoken = summary
     ? { ...notification, summary: { ...summary, text: listText(summary.list, null) } }
     : notification
   return `Hello! A message from ${siteName}. ${smsText(spoken, siteName).slice(siteName.length + 2)}`

@@ -45,8 +45,8 @@ export interface Summary {
   title: string
   text: string
   facts: readonly Fact[]
-  /** what `text` is made of, so that it can be shortened; absent in messages stored by earlier releases */
-  list?: NamedList
+  /** the parts of `text`, so that it can be shortened */
+  list: NamedList
   /** the page that shows them all */
   link: string
   /** of a digest: what `$GROUP_COUNT` and `$GROUP_JSON` stand for */

@@ -42,9 +42,6 @@ export interface LogEntry extends LogCursor {
   until: Micros | null
 }
 
-/** Workers of the release before know no reason, and leave that of the ping whose place they take. */
-const IGNORED = `CASE WHEN type = 'ign' OR ignored = 'source' THEN ignored END`
-
 const LOG_ENTRY_COLUMNS = columns<LogEntry>({
   at: microsOf('at'),
   kind: 'kind',
@@ -98,7 +95,7 @@ export async function listCheckLog(
     db,
     typed`SELECT ${LOG_ENTRY_COLUMNS} FROM (
        (SELECT at, 'ping' AS kind, lpad(n::text, 12, '0') AS id, type, scheme, method, remote_addr AS "remoteAddr", ua,
-               rid, exit_status AS "exitStatus", ${IGNORED} AS ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
+               rid, exit_status AS "exitStatus", ignored, coalesce(octet_length(body), 0) > 0 AS "hasBody",
                CASE WHEN scheme <> 'email' THEN substring(body FROM 1 FOR 400) END AS head,
                NULL AS "fromStatus", NULL AS "toStatus", NULL AS reason, NULL AS "integrationName",
                NULL AS "integrationKind", NULL::uuid AS "integrationUuid", NULL AS state, NULL AS error, NULL::timestamptz AS "until"
@@ -174,7 +171,7 @@ const PING_DETAILS_COLUMNS = columns<PingDetails>({
   ua: 'ua',
   rid: 'rid',
   exitStatus: 'exit_status',
-  ignored: IGNORED,
+  ignored: 'ignored',
   body: 'substring(body FROM 1 FOR ?::int)',
   bodyBytes: 'coalesce(octet_length(body), 0)',
 })

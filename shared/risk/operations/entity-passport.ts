@@ -65,7 +65,6 @@ export async function issuePassport(
       tier,
       result,
       observedAt: verified.timestamp,
-      // Null too for a verification that was stored before the hashes were.
       rawSha256: latest.answerHashes?.[key] ?? null,
     })),
     issuedAt,

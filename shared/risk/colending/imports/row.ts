@@ -29,9 +29,8 @@ export const ImportRowSchema = ReportedLoanSchema.extend({
   line: z.int().meta({ description: 'where the record begins in the file; in bureau files its number' }),
   sourceSystem: z.string(),
   sourceFormat: z.string(),
-  sourceRecordSha256: z.string().optional().meta({
-    description:
-      'SHA-256 of the record in the file, without the end of its line; in bureau files of the borrower. Absent from rows of older imports',
+  sourceRecordSha256: z.string().meta({
+    description: 'SHA-256 of the record in the file, without the end of its line; in bureau files of the borrower',
   }),
   loanRef: z.string().meta({ description: 'keyed hash of the loan reference, hex' }),
   timestamp: z.string().meta({ format: 'date-time', description: 'when the file was received' }),

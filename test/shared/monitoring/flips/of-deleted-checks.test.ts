@@ -39,10 +39,7 @@ const removals: [string, (own: TestProject, check: { id: number; uuid: string })
       send(app.url, `/api/v3/checks/${uuid}`, { method: 'DELETE', headers: { 'X-Api-Key': own.rwKey } }),
   ],
   ['a check of a project that is deleted', (own) => app.deps.db.transaction((tx) => deleteProject(tx, own.project.id))],
-  [
-    'a check that the release before deletes, which knows of no trigger',
-    (_, { id }) => query(app.deps.db, 'DELETE FROM checks WHERE id = ?', [id]),
-  ],
+  ['a check whose row is deleted by hand', (_, { id }) => query(app.deps.db, 'DELETE FROM checks WHERE id = ?', [id])],
 ]
 for (const [what, remove] of removals) {
   test(`${what} takes its flips along, and nobody else's`, async (t) => {

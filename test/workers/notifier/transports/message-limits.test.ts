@@ -170,15 +170,6 @@ test('shortens names of checks that are longer than the API allows', async (t) =
   for (const kind of kinds) t.deepEqual(exceededLimits(kind, await sentBy(kind, someNotification({ check }))), [], kind)
 })
 
-test('shortens a digest that an earlier release stored without its list', async (t) => {
-  const summary = { title: '500 checks are DOWN', text: names(50, '<').join(', '), facts: [], link: LINK }
-  for (const kind of kinds) {
-    const request = await sentBy(kind, someNotification({ summary, urls: urlsOf(LINK) }))
-    t.deepEqual(exceededLimits(kind, request), [], kind)
-    t.true(JSON.stringify(request).includes('500 checks'), kind)
-  }
-})
-
 function urlsOf(check: string): Notification['urls'] {
   return { ...someNotification().urls, check }
 }
