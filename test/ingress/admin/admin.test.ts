@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { sealedColumns } from '#shared/platform/database/sealed-columns.ts'
 import { query } from '#shared/platform/database/sql.ts'
 import type { AdminContext } from '../../../ingress/admin/command.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
@@ -271,18 +270,6 @@ for (const [what, args, said] of [
     t.regex(stderr.trim(), said)
   })
 }
-
-test('L18: the doctor decrypts values of every column with sealed values', async (t) => {
-  const found = await query<{ at: string }>(
-    app.deps.db,
-    `SELECT table_name || '.' || column_name AS at FROM information_schema.columns
-     WHERE table_schema = 'public' AND column_name LIKE 'sealed%'`,
-  )
-  t.deepEqual(
-    sealedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
-    found.map(({ at }) => at).toSorted(),
-  )
-})
 
 test('an issuer of credentials is trusted from a file for every organisation, listed and removed; a bad file is named', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-test-'))

@@ -3,6 +3,8 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { sealedColumns } from '#shared/platform/database/sealed-columns.ts'
+import { query } from '#shared/platform/database/sql.ts'
 import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { settingsDocument } from '../../../ingress/admin/generate.ts'
 import { commands } from '../../../ingress/admin/registry.ts'
@@ -106,4 +108,16 @@ test('L11: a password and a configuration are read from standard input, where no
   const { projectId } = JSON.parse((await run('', 'project', 'create', '--name', 'Piped', '--json')).stdout)
   const channel = ['integration', 'create', '--project', projectId, '--name', 'ops', '--kind', 'sms', '--config', '-']
   t.is((await run('{"value":"+15550100"}', ...channel)).code, 0)
+})
+
+test('L18: backup verify decrypts values of every column with sealed values', async (t) => {
+  const found = await query<{ at: string }>(
+    app.deps.db,
+    `SELECT table_name || '.' || column_name AS at FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name LIKE 'sealed%'`,
+  )
+  t.deepEqual(
+    sealedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
+    found.map(({ at }) => at).toSorted(),
+  )
 })
