@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
-import { JsonParseError, type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
+import { JsonParseError } from '#shared/canonical/json-parser.ts'
+import { type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { limitValues, readBody } from '../middleware/body.ts'
 import { UnsupportedMediaTypeError } from '../middleware/request-safety.ts'

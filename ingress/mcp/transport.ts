@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
-import { type JsonError, JsonParseError, type JsonValue, parseJsonBytes } from '#shared/canonical/parse-json.ts'
+import { type JsonError, JsonParseError } from '#shared/canonical/json-parser.ts'
+import { type JsonValue, parseJsonBytes } from '#shared/canonical/parse-json.ts'
 import type { Log } from '#shared/platform/process/log.ts'
 import { limitValues, readBody } from '../middleware/body.ts'
 

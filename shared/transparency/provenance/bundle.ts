@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { CanonicalJsonError, canonicalize } from '../../canonical/jcs.ts'
-import { type JsonObject, JsonParseError, type JsonValue, parseJson } from '../../canonical/parse-json.ts'
+import { JsonParseError } from '../../canonical/json-parser.ts'
+import { type JsonObject, type JsonValue, parseJson } from '../../canonical/parse-json.ts'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 import type { TrustPolicy } from '../anchoring/policy.ts'
 import { parseProofBundle } from '../anchoring/proof-bundle.ts'

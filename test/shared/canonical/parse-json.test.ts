@@ -1,6 +1,7 @@
 import test from 'ava'
 import { canonicalize } from '#shared/canonical/jcs.ts'
-import { type JsonError, JsonParseError, parseJson, parseJsonBytes } from '#shared/canonical/parse-json.ts'
+import { type JsonError, JsonParseError } from '#shared/canonical/json-parser.ts'
+import { parseJson, parseJsonBytes } from '#shared/canonical/parse-json.ts'
 
 const faults: readonly [string, JsonError, string][] = [
   ['', 'SYNTAX', ''],
