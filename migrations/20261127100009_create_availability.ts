@@ -12,7 +12,7 @@ export async function up(knex: Knex): Promise<void> {
       ended text,
       shards bigint,
       span integer,
-      CONSTRAINT listener_heartbeats_kind_check CHECK (kind IN ('http', 'smtp', 'evaluator', 'sweeper', 'notifier')),
+      CONSTRAINT listener_heartbeats_kind_check CHECK (kind IN ('http', 'smtp', 'sweeper', 'notifier')),
       CONSTRAINT listener_heartbeats_settled_check CHECK ((settled_until IS NULL) = (settles_within IS NULL)),
       CONSTRAINT listener_heartbeats_pkey PRIMARY KEY (instance, from_at)
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { maskOfShards, openGeneration, queuesOf } from '#shared/contracts/ping-generations.ts'
-import { createAttestation, type Moment } from '#shared/monitoring/availability/attestation.ts'
 import type { ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
-import { endProofs, storeProofs, storeRefusals } from '#shared/monitoring/availability/proof-store.ts'
+import { storeRefusals } from '#shared/monitoring/availability/proof-store.ts'
+import { startProver } from '#shared/monitoring/availability/prover.ts'
 import { createRefusals, type Refusals } from '#shared/monitoring/availability/refusals.ts'
-import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 import { createShardProof } from './shard-proof.ts'
 
@@ -17,32 +14,21 @@ export interface Listener extends AsyncDisposable {
   open(answers: () => Promise<boolean>): void
 }
 
-const EVERY_MS = 2_000
 const ANSWERED_WITHIN_MS = 2_000
 
 export function startPingIngress(
   deps: Pick<IngressDeps, 'healthDb' | 'broker' | 'log' | 'installation' | 'now'>,
   kind: ListenerKind,
-  everyMs = EVERY_MS,
+  everyMs?: number,
 ): Listener {
-  const { log, broker } = deps
-  const prover = { instance: randomUUID(), kind }
-  const attestation = createAttestation(everyMs)
   const refusals = createRefusals()
-  const closing = new AbortController()
-  let proving: Promise<void> = Promise.resolve()
-  const takesMessages = createShardProof(broker)
+  const takesMessages = createShardProof(deps.broker)
+  let prover: AsyncDisposable | undefined
 
-  async function proveOn(answers: () => Promise<boolean>): Promise<void> {
-    while (!closing.signal.aborted) {
-      const began = momentNow()
-      const [isOpen, shards] = await Promise.all([answers().catch(() => false), provenShards()])
-      const isWhole = isOpen && !refusals.takeUnresolved() && deps.installation.problems().length === 0
-      attestation.prove(began, isWhole ? shards : 0n)
-      await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
-      const left = everyMs - (performance.now() - began.monotonic)
-      await wait(Math.max(0, left), undefined, { ref: false, signal: closing.signal }).catch(() => {})
-    }
+  async function prove(answers: () => Promise<boolean>): Promise<bigint> {
+    const [isOpen, shards] = await Promise.all([answers().catch(() => false), provenShards()])
+    const isWhole = isOpen && !refusals.takeUnresolved() && deps.installation.problems().length === 0
+    return isWhole ? shards : 0n
   }
 
   async function provenShards(): Promise<bigint> {
@@ -50,11 +36,8 @@ export function startPingIngress(
     return open ? maskOfShards(await Promise.all(queuesOf(open).map(takesMessages))) : 0n
   }
 
-  async function store(): Promise<void> {
-    const spans = attestation.waiting()
+  async function afterStore(): Promise<void> {
     const refused = refusals.waiting()
-    await storeProofs(deps.healthDb, prover, spans, momentNow())
-    attestation.stored(spans)
     await storeRefusals(deps.healthDb, kind, refused, performance.now())
     refusals.stored(refused)
   }
@@ -62,23 +45,13 @@ export function startPingIngress(
   return {
     refusals,
     open(answers) {
-      proving = proveOn(answers)
+      const rounds = { everyMs, prove: () => prove(answers), afterStore }
+      prover = startProver({ db: deps.healthDb, log: deps.log }, kind, rounds)
     },
     async [Symbol.asyncDispose]() {
-      closing.abort()
-      await proving
-      try {
-        await store()
-        await endProofs(deps.healthDb, prover.instance)
-      } catch (error) {
-        log.warn(describeError(error), 'proofs.not-ended')
-      }
+      await prover?.[Symbol.asyncDispose]()
     },
   }
-}
-
-function momentNow(): Moment {
-  return { monotonic: performance.now(), wall: Date.now() }
 }
 
 /** Whether the HTTP listener of this process answers on its own address. */

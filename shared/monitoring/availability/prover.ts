@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { describeError, type Log } from '../../platform/process/log.ts'
+import { createAttestation, type Moment } from './attestation.ts'
+import { endProofs, storeProofs } from './proof-store.ts'
+import type { Proof } from './unavailable.ts'
+
+const EVERY_MS = 2_000
+
+/**
+ * Proves every 2 s that this process does its work, and stores the intervals (docs/spec/alerting.md#listener-heartbeats).
+ * Closing it stores what is left and ends the last interval cleanly.
+ */
+export function startProver(
+  { db, log }: { db: Knex; log: Log },
+  kind: Proof['kind'],
+  {
+    everyMs = EVERY_MS,
+    prove,
+    afterStore,
+  }: {
+    everyMs?: number | undefined
+    /** Returns the bit mask of the shards that are proven now; 0n for none. */
+    prove: () => Promise<bigint>
+    afterStore: () => Promise<void>
+  },
+): AsyncDisposable {
+  const prover = { instance: randomUUID(), kind }
+  const attestation = createAttestation(everyMs)
+  const closing = new AbortController()
+
+  async function proveUntilClosed(): Promise<void> {
+    while (!closing.signal.aborted) {
+      const began = momentNow()
+      attestation.prove(began, await prove())
+      await store().catch((error: unknown) => log.warn(describeError(error), 'proofs.not-stored'))
+      const left = everyMs - (performance.now() - began.monotonic)
+      await wait(Math.max(0, left), undefined, { ref: false, signal: closing.signal }).catch(() => {})
+    }
+  }
+
+  async function store(): Promise<void> {
+    const spans = attestation.waiting()
+    await storeProofs(db, prover, spans, momentNow())
+    attestation.stored(spans)
+    await afterStore()
+  }
+
+  const proving = proveUntilClosed()
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await proving
+      try {
+        await store()
+        await endProofs(db, prover.instance)
+      } catch (error) {
+        log.warn(describeError(error), 'proofs.not-ended')
+      }
+    },
+  }
+}
+
+function momentNow(): Moment {
+  return { monotonic: performance.now(), wall: Date.now() }
+}
