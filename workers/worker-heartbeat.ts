@@ -1,4 +1,4 @@
-import { startProver } from '#shared/monitoring/availability/prover.ts'
+import { startProver } from '#shared/monitoring/operations/prover.ts'
 import type { WorkerDeps } from './define-worker.ts'
 
 /** Workers have no shards; any bit proves that they run. */

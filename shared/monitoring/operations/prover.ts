@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { describeError, type Log } from '../../platform/process/log.ts'
-import { createAttestation, type Moment } from './attestation.ts'
-import { endProofs, storeProofs } from './proof-store.ts'
-import type { Proof } from './unavailable.ts'
+import { createAttestation, type Moment } from '../availability/attestation.ts'
+import { endProofs, storeProofs } from '../availability/proof-store.ts'
+import type { Proof } from '../availability/unavailable.ts'
 
 const EVERY_MS = 2_000
 
