@@ -80,18 +80,6 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX restore_marks_made_idx ON restore_marks (made_at);
     COMMENT ON INDEX restore_marks_made_idx IS 'finds the newest marks; retention: deletes old marks';
 
-    CREATE TABLE ping_shards (
-      only_row boolean DEFAULT true CONSTRAINT ping_shards_pkey PRIMARY KEY,
-      shards smallint NOT NULL,
-      most smallint NOT NULL,
-      set_by text NOT NULL,
-      set_at timestamptz NOT NULL DEFAULT now(),
-      CONSTRAINT ping_shards_most CHECK (most >= shards),
-      CONSTRAINT ping_shards_only_row CHECK (only_row),
-      CONSTRAINT ping_shards_range CHECK ((shards >= 0) AND (shards <= 64))
-    );
-    COMMENT ON TABLE ping_shards IS 'shard count of the ping queues, 0 after a change under load; most: highest count used so far';
-
     CREATE TABLE ping_generations (
       generation smallint CONSTRAINT ping_generations_pkey PRIMARY KEY,
       shards smallint NOT NULL,
@@ -118,6 +106,6 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(
-    'DROP TABLE ping_streams, ping_generations, ping_shards, restore_marks, installation, outgoing_mails, dead_letter_actions, message_attempts, processed_messages, outbox',
+    'DROP TABLE ping_streams, ping_generations, restore_marks, installation, outgoing_mails, dead_letter_actions, message_attempts, processed_messages, outbox',
   )
 }

@@ -22,7 +22,7 @@ export async function openWorkers(
   const platform = await openPlatform(resources, `signalbox-${chosen.map(({ name }) => name).join('+')}`, config, log)
   const live = resources.use(createLiveAnnouncer(platform.broker))
   const deps: WorkerDeps = { config, ...platform, log, live, ...override }
-  const watched = { broker: platform.broker, db: platform.reserveDb, log, metrics: platform.metrics }
+  const watched = { broker: platform.broker, log, metrics: platform.metrics }
   const queueWatch = resources.use(openQueueWatch(watched, platform.installation.generations, isQueueOf(chosen)))
   platform.readiness.add(queueWatch.problems)
   const takesIn = chosen.filter(({ sends }) => !sends)

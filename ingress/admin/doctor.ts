@@ -6,7 +6,7 @@ import { openGaps } from '#shared/monitoring/availability/gap-list-store.ts'
 import { readWatchdog } from '#shared/monitoring/availability/watchdog-store.ts'
 import { type DeadLetterQueue, openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
 import { pendingMigrations } from '#shared/platform/database/migrate.ts'
-import { pingQueuesEver, pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
+import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { isChangeLate, liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { readInstallation } from '#shared/platform/database/restore-mark-store.ts'
 import { PIPELINE_ROLE } from '#shared/platform/database/row-security.ts'
@@ -185,14 +185,11 @@ async function pingShards(db: Knex): Promise<Finding> {
   return handling('ping queues', !isLate, text, `${text}: the change does not end, is a ping evaluator running?`)
 }
 
-/** Of queues that a larger number of shards left behind, those that hold messages count too. */
 async function consumers(box: DeadLetterQueue, { config, db }: Pick<AdminContext, 'config' | 'db'>): Promise<Finding> {
-  const inUse = workQueues(await pingQueuesInUse(db, config.pingShards))
   const lonely = []
-  for (const queue of workQueues(await pingQueuesEver(db, config.pingShards))) {
+  for (const queue of workQueues(await pingQueuesInUse(db, config.pingShards))) {
     const state = await box.look(queue)
-    const isLeftBehind = !inUse.includes(queue)
-    if (state && state.consumers === 0 && (!isLeftBehind || state.messages > 0)) lonely.push(queue)
+    if (state?.consumers === 0) lonely.push(queue)
   }
   const ill = `nobody takes from ${lonely.join(', ')}: start workers, and see admin shards show`
   return handling('consumers', lonely.length === 0, 'every queue has one', ill)

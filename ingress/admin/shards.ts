@@ -4,7 +4,7 @@ import { pingQueueDeclarations } from '#shared/contracts/topology.ts'
 import { connectOnce } from '#shared/platform/broker/addresses.ts'
 import { openDeadLetterQueue } from '#shared/platform/broker/dead-letter-queue.ts'
 import { declareTopology } from '#shared/platform/broker/declare-topology.ts'
-import { pingQueuesEver } from '#shared/platform/database/ping-queues.ts'
+import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import { addGeneration, liveGenerations } from '#shared/platform/database/ping-shards.ts'
 import { nowMicros, toIsoSeconds } from '#shared/time.ts'
 import { type Command, numberOf, UsageError } from './command.ts'
@@ -18,7 +18,7 @@ const show: Command = {
     const live = await liveGenerations(db)
     await using box = await openDeadLetterQueue(config.amqpUrl)
     const queues = []
-    for (const number of await pingQueuesEver(db, config.pingShards)) {
+    for (const number of await pingQueuesInUse(db, config.pingShards)) {
       const found = await box.look(pingQueue(number))
       if (found) queues.push({ queue: pingQueue(number), ...found })
     }

@@ -5,6 +5,7 @@ import { UnavailableError } from '#shared/errors.ts'
 import { DEFAULT_SETTINGS } from '#shared/monitoring/checks/settings.ts'
 import { insertCheck } from '#shared/monitoring/checks/store.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
+import { openQueueWatch } from '#shared/platform/broker/queue-watch.ts'
 import { openDatabase } from '#shared/platform/database/db.ts'
 import { openInstallation } from '#shared/platform/database/installation.ts'
 import { KNOWS_FOR_MS, liveGenerations } from '#shared/platform/database/ping-shards.ts'
@@ -13,36 +14,9 @@ import { Batcher } from '../../ingress/ping/batcher.ts'
 import { adminOf } from '../support/admin.ts'
 import { openBrokerProbe } from '../support/broker-probe.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
 import { openProduct } from '../support/product.ts'
 import { addCheck } from '../support/projects.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
-
-interface Readiness {
-  ready: boolean
-  /** on the metrics port alone */
-  reasons?: string[]
-}
-
-async function readiness(base: string): Promise<Readiness | null> {
-  try {
-    return JSON.parse(await (await fetch(`${base}/readyz`)).text())
-  } catch {
-    return null
-  }
-}
-
-/** What a process said of itself, once `isIt` holds. */
-async function saying(what: string, base: string, isIt: (said: Readiness) => boolean | undefined): Promise<Readiness> {
-  return await eventually(
-    what,
-    async () => {
-      const said = await readiness(base)
-      return said !== null && isIt(said) ? said : null
-    },
-    60_000,
-  )
-}
 
 test.serial(
   'pings flow through two listeners while one queue becomes four, and then two: none is lost, doubled or missed',
@@ -192,24 +166,21 @@ test.serial(
   },
 )
 
-test.serial('a queue that was left behind with messages in it is named', async (t) => {
+test.serial('a queue without a consumer is named', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '2' } })
-  await product.ingress()
-  await product.db('ping_shards').update({ most: 4 })
+  const { deps } = await product.ingress()
   await using probe = await openBrokerProbe(product.config.amqpUrl)
-  await probe.channel.assertQueue('pings.3', { durable: true, arguments: { 'x-queue-type': 'quorum' } })
-  await probe.put('pings.3', Buffer.from('left behind'))
-  const port = await freePort()
-  product.spawn('workers', ['ping-evaluator'], { METRICS_PORT: String(port) })
-  const problem = 'broker: nobody takes from pings.3'
-  const address = `http://127.0.0.1:${port}`
-  await saying('the queue left behind to be a reason', address, ({ reasons }) => reasons?.includes(problem))
-  const metrics = await (await fetch(`${address}/metrics`)).text()
-  t.regex(metrics, /signalbox_queue_consumers\{queue="pings\.3"\} 0/)
-  t.regex(metrics, /signalbox_queue_messages\{queue="pings\.3"\} 1/)
+  await probe.put('pings.1', Buffer.from('waits'))
+  await using watch = openQueueWatch(deps, deps.installation.generations, (queue) => queue.startsWith('pings.'))
+  const problem = 'broker: nobody takes from pings.1'
+  await eventually('the queue to be a problem', () => watch.problems().includes(problem), 60_000)
+  const measured = async (gauge: 'queueConsumers' | 'queueMessages') =>
+    (await deps.metrics[gauge].get()).values.find(({ labels }) => labels.queue === 'pings.1')?.value
+  t.is(await measured('queueConsumers'), 0)
+  t.is(await measured('queueMessages'), 1)
   const doctor = await adminOf(product)('doctor')
   t.is(doctor.status, 1)
-  t.regex(doctor.stdout, /WRONG\s+consumers: nobody takes from .*pings\.3/)
+  t.regex(doctor.stdout, /WRONG\s+consumers: nobody takes from .*pings\.1/)
 })
 
 const isThere = async (broker: Pick<Broker, 'inspect'>, queue: string) => (await broker.inspect([queue])).has(queue)

@@ -5,23 +5,6 @@ import { transaction } from './db.ts'
 import { microsOf } from './instants.ts'
 import { columns, execute, query, typed } from './sql.ts'
 
-/** The number of ping queues at the start of the installation, or after a change while it was stopped. */
-export interface PingShards {
-  /** 0 after a change under load: then the generations have the number */
-  shards: number
-  /** how many it ever used of the first generation: queues beyond those in use may still be there */
-  most: number
-  setBy: string
-}
-
-const PING_SHARDS_COLUMNS = columns<PingShards>({ shards: 'shards', most: 'most', setBy: 'set_by' })
-
-/** @returns null while no process has ever taken part */
-export async function shardsInUse(db: Knex): Promise<PingShards | null> {
-  const [row] = await query(db, typed`SELECT ${PING_SHARDS_COLUMNS} FROM ping_shards`, [])
-  return row ?? null
-}
-
 const PING_GENERATION_COLUMNS = columns<PingGeneration>({
   generation: 'generation',
   shards: 'shards',
@@ -42,7 +25,7 @@ export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
 }
 
 /**
- * Returns the generations in use. The first process of an installation stores its own number as the first generation.
+ * Returns the generations in use. The first process of an installation creates the first one.
  * @param own PING_SHARDS of this process
  */
 export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGeneration[]> {
@@ -50,14 +33,9 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
   if (known.length > 0) return known
   await execute(
     db,
-    "INSERT INTO ping_shards (shards, most, set_by) VALUES (?, ?, 'first start') ON CONFLICT DO NOTHING",
-    [own, own],
-  )
-  await execute(
-    db,
     `INSERT INTO ping_generations (generation, shards, opens_at, set_by)
-     SELECT 0, shards, set_at, set_by FROM ping_shards ON CONFLICT DO NOTHING`,
-    [],
+     VALUES (0, ?, now(), 'first start') ON CONFLICT DO NOTHING`,
+    [own],
   )
   return await liveGenerations(db)
 }
@@ -94,7 +72,6 @@ export async function addGeneration(
        VALUES (?, ?, clock_timestamp() + interval '${STARTS_AFTER}', ?)`,
       [generation, shards, setBy],
     )
-    await execute(tx, 'UPDATE ping_shards SET shards = 0, set_by = ?, set_at = now()', [setBy])
   })
 }
 

@@ -14,7 +14,7 @@ import { testLogin } from '../../support/template-database.ts'
 /** Tables without a tenant, or whose rows are found by a secret alone and before anybody is known. */
 const WITHOUT_TENANT =
   `listener_heartbeats dead_letter_actions domain_keys financing_snapshots coverage_gaps user_identities installation invoice_keys log_checkpoints log_entries log_keys log_receipts
-  log_tiles processed_messages message_attempts migrations migrations_lock outbox outgoing_mails ping_bodies ping_generations ping_shards ping_streams rate_limits
+  log_tiles processed_messages message_attempts migrations migrations_lock outbox outgoing_mails ping_bodies ping_generations ping_streams rate_limits
   report_mails restore_marks deleted_checks
   sessions status_lists status_list_entries token_keys used_challenges
   user_passkeys user_recovery_codes user_reports user_totp users`.split(/\s+/)
