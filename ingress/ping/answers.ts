@@ -1,8 +1,8 @@
-/** Where an answer goes: a response of Node's server, or a plain connection's. */
+/** Destination of a response: Node's `ServerResponse`, or a connection of the fast path. */
 export interface Reply {
   readonly destroyed: boolean
   readonly headersSent: boolean
-  /** @param headers names and values in turn */
+  /** @param headers names and values alternate */
   writeHead(status: number, headers: string[]): unknown
   end(text?: string): unknown
 }
@@ -12,7 +12,7 @@ const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
 let expires = ''
 let expiresAt = 0
 
-/** The present time as HTTP writes it; made once a second. */
+/** Returns the present time as an HTTP date. It is cached for one second. */
 function httpDate(): string {
   const now = Date.now()
   if (now - expiresAt >= 1000) {
@@ -22,7 +22,10 @@ function httpDate(): string {
   return expires
 }
 
-/** `OK` or `Created`, with the headers of docs/spec/monitoring.md#ping-response-headers. @param bodyLimit 0 when the limit is off */
+/**
+ * Sends `OK` or `Created` with the headers of docs/spec/monitoring.md#ping-response-headers.
+ * @param bodyLimit bytes; 0 if the limit is off
+ */
 export function answerLogged(reply: Reply, status: 200 | 201, text: string, bodyLimit: number): void {
   reply.writeHead(status, loggedHeaders(text, bodyLimit))
   reply.end(text)
@@ -30,7 +33,7 @@ export function answerLogged(reply: Reply, status: 200 | 201, text: string, body
 
 let logged = { text: '', bodyLimit: 0, expires: '', headers: [] as string[] }
 
-/** Nearly all answers of a second are the same. */
+/** Caches the headers, because almost all responses of one second are equal. */
 function loggedHeaders(text: string, bodyLimit: number): string[] {
   const expires = httpDate()
   if (logged.text === text && logged.bodyLimit === bodyLimit && logged.expires === expires) return logged.headers
@@ -51,7 +54,10 @@ function loggedHeaders(text: string, bodyLimit: number): string[] {
   return headers
 }
 
-/** A refusal: nothing was logged. @param isCacheable whether the no-cache headers are left out (1.3 says which have them) */
+/**
+ * Refuses a ping, which was not logged.
+ * @param isCacheable true to omit the no-cache headers (docs/spec/monitoring.md#ping-response-headers)
+ */
 export function answerRefused(
   reply: Reply,
   status: number,
@@ -65,7 +71,7 @@ export function answerRefused(
   reply.end(text)
 }
 
-/** A browser asks whether it may ping; this logs nothing (docs/spec/monitoring.md#ping-methods). */
+/** Answers a preflight request of a browser; logs nothing (docs/spec/monitoring.md#ping-methods). */
 export function answerPreflight(reply: Reply): void {
   reply.writeHead(204, [
     'Access-Control-Allow-Origin',

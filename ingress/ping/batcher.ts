@@ -13,10 +13,10 @@ import type { Metrics } from '#shared/platform/process/metrics.ts'
 import { type TraceHeaders, traceHeaders } from '#shared/platform/process/tracing.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** Called once: without an error when the broker has the ping for good. */
+/** Called once, without an error after the broker has confirmed the ping. */
 type Done = (error: unknown) => void
 
-/** The first ping of a message: the others arrived after it. */
+/** The first ping of a message; the others arrived later. */
 interface First {
   receivedAt: Micros
   arrival: Arrival
@@ -27,58 +27,61 @@ interface Shard {
   pings: AcceptedPing[]
   waiting: Done[]
   bytes: number
-  /** by which the first ping of the message that is traced goes on at the evaluator */
+  /** trace context of the first traced ping of the message */
   trace: TraceHeaders
-  /** of those that are not sent yet; null when there are none */
+  /** of the pings that are not sent yet; null if there are none */
   first: First | null
-  /** the channel that `seq` counts for */
+  /** the publishing channel that `seq` belongs to */
   epoch: string
   seq: number
 }
 
-/** A message is sent when it holds so much, whatever is in flight. */
+/** A message of this size is sent at once, even if another one is in flight. */
 const MAX_PINGS = 400
 const MAX_BYTES = 512 * 1024
-/** Longest wait for company while nothing is in flight. */
+/** Maximum wait for further pings while no message is in flight. */
 const GATHER_MS = 2
-/** The same while a message is in flight: one confirm later costs less than one message more. */
+/** Maximum wait while a message is in flight: a later confirm costs less than another message. */
 const GATHER_BEHIND_MS = 10
-/** Event-loop turns without a new ping after which no more company is expected: some microseconds each. */
+/** After this many event-loop turns without a new ping the message is sent. */
 const EMPTY_TICKS = 3
-/** What one process may hold that the broker has not confirmed; beyond it pings are refused. */
+/** Limits of unconfirmed pings in this process; beyond them pings are refused. */
 const MAX_BUFFERED_PINGS = 50_000
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
 interface BatcherOptions {
-  /** where pings go that arrive now; null while that is not known */
+  /** returns the generation for pings that arrive now; null if it is unknown */
   into: () => PingGeneration | null
   metrics: Metrics
-  /** why pings must not be taken at all, such as queues that nobody would read; empty when they may */
+  /** returns reasons why no ping may be accepted; empty if pings may be accepted */
   problems: () => readonly string[]
-  /** whether a ping that arrived then may be answered with success now that the broker has it */
+  /** returns true if a ping with this arrival may still be answered with success */
   mayAnswer: (arrival: Arrival, now: Arrival) => boolean
 }
 
 /**
- * Lets pings for the same shard travel together (design: the ping path). When nothing is in flight
- * a ping is sent once the event loop has turned without bringing another, so that clients who were answered together, and
- * come again one turn after the other, are one message; a ping that is alone waits for microseconds. Else it goes with
- * the others that arrive until all is confirmed. The one takes 2 ms at most, the other 10 ms.
+ * Collects pings of a shard into one message. While nothing is in flight, a message is sent when some event-loop
+ * turns brought no further ping, at the latest after 2 ms. Clients that were answered together ping again in
+ * consecutive
+ * turns, so their pings share a message. While a message is in flight, pings wait until all are confirmed or for 10
+ * ms.
  */
 export class Batcher {
   readonly #broker: Broker
   readonly #options: BatcherOptions
   #shards: Shard[] = []
-  /** the one that the shards are those of */
+  /** generation of `#shards` */
   #generation = -1
   #heldPings = 0
   #heldBytes = 0
   #onDrained: () => void = () => {}
-  /** Messages under way, of any shard: those of one turn go together, so that each carries as much as it can. */
+  /**
+   * Messages in flight, of any shard. Messages of all shards are sent in the same turn, so that each has many pings.
+   */
   readonly #inFlight = new Set<First>()
   #timer: NodeJS.Timeout | null = null
   #immediate: NodeJS.Immediate | null = null
-  /** what the turns before this one have brought, and how many in a row nothing; null while nobody waits for company */
+  /** state of the wait for further pings; null if no ping waits */
   #gathering: { since: number; held: number; emptyTicks: number } | null = null
 
   constructor(broker: Broker, options: BatcherOptions) {
@@ -86,7 +89,7 @@ export class Batcher {
     this.#options = options
   }
 
-  /** Takes a ping; `done` is called after the confirm of the message that carries it. */
+  /** Adds a ping. `done` is called after the confirm of its message. */
   add(ping: AcceptedPing, done: Done): void {
     if (this.#options.problems().length > 0) {
       done(new UnavailableError('this process does not fit its installation'))
@@ -112,8 +115,8 @@ export class Batcher {
   }
 
   /**
-   * What was taken before a change of the number of shards goes where it was to go. There is no way back, even when the
-   * clock takes one: positions in a stream would be given twice, and the second message be taken for a repetition.
+   * Sends the waiting pings to their former queues and changes to a newer generation. It never changes back, even if
+   * the clock does: stream positions would repeat, and the evaluator would drop the second message as redelivered.
    */
   #switchTo(generation: PingGeneration | null): void {
     if (!generation || generation.generation <= this.#generation) return
@@ -122,12 +125,12 @@ export class Batcher {
     this.#shards = queuesOf(generation).map((queue) => emptyShard(pingQueue(queue)))
   }
 
-  /** Waits until nothing is buffered or under way. */
+  /** Waits until no ping is buffered or in flight. */
   async drain(): Promise<void> {
     if (this.#heldPings > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
   }
 
-  /** arrival of the oldest ping that is not answered yet; null when there is none */
+  /** Returns the arrival of the oldest unanswered ping; null if there is none. */
   oldest(): Micros | null {
     let oldest: Micros | null = null
     for (const first of [...this.#inFlight, ...this.#shards.map((shard) => shard.first)]) {
@@ -136,7 +139,7 @@ export class Batcher {
     return oldest
   }
 
-  /** Called once per turn until nothing more comes. */
+  /** Runs once per event-loop turn until no further ping arrives. */
   readonly #flushSoon = (): void => {
     this.#gathering ??= { since: performance.now(), held: 0, emptyTicks: 0 }
     const gathering = this.#gathering
@@ -205,7 +208,7 @@ function emptyShard(queue: string): Shard {
   return { queue, pings: [], waiting: [], bytes: 0, trace: {}, first: null, epoch: '', seq: 0 }
 }
 
-/** By now a sweep may have passed the deadline that it was to keep. */
+/** A sweep may already have passed the deadline that this ping was meant to keep. */
 function tooLate(): UnavailableError {
   return new UnavailableError('the broker confirmed too late')
 }

@@ -1,23 +1,23 @@
 import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
 import type { PingAuthRules } from '#shared/monitoring/pings/ping-secret.ts'
 
-/** What the ping listener must know of a check. */
+/** Data of a check that the ping listener needs. */
 export interface KnownCheck {
   checkId: number
   uuid: string
   projectId: number
-  /** what its rules ask of its pings; absent or null for a plain check */
+  /** rules for pings of the check; absent or null if it has none */
   rules?: PingAuthRules | null
 }
 
-/** How many checks with one slug there are decides the answer, not which. */
+/** Several checks with one slug are ambiguous, whichever they are. */
 export type SlugMatch = KnownCheck | 'ambiguous' | null
 
 interface Entry<T> {
   value: T
-  /** milliseconds, of a clock that no one sets */
+  /** monotonic milliseconds */
   readAt: number
-  /** whether it is being looked up ahead, or was in vain */
+  /** true while a refresh is running, and after it failed */
   isRefreshing: boolean
 }
 
@@ -28,24 +28,27 @@ interface PendingLookup<T> {
 }
 
 const MISSED_MS = 2_000
-/** For how long what is no longer fresh may stand in for a database that does not answer. */
+/** Stale entries are used for this long while the database does not respond. */
 const ENTRY_TTL_MS = 24 * 3_600_000
-/** Longest wait for a look-up that memory could stand in for. */
+/** Maximum wait for a lookup if a stale entry exists. */
 const MAX_WAIT_MS = 1_000
-/** After a look-up failed, memory stands in at once for so long. */
+/** After a failed lookup, stale entries are returned at once for this long. */
 const STALE_MAX_AGE_MS = 2_000
-/** The part of its time after which what is in use is looked up ahead. */
+/** Used entries are refreshed after this part of their lifetime. */
 const REFRESH_RATIO = 0.5
-/** What is looked up ahead within so long is looked up together: nobody waits for it. */
+/** Refreshes that begin within this time share one query. */
 const GATHER_MS = 20
-/** Looked up ahead in one query. */
+/** Maximum number of keys per refresh query. */
 const MAX_PREFETCHES = 1_000
 
 /**
- * A bounded memory of answers to one question. Misses of one event-loop turn are looked up together. Entries are
- * dropped or expire when a change is announced, and expire in case the announcement was lost. What is in use is looked up
- * ahead of that, many at once, so that pings of busy checks do not wait. What has expired is looked up anew; only while
- * that fails it still counts, so that pings of known checks are taken while the database is away.
+ * Bounded cache of lookups. Misses of one event-loop turn share a query. Announced changes drop or expire entries;
+ * the
+ * lifetime covers lost announcements. Used entries are refreshed before they expire, so that pings of busy checks do
+ * not
+ * wait. An expired entry is used only while lookups fail, so that pings of known checks are accepted while the
+ * database is
+ * away.
  */
 class LookupCache<T extends object | string | null> {
   readonly #entries = new Map<string, Entry<T>>()
@@ -54,13 +57,13 @@ class LookupCache<T extends object | string | null> {
   readonly #lookUp: (keys: string[]) => Promise<Map<string, T>>
   readonly #absent: T
   #pending: PendingLookup<T>[] = []
-  /** by key, what is not answered yet; nothing from before a change */
+  /** running lookups by key; those that began before a change are removed */
   readonly #requested = new Map<string, Promise<T>>()
-  /** counts changes, so that an answer that was read before a change is not kept after it */
+  /** incremented by each change, so that a result read before a change is not cached */
   #generation = 0
   #expiredAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
-  /** to be looked up ahead */
+  /** keys that wait for a refresh */
   readonly #ageing: string[] = []
   #isAhead = false
 
@@ -76,7 +79,7 @@ class LookupCache<T extends object | string | null> {
     this.#lookUp = options.lookUp
   }
 
-  /** The remembered answer; undefined when it must be looked up. */
+  /** Returns the cached value; undefined if it must be looked up. */
   peek(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -90,9 +93,10 @@ class LookupCache<T extends object | string | null> {
   }
 
   /**
-   * Who asks for what is being looked up waits for the same answer: two look-ups could come back in the other order, and
-   * with them two pings of one connection.
-   * @throws what the database throws, unless the answer is remembered from before
+   * Looks a key up. Concurrent calls share one lookup: two lookups could end in the other order, and so could two
+   * pings
+   * of one connection.
+   * @throws the error of the database, unless a stale entry exists
    */
   find(key: string): Promise<T> {
     const requested = this.#requested.get(key)
@@ -137,13 +141,13 @@ class LookupCache<T extends object | string | null> {
     this.#entries.delete(key)
   }
 
-  /** Forgets for good what `isGone` says of. */
+  /** Deletes entries for which `isGone` returns true. */
   deleteWhere(isGone: (value: T) => boolean): void {
     this.#changed()
     for (const [key, { value }] of this.#entries) if (isGone(value)) this.#entries.delete(key)
   }
 
-  /** From now on everything is looked up again. */
+  /** Expires all entries. */
   expire(): void {
     this.#changed()
     this.#expiredAt = performance.now()
@@ -154,14 +158,17 @@ class LookupCache<T extends object | string | null> {
     this.#requested.clear()
   }
 
-  /** What may be used while the database is away: only that something exists, never that it does not. */
+  /** Returns an entry to use while the database is away. It never returns that a check does not exist. */
   #staleEntry(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || !isFound(entry.value)) return undefined
     return performance.now() - entry.readAt < ENTRY_TTL_MS ? entry.value : undefined
   }
 
-  /** A plain map that drops what was looked up longest ago: bookkeeping of uses would cost more per ping than the rest. */
+  /**
+   * Adds an entry, and drops the one that was looked up longest ago. An LRU order would cost more per ping than the
+   * rest.
+   */
   #keep(key: string, value: T): void {
     this.#entries.delete(key)
     this.#entries.set(key, { value, readAt: performance.now(), isRefreshing: false })
@@ -176,7 +183,7 @@ class LookupCache<T extends object | string | null> {
     if (!this.#isAhead) this.#gatherAhead()
   }
 
-  /** One at a time: a database that does not answer is not asked ever more. */
+  /** Runs one refresh query at a time, so that a slow database does not get ever more queries. */
   #gatherAhead(): void {
     this.#isAhead = true
     setTimeout(() => {
@@ -190,7 +197,7 @@ class LookupCache<T extends object | string | null> {
         this.#isAhead = false
         if (this.#ageing.length > 0) this.#gatherAhead()
       }
-      // Where it fails, whoever asks after its time is over finds out how the database is.
+      /** After a failure, the first lookup of an expired key reports the state of the database. */
       this.#lookUp(keys).then(keep).then(next, next)
     }, GATHER_MS).unref()
   }
@@ -225,11 +232,11 @@ export interface CheckCache {
   /** keys are `<ping key>/<slug>` */
   bySlug: LookupCache<SlugMatch>
   forget(change: CacheChange): void
-  /** Announcements may have been lost: everything is looked up again, and remembered only in place of an answer. */
+  /** Expires all entries, because announcements may have been lost. Stale entries remain usable while lookups fail. */
   expire(): void
 }
 
-/** @param freshMs for how long an answer counts without asking again */
+/** @param freshMs lifetime of an entry */
 export function createCheckCache(
   lookupCount: {
     byUuid: (uuids: string[]) => Promise<Map<string, KnownCheck | null>>
@@ -251,13 +258,13 @@ export function createCheckCache(
       if (change.kind === 'check') {
         byUuid.delete(change.uuid)
       } else {
-        // A key may have been revoked, or all of its checks be gone.
+        // A key may have been revoked, or the project deleted.
         const isOfProject = (value: object | string | null) => isFound(value) && value.projectId === change.projectId
         byUuid.deleteWhere(isOfProject)
         bySlug.deleteWhere(isOfProject)
       }
-      // Which slugs a change touches is not known here (a new name may make another ambiguous); changes are rare
-      // beside pings, and the next ones are looked up together.
+      // The slugs that a change affects are unknown: a new name may make another slug ambiguous. Changes are rare
+      // compared with pings, and the next lookups share a query.
       bySlug.expire()
     },
     expire() {

@@ -5,7 +5,7 @@ import type { KnownCheck } from './check-cache.ts'
 
 type Found = Omit<KnownCheck, 'rules'> & { rules?: SealedPingAuthRules | null }
 
-/** A check as it was looked up, with its ping secret opened: once for each look-up, not for each ping. */
+/** Decrypts the ping secret of a check once per lookup, not per ping. */
 export function decryptRules({ rules, ...check }: Found, secrets: Pick<Secrets, 'open'>): KnownCheck {
   return rules ? { ...check, rules: pingAuthOf(rules, secrets) } : check
 }
@@ -14,7 +14,7 @@ function pingAuthOf(sealed: SealedPingAuthRules, secrets: Pick<Secrets, 'open'>)
   return { by: sealed.by, auth: sealed.mode === null ? null : authOf(sealed, sealed.mode, secrets) }
 }
 
-/** A secret that cannot be opened is one that nobody can show. It must not fail a look-up, which others share. */
+/** A secret that cannot be decrypted matches no ping. It must not fail a lookup, which other checks share. */
 function authOf(
   { sealedSecret, sealedPrevious, previousUntil }: SealedPingAuthRules,
   mode: PingAuth['mode'],

@@ -26,7 +26,7 @@ import { bodyReader, createLongBodies, type ReadBody } from './read-body.ts'
 import type { Listener } from './start-ping-ingress.ts'
 import type { PingUsage } from './usage-counters.ts'
 
-/** What is asked of a ping's request: one of Node's server, or one that was plain to see. */
+/** The part of a request that a ping needs; from Node's server or from the fast path. */
 export interface PingRequest {
   method?: string | undefined
   url?: string | undefined
@@ -34,7 +34,10 @@ export interface PingRequest {
   socket: Socket
 }
 
-/** Answers what comes under /ping/, as Node's server gives it, or as a plain request, which has no body. */
+/**
+ * Handles requests under /ping/ from Node's server (`handle`) and from the fast path, which have no body
+ * (`handleFast`).
+ */
 export interface PingHandler {
   handle(request: IncomingMessage, response: ServerResponse): void
   handleFast(request: PingRequest, reply: Reply): void
@@ -42,7 +45,7 @@ export interface PingHandler {
 
 type Target = PingUrl & { form: 'uuid' | 'slug' }
 
-/** What happens to a ping that cannot be logged: an answer, not an error. */
+/** A response for a ping that is not logged. It is a value, not an error. */
 class Refusal {
   readonly status: number
   readonly text: string
@@ -59,8 +62,9 @@ const PREFIX = '/ping/'
 const USER_AGENT_LENGTH = 200
 
 /**
- * Answers everything under /ping/ (docs/spec/monitoring.md#ping-urls). It runs on the raw server, before Express sees the
- * request, because it is what the product is for. `OK` is said only after the broker has the ping for good.
+ * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. `OK` is
+ * sent
+ * only after the broker has confirmed the ping.
  */
 export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies = createLongBodies()): PingHandler {
   const answering = new Answering(deps, parts)
@@ -86,7 +90,7 @@ class Answering {
   readonly #deps: HandlerDeps
   readonly #parts: HandlerParts
   readonly #trusted: TrustedProxies
-  /** It keeps a runaway client from crowding out the others, and is no quota. */
+  /** Stops a client in a loop from delaying others; it is not a quota. */
   readonly #pingLimit: TokenBuckets
   readonly #bodyLimit: number
   readonly #directClients = new WeakMap<Socket, Client>()
@@ -99,7 +103,7 @@ class Answering {
     this.#bodyLimit = deps.config.pingBodyLimit
   }
 
-  /** @param readBody null when there is none */
+  /** @param readBody null if the request has no body */
   answer(request: PingRequest, reply: Reply, readBody: ReadBody | null): void {
     const { method = '' } = request
     if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') {
@@ -125,7 +129,7 @@ class Answering {
       })
   }
 
-  /** The way of pings that need a look-up, a new check, or a body. */
+  /** Handles pings that need a lookup, a new check or a body. */
   async #answerSlowly(
     request: PingRequest,
     reply: Reply,
@@ -134,7 +138,7 @@ class Answering {
     query: string,
     known: KnownCheck | null | undefined,
   ): Promise<void> {
-    // The cache is empty until a ping came this way, so none passes by it.
+    // The cache of a new process is empty, so its first pings always wait here.
     await this.#parts.heartbeat.begun()
     const found =
       target.form === 'uuid'
@@ -148,7 +152,7 @@ class Answering {
     try {
       if (readBody) body = await readBody()
     } catch (error) {
-      // Only this check missed a ping.
+      // Only this check may have missed a ping.
       if (!reply.destroyed) this.#parts.listener.refusals.known(found.check.checkId, performance.now())
       this.#fail(reply, error)
       return
@@ -166,7 +170,7 @@ class Answering {
     if (match === 'ambiguous') return new Refusal(409, 'ambiguous slug', true)
     if (match) return { check: match, isNew: false }
     if (!parsePingQuery(query).create) return new Refusal(404, 'not found', true)
-    // The API would refuse the check, and an export with it could not be imported.
+    // The API refuses this name, and an export with it could not be imported.
     if (target.slug.length > MAX_NAME_LENGTH) return new Refusal(400, BAD_URL, true)
     const made = await this.#deps.outbox.run((tx) =>
       provisionCheck(
@@ -208,10 +212,11 @@ class Answering {
       this.#refuse(reply, new Refusal(401, 'missing or wrong ping secret'))
       return
     }
-    // A ping has arrived when it is complete: a sweep waits for what arrived, and it cannot know of what may still come.
+    // The arrival is the end of the request: a sweep waits for pings that arrived, and cannot know of incomplete
+    // ones.
     const receivedAt = this.#deps.now()
     if (!this.#pingLimit.take(check.checkId, toMillis(receivedAt)).granted) {
-      // Not by its status: to a ping by uuid that is 200, and its loss must show.
+      // Not labelled with its status: a limited ping by uuid gets 200, but is lost.
       this.#deps.metrics.pingsRefused.inc({ status: 'limited' })
       this.#parts.uses.limited(check.checkId)
       if (target.form === 'uuid') answerLogged(reply, 200, 'OK (rate limited)', this.#bodyLimit)
@@ -249,7 +254,7 @@ class Answering {
     return isAuthorised(auth, { authorization: headers.authorization, signature, method, url, body }, this.#deps.now())
   }
 
-  /** Who sent it; for a connection without forwarding headers worked out once. */
+  /** Returns the sender's address and scheme; cached for connections without forwarding headers. */
   #clientOf({ headers, socket }: PingRequest): Client {
     const forwardedFor = joined(headers['x-forwarded-for'])
     const { forwarded } = headers
@@ -281,7 +286,7 @@ class Answering {
   }
 }
 
-/** Which machine reports, where the rules of the check say to look. */
+/** Returns the name of the source, as the rules of the check define it. */
 function sourceOf(
   by: NonNullable<PingAuthRules['by']>,
   { named, headers, client }: { named: string | null; headers: IncomingHttpHeaders; client: Client },

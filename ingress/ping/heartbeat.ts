@@ -12,18 +12,18 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 
-/** Stores what a listener has settled, for the sweep (docs/adr/0005). Closing it after the listener signs off. */
+/** Stores up to which time a listener has settled its pings (docs/adr/0005). Closing it signs the listener off. */
 export interface Heartbeat extends AsyncDisposable {
   /**
-   * Resolves once the first beat is stored: before that the sweep does not know of this listener.
-   * @throws UnavailableError when the database does not take it in time
+   * Resolves after the first heartbeat is stored: before that the sweep does not know this listener.
+   * @throws UnavailableError if the database does not store it in time
    */
   begun(): Promise<void>
 }
 
 const EVERY_MS = 1_000
 
-/** @param oldest arrival of the oldest ping that is not answered; null when there is none */
+/** @param oldest returns the arrival of the oldest unanswered ping; null if there is none */
 export function startHeartbeat(
   deps: Pick<IngressDeps, 'clock' | 'now' | 'healthDb' | 'config' | 'log' | 'metrics'>,
   kind: ListenerKind,
@@ -49,7 +49,7 @@ export function startHeartbeat(
   }
 
   async function heartbeatOnce(from: Micros): Promise<void> {
-    // What arrives from here on carries a later time than this, because the clock never runs backwards.
+    // Pings that arrive later have a later time, because the clock never runs backwards.
     const now = deps.now()
     const settledUntil = parts.oldest() ?? now
     const sentAt = performance.now()

@@ -12,7 +12,7 @@ import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { type Listener, startPingIngress } from './start-ping-ingress.ts'
 import { type PingUsage, startPingUses } from './usage-counters.ts'
 
-/** What takes pings, however they come, to the broker. */
+/** The parts that transport pings of one listener to the broker. */
 export interface PingPath extends AsyncDisposable {
   cache: CheckCache
   batcher: Batcher
@@ -26,7 +26,7 @@ export type PingPathDeps = Pick<
   'config' | 'db' | 'healthDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
 >
 
-/** The ping path of one process: cache, batcher and beat. Closing it waits for what it accepted. */
+/** Opens the ping path of one process. Closing it waits for the confirms of accepted pings. */
 export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   const cache = createCheckCache(
     {
@@ -64,7 +64,7 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   }
 }
 
-/** The listener of pings by HTTP. */
+/** Opens the ping path for HTTP. */
 export function startPingListener(
   deps: PingPathDeps & Pick<IngressDeps, 'outbox' | 'announce'>,
 ): PingPath & PingHandler {
@@ -72,7 +72,7 @@ export function startPingListener(
   return { ...path, ...createPingHandler(deps, path) }
 }
 
-/** A key may be digested under the present secret or the one before it. */
+/** Tries the digests of both SECRET_KEY and SECRET_KEY_PREVIOUS. */
 async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): Promise<Map<string, SlugMatch>> {
   const pairs = keys.flatMap((key) => {
     const separator = key.indexOf('/')

@@ -3,22 +3,22 @@ import { UnavailableError } from '#shared/errors.ts'
 import { hasBody } from '../middleware/body.ts'
 import { createByteBudget, grownSize } from '../slots.ts'
 
-/** A request that sends more than this is no ping body any more: it is answered and its connection closed. */
+/** A request with a longer body is answered at once, and its connection is closed. */
 const BODY_HARD_CAP = 1024 * 1024
 
 interface PingBody {
-  /** the first bytes, up to the limit; null when there were none */
+  /** the first bytes, up to the limit; null if there were none */
   body: Buffer | null
-  /** the client was still sending when reading stopped */
+  /** true if the client was still sending when reading stopped */
   isCut: boolean
-  /** why it stopped, unless at the hard cap */
+  /** reason why reading stopped, unless it was the hard cap */
   error?: UnavailableError
 }
 
 /**
- * Reads the body of a request; the first bytes, up to the limit, are kept, null when there were none.
- * @throws Error when the client goes away before the end
- * @throws UnavailableError when newer bodies need the memory
+ * Reads a body and returns its first bytes, up to the limit; null if there were none.
+ * @throws Error if the client disconnects before the end
+ * @throws UnavailableError if newer bodies need the memory
  */
 export type ReadBody = () => Promise<Buffer | null>
 
@@ -33,7 +33,7 @@ export function bodyReader(
   return async () => {
     const { body, isCut, error } = await readPingBody(request, limit, bodies)
     if (isCut) {
-      // What is still on its way would be taken for the next request.
+      // The rest of the body would be parsed as the next request.
       response.shouldKeepAlive = false
       response.once('finish', () => request.socket.destroySoon())
     }
@@ -43,11 +43,11 @@ export function bodyReader(
 }
 
 /**
- * Reads a request body of which only the beginning is kept. Reading stops at the hard cap.
- * @throws Error when the client goes away before the end
+ * Reads a request body and stores only its beginning. Reading stops at the hard cap.
+ * @throws Error if the client disconnects before the end
  */
 function readPingBody(request: IncomingMessage, limit: number, bodies: LongBodies): Promise<PingBody> {
-  // One buffer, because each separate piece costs a hundred bytes and the sender decides how small they are.
+  // One buffer, because each chunk costs about a hundred bytes and the sender decides how small chunks are.
   let kept: Buffer = Buffer.alloc(0)
   let keptBytes = 0
   let seenBytes = 0
@@ -95,12 +95,12 @@ function readPingBody(request: IncomingMessage, limit: number, bodies: LongBodie
   })
 }
 
-/** Shorter bodies, so all by default, are not counted: the limit of connections bounds them. */
+/** Shorter bodies are not counted, because the limit of connections bounds them. By default all are shorter. */
 const UNCOUNTED_BYTES = 16_384
-/** Bytes of longer bodies that this process holds while it reads them. */
+/** Maximum bytes of long bodies in memory. */
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
-/** A long body that is being read. */
+/** A long body while it is read. */
 interface LongBody {
   /** Counts more bytes. Returns false if the body was abandoned. */
   grow(bytes: number): boolean

@@ -5,17 +5,16 @@ import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { PING_QUEUE_LENGTH } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 
-/** What the confirm of a message may take that counts as proof. */
+/** A confirm within this time counts as proof. */
 const CONFIRMED_WITHIN_MS = 5_000
-/** Barriers of one process, to one shard, before it looks whether anybody reads them. */
+/** After this many barriers per shard, the next proof tests first if the queue has a consumer. */
 const MAX_UNREAD = 10
 
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Makes the proof that the queue of a shard takes messages: an empty barrier without an address to answer to, which the
- * evaluator drops, but which the queue has to take. While nobody reads the queue they would pile up for as long as that
- * lasts, so after some the queue's own answer has to do.
+ * Proves that the queue of a shard accepts messages. It publishes an empty barrier without a reply address, which the
+ * evaluator drops. Without a consumer barriers would pile up, so after some the state of the queue is the proof.
  */
 export function createShardProof(
   broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>,
@@ -32,7 +31,7 @@ export function createShardProof(
     return isTaken
   }
 
-  /** @returns whether a queue that nobody reads would take a message; null when somebody reads it again */
+  /** @returns if the queue has capacity; null if it has a consumer again */
   async function hasCapacity(shard: number): Promise<boolean | null> {
     const name = pingQueue(shard)
     const state = await broker.inspect([name]).then(

@@ -7,10 +7,13 @@ import { startProver } from '#shared/monitoring/operations/prover.ts'
 import type { IngressDeps } from '../deps.ts'
 import { createShardProof } from './shard-proof.ts'
 
-/** Proves again and again that this listener takes pings, and stores for how long it did (docs/spec/alerting.md#listener-heartbeats). */
+/**
+ * Proves every 2 s that this listener accepts pings, and stores the proven intervals
+ * (docs/spec/alerting.md#listener-heartbeats).
+ */
 export interface Listener extends AsyncDisposable {
   refusals: Pick<Refusals, 'known' | 'unresolved'>
-  /** The listener is open: from now on it is asked. @param answers whether it does, as a client would find */
+  /** Begins the proofs. @param answers returns true if the listener responds on its own address */
   open(answers: () => Promise<boolean>): void
 }
 
@@ -54,7 +57,7 @@ export function startPingIngress(
   }
 }
 
-/** Whether the HTTP listener of this process answers on its own address. */
+/** Returns true if the HTTP listener of this process responds on its own address. */
 export async function answersHttp(host: string, port: number): Promise<boolean> {
   const response = await fetch(`http://${bracketed(localOf(host))}:${port}/livez`, {
     signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
@@ -63,7 +66,7 @@ export async function answersHttp(host: string, port: number): Promise<boolean> 
   return response.ok
 }
 
-/** Whether the mail listener of this process greets on its own address. */
+/** Returns true if the SMTP listener of this process sends its greeting on its own address. */
 export async function answersMail(host: string, port: number): Promise<boolean> {
   const socket = connect({ host: localOf(host), port })
   try {
@@ -77,7 +80,7 @@ export async function answersMail(host: string, port: number): Promise<boolean> 
   }
 }
 
-/** An address that stands for every one is no target. */
+/** Replaces the unspecified address by the loopback address. */
 function localOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host

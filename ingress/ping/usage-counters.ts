@@ -4,22 +4,22 @@ import { countLimitedPings, touchPingKeys } from '#shared/monitoring/pings/usage
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 
-/** What the owner of a check learns beside its log: when the ping key was used, and what was not logged. */
+/** Facts for the owner of a check beside the log: uses of the ping key, and pings that were not logged. */
 export interface PingUsage extends AsyncDisposable {
   keyUsed(pingKey: string): void
   limited(checkId: number): void
-  /** a ping showed no right secret */
+  /** counts a ping without a correct secret */
   unauthorised(checkId: number): void
 }
 
 const GATHER_MS = 1_000
-/** A key is noted once a minute; in between its use costs a look into a map. */
+/** A use of a key is stored at most once a minute. */
 const KEY_MS = 60_000
 const MAX_GATHERED = 10_000
 
 /**
- * Gathers uses for a second and writes them together, off the path of the pings. They are for people: what cannot be
- * written is logged and forgotten.
+ * Collects uses for a second and stores them together, outside the ping path. If storing fails, the
+ * error is logged and the counts are dropped: they are only displayed.
  */
 export function startPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>): PingUsage {
   const known = new LRUCache<string, true>({ max: MAX_GATHERED, ttl: KEY_MS })

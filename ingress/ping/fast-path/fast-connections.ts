@@ -4,37 +4,39 @@ import type { Reply } from '../answers.ts'
 import type { PingRequest } from '../handler.ts'
 import { type RequestHead, readFastRequest } from './fast-request.ts'
 
-/** A piece that is longer is no plain request. */
+/** Longer chunks are left to Node's parser. */
 const MAX_BYTES = 4096
-/** An idle connection stays this much longer than its client was told, whose next request may be on its way. */
+/** An idle connection stays open for this long after the announced timeout, because a request may be on its way. */
 const GRACE_MS = 1_000
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
-/** What becomes of pings that are plain to see. The reply is to be given before the next request of its connection. */
+/** Handles a ping of the fast path. The reply must be given before the next request of the connection is read. */
 export type FastHandler = (request: PingRequest, reply: Reply) => void
 
 interface Options {
   handle: FastHandler
-  /** takes a connection over, with what it has sent since the last answer still to be read */
+  /** passes a connection on to Node's server; data since the last response is unread */
   handOver: (socket: Socket) => void
-  /** whether answers end their connections */
+  /** returns true if responses must close their connection */
   isEnding: () => boolean
-  /** until the first request must have come */
+  /** timeout of the first request */
   headersMs: number
   keepAliveMs: number
 }
 
-/** Connections that have sent nothing but plain pings so far. */
+/** Connections that have sent only fast-path pings. */
 export interface FastConnections {
   serve(socket: Socket): void
-  /** closes those that wait for no answer */
+  /** closes connections without a request in progress */
   closeIdle(): void
 }
 
 /**
- * Serves connections for as long as each request is a plain ping: for those, Node's own server spends most of its time on
- * objects that nobody looks at. With the first request that is anything else a connection is handed over for good,
- * before anything of that request was acted on.
+ * Serves connections as long as each request is a plain ping, because Node's server spends most of its time on
+ * objects
+ * that a ping does not need. The first other request passes the connection on to Node's server, before any part of
+ * that
+ * request had an effect.
  */
 export function startFastConnections(options: Options): FastConnections {
   const open = new Set<FastConnection>()
@@ -50,29 +52,29 @@ export function startFastConnections(options: Options): FastConnections {
   }
 }
 
-/** What connections have in common. */
+/** State that all connections share. */
 interface Shared {
-  /** of the request that came last: clients of one kind say the same */
+  /** head of the newest request: requests of similar clients have equal heads */
   head: RequestHead | null
 }
 
-/** One request at a time: what comes while one waits for its answer is read afterwards. */
+/** Handles one request at a time; data that arrives meanwhile is read afterwards. */
 class FastConnection implements Reply {
   readonly #socket: Socket
   readonly #options: Options
   readonly #shared: Shared
   readonly #onGone: () => void
-  // Bound once, so that they can be taken away; as members that are functions each connection would name all of them.
+  // Bound once, so that the listeners can be removed.
   readonly #onData = this.#take.bind(this)
   readonly #onEnd = this.#finish.bind(this)
   readonly #onTimeout = this.#giveUp.bind(this)
   readonly #onDrain = this.#goOn.bind(this)
   #head: RequestHead | null = null
   #isHeadAsked = false
-  /** a request waits for its answer */
+  /** true while a request has no response */
   #isWaiting = false
   #isFirst = true
-  /** came while a request waited */
+  /** data that arrived while a request had no response */
   #held: Buffer | null = null
   #status = 0
   #headers: readonly string[] = []
@@ -117,7 +119,7 @@ class FastConnection implements Reply {
       this.#isFirst = false
       socket.setTimeout(this.#options.keepAliveMs + GRACE_MS)
     }
-    // Who does not read answers is not asked for more requests.
+    // Stop reading requests while the client does not read responses.
     if (!isRead) {
       socket.pause()
       socket.once('drain', this.#onDrain)
@@ -128,7 +130,7 @@ class FastConnection implements Reply {
     if (!this.#isWaiting) this.#close()
   }
 
-  /** Once what is written has gone out. Whatever still comes is no request any more: nobody would be answered. */
+  /** Closes the connection after the written data is sent, and ignores data that still arrives. */
   #close(): void {
     this.#socket.off('data', this.#onData).resume().destroySoon()
   }
@@ -186,7 +188,7 @@ let dateAt = 0
 let date = ''
 let last = { status: 0, headers: [] as readonly string[], at: 0, text: '' }
 
-/** The status line and headers with the date, up to `Connection`. The same array gives the same text for a second. */
+/** Returns the status line and headers up to `Date`. Cached for one second for the same array of headers. */
 function headText(status: number, headers: readonly string[]): string {
   const at = Math.floor(Date.now() / 1000)
   if (last.headers === headers && last.status === status && last.at === at) return last.text

@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What a request says besides its first line, read once for all requests of a connection that say the same. */
+/** The headers of a request, parsed once for all requests of a connection with equal headers. */
 export interface RequestHead {
-  /** everything behind the first line, as it came */
+  /** text after the request line, unchanged */
   text: string
   headers: IncomingHttpHeaders
-  /** whether the client closes the connection behind the answer */
+  /** true if the client asks to close the connection */
   isLast: boolean
 }
 
-/** A request that is complete and has no body. */
+/** A complete request without a body. */
 export interface FastRequest {
   method: 'GET' | 'HEAD' | 'POST'
-  /** path and query, as sent */
+  /** path and query, unchanged */
   url: string
   head: RequestHead
 }
 
 const METHODS = ['GET', 'POST', 'HEAD'] as const
 const VERSION = ' HTTP/1.1'
-/** Names and values whose meaning does not depend on who reads them. */
+/** Names and values that every parser reads in the same way. */
 const URL_TEXT = /^\/ping\/[\w/?&=.%~-]+$/
 const HEADER_LINE = /^([A-Za-z-]+):([\t\x20-\x7e]*)$/
-/** Headers that say nothing of where a request ends, of what is to be done with it, or of who may send it. */
+/** Headers without effect on framing, on the connection or on authorization. */
 const HARMLESS = new Set([
   'accept',
   'accept-encoding',
@@ -45,12 +45,11 @@ const HARMLESS = new Set([
 ])
 
 /**
- * Reads what a client of pings sends all day: one request by HTTP/1.1 without a body, whole, in one piece, with headers
- * that are harmless and said once. It knows nothing of HTTP beyond that, so that no two readers can disagree about what
- * it takes: all else is left to Node's parser.
- * @param text of the bytes, a character each
- * @param known head of the request before on the same connection
- * @returns null for whatever is not plain to see
+ * Parses the usual ping: one complete HTTP/1.1 request without a body in one chunk, with harmless headers that occur
+ * once. Everything else is left to Node's parser, so that two parsers can never disagree about a request.
+ * @param text one character per byte
+ * @param known head of the previous request
+ * @returns null if Node's parser must read the request
  */
 export function readFastRequest(text: string, known: RequestHead | null): FastRequest | null {
   const method = METHODS.find((name) => text.startsWith(name) && text.charCodeAt(name.length) === SPACE)
@@ -64,7 +63,7 @@ export function readFastRequest(text: string, known: RequestHead | null): FastRe
   return head && { method, url, head }
 }
 
-/** @param text header lines with a line end before each, and the empty line that ends them */
+/** @param text header lines, each after a line end, and the final empty line */
 function readHead(text: string): RequestHead | null {
   if (!text.endsWith('\r\n\r\n') || text.length === 4) return null
   const headers: IncomingHttpHeaders = {}

@@ -1,12 +1,14 @@
-/** Milliseconds on two clocks of a process: one stands still while a machine sleeps, the other one may be set. */
+/**
+ * Milliseconds on two clocks of a process. The monotonic one stops while a machine sleeps; the other one can be set.
+ */
 export interface Moment {
   monotonic: number
   wall: number
 }
 
-/** An interval in which a door proved that it takes pings of these shards. */
+/** An interval in which a listener proved that it accepts pings of these shards. */
 export interface Span {
-  /** grows within the process */
+  /** increases within the process */
   number: number
   from: Moment
   until: Moment
@@ -14,21 +16,22 @@ export interface Span {
   shards: bigint
 }
 
-/** Proofs that come later after the one before than this leave a hole: the process stood still. */
+/** A proof that comes this much later than planned does not continue the interval: the process was blocked. */
 const LATEST_MS = 4_000
-/** Spans kept for a database that is away; each is a change of ability, so they last for hours. */
+/** Maximum number of unstored spans while the database is away. Each is a change of state, so they last for hours. */
 const MAX_WAITING = 1_000
 
-/** Proofs of one listener that are not stored yet (docs/spec/alerting.md#listener-heartbeats). Without IO; time is an argument. */
+/** Proofs of one process that are not stored yet (docs/spec/alerting.md#listener-heartbeats). Time is an argument. */
 export interface Attestation {
   /**
-   * A round of proofs that began at a moment.
-   * @param shards bit mask of those that took a message; 0n when the door itself did not answer
+   * Adds a round of proofs.
+   * @param began begin of the round
+   * @param shards bit mask of the proven shards; 0n if the listener itself did not respond
    */
   prove(began: Moment, shards: bigint): void
-  /** what has to be stored, oldest first: the newest one may still grow */
+  /** returns the spans to store, oldest first; the newest one may still grow */
   waiting(): readonly Span[]
-  /** These were stored; what grew meanwhile stays. */
+  /** removes stored spans, except those that have grown since */
   stored(spans: readonly Span[]): void
 }
 
@@ -63,7 +66,7 @@ export function createAttestation(everyMs: number): Attestation {
         return
       }
       const kept = current.shards & shards
-      // Ability between two rounds is proven for what both of them found.
+      // The time between two rounds is proven for the shards that both of them proved.
       if (kept === current.shards) grow(began)
       else if (kept !== 0n) begin(before, began, kept)
       else current = null
@@ -77,7 +80,7 @@ export function createAttestation(everyMs: number): Attestation {
   }
 }
 
-/** Time that passed, by the clock that says more of it. */
+/** Returns the elapsed time, by the clock that shows more. */
 export function elapsed(from: Moment, until: Moment): number {
   return Math.max(until.monotonic - from.monotonic, until.wall - from.wall)
 }

@@ -1,22 +1,22 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 
-/** What a reading of the database's clock says. */
+/** Result of comparing the clocks. */
 export type Reading =
   | { kind: 'steady' }
-  /** the time in between did not pass for us: nobody knows what was in it */
+  /** the time in between did not pass on the monotonic clock, so pings of it are unknown */
   | { kind: 'forward'; from: Micros; until: Micros }
   | { kind: 'backward' }
 
-/** More than this between two ticks is no drift. */
+/** A larger difference between two ticks is a jump, not drift. */
 const MAX_JUMP: Micros = microsOfSeconds(5)
 
-/** Compares the database's clock with the monotonic one of this process (docs/spec/alerting.md#coverage-gaps). */
+/** Compares the database's clock with the monotonic clock of this process (docs/spec/alerting.md#coverage-gaps). */
 export class ClockWatch {
   readonly #settle: Micros
   #last: { database: Micros; monotonic: Micros } | null = null
   #calmSince: Micros
 
-  /** @param settle for how long nothing is judged after a start, a jump, or a time without the database */
+  /** @param settle no sweep for this long after a start, a jump or an outage of the database */
   constructor(settle: Micros, monotonic: Micros) {
     this.#settle = settle
     this.#calmSince = monotonic
@@ -32,7 +32,9 @@ export class ClockWatch {
     return jump > 0 ? { kind: 'forward', from: last.database, until: database } : { kind: 'backward' }
   }
 
-  /** The database did not answer: what others have to store of that time comes first. */
+  /**
+   * Restarts the settling time after an outage of the database: other processes must first store their proofs of it.
+   */
   unsettle(monotonic: Micros): void {
     this.#calmSince = monotonic
   }

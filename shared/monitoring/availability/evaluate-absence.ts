@@ -11,36 +11,36 @@ interface Expectation {
   /** the deadline, inclusive */
   deadline: Micros
   period: Micros
-  /** a run that is open is in doubt, not the schedule */
+  /** an open run missed its end; otherwise the schedule was missed */
   isRun: boolean
 }
 
-/** What may have kept pings of one check from us. */
+/** Reasons why pings of one check may be missing. */
 export interface Evidence {
   listener: Listener
   /** bit mask of the check's own shard */
   shard: bigint
   gaps: readonly Gap[]
-  /** when pings of this check were refused, ascending */
+  /** refused pings of this check, ascending */
   refusals: readonly Micros[]
-  /** what its rules need, changed when it is excused; absent for a plain check */
+  /** rule state, changed by an extension; absent for a check without rules */
   ruleState?: RuleState
 }
 
 export type Evaluation =
   | { kind: 'down' }
-  /** a gap that touches the expectation is still open: nothing can be said */
+  /** a gap that touches the expected interval is still open */
   | { kind: 'leave' }
   | {
       kind: 'deadline_extended'
-      /** from then on its time counts anew */
+      /** acts as a success for deadlines only */
       at: Micros
       alertAfter: Micros | null
       isRun: boolean
       reason: 'GAP' | 'REFUSED_PING'
-      /** what it could not be heard in */
+      /** the gap in which the ping was expected */
       gapFrom: Micros
-      /** from when on nothing is known of it */
+      /** begin of the unknown time */
       unknownFrom: Micros
     }
 
@@ -50,7 +50,9 @@ export const NOTICE = { afterSeconds: 120, soonSeconds: 3_600 }
 const MIN_THRESHOLD: Micros = microsOfSeconds(2)
 const MAX_THRESHOLD: Micros = microsOfSeconds(30)
 
-/** When the ping was expected whose deadline passed. @param deadline the going-down time of the check */
+/**
+ * Returns the interval in which the missing ping was expected. @param deadline time at which the check would go down
+ */
 function expectationOf(
   check: CheckTimes,
   deadline: Micros,
@@ -75,14 +77,15 @@ function expectationOf(
   return { from: occurrence - 1, deadline, period: (following ?? deadline) - occurrence, isRun: false }
 }
 
-/** How much blind time excuses a check: what its client, by its period, is not expected to bridge by trying again. */
+/** Returns the gap time that extends a deadline: clients do not bridge longer gaps by retries, given their period. */
 function thresholdOf(period: Micros): Micros {
   return Math.min(MAX_THRESHOLD, Math.max(MIN_THRESHOLD, period / 20))
 }
 
 /**
- * Evaluates an overdue check (docs/spec/alerting.md#overdue-evaluation). A ping expected in a coverage gap extends the deadline to
- * the end of that, and expected anew; everybody else is down.
+ * Evaluates an overdue check (docs/spec/alerting.md#overdue-evaluation). A ping expected in a coverage gap extends
+ * the
+ * deadline to one period after the end of the gap. Otherwise the check is down.
  */
 export function evaluateAbsence(
   check: CheckTimes,
@@ -123,7 +126,7 @@ export function evaluateAbsence(
   }
 }
 
-/** A gap that covers the deadline counts to its end; what several gaps cover counts once. */
+/** Sums the gap time. A gap that covers the deadline counts to its end; overlapping gaps count once. */
 function unavailableTime(gaps: readonly Gap[], from: Micros): Micros {
   let sum = 0
   let reached = from

@@ -14,7 +14,7 @@ import type { Gap } from './unavailable.ts'
 
 /** The inputs of the sweep for the evaluation of overdue checks. */
 export interface Doubts {
-  /** what is expected only after it was certainly heard or missed; microseconds */
+  /** no gap or refusal is later, so checks expected later need no evaluation; microseconds */
   until: Micros
   /** found by this sweep; the stored gaps may not contain them yet */
   gaps: readonly Gap[]
@@ -24,7 +24,7 @@ export interface Doubts {
 
 type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { checkId: number; deadline: Micros }
 
-/** A check that a gap of ours is left open for is looked at again after this time. */
+/** A check with an open gap is evaluated again after this time. */
 const RECHECK_AFTER = '30 seconds'
 
 /**
@@ -117,7 +117,7 @@ function keyOf({ listener, from, shards, kind }: Gap): string {
   return `${listener} ${from} ${shards} ${kind}`
 }
 
-/** Of an open run, of a schedule, of a period: the earliest instant from which the missing ping was expected. */
+/** Returns the earliest instant from which the missing ping was expected. */
 const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval '1 second',
   CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
 
@@ -189,7 +189,7 @@ const EXTEND_DEADLINE = `
   SELECT check_id, now(), 'deadline_extended', reason, jsonb_build_object('from', gap_from, 'until', at), alert_after
   FROM extended ORDER BY check_id`
 
-/** Ends the unknown time of checks that were heard since, went down, or were paused. @returns how many */
+/** Ends the unknown time of checks that were pinged, went down or were paused. @returns their number */
 export async function endUnknowns(db: Knex): Promise<number> {
   return await execute(
     db,

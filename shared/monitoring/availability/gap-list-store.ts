@@ -5,7 +5,7 @@ import type { Micros } from '../../time.ts'
 import type { ListedGap } from './notice.ts'
 import { ALL_SHARDS } from './unavailable.ts'
 
-/** The checks of a project that a gap made unknown. */
+/** The checks of a project that became unknown by a gap. */
 const OF_PROJECT = `
   LATERAL (
     SELECT count(DISTINCT u.check_id) AS checks,

@@ -5,7 +5,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import { ALL_SHARDS, type Gap, type Listener } from './unavailable.ts'
 
-/** Two sweepers that find the same gaps must not wait for each other's rows in different orders. */
+/** Serializes sweepers, which would otherwise lock rows in different orders. */
 const LOCK = 5_217_004
 
 /**
@@ -140,7 +140,7 @@ export async function listenersOf(db: Knex, checkIds: readonly number[]): Promis
   return new Map(rows.map(({ id, scheme }) => [id, listenerOf(scheme)]))
 }
 
-/** Forgets what is older than so many days. */
+/** Deletes rows that are older than this number of days. */
 export async function pruneGaps(db: Knex, days: number): Promise<void> {
   const past = 'now() - make_interval(days => ?::int)'
   await execute(db, `DELETE FROM coverage_gaps WHERE until_at < ${past}`, [days])

@@ -6,14 +6,14 @@ import type { Micros } from '../../time.ts'
 export type ListenerKind = 'http' | 'smtp'
 
 export interface ListenerHeartbeat {
-  /** one start of a process */
+  /** identifies one start of a process */
   instance: string
   kind: ListenerKind
   /** first heartbeat of this start, on the shared clock */
   from: Micros
   /** every ping that arrived earlier is answered */
   settledUntil: Micros
-  /** how long ago that is for the listener; bounds what a clock that is ahead may claim */
+  /** age of `settledUntil` at the listener; limits the effect of a clock that is ahead */
   settledAge: Micros
   /** no ping is answered with success later than this after its arrival */
   settlesWithinMs: number
@@ -47,7 +47,10 @@ export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMi
   return { until: row.until, stalledMicros: row.limit_at - row.until }
 }
 
-/** Forgets processes that were last there so many days ago, but never the last of a kind: what came after it is a gap. */
+/**
+ * Deletes rows of processes that ended this many days ago, except the newest row of a kind: the gap after it depends
+ * on it.
+ */
 export async function pruneHeartbeats(db: Knex, days: number): Promise<void> {
   await execute(
     db,
@@ -95,7 +98,7 @@ const ARRIVAL_SLACK_MS = 1_000
 /** Time in which an unseen listener must answer a ping; the rest of the slack allows for clock differences. */
 const UNCOVERED_MS = 500
 
-/** When something arrived, on two clocks of this process; milliseconds. */
+/** Arrival on two clocks of this process; milliseconds. */
 export interface Arrival {
   monotonic: number
   wall: number

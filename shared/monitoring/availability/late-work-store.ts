@@ -6,9 +6,10 @@ import { isNews } from '../alerting/flip-store.ts'
 const LATE = '2 minutes'
 
 /**
- * What has been due for more than two minutes, and so is not being done: one sentence each, empty when nothing is. What
- * waits for others (an integration that answers slowly, a retry) has its time moved by whoever waits, and is not due. A
- * customer's webhook endpoint is taken from at its own pace, and says nothing about this installation.
+ * Returns one sentence for each kind of work that has been due for more than two minutes; empty if none is. Work that
+ * waits for slow targets or retries has a later time, so it is not due. Webhook deliveries are not included:
+ * customers'
+ * endpoints determine their pace.
  */
 export async function lateWork(db: Knex): Promise<string[]> {
   const rows = await query<{ what: string }>(

@@ -9,7 +9,7 @@ export interface DueUnknown extends UnknownCheck {
   id: number
   checkId: number
   uuid: string
-  /** as stored */
+  /** text of the database */
   tags: string
   /** the deadline that was extended, microseconds */
   expectedAt: number
@@ -20,7 +20,7 @@ export interface DueUnknown extends UnknownCheck {
   policyId: number | null
 }
 
-/** One sweeper at a time: two would make two messages of one. */
+/** Serializes sweepers; two would send two messages instead of one. */
 const LOCK = 5_217_005
 
 const DUE_UNKNOWN_COLUMNS = columns<DueUnknown>({

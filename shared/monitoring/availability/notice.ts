@@ -2,17 +2,19 @@ import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import type { Summary } from '../notifications/notification.ts'
 import { formatPeriod, listText, namedList } from '../notifications/text-parts.ts'
 
-/** A check that was expected while we were blind, and that is not heard since. */
+/** A check whose ping was expected in a gap, and that was not pinged since. */
 export interface UnknownCheck {
-  /** its name, or its uuid when it has none */
+  /** name, or uuid without a name */
   label: string
   gapFrom: Micros
   gapUntil: Micros
-  /** when it is expected at last; null when never again */
+  /** next expected ping; null if none is expected */
   nextAt: Micros | null
 }
 
-/** The notice about checks that a gap of ours made unknown (docs/spec/alerting.md#unknown-time). @param link the page of gaps */
+/**
+ * Returns the notice about checks that became unknown (docs/spec/alerting.md#unknown-time). @param link page of gaps
+ */
 export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary {
   const from = Math.min(...checks.map(({ gapFrom }) => gapFrom))
   const until = Math.max(...checks.map(({ gapUntil }) => gapUntil))
@@ -35,7 +37,7 @@ export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary
   }
 }
 
-/** @param since an instant that was said before: its day is not said again */
+/** @param since earlier instant of the same text; its day is not repeated */
 function minuteOf(at: Micros, since?: Micros): string {
   const text = toIsoSeconds(at)
   const isSameDay = since !== undefined && toIsoSeconds(since).slice(0, 10) === text.slice(0, 10)
@@ -60,7 +62,7 @@ export function bannerText({ listener, from, until, checks, heard }: BannerGap):
   return `We could not take signals${by} from ${clockOf(from)} to ${clockOf(until)} UTC (${length}). ${known}`
 }
 
-/** In whole minutes, unless it is short. */
+/** Rounds to minutes unless the time is short. */
 function lengthOf(seconds: number): string {
   return formatPeriod(seconds < 120 ? seconds : Math.round(seconds / 60) * 60)
 }
@@ -75,14 +77,14 @@ export interface ListedGap {
   id: number
   listener: 'http' | 'smtp' | 'sweeper' | 'notifier'
   from: Micros
-  /** null while it is open */
+  /** null while the gap is open */
   until: Micros | null
   kind: 'full' | 'partial' | 'clock' | 'detection'
   cause: string
-  /** every check could be in it, or only those of some shards */
+  /** true if all checks may be affected, false if only some shards are */
   scope: 'all' | 'some'
-  /** of this project, that became unknown by it */
+  /** checks of this project that became unknown */
   checks: number
-  /** of these, that were heard after it */
+  /** of these, the checks pinged since */
   heard: number
 }

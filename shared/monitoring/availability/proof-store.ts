@@ -117,7 +117,7 @@ export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros
   }
 }
 
-/** Adds counts of refused pings; those of checks that are gone are dropped. @param now monotonic milliseconds */
+/** Adds counts of refused pings, except for deleted checks. @param now monotonic milliseconds */
 export async function storeRefusals(
   db: Knex,
   reason: string,

@@ -1,24 +1,24 @@
-/** Pings of one check that were refused, since they were last stored. */
+/** Refused pings of one check since the counts were last stored. */
 interface Refused {
   checkId: number
   count: number
-  /** monotonic milliseconds of the last one */
+  /** monotonic milliseconds of the last refusal */
   lastAt: number
 }
 
-/** Counts of checks kept for a database that is away; beyond them the door proves nothing. */
+/** Maximum number of counted checks while the database is away; beyond it the listener is not proven. */
 const MAX_CHECKS = 10_000
 
 /** Counts pings that a listener refused for internal reasons (docs/spec/alerting.md#listener-heartbeats). */
 export interface Refusals {
-  /** A ping of a known check was answered with an error of ours. */
+  /** counts a ping of a known check that got a 5xx response */
   known(checkId: number, at: number): void
-  /** A ping was refused and nobody knows whose it was: whatever it was, it may have been anybody's. */
+  /** records a refused ping whose check is unknown, so it may be a ping of any check */
   unresolved(): void
-  /** Whether a refusal since the last call cannot be laid to a check. */
+  /** returns true if an unresolved ping was refused since the last call */
   takeUnresolved(): boolean
   waiting(): readonly Refused[]
-  /** These were stored; what came meanwhile stays. */
+  /** subtracts stored counts */
   stored(refused: readonly Refused[]): void
 }
 

@@ -2,48 +2,49 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 
 export type Listener = 'http' | 'smtp'
 
-/** A row of proven ability (docs/spec/alerting.md#listener-heartbeats). */
+/** A stored interval of coverage proof (docs/spec/alerting.md#listener-heartbeats). */
 export interface Proof {
   kind: Listener | 'sweeper' | 'notifier'
-  /** one start of a process */
+  /** identifies one start of a process */
   instance: string
   from: Micros
   until: Micros
   /** bit mask */
   shards: bigint
-  /** it signed off at `until` */
+  /** ended by a clean shutdown */
   isClean: boolean
-  /** no proof, but that an operator has closed the door at `until`: it is not missed before somebody proves it again */
+  /** the operator removed the listener at `until`; no gap follows until a listener of this kind proves again */
   isClosed?: boolean
 }
 
-/** Time in which pings of some shards could not be taken for certain, or in which nobody looked. */
+/** A period in which pings of some shards may be lost, or deadlines were not evaluated. */
 export interface Gap {
   listener: Proof['kind']
-  /** bit mask; every bit for those of a clock */
+  /** bit mask; all bits for clock gaps */
   shards: bigint
   from: Micros
-  /** null while it is open */
+  /** null while the gap is open */
   until: Micros | null
   kind: 'full' | 'partial' | 'clock' | 'detection'
   cause: string
 }
 
-/** Without a beat for so long a process is silent. */
+/** A process without a heartbeat for this long is silent. */
 const SILENT_AFTER: Micros = microsOfSeconds(6)
-/** What a balancer needs to notice that one of several processes is gone. */
+/** Time that a load balancer needs to notice a lost process. */
 const SHADOW: Micros = microsOfSeconds(20)
-/** A door that signed off and stays away for so long was removed. */
+/** A listener that shut down cleanly and stays away for this long counts as removed. */
 const CLOSED_AFTER: Micros = microsOfSeconds(86_400)
-/** The way of a beat to the database may take so long: what is shorter is no hole. */
+/** Shorter holes are ignored, because heartbeats take time to be stored. */
 const TOUCHING: Micros = microsOfSeconds(1)
 export const ALL_SHARDS = (1n << 64n) - 1n
 
 type Interval = { from: Micros; until: Micros; isFull: boolean }
 
 /**
- * The maximal intervals in which listeners were unavailable (docs/spec/alerting.md#coverage-gaps). A pure function of heartbeats and the present, so any number
- * of sweepers find the same.
+ * Returns the maximal intervals in which listeners were unavailable (docs/spec/alerting.md#coverage-gaps). It is a
+ * pure
+ * function of heartbeats and the present, so every sweeper computes the same.
  */
 export function gapsOf(proofs: readonly Proof[], shards: number, now: Micros): Gap[] {
   const present = proofs
@@ -91,7 +92,7 @@ function unavailableTime(own: readonly Proof[], others: readonly Proof[], bit: b
   return merged([...closed, ...shadowsOf(own, bit, now)])
 }
 
-/** Whether the time since the last proof is a hole yet: not while a process that is there may still prove it. */
+/** Returns true if the time since the last proof is a hole. It is not while a live process may still prove it. */
 function tailOf(own: readonly Proof[], bit: bigint, now: Micros): boolean {
   return ![...instancesOf(own).values()].some((rows) => {
     const newest = newestOf(rows)
@@ -110,7 +111,7 @@ function holesOf(able: readonly Proof[], begin: Micros, isTailHole: boolean, now
   return holes
 }
 
-/** Where a process ends without signing off, or loses a shard, a balancer may go on sending it pings for a while. */
+/** Returns the time after a lost process or shard in which a load balancer may still send pings there. */
 function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] {
   return [...instancesOf(own).values()].flatMap((all) => {
     const newest = newestOf(all)
@@ -126,13 +127,13 @@ function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] 
   })
 }
 
-/** The gap of a door that an operator has closed ends there. */
+/** Ends a gap where the operator removed the listener. */
 function cutWhenClosed<T extends { from: Micros; until: Micros }>(hole: T, own: readonly Proof[]): T {
   const closings = own.filter(({ isClosed, until }) => isClosed && until >= hole.from && until < hole.until)
   return closings.length === 0 ? hole : { ...hole, until: Math.min(...closings.map(({ until }) => until)) }
 }
 
-/** The gap of a door that was removed ends a day after it signed off, when another way in is able then. */
+/** Ends the gap of a removed listener one day after its clean shutdown, if the other kind is able then. */
 function cutWhenRemoved<T extends { from: Micros; until: Micros }>(
   hole: T,
   own: readonly Proof[],
@@ -156,7 +157,7 @@ function merged(intervals: readonly Interval[]): Interval[] {
   return result
 }
 
-/** Holes in the beats of those who look and tell: nothing was lost, tellings were late. */
+/** Returns holes in the heartbeats of sweeper and notifier. No ping was lost; notifications were late. */
 function detectionGaps(proofs: readonly Proof[], now: Micros): Gap[] {
   return (['sweeper', 'notifier'] as const).flatMap((listener) => {
     const own = proofs.filter(({ kind }) => kind === listener)
@@ -173,8 +174,9 @@ function detectionGaps(proofs: readonly Proof[], now: Micros): Gap[] {
 }
 
 /**
- * Up to where doors have proven or failed to prove that they take pings: no deadline beyond it can be judged. A process
- * that beats no more holds nobody up: its time is a gap then.
+ * Returns the time up to which all live listeners have proven or failed to prove. No later deadline can be evaluated.
+ * A
+ * silent process does not count: its time is a gap.
  */
 export function provenUntil(proofs: readonly Proof[], now: Micros): Micros {
   const live = [...instancesOf(proofs.filter(({ kind }) => kind === 'http' || kind === 'smtp')).values()]

@@ -5,11 +5,11 @@ import type { Micros } from '../../time.ts'
 
 /** A deadline extension of a check without a ping since. */
 export interface OpenUnknown {
-  /** when its ping was expected, without the grace time after it */
+  /** when its ping was expected, without grace time */
   expectedAt: Micros
-  /** when it goes down unless it is heard; null when nothing more is expected of it */
+  /** extended deadline; null if no further ping is expected */
   nextAt: Micros | null
-  /** a listener of ours was gone, or refused a ping of this check */
+  /** cause: a coverage gap, or a refused ping of this check */
   reason: 'GAP' | 'REFUSED_PING'
 }
 

@@ -13,7 +13,7 @@ export async function isWatchdogDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT FROM installation WHERE NOT ${IS_DUE}`)).length === 0
 }
 
-/** Takes the turn of this minute. @returns false when another sweeper has it */
+/** Claims the report of this minute. @returns false if another sweeper has claimed it */
 export async function claimWatchdog(db: Knex): Promise<boolean> {
   const taken = await execute(
     db,
@@ -25,7 +25,7 @@ export async function claimWatchdog(db: Knex): Promise<boolean> {
   return taken > 0
 }
 
-/** Notes that the monitor outside has answered. */
+/** Records a response of the external monitor. */
 export async function recordFed(db: Knex): Promise<void> {
   await execute(db, 'UPDATE installation SET watchdog_fed_at = clock_timestamp(), watchdog_problem = NULL', [])
 }
