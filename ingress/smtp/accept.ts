@@ -20,37 +20,38 @@ interface Mail {
   /** empty for the null sender */
   sender: string
   remoteAddr: string | null
-  /** headers and body as sent, dots unstuffed */
+  /** headers and body as received, without dot-stuffing */
   raw: Buffer
 }
 
 /**
- * Resolves when every check that the mail names has its ping with the broker for good.
- * @throws UnavailableError when that cannot be said: the sender tries again, and a ping may then be there twice
+ * Resolves after the broker has confirmed a ping for every check that the mail names.
+ * @throws UnavailableError if a confirm is missing; the sender retries, and a ping may then be stored twice
  */
 export type MailListener = (mail: Mail) => Promise<void>
 
 /**
- * What of a mail travels in a queue message; the rest waits in the database. Many mails may share a message, which
- * the batcher bounds by their bodies alone and the broker at 16 MiB: so text that may come without its body is short.
+ * Larger parts of a mail are stored in the database instead of the queue message. Many mails may share a message. The
+ * batcher limits them by their bodies alone and the broker at 16 MiB, so text that comes without its body must be
+ * short.
  */
 const CARRIED_BODY_BYTES = 64 * 1024
 const CARRIED_TEXT_BYTES = 16 * 1024
-/** A mail that is read where it came in; a longer one is read in a thread. */
+/** Longer mails are parsed in a thread. */
 const QUICK_BYTES = 16 * 1024
 const USER_AGENT_LENGTH = 200
 const NOTHING = Buffer.alloc(0)
 
-/** What of a mail travels in the message of one check. */
+/** The part of a mail that the message of one check carries. */
 interface Placed {
   checkId: number
   body: Buffer | null
   text: AcceptedMail['text']
-  /** row that holds the rest; null when there is none */
+  /** id of the row with the rest; null if there is none */
   storedBody: string | null
 }
 
-/** Turns mails into pings, by the same path as those by HTTP. A recipient without a check is only logged. */
+/** Turns mails into pings, on the same path as HTTP pings. A recipient without a check is only logged. */
 export function createMailListener(
   deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now' | 'threads'>,
   parts: {
@@ -79,7 +80,7 @@ export function createMailListener(
     if (ignored.length > 0) log.info({ remoteAddr: mail.remoteAddr, reasons: ignored }, 'mail.ignored')
     if (checks.length === 0) return
 
-    // While it cannot be published, every try of the sender would leave its rows behind.
+    // Without a broker every retry of the sender would leave stored rows behind.
     if (deps.broker.publisherEpoch === '') throw new UnavailableError('the broker cannot be reached')
     const body = mail.raw.subarray(0, deps.config.mailBodyLimit)
     const kept = checks.filter((checkId) => storeLimit.take(checkId, nowMs).granted)
@@ -87,7 +88,7 @@ export function createMailListener(
     const text = await readText(mail.raw)
     const placed = [
       ...(await place(text, body, kept)),
-      // A mail to a check that gets very many is a ping like any other, and takes no room.
+      // Above the rate limit of a check its mails become pings without a stored body.
       ...(await place(text, NOTHING, bare)),
     ]
     const receivedAt = deps.now()
@@ -124,9 +125,9 @@ export function createMailListener(
   }
 
   /**
-   * Puts what is too large where the evaluator finds it.
-   * @param body what of the mail is stored
-   * @returns what is left for the message of each check
+   * Stores mails that are too large for their message.
+   * @param body the part of the mail to store
+   * @returns the contents of the message of each check
    */
   async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {
     if (checks.length === 0) return []

@@ -2,20 +2,20 @@ import type { Socket } from 'node:net'
 import type { SMTPServer, SMTPServerSession } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 
-/** Longest life of a connection: also a sender that keeps it busy with a byte now and then comes to its end. */
+/** Maximum lifetime of a connection, also for senders that send single bytes. */
 const LIFETIME_MS = 10 * 60_000
-/** When it is due while a mail is being decided on, the answer goes first. */
+/** If the lifetime ends while a mail is processed, its response is sent first. */
 const GRACE_MS = 10_000
-/** Recipients refused on one connection, before it is taken for somebody who tries addresses. */
+/** After this many refused recipients the connection is closed: the sender is guessing addresses. */
 const MAX_REFUSALS = 100
-/** An address that the library accepts, in place of one that it does not. */
+/** Replaces sender addresses that the library refuses. */
 const SOME_ADDRESS = 'sender@invalid'
 const MAX_GREETING_LENGTH = 255
-/** Characters that are removed from texts that quote the sender. */
+/** Removed from texts that quote the sender. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g
 
-/** What the library leaves to be settled per connection: its wording, its lifetime, and mailboxes without a domain. */
+/** Adapts a connection of the library: its texts, its lifetime, and mailboxes without a domain. */
 export class PingConnection extends SMTPConnection {
   #refusals = 0
 
@@ -34,7 +34,7 @@ export class PingConnection extends SMTPConnection {
     socket.once('close', () => clearTimeout(timer))
   }
 
-  /** Accepted senders and recipients are answered `250 OK`. */
+  /** Accepted senders and recipients get `250 OK`. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     const isAccepted = context === 'MAIL_FROM_OK' || context === 'RCPT_TO_OK'
     super.send(code, isAccepted ? 'OK' : data, context)
@@ -43,7 +43,7 @@ export class PingConnection extends SMTPConnection {
     if (this.#refusals === MAX_REFUSALS) super.send(421, 'Too many rejected recipients')
   }
 
-  /** Any greeting name is accepted; it is used for nothing. */
+  /** Any greeting name is accepted and ignored. */
   override handler_EHLO(command: Buffer, callback: () => void): void {
     super.handler_EHLO(withOneName(command), callback)
   }
@@ -52,7 +52,7 @@ export class PingConnection extends SMTPConnection {
     super.handler_HELO(withOneName(command), callback)
   }
 
-  /** Any sender is accepted: its address only appears in the text of the ping. */
+  /** Any sender is accepted: its address is only part of the ping's text. */
   override _parseAddressCommand(...[name, command]: Parameters<SMTPConnection['_parseAddressCommand']>) {
     const parsed = super._parseAddressCommand(name, command)
     if (parsed || !isCommand(command, name)) return parsed
@@ -63,7 +63,7 @@ export class PingConnection extends SMTPConnection {
     return sender && { ...sender, address: given.address.replace(CONTROL, ' ') }
   }
 
-  /** A mailbox that is no address is not ours, and no syntax error either. */
+  /** A mailbox without a valid address is refused as unknown, not as a syntax error. */
   override handler_RCPT(command: Buffer, callback: () => void): void {
     const isAddressed = isCommand(command, 'rcpt to') && readAddressCommand(command.toString()) !== null
     if (this.session.envelope.mailFrom && isAddressed && !this._parseAddressCommand('rcpt to', command)) {
@@ -79,7 +79,7 @@ function isCommand(command: Buffer | string, name: string): boolean {
   return command.toString().split(':', 1)[0]?.trim().toLowerCase() === name
 }
 
-/** The greeting with one word after the command. Without any it stays as it is, a syntax error. */
+/** Returns the greeting with one word after the command. Without any it stays unchanged, a syntax error. */
 function withOneName(command: Buffer): Buffer {
   const [verb = '', ...words] = command.toString().trim().split(/\s+/)
   if (words.length === 0) return command
@@ -87,16 +87,16 @@ function withOneName(command: Buffer): Buffer {
   return Buffer.from(`${verb} ${name}`)
 }
 
-/** An address command taken apart: `MAIL FROM: backup@nas.example SIZE=12`. */
+/** A parsed address command: `MAIL FROM: backup@nas.example SIZE=12`. */
 interface AddressCommand {
-  /** without its angle brackets and the blanks inside them */
+  /** without angle brackets and the blanks inside them */
   address: string
-  /** ESMTP parameters as they were sent */
+  /** ESMTP parameters, unchanged */
   parameters: string
 }
 
 /**
- * Reads an address command as common senders write it: with or without angle brackets, with blanks around and inside
+ * Parses an address command as common senders write it: with or without angle brackets, with blanks around and inside
  * the address, with quoted local parts.
  * @returns null if the command names no address, not even `<>`
  */

@@ -11,10 +11,10 @@ import { answersMail } from '../ping/start-ping-ingress.ts'
 import { createMailListener } from './accept.ts'
 import { type MailServer, openMailServer } from './server.ts'
 
-/** What the listener of e-mail pings is given: it answers nobody's reads, so it waits for no replies. */
+/** Dependencies of the SMTP listener. It serves no reads, so it needs no barrier. */
 export type MailDeps = PingPathDeps & Pick<IngressDeps, 'threads'>
 
-/** Opens the listener of e-mail pings. Closed through `resources`: the server first, what it accepted after it. */
+/** Opens the SMTP listener. `resources` closes the server first, then the ping path. */
 export async function openMailIngress(
   resources: AsyncDisposableStack,
   config: Config,
@@ -61,7 +61,7 @@ export async function openMailIngress(
   return { server, deps }
 }
 
-/** What STARTTLS is offered with; null when there is no certificate. */
+/** Returns the certificate for STARTTLS; null if none is configured. */
 function mailTls({ smtpTlsCert: cert, smtpTlsKey: key }: Config): { cert: string; key: string } | null {
   return cert === undefined || key === undefined ? null : { cert, key }
 }

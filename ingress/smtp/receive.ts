@@ -3,23 +3,24 @@ import { createByteBudget } from '../slots.ts'
 
 export type Received =
   | { outcome: 'whole'; raw: Buffer; release(): void }
-  /** larger than a mail may be; it was read to its end and dropped, as with the next */
+  /** larger than the limit; it was read to its end and dropped, as with `no-room` */
   | { outcome: 'too-large' }
-  /** larger than there is room for in this process now */
+  /** this process has no memory for it at present */
   | { outcome: 'no-room' }
 
 const FIRST_BYTES = 16 * 1024
 
 /**
- * Reads mails into memory: at most `maxBytes` each, `bufferPerSender` of one sender and `bufferBytes` together, counted until
- * `release`. Each grows in one buffer, because a sender decides how small the pieces are in which it comes.
+ * Reads mails into memory, at most `maxBytes` each, `bufferPerSender` per sender and `bufferBytes` in total, counted
+ * until
+ * `release`. Each mail grows in one buffer, because the sender decides how small the chunks are.
  */
 export function createMailReceiver(limits: { maxBytes: number; bufferBytes: number; bufferPerSender: number }) {
   const budget = createByteBudget({ total: limits.bufferBytes, perHolder: limits.bufferPerSender })
 
   /**
-   * @param sender whose room it takes; null for one that has no limit of its own
-   * @throws Error when the sender goes away before the end
+   * @param sender sender whose limit applies; null for one without a limit
+   * @throws Error if the sender disconnects before the end
    */
   return function receive(stream: Readable, sender: string | null): Promise<Received> {
     let buffer: Buffer = Buffer.alloc(0)

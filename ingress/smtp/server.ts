@@ -15,21 +15,21 @@ import type { MailListener } from './accept.ts'
 import { PingConnection } from './connection.ts'
 import { createMailReceiver } from './receive.ts'
 
-/** docs/spec/monitoring.md#mail-ping-record; announced as SIZE, above it 552. */
+/** docs/spec/monitoring.md#mail-ping-record; announced as SIZE, larger mails get 552. */
 const MAX_MAIL_BYTES = 33_554_432
-/** Mails that one process holds in memory at a time; beyond it senders are told to try again. */
+/** Maximum bytes of mails in memory; beyond it senders must retry. */
 const BUFFER_BYTES = 256 * 1024 * 1024
-/** And of one address: two of the largest. */
+/** Maximum bytes per address: two of the largest mails. */
 const BUFFER_PER_ADDRESS = 2 * MAX_MAIL_BYTES
-/** Recipients of one mail: the least that a server must take (RFC 5321, 4.5.3.1.8). */
+/** Maximum recipients of one mail: the minimum that RFC 5321, 4.5.3.1.8 requires. */
 const MAX_RECIPIENTS = 100
 const MAX_CLIENTS = 1_000
 const IDLE_MS = 60_000
 const MAX_COMMAND_BYTES = 4_096
-/** How long a mail under way may take to come to its end at shutdown. */
+/** Maximum time for mails in progress at shutdown. */
 const CLOSE_MS = 5_000
 
-/** What the library is told whatever the settings. */
+/** Options of the library that do not depend on settings. */
 const LIBRARY = {
   size: MAX_MAIL_BYTES,
   rejectOversized: true,
@@ -39,7 +39,7 @@ const LIBRARY = {
   closeTimeout: CLOSE_MS,
   banner: 'Signalbox',
   authOptional: true,
-  // Machines and old programs write sender addresses that no standard allows.
+  // Machines and old programs send sender addresses that no standard allows.
   lenientAddressParsing: true,
   disableReverseLookup: true,
   minVersion: 'TLSv1.2',
@@ -54,19 +54,20 @@ interface MailServerOptions {
   port: number
   host: string
   domain: string
-  /** null: STARTTLS is not offered, since the library would offer it with a certificate that everybody has */
+  /** null: STARTTLS is not offered, because the library would use its own public certificate */
   tls: { cert: string; key: string } | null
   log: Log
-  /** of one address; 0 is no limit */
+  /** limits per address; 0 disables one */
   connectionsPerAddress: number
   mailsPerAddress: number
-  /** relays, behind whose address everybody comes */
+  /** relays, whose address many senders share */
   trusted: TrustedProxies
 }
 
 /**
- * The SMTP server of e-mail pings (docs/spec/monitoring.md#email-pings). It accepts mail for one domain from any sender and
- * relays nothing; a mail is answered 250 when its pings are with the broker for good, 451 when they are not.
+ * SMTP server for e-mail pings (docs/spec/monitoring.md#email-pings). It accepts mail for one domain from any sender
+ * and
+ * relays nothing. A mail gets 250 after the broker confirmed its pings, 451 otherwise.
  */
 export async function openMailServer(options: MailServerOptions, accept: MailListener): Promise<MailServer> {
   const { domain, log, trusted } = options
@@ -85,7 +86,7 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
   const server = new PingMailServer(
     {
       ...LIBRARY,
-      // Else the library greets with the name of the machine.
+      // Otherwise the greeting contains the name of the machine.
       name: domain,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', ...(options.tls ? [] : ['STARTTLS'])],
       ...options.tls,
@@ -119,12 +120,12 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
     },
   )
 
-  /** @returns the refusal; null when its pings are with the broker */
+  /** @returns the refusal; null after the broker confirmed the pings */
   async function take(stream: Readable, session: SMTPServerSession): Promise<Error | null> {
     const { mailFrom } = session.envelope
     const targets = [...(recipients.get(session)?.values() ?? [])]
     const received = await receive(stream, senderOf(session))
-    // The library answers 552 by itself.
+    // The library answers 552.
     if (received.outcome === 'too-large') return null
     if (received.outcome !== 'whole') return reply(452, '4.3.1 Insufficient system storage, try again later')
     try {
@@ -141,7 +142,7 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
   }
 
   const port = await listen(server, options)
-  // Senders that break off are their own affair.
+  // Senders that disconnect are not errors of this process.
   server.on('error', (error: Error) => log.debug(describeError(error), 'mail.connection-failed'))
   return {
     port,
@@ -168,19 +169,19 @@ async function listen(server: SMTPServer, { port, host }: { port: number; host: 
   return typeof address === 'object' && address !== null ? address.port : port
 }
 
-/** @returns the refusal; null when the recipient is now one of those of the mail */
+/** @returns the refusal; null if the recipient was added to the mail */
 function addRecipient(known: Map<string, MailTarget>, address: string, domain: string): Error | null {
   const target = parseMailAddress(address, domain)
   if (target === 'foreign') return reply(550, '5.1.1 Recipient rejected')
   if (target === 'invalid') return reply(550, '5.1.1 Invalid mailbox')
-  // Twice the same is one recipient, as with any mail server.
+  // A repeated recipient counts once, as with any mail server.
   const key = target.form === 'uuid' ? target.uuid : `${target.pingKey}+${target.slug}`
   if (!known.has(key) && known.size >= MAX_RECIPIENTS) return reply(452, '4.5.3 Too many recipients')
   known.set(key, target)
   return null
 }
 
-/** The library sends an error's text under its code. */
+/** The library sends the text of an error with its code. */
 function reply(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode })
 }
@@ -190,7 +191,7 @@ interface Own {
   connections: ConnectionCap
 }
 
-/** The library's server, with our connections. */
+/** The library's server with connections of this module. */
 class PingMailServer extends SMTPServer {
   readonly #own: Own
 

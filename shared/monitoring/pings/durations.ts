@@ -1,10 +1,10 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
-/** Runs of this length and longer are not measured. */
+/** Longer runs get no duration. */
 const MAX_DURATION_MICROS: Micros = microsOfSeconds(72 * 3600)
 
-/** With more of them no record of the answer gets a duration. */
+/** With more unresolved finishes no ping of the response gets a duration. */
 const MAX_LOOK_BACKS = 10
 
 export interface TimedPing {
@@ -15,14 +15,15 @@ export interface TimedPing {
 }
 
 /**
- * A finish whose start may be older than the list. The question to the stored pings of the check: of those with this
- * rid, a number below `beforeN` and a time above `after`, what is the newest success, fail or start?
+ * A finish whose start may be older than the list. It selects the newest success, fail or start of the check with
+ * this
+ * rid, a number below `beforeN` and a time after `after`.
  */
 export interface LookBack {
   n: number
   at: Micros
   rid: string | null
-  /** the lowest number in the list: whatever the list holds has been looked at */
+  /** the lowest number in the list; all later pings are known */
   beforeN: number
   /** 72 hours before the finish */
   after: Micros
@@ -35,7 +36,7 @@ export interface DurationPlan {
   lookBacks: readonly LookBack[]
 }
 
-/** The answer to one look-back: the newest matching ping; null when there is none. */
+/** The newest matching ping; null if there is none. */
 export interface LookBackAnswer {
   n: number
   found: Pick<TimedPing, 'n' | 'type' | 'at'> | null
@@ -50,7 +51,7 @@ export function planDurations(pings: readonly TimedPing[]): DurationPlan {
   const lookBacks: LookBack[] = []
   const oldest = pings.at(-1)
   if (!oldest) return { known, lookBacks }
-  // The time of the open start of each run; null once it is closed.
+  // Time of the open start of each run; null after its end.
   const runs = new Map<string | null, Micros | null>()
   for (const { n, type, at, rid } of pings.toReversed()) {
     if (type === 'start') runs.set(rid, at)
@@ -67,7 +68,7 @@ export function planDurations(pings: readonly TimedPing[]): DurationPlan {
   return lookBacks.length > MAX_LOOK_BACKS ? { known: new Map(), lookBacks: [] } : { known, lookBacks }
 }
 
-/** Adds what the look-backs found; a success or fail as the newest match means that the run was over already. */
+/** Adds results of look-backs. If the newest match is a success or fail, the run had already ended. */
 export function finishDurations(plan: DurationPlan, answers: Iterable<LookBackAnswer>): ReadonlyMap<number, Micros> {
   const durations = new Map(plan.known)
   const requested = new Map(plan.lookBacks.map((lookBack) => [lookBack.n, lookBack]))
@@ -79,7 +80,7 @@ export function finishDurations(plan: DurationPlan, answers: Iterable<LookBackAn
   return durations
 }
 
-/** Pings that came out of order can be further apart than the clock allows. */
+/** Pings that arrived out of order can be further apart than the limit. */
 function isMeasurable(duration: Micros): boolean {
   return duration >= 0 && duration < MAX_DURATION_MICROS
 }

@@ -11,7 +11,7 @@ export interface FoundCheck {
   rules?: SealedPingAuthRules | null
 }
 
-/** As PingAuthRules, with what is sealed still so. */
+/** PingAuthRules with encrypted secrets. */
 export interface SealedPingAuthRules {
   by: PingAuthRules['by']
   mode: PingAuth['mode'] | null

@@ -1,17 +1,18 @@
 import PostalMime, { decodeWords } from 'postal-mime'
 
-/** The headers of a message or of one of its parts, and where what follows them begins. */
+/** The headers of a message or of a part, and the position of its content. */
 export interface MailHeaders {
-  /** the value of the first header with this lower-case name, unfolded and not decoded; empty when there is none */
+  /** the value of the first header with this lower-case name, unfolded and not decoded; empty if absent */
   first(name: string): string
   bodyStart: number
-  /** length of what was read */
+  /** number of bytes read */
   bytes: number
 }
 
 /**
- * Reads the header section that begins at `start`. Only the first `limit` bytes of it are looked at: nobody writes
- * more, and the time of the library grows with the number of lines.
+ * Parses the header section at `start`. It reads at most `limit` bytes, because the library's time grows with the
+ * number
+ * of lines.
  */
 export async function readMailHeaders(raw: Buffer, start: number, end: number, limit: number): Promise<MailHeaders> {
   const { headersEnd, bodyStart } = endOfHeaders(raw, start, end)
@@ -24,7 +25,7 @@ export async function readMailHeaders(raw: Buffer, start: number, end: number, l
   }
 }
 
-/** A header's text: encoded words decoded and joined. A charset nobody knows is read as UTF-8. */
+/** Decodes the encoded words of a header. An unknown charset is read as UTF-8. */
 export function decodeHeaderText(value: string): string {
   return decodeWords(
     value.replace(ENCODED_WORD, (word, charset: string, rest: string) => (isKnown(charset) ? word : `=?utf-8${rest}`)),
@@ -33,7 +34,7 @@ export function decodeHeaderText(value: string): string {
 
 const ENCODED_WORD = /=\?([^?*\s]{1,60})((?:\*[^?\s]{1,60})?\?[bq]\?)/gi
 
-/** Decodes bytes of a charset by its label; one that nobody knows is read as UTF-8, bytes that fit nothing replaced. */
+/** Decodes bytes of a charset. An unknown charset is read as UTF-8, and invalid bytes are replaced. */
 export function decodeCharset(bytes: Uint8Array, label: string): string {
   return new TextDecoder(isKnown(label) ? label : 'utf-8', { ignoreBOM: true }).decode(bytes)
 }
@@ -46,12 +47,15 @@ function isKnown(label: string): boolean {
   }
 }
 
-/** The value before the first semicolon, in lower case and without comments: `text/plain`, `attachment`, `base64`. */
+/**
+ * Returns the value before the first semicolon, in lower case and without comments: `text/plain`, `attachment`,
+ * `base64`.
+ */
 export function headerToken(value: string): string {
   return (value.replace(/\([^()]*\)/g, ' ').split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
-/** A parameter of a structured header, unquoted; empty when there is none. */
+/** Returns a parameter of a structured header without quotes; empty if absent. */
 export function headerParameter(value: string, name: 'boundary' | 'charset'): string {
   const [, quoted, token] = PARAMETER[name].exec(value) ?? []
   return quoted === undefined ? (token ?? '') : quoted.replace(/\\(.)/g, '$1')
@@ -62,7 +66,7 @@ const PARAMETER = {
   charset: /;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
 }
 
-/** The empty line that ends the headers, whichever way its line ends; without one, everything is headers. */
+/** Returns the empty line that ends the headers, with any kind of line end; the end of the text if there is none. */
 function endOfHeaders(raw: Buffer, start: number, end: number): { headersEnd: number; bodyStart: number } {
   let line = start
   while (line < end) {
@@ -78,13 +82,13 @@ function endOfHeaders(raw: Buffer, start: number, end: number): { headersEnd: nu
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** Undoes a part's transfer encoding. Unknown ones, 7bit, 8bit and binary leave the bytes as they are. */
+/** Undoes the transfer encoding of a part. 7bit, 8bit, binary and unknown ones leave the bytes unchanged. */
 export function decodeTransfer(bytes: Buffer, encoding: string): Buffer {
   if (encoding === 'base64') return Buffer.from(bytes.toString('latin1'), 'base64')
   return encoding === 'quoted-printable' ? decodeQuotedPrintable(bytes) : bytes
 }
 
-/** A `=` that begins neither two hex digits nor a soft line break stays, as mail programs do. */
+/** A `=` without two hex digits or a soft line break stays, as in mail programs. */
 function decodeQuotedPrintable(bytes: Buffer): Buffer {
   const decoded = Buffer.allocUnsafe(bytes.length)
   let length = 0
@@ -101,7 +105,7 @@ function decodeQuotedPrintable(bytes: Buffer): Buffer {
   return decoded.subarray(0, length)
 }
 
-/** `skip` is what to pass over after the `=`; `byte` is null for a soft line break. */
+/** `skip` is the number of bytes after the `=`; `byte` is null for a soft line break. */
 function readEscape(bytes: Buffer, at: number): { byte: number | null; skip: number } | null {
   const high = hexDigit(bytes[at + 1])
   const low = hexDigit(bytes[at + 2])
@@ -128,16 +132,17 @@ interface Range {
   end: number
 }
 
-/** Longer boundaries are no boundaries (RFC 2046 allows 70). */
+/** Longer boundaries are ignored (RFC 2046 allows 70). */
 const MAX_BOUNDARY = 200
-/** Lines that merely begin like a boundary and are passed over, before the rest is taken as one part. */
+/** Maximum number of lines that only begin like a boundary; after them the rest is one part. */
 const MAX_LOOKALIKES = 10_000
 
 /**
- * The parts of a multipart body, in order, without the line end that belongs to the boundary after them. A body that
- * ends without its closing boundary ends the last part. Nothing is copied.
- * @param limit parts to give at most
- * @param budget of bytes that may be searched, for all calls about one mail; what lies beyond it is not split
+ * Returns the parts of a multipart body, in order, without the line end before the next boundary. If the closing
+ * boundary
+ * is missing, the last part ends with the body. Nothing is copied.
+ * @param limit maximum number of parts
+ * @param budget bytes that may be searched in all calls for one mail; the rest is not split
  */
 export function splitParts(
   raw: Buffer,
@@ -147,7 +152,7 @@ export function splitParts(
   budget: { bytesLeft: number },
 ): Range[] {
   if (boundary === '' || boundary.length > MAX_BOUNDARY) return []
-  // As the bytes came: header values were read as UTF-8.
+  // Header values were read as UTF-8; this restores their bytes.
   const delimiter = Buffer.from(`\n--${boundary}`)
   const parts: Range[] = []
   let start: number | null = null
@@ -170,14 +175,14 @@ export function splitParts(
       parts.push({ start, end: Math.max(start, raw[found - 1] === CARRIAGE_RETURN ? found - 1 : found) })
     if (tail.isLast) return parts
     start = tail.next
-    // The same line end may begin the next boundary, when the part is empty.
+    // If the part is empty, this line end also begins the next boundary.
     at = Math.max(found + 1, tail.next - 1)
   }
   if (start !== null && parts.length < limit) parts.push({ start, end: body.end })
   return parts
 }
 
-/** What follows the boundary on its line; null when there is more than white space, so that it is none. */
+/** Returns the rest of a boundary line; null if it contains more than white space, so it is not a boundary. */
 function readTail(raw: Buffer, from: number, end: number): { isLast: boolean; next: number } | null {
   const isLast = raw[from] === DASH && raw[from + 1] === DASH && from + 2 <= end
   let at = isLast ? from + 2 : from

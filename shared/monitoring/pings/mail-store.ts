@@ -4,9 +4,10 @@ import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute } from '../../platform/database/sql.ts'
 
 /**
- * Keeps a mail that is too large for a queue message until the evaluator moves it into the pings: one row per
- * recipient, whose ids the messages carry. The mail crosses the connection once.
- * @param mail `text` as `packMailText` gives it; null when the messages carry it
+ * Stores a mail that is too large for a queue message: one row per recipient, until the evaluator moves it to the
+ * pings.
+ * The mail is sent to the database once.
+ * @param mail `text` as `packMailText` returns it; null if the messages carry it
  */
 export async function storeMail(
   db: Knex,
@@ -40,7 +41,7 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** Removes mails whose ping never came: the broker did not take its message, or its check was deleted. */
+/** Deletes mails without a ping: the broker did not accept the message, or the check was deleted. */
 export async function pruneStoredMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM ping_bodies WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }

@@ -12,40 +12,40 @@ import {
   splitParts,
 } from './mail-message.ts'
 
-/** A mail as a person reads it: decoded and unfolded; empty texts and null for what it does not have. */
+/** A decoded mail; empty or null for what it lacks. */
 export interface Mail {
   subject: string
   /** address of the first sender */
   sender: string
   /** the first plain part */
   plain: string | null
-  /** the first HTML part, as its sender wrote it */
+  /** the first HTML part, not sanitized */
   html: string | null
 }
 
-/** Levels of multipart inside each other that are followed, and parts that are looked into. */
+/** Maximum nesting of multiparts, and maximum number of parts that are read. */
 const MAX_DEPTH = 16
 const MAX_PARTS = 1_000
-/** How often a mail's bytes are searched for boundaries: as deep as mails are nested in earnest. */
+/** A mail's bytes are searched for boundaries at most this many times: deep enough for real mails. */
 const MAX_SEARCHES = 4
-/** Of the headers of all parts together: what a hostile message may make the header parser read. */
+/** Maximum header bytes of all parts together, because header parsing is expensive. */
 const MAX_HEADER_BYTES = 256 * 1024
 
-/** Reads subject and searchable text of a mail; see `readMail`. */
+/** Returns the subject and the searchable text of a mail; see `readMail`. */
 export async function readMailText(raw: Uint8Array): Promise<MailText> {
   const { subject, plain, html } = await readMail(raw)
   return { subject, pieces: [plain, html === null ? null : htmlToText(html)].filter((piece) => piece !== null) }
 }
 
-/** What the evaluator is told of a mail's text, in one of two ways. */
+/** The text of a mail, either carried by the message or stored. */
 export interface PackedText {
-  /** null when it is longer than a message may carry */
+  /** null if it is too long for a message */
   carried: MailText | null
-  /** JSON list of subject and pieces, to be stored; null when it is carried */
+  /** JSON list of subject and pieces to store; null if it is carried */
   stored: Uint8Array | null
 }
 
-/** The searchable text of a mail, carried when its JSON has no more than `carriedBytes`. */
+/** Returns the searchable text of a mail; carried if its JSON has at most `carriedBytes`. */
 export async function packMailText(input: { raw: Uint8Array; carriedBytes: number }): Promise<PackedText> {
   const text = await readMailText(input.raw)
   const stored = Buffer.from(JSON.stringify([text.subject, ...text.pieces]))
@@ -53,10 +53,12 @@ export async function packMailText(input: { raw: Uint8Array; carriedBytes: numbe
 }
 
 /**
- * Reads a mail of any size. Never fails: what is malformed, or nested beyond reason, is left out. Headers are read by a
- * library. Bodies are not, since it keeps an object per line: a mail of nothing but line ends would take gigabytes;
- * here their cost is linear in the size and no part is copied that is not text.
- * @param bytes a prefix of the mail will do: the last part then ends where it ends
+ * Reads a mail of any size and never throws: malformed or deeply nested parts are left out. A library parses the
+ * headers,
+ * but not the bodies: it keeps an object per line, so a mail of line ends would need gigabytes. Here the cost is
+ * linear in
+ * the size, and only text is copied.
+ * @param bytes may be a prefix of the mail; the last part then ends there
  */
 export async function readMail(bytes: Uint8Array): Promise<Mail> {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -78,7 +80,7 @@ interface Search {
   html: string | null
   partsLeft: number
   headerBytesLeft: number
-  /** for boundaries of all its parts together */
+  /** budget for the search of boundaries in all parts */
   boundaries: { bytesLeft: number }
 }
 
@@ -87,7 +89,7 @@ interface Range {
   end: number
 }
 
-/** Looks for the first body of each kind, depth first. @returns what the headers of the mail itself say */
+/** Finds the first body of each kind, depth first. @returns headers of the mail itself */
 async function findBodies(search: Search, { start, end }: Range, depth: number): Promise<Said> {
   search.partsLeft -= 1
   const { raw } = search
@@ -103,9 +105,9 @@ async function findBodies(search: Search, { start, end }: Range, depth: number):
     const body = { start: headers.bodyStart, end }
     for (const part of splitParts(raw, body, headerParameter(contentType, 'boundary'), MAX_PARTS, search.boundaries)) {
       if ((search.plain !== null && search.html !== null) || search.partsLeft === 0) break
-      // In a digest a part without a type is a whole message, which is no body.
+      // In a digest a part without a type is a whole message, not a body.
       if (type !== 'multipart/digest') await findBodies(search, part, depth + 1)
-      // What comes after the first part of these only belongs to it: pictures, styles.
+      // The other parts of these types are related to the first: images, styles.
       if (type === 'multipart/related') break
     }
     return said
@@ -123,7 +125,7 @@ async function findBodies(search: Search, { start, end }: Range, depth: number):
 type Said = Pick<Mail, 'subject' | 'sender'>
 
 const NOTHING: Said = { subject: '', sender: '' }
-/** Characters of a From header that are looked at: the time of the library grows with their number. */
+/** Maximum length of a From header that is parsed: the library's time grows with it. */
 const MAX_FROM = 1_000
 
 function readHeaderFields(headers: MailHeaders): Said {

@@ -13,7 +13,7 @@ import { FOUND_CHECK_COLUMNS, type FoundCheck } from './lookup-store.ts'
 
 export type Provisioned =
   | { outcome: 'exists'; check: FoundCheck }
-  /** `leftOut` names settings that were no use */
+  /** `leftOut` names settings that were not valid */
   | { outcome: 'created'; check: FoundCheck; leftOut: string[] }
   | { outcome: 'ambiguous' }
   | { outcome: 'refused' }
@@ -65,7 +65,7 @@ export async function provisionCheck(
   return { outcome: 'created', check, leftOut: birth.leftOut }
 }
 
-/** Makes the check, with what of its birth can be; adds to `leftOut` what cannot. */
+/** Creates the check with the settings that are valid; adds the others to `leftOut`. */
 async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth): Promise<FoundCheck> {
   if (birth.spec.tags !== undefined && !(await fitsTags(tx, projectId, birth.spec.tags))) {
     delete birth.spec.tags

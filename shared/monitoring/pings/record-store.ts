@@ -26,18 +26,18 @@ export interface RecordedPing {
   ua: string
   rid: string | null
   exitStatus: number | null
-  /** why it changed nothing; null when it did */
+  /** reason why it changed nothing; null if it changed the check */
   ignored: IgnoredReason | null
   body: Buffer | null
-  /** the row of ping_bodies whose body is this ping's; absent for all but large mails */
+  /** id of the row of ping_bodies with its body; only for large mails */
   storedBody?: string
 }
 
-/** A publishing channel's messages to one shard: numbered from 1, applied in order. */
+/** Messages of one publishing channel to one shard, numbered from 1 and applied in order. */
 export interface StreamPosition {
   stream: string
   shard: number
-  /** number of the last message applied; 0 before the first */
+  /** number of the last applied message; 0 before the first */
   lastSeq: number
 }
 
@@ -48,7 +48,7 @@ export interface Writer {
   server: Micros
 }
 
-/** Messages of one stream that follow each other. */
+/** Consecutive messages of one stream. */
 export interface StreamMove extends Pick<StreamPosition, 'stream' | 'shard'> {
   first: number
   last: number
@@ -98,7 +98,7 @@ const ADD_STREAMS: Prepared = {
     ON CONFLICT DO NOTHING`,
 }
 
-/** Moves streams on that `lockStreams` has locked, at the latest with the commit. */
+/** Advances streams that `lockStreams` has locked, at the latest with the commit. */
 export function moveStreams(run: RunPrepared, positions: readonly StreamPosition[]): void {
   run.later(MOVE_STREAMS, [...keysOf(positions), positions.map(({ lastSeq }) => lastSeq)])
 }
@@ -146,12 +146,14 @@ const DATABASE_CLOCK: Prepared<{ now: Micros }> = {
 }
 
 /**
- * Stores pings, at the latest with the commit. The log of a check is a ring buffer: a ping overwrites the oldest one, so
+ * Stores pings, at the latest with the commit. The log of a check is a ring buffer: a ping overwrites the oldest one,
+ * so
  * no clean-up is needed (docs/adr/0002).
  * @param pings at most `logLimit` of one check, the newest
- * @param options `expectFree`: what overwrites nothing, as the ring goes round for the first time, is stored without
- * looking for what it would overwrite. Where a place is taken after all, as after a change of the limit, the
- * transaction fails with an error for which `isSlotTaken` returns true.
+ * @param options `expectFree`: pings of the first round of the ring are inserted without reading the slot. If a slot
+ * is
+ * taken, for example after a change of the limit, the transaction fails with an error for which `isSlotTaken` returns
+ * true.
  */
 export function recordPings(
   run: RunPrepared,
@@ -168,7 +170,7 @@ export function recordPings(
   }
   if (first.length > 0) run.later(ADD_PINGS, carriedColumns(first, logLimit))
   if (others.length > 0) run.later(RECORD_PINGS, carriedColumns(others, logLimit))
-  // One statement each: a body may take a second to copy, and the time of a statement is limited.
+  // One statement each: copying a body may take a second, and statements have a time limit.
   for (const ping of stored)
     run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
 }
@@ -255,7 +257,7 @@ const SIGNALS_SINCE_PAUSE = {
     ORDER BY n`,
 } satisfies Prepared
 
-/** Forgets streams that have sent nothing for `days`: no copy of theirs can still be under way. */
+/** Deletes streams without a message for `days`: no copy of their messages can exist any more. */
 export async function pruneStreams(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [days])
 }

@@ -3,7 +3,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** Stores a new secret of a check; the one before counts for so many seconds more. */
+/** Stores a new secret of a check. The previous one stays valid for the given seconds. */
 export async function savePingSecret(
   tx: Knex,
   checkId: number,

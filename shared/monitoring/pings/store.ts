@@ -93,24 +93,24 @@ export async function* readBody(db: Knex, checkId: number, n: number, length: nu
   }
 }
 
-/** A recorded ping, as far as the API shows it. */
+/** A recorded ping with the fields that the API shows. */
 export interface RecordedPing {
   n: number
   type: PingType
-  /** its arrival */
+  /** arrival */
   at: Micros
   scheme: string
   remoteAddr: string | null
   method: string
   ua: string
-  /** lower-case uuid text */
+  /** lower-case uuid */
   rid: string | null
-  /** whether at least one byte of a body is stored */
+  /** true if at least one byte of a body is stored */
   hasBody: boolean
 }
 
 export interface PingViewOptions {
-  /** public address, without a slash at its end */
+  /** public URL, without a trailing slash */
   base: string
   version: 1 | 2 | 3
   checkUuid: string

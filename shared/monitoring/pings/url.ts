@@ -2,21 +2,22 @@ import { domainToASCII } from 'node:url'
 import type { SignalKind } from '../../contracts/signal-kind.ts'
 
 /**
- * A ping URL taken apart. `exitStatus` is the number as written, possibly above 255: the caller answers
- * `invalid url format` for that after it has found the check (docs/spec/monitoring.md#ping-responses).
+ * A parsed ping URL. `exitStatus` may be above 255: the caller answers `invalid url format` after it has found the
+ * check
+ * (docs/spec/monitoring.md#ping-responses).
  */
 export type PingUrl =
   | { form: 'uuid'; uuid: string; kind: SignalKind; exitStatus: number | null }
   | { form: 'slug'; pingKey: string; slug: string; kind: SignalKind; exitStatus: number | null }
   /** the path matches no form: 404 */
   | { form: 'none' }
-  /** the slug has an upper-case letter: 400 `invalid url format`, before anything is looked up */
+  /** the slug has an upper-case letter: 400 `invalid url format`, before any lookup */
   | { form: 'bad-slug' }
 
-/** Exit statuses above it are refused. */
+/** Larger exit statuses are refused. */
 export const MAX_EXIT_STATUS = 255
 
-/** Reads the path after `/ping/`, without its query; percent-encoding is undone first (docs/spec/monitoring.md#ping-urls). */
+/** Parses the percent-encoded path after `/ping/`, without its query (docs/spec/monitoring.md#ping-urls). */
 export function parsePingPath(path: string): PingUrl {
   const text = path.includes('%') ? percentDecoded(path) : path
   if (text === null) return NONE
@@ -24,7 +25,7 @@ export function parsePingPath(path: string): PingUrl {
     const uuid = text.slice(0, UUID_LENGTH)
     if (text.length === UUID_LENGTH) return { form: 'uuid', uuid, kind: 'success', exitStatus: null }
     if (text.charCodeAt(UUID_LENGTH) === SLASH) {
-      // Only this form tolerates a slash at its end.
+      // Only this form tolerates a trailing slash.
       if (text.length === UUID_LENGTH + 1) return { form: 'uuid', uuid, kind: 'success', exitStatus: null }
       const action = parseAction(text.slice(UUID_LENGTH + 1))
       if (action) return { form: 'uuid', uuid, kind: action.kind, exitStatus: action.exitStatus }
@@ -33,7 +34,7 @@ export function parsePingPath(path: string): PingUrl {
   return parseSlugForm(text)
 }
 
-/** Tried after the uuid forms, so `<uuid>/bogus` is a ping key and a slug. */
+/** Parsed after the uuid forms, so `<uuid>/bogus` is a ping key and a slug. */
 function parseSlugForm(text: string): PingUrl {
   const first = text.indexOf('/')
   if (first < 1) return NONE
@@ -60,15 +61,15 @@ function parseAction(text: string): Action | null {
   return { kind: exitStatus === 0 ? 'success' : 'fail', exitStatus }
 }
 
-/** The query of a ping URL. `rid` is undefined when absent, null when it is no uuid: 400 `invalid uuid format`. */
+/** The query of a ping URL. `rid` is undefined if absent, null if it is not a uuid: 400 `invalid uuid format`. */
 export interface PingQuery {
   rid: string | null | undefined
   create: boolean
-  /** the machine that reports, as it names itself */
+  /** name of the reporting source */
   source: string | null
 }
 
-/** Reads what follows `?` in a ping URL; of a repeated parameter the last one counts (docs/spec/monitoring.md#ping-urls). */
+/** Parses the query of a ping URL; the last of equal parameters counts (docs/spec/monitoring.md#ping-urls). */
 export function parsePingQuery(query: string): PingQuery {
   if (query === '') return NO_QUERY
   const parameters = new URLSearchParams(query)
@@ -80,7 +81,7 @@ export function parsePingQuery(query: string): PingQuery {
   }
 }
 
-/** A run id in lower case; null when the text is not 8-4-4-4-12 hex digits with dashes, and nothing more. */
+/** Returns a run id in lower case; null unless the text is 8-4-4-4-12 hex digits with dashes. */
 function parseRid(text: string): string | null {
   const lower = text.toLowerCase()
   return lower.length === UUID_LENGTH && text.length === UUID_LENGTH && startsWithUuid(lower) ? lower : null
@@ -98,7 +99,7 @@ function startsWithUuid(text: string): boolean {
   return true
 }
 
-/** One or more of `A-Z a-z 0-9 - _`. */
+/** Returns true for one or more of `A-Z a-z 0-9 - _`. */
 function isWord(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -146,25 +147,26 @@ const NONE: PingUrl = { form: 'none' }
 const BAD_SLUG: PingUrl = { form: 'bad-slug' }
 const NO_QUERY: PingQuery = Object.freeze({ rid: undefined, create: false, source: null })
 
-/** Programs that open a link to show what is behind it, by a word of their user agent. */
+/** Words in user agents of programs that fetch a link to show a preview. */
 const PREVIEWERS =
   /Slackbot|Slack-ImgProxy|Discordbot|TelegramBot|WhatsApp|facebookexternalhit|Facebot|Twitterbot|LinkedInBot|SkypeUriPreview|MicrosoftPreview|Microsoft Teams|Google-PageRenderer|Google-Safety|GoogleImageProxy|Mattermost-Bot|Rocket\.Chat|Matrix|Synapse|Iframely|Embedly|redditbot|Pinterestbot|vkShare|Viber|Snapchat|BingPreview|Applebot/i
 
-/** Whether a request may be nothing but the preview of a link somebody pasted. */
+/** Returns true if a request may be the preview of a link in a chat or mail. */
 export function isPreview(method: string, userAgent: string): boolean {
   return (method === 'GET' || method === 'HEAD') && PREVIEWERS.test(userAgent)
 }
 
-/** What an e-mail ping address names. */
+/** The target of an e-mail ping address. */
 export type MailTarget = { form: 'uuid'; uuid: string } | { form: 'slug'; pingKey: string; slug: string }
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 const KEY_AND_SLUG = /^([A-Za-z0-9_-]{22})\+([a-z0-9_-]+)$/
 
 /**
- * Reads the recipient of an e-mail ping (docs/spec/monitoring.md#email-pings). Domains are compared without regard to case, and
- * an international one in either of its spellings; the domain is judged before the mailbox.
- * @returns `foreign` for another domain or none, `invalid` for a mailbox that can name no check
+ * Parses the recipient of an e-mail ping (docs/spec/monitoring.md#email-pings). Domains are compared
+ * case-insensitively, in
+ * both spellings of international names. The domain is compared before the mailbox.
+ * @returns `foreign` for another domain or none, `invalid` for a mailbox that names no check
  */
 export function parseMailAddress(address: string, pingDomain: string): MailTarget | 'foreign' | 'invalid' {
   const at = address.lastIndexOf('@')
@@ -175,7 +177,7 @@ export function parseMailAddress(address: string, pingDomain: string): MailTarge
   return pingKey === undefined || slug === undefined ? 'invalid' : { form: 'slug', pingKey, slug }
 }
 
-/** An address literal such as `[127.0.0.1]` has no ASCII form of its own. */
+/** An address literal, for example `[127.0.0.1]`, has no ASCII form. */
 function comparable(domain: string): string {
   return domainToASCII(domain) || domain.toLowerCase()
 }

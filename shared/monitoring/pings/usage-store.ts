@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Notes that ping keys are in use, at most once a minute each. @param digests of the keys */
+/** Stores that ping keys were used, at most once a minute each. @param digests of the keys */
 export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promise<void> {
   await execute(
     db,
@@ -12,9 +12,9 @@ export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promi
   )
 }
 
-/** Counts pings that were not logged because their check had too many; a day without any begins a new count. */
+/** Counts pings above the rate limit of a check. After a day without any the count begins again. */
 export async function countLimitedPings(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
-  // In one order, so that two processes never wait for each other.
+  // In one order, so that two processes do not deadlock.
   const rows = [...counts].toSorted(([one], [other]) => one - other)
   await execute(
     db,
