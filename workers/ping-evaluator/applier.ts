@@ -20,7 +20,7 @@ export class Applier {
     return (await this.#applyToKnown(batches)) ?? (await this.#applyLocked(batches))
   }
 
-  /** @returns null when that was not possible, with nothing stored */
+  /** @returns null if it was not possible; nothing is stored then */
   async #applyToKnown(batches: readonly ShardBatch[]): Promise<Applied | null> {
     const known = this.#known.take(checkIdsOf(batches))
     if (!known) return null
@@ -53,7 +53,7 @@ export class Applier {
       if (applied.stored) this.#known.keep(applied.stored.checks, applied.stored.writer)
       return applied
     } catch (error) {
-      // Whether it has committed, and on which server, is not known.
+      // It is unknown if the transaction has committed, and on which server.
       if (error !== OUTDATED) this.#known.forget()
       throw error
     }
@@ -64,18 +64,18 @@ export class Applier {
   }
 }
 
-/** Ends a transaction that found a check changed by others. */
+/** Aborts a transaction in which another process had changed a check. */
 const OUTDATED = new Error('a check was changed meanwhile')
 
-/** Lets what comes dense be handled together; what comes alone is handled at once. */
+/** Collects dense messages for one transaction; a single message is handled at once. */
 export interface Gathering {
-  /** Resolves at once when the last turn began a while ago, else when that while is over or somebody is in a hurry. */
+  /** Resolves when the wait since the last call is over, or after `hurry`. */
   turn(): Promise<void>
-  /** Ends the wait, and the next one before it begins: somebody waits for what has arrived. */
+  /** Ends the current or the next wait, because a message must be handled at once. */
   hurry(): void
 }
 
-/** @param apartMs how far turns lie apart while more arrives all the time, in milliseconds */
+/** @param apartMs minimum time between two turns, milliseconds */
 export function createGathering(apartMs: number): Gathering {
   let begunAt = Number.NEGATIVE_INFINITY
   let isHurried = false

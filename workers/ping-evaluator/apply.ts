@@ -25,44 +25,45 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { classifyMail, type Evaluation, evaluate, withinLog } from './evaluate.ts'
 import type { KnownCheck } from './known-checks.ts'
 
-/** Listeners stamp with the database's time, and none is so far off while it says that it is ready. */
+/** Maximum difference between an arrival and the database's time: a ready listener is never further off. */
 const MAX_AHEAD: Micros = microsOfSeconds(2)
 
-/** A batch and the shard whose queue it came from. */
+/** A batch and the shard of its queue. */
 export interface ShardBatch {
   shard: number
   batch: PingBatch
 }
 
 export interface Applied {
-  /** pings recorded by this call; those of messages that were applied before do not count */
+  /** pings recorded by this call, without those of messages that were applied before */
   applied: number
-  /** pings whose check was deleted meanwhile */
+  /** pings of deleted checks */
   dropped: number
-  /** turns of the event loop that their evaluation took */
+  /** event-loop turns of the evaluation */
   turns: number
-  /** pings whose stated arrival was not possible */
+  /** pings whose arrival was in the future */
   restamped: number
   /** the new status of each flip */
   flips: string[]
   /** checks whose state changed */
   changed: number[]
-  /** messages to publish once the transaction has committed */
+  /** messages to publish after the commit */
   outbox: OutboxRow[]
-  /** what it has stored of checks; null when it has stored nothing */
+  /** the stored checks; null if none was stored */
   stored: { checks: readonly LockedCheck[]; writer: Writer } | null
 }
 
 interface Options {
-  /** pings that are kept of a check */
+  /** pings that are stored per check */
   logLimit: number
-  /** this process's idea of the database's time */
+  /** the database's time, as this process knows it */
   now: Micros
 }
 
 /**
- * Applies batches in the caller's transaction: exactly once each, whatever the broker repeats. The positions of the
- * streams are the first locks taken, the checks in the order of their ids the second.
+ * Applies batches in the caller's transaction, exactly once each, even if the broker redelivers them. It locks the
+ * streams
+ * first, then the checks in the order of their ids.
  */
 export async function applyBatches(
   run: RunPrepared,
@@ -104,11 +105,12 @@ export async function applyBatches(
 }
 
 /**
- * The same for checks that are known from the last time, without reading them: what is stored only where nobody has
- * changed them since. Runs the checks' states on even where nothing comes of it, so that they are to be forgotten then.
+ * Applies batches to known checks without reading them. It stores a check only if no other process has changed it.
+ * The
+ * states of the known checks are advanced even if the transaction fails, so the caller must drop them then.
  * @param known all checks of the batches, in the order of their ids
- * @returns null when the caller's transaction must not commit: something was changed, or needs more than the checks.
- * It may also fail as `isSlotTaken` knows.
+ * @returns null if the caller's transaction must not commit: a check was changed, or more than the checks is needed.
+ * It may also fail with an error for which `isSlotTaken` returns true.
  */
 export async function applyToKnown(
   run: RunPrepared,
@@ -130,14 +132,14 @@ export async function applyToKnown(
   return { ...(await recordChanges(run, evaluation)), restamped: 0, stored: { checks, writer } }
 }
 
-/** The checks whose pings these are, each once, in the order in which they are locked. */
+/** Returns the ids of the checks of these pings, each once, in locking order. */
 export function checkIdsOf(batches: readonly ShardBatch[]): number[] {
   const ids = new Set<number>()
   for (const { batch } of batches) for (const { checkId } of batch.pings) ids.add(checkId)
   return [...ids].sort((a, b) => a - b)
 }
 
-/** Stores what follows from changes of checks; the caller has stored the checks. */
+/** Stores the consequences of changes of checks; the caller has stored the checks. */
 async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<Omit<Applied, 'restamped' | 'stored'>> {
   makeFailuresCount(run, failedAgain(evaluation))
   const outbox = await recordFlips(run, evaluation.flips)
@@ -151,7 +153,7 @@ async function recordChanges(run: RunPrepared, evaluation: Evaluation): Promise<
   }
 }
 
-/** What the messages of each stream move it by; null unless they follow each other. */
+/** Returns the advance of each stream; null unless its messages are consecutive. */
 function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
   const moves = new Map<string, StreamMove>()
   for (const { shard, batch } of batches) {
@@ -164,7 +166,7 @@ function movesOf(batches: readonly ShardBatch[]): StreamMove[] | null {
   return [...moves.values()]
 }
 
-/** What the rules of those checks need that are not plain; nothing is read where there are none. */
+/** Reads the rule state of checks with rules; runs no query without such checks. */
 async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], pings: readonly AcceptedPing[]) {
   const ids = locked.filter(hasRules).map(({ id }) => id)
   if (ids.length === 0) return new Map<number, RuleState>()
@@ -172,15 +174,15 @@ async function readRuleStates(run: RunPrepared, locked: readonly LockedCheck[], 
   return await readFacts(run, ids, rids)
 }
 
-/** Checks that failed once more without a change: a policy may wait for so many failures. */
+/** Returns checks that failed again without a flip: a policy may wait for a number of failures. */
 function failedAgain({ pings, flips }: Evaluation): number[] {
   const failed = pings.filter(({ type, ignored }) => type === 'fail' && ignored === null).map(({ checkId }) => checkId)
   return failed.length === 0 ? [] : failed.filter((id) => !flips.some(({ checkId }) => checkId === id))
 }
 
 /**
- * A ping from the future would make its check deaf until then: it arrived now. The database is asked only when there
- * seems to be one. @returns how many there were
+ * Sets arrivals in the future to the present. Otherwise the check would ignore later pings until then. It reads the
+ * database's time only if an arrival seems to be in the future. @returns their number
  */
 async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Micros): Promise<number> {
   if (!pings.some((ping) => ping.receivedAt > now + MAX_AHEAD)) return 0
@@ -190,7 +192,7 @@ async function restamp(run: RunPrepared, pings: readonly AcceptedPing[], now: Mi
   return ahead.length
 }
 
-/** Texts that were too large for a message are read one at a time, and only where the check looks at them. */
+/** Reads stored texts of large mails one at a time, and only if the check searches them. */
 async function classifyLargeMails(
   run: RunPrepared,
   checks: ReadonlyMap<number, LockedCheck>,
@@ -206,7 +208,7 @@ async function classifyLargeMails(
   return types
 }
 
-/** The batches that were not applied before, and where their streams stand after them. */
+/** Returns the batches that were not applied before, and the positions of their streams after them. */
 async function unappliedOf(run: RunPrepared, batches: readonly ShardBatch[]) {
   const streams = new Map<string, { stream: string; shard: number; isNew: boolean }>()
   for (const { shard, batch } of batches) {

@@ -3,10 +3,10 @@ import { decodePingBatch, MalformedBatchError, type PingBatch } from '#shared/co
 import type { Delivery } from '#shared/platform/broker/consumer.ts'
 import { wasRedelivered } from '#shared/platform/broker/redelivery-guard.ts'
 
-/** Pings in one transaction: larger ones gain nothing and hold locks longer. */
+/** Maximum pings per transaction: larger ones gain nothing and hold locks longer. */
 export const MAX_PINGS = 2_000
 
-/** A message that was taken and is not settled yet. */
+/** A message that was received and is not settled yet. */
 export interface Arrival {
   shard: number
   delivery: Delivery
@@ -14,24 +14,24 @@ export interface Arrival {
   at: number
 }
 
-/** One that holds pings. */
+/** A message with pings. */
 export interface Taken extends Omit<Arrival, 'at'> {
   batch: PingBatch
 }
 
-/** Whether somebody asks for an answer once everything before it is applied. */
+/** Returns true for a barrier. */
 export function isBarrier({ message }: Delivery): boolean {
   return message.properties.type === BARRIER_TYPE
 }
 
-/** Whether somebody waits for a barrier's answer; what was handed out before is handled alone, and has waited enough. */
+/** Returns true if a reader waits for the barrier's reply, and for a redelivered message, which is handled alone. */
 export function isUrgent(delivery: Delivery): boolean {
   const isAwaited = isBarrier(delivery) && delivery.message.properties.replyTo !== undefined
   return isAwaited || wasRedelivered(delivery)
 }
 
 /**
- * Yields what is applied in one transaction each, in order.
+ * Yields groups of messages, in order; each group is applied in one transaction.
  * @param maxPings returns the pings of the next group; a message with more forms a group alone
  */
 export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Generator<readonly Taken[], void> {
@@ -49,7 +49,7 @@ export function* groupsOf(taken: readonly Taken[], maxPings: () => number): Gene
   if (group.length > 0) yield group
 }
 
-/** @returns why it is no batch, where it is none */
+/** @returns the error if it is not a batch */
 export function decode({ message }: Delivery): PingBatch | MalformedBatchError {
   try {
     return decodePingBatch(message.content)

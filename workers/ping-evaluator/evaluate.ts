@@ -16,20 +16,20 @@ export interface Evaluation {
   flips: NewFlip[]
   /** checks whose state changed */
   changed: LockedCheck[]
-  /** of those, the ones whose open run must be worked out from the recorded pings, because a signal came late */
+  /** of those, the checks whose open run must be computed from the recorded pings, because a signal was late */
   late: LockedCheck[]
-  /** pings whose check was deleted meanwhile */
+  /** pings of deleted checks */
   dropped: number
-  /** turns of the event loop that it took: a measure of its work */
+  /** event-loop turns that it took */
   turns: number
 }
 
 /**
- * Runs pings, in the order of their arrival at the ingress, through the state machine. Changes the given checks and
- * yields to the event loop, because the cost of a ping depends on its check's schedule. Several pings of one check end as
- * one change.
- * @param largeMails what mails count as whose text their message does not carry
- * @param ruled what the rules of checks need that are not plain; changed as well
+ * Runs pings through the state machine, in the order of their arrival. Changes the given checks and yields to the
+ * event
+ * loop, because the cost of a ping depends on its check's schedule. Several pings of one check are one change.
+ * @param largeMails signals of mails whose text the message does not carry
+ * @param ruled rule state of checks with rules; changed as well
  */
 export async function evaluate(
   checks: ReadonlyMap<number, LockedCheck>,
@@ -87,7 +87,7 @@ export async function evaluate(
 const NO_RULES: ReadonlyMap<number, RuleState> = new Map()
 const NO_MAILS: ReadonlyMap<AcceptedPing, PingType> = new Map()
 
-/** What the rules of a check say of a ping before anything else is looked at; null for nearly all. */
+/** Classifies a ping by the rules of its check; null if they do not decide. */
 function barredBy({ ruleBits = 0 }: LockedCheck, { mail, method, ua }: AcceptedPing): IgnoredReason | null {
   if (ruleBits === 0) return null
   if (mail && (ruleBits & RULE_BITS.pingAuth) !== 0) return 'secret'
@@ -99,25 +99,25 @@ function classifyRequest(check: LockedCheck, ping: AcceptedPing): PingType {
   return classifyHttp(check, { kind: ping.kind, method: ping.method, bodyText })
 }
 
-/** @param kind what the ping counted as before the check's state was looked at */
+/** @param kind signal of the ping before the state of the check is considered */
 function reasonOf(check: LockedCheck, ping: AcceptedPing, kind: PingType): IgnoredReason {
   if (kind !== 'ign') return 'paused'
   return !ping.mail && check.methods === 'POST' && ping.method !== 'POST' ? 'method' : 'keywords'
 }
 
-/** What a mail counts as for a check. One whose text is gone counts as one without any. */
+/** Classifies a mail. A mail whose text was deleted counts as one without text. */
 export function classifyMail(check: LockedCheck, text: MailText | null): PingType {
   return classifyEmail(check, { subject: text?.subject ?? '', textPieces: text?.pieces ?? [] })
 }
 
-/** What of a batch is kept at all: when one batch holds more pings of a check than its log, the older ones are not. */
+/** Returns the pings to store: if a batch has more pings of a check than its log, only the newest. */
 export function withinLog(evaluation: Evaluation, logLimit: number): RecordedPing[] {
   if (evaluation.pings.length <= logLimit) return evaluation.pings
   const newest = new Map(evaluation.changed.map((check) => [check.id, check.nPings]))
   return evaluation.pings.filter((ping) => ping.n > (newest.get(ping.checkId) ?? 0) - logLimit)
 }
 
-/** Several ingress processes publish side by side, so a batch is nearly but not always in order. */
+/** Sorts by arrival. Several listeners publish concurrently, so a batch is almost in order. */
 function inOrderOfArrival(pings: readonly AcceptedPing[]): readonly AcceptedPing[] {
   const isOrdered = pings.every((ping, index) => index === 0 || (pings[index - 1]?.receivedAt ?? 0) <= ping.receivedAt)
   return isOrdered ? pings : pings.toSorted((a, b) => a.receivedAt - b.receivedAt)

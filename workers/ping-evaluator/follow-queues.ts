@@ -10,13 +10,13 @@ type Deps = Pick<WorkerDeps, 'broker' | 'clock' | 'config' | 'installation' | 'l
 
 const POLL_EVERY_MS = 500
 const BARRIER_TIMEOUT_MS = 2_000
-/** How far the clocks of listeners may be apart. */
+/** Maximum difference between the clocks of listeners. */
 const CLOCKS_MS = 1_000
 
 /**
  * Consumes the ping queues of all readable generations and follows changes of their number (docs/adr/0007). A former
  * generation is read to its end first, by barriers sent after every listener that knows the change settled its pings.
- * @param take begins to take from a queue
+ * @param take starts to consume a queue
  */
 export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposable): AsyncDisposable {
   const { installation, log } = deps
@@ -47,7 +47,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
     }
   }
 
-  /** Of the oldest generation that is not drained, when another is open: looks whether it is. */
+  /** Tests if the oldest undrained generation is drained, if a newer one is open. */
   async function drain(): Promise<void> {
     const live = installation.generations()
     const former = settledFormer(live, deps.clock.now() - microsOfMillis(deps.config.publishTimeoutMs + CLOCKS_MS))
@@ -68,7 +68,7 @@ export function followQueues(deps: Deps, take: (queue: number) => AsyncDisposabl
   }
 }
 
-/** The oldest generation that is not drained, if another was open at that time already. */
+/** Returns the oldest undrained generation, if a newer one was open at that time. */
 function settledFormer(live: readonly PingGeneration[], at: Micros): PingGeneration | null {
   const [former, next] = live.slice(live.findIndex(({ isDrained }) => !isDrained))
   return former && next && next.opensAt <= at ? former : null

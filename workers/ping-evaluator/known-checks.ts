@@ -2,7 +2,7 @@ import type { LockedCheck } from '#shared/monitoring/checks/lock-store.ts'
 import { hasRules } from '#shared/monitoring/checks/rule-bits.ts'
 import type { Writer } from '#shared/monitoring/pings/record-store.ts'
 
-/** A check as this process has stored it, and the transaction that did. */
+/** A check as this process stored it, and the transaction that did. */
 export interface KnownCheck {
   check: LockedCheck
   xid: number
@@ -10,9 +10,9 @@ export interface KnownCheck {
 
 /** About 500 bytes each. */
 const MAX_CHECKS = 20_000
-/** Transactions after which a row could bear an old number once more: its column holds the lower half. */
+/** After this many transactions a row could have an earlier number again: its column contains the lower half. */
 const MAX_AGE = 2 ** 31
-/** So often at most the locks are taken first after others were found to have changed checks. */
+/** Maximum number of batches that use locks first after another process changed checks. */
 const MAX_DETOURS = 64
 
 /**
@@ -26,8 +26,9 @@ export class KnownChecks {
   #detours = 0
 
   /**
-   * Hands out all of these checks, or none. They are forgotten until they are kept again: whoever has them changes them.
-   * @returns in the order of the ids; null when one is not known, or when others change checks all the time
+   * Returns all of these checks, or none. They are removed until `keep` adds them again, because the caller changes
+   * them.
+   * @returns in the order of the ids; null if one is unknown, or if other processes change checks often
    */
   take(ids: readonly number[]): KnownCheck[] | null {
     if (this.#detours > 0) {
@@ -44,14 +45,14 @@ export class KnownChecks {
     return taken
   }
 
-  /** Remembers checks as a transaction has stored them that has committed. */
+  /** Adds checks that a committed transaction stored. */
   keep(checks: readonly LockedCheck[], writer: Writer): void {
     if (writer.server !== this.#latest.server) this.#checks.clear()
     this.#latest = writer
     for (const check of checks) {
-      // Those stored last come last.
+      // The last stored checks come last.
       this.#checks.delete(check.id)
-      // What else decides about ruled ones is read with each of their pings.
+      // Rule state is read with each ping, so checks with rules are not cached.
       if (!hasRules(check)) this.#checks.set(check.id, { check, xid: writer.xid })
     }
     for (const id of this.#checks.keys()) {
@@ -60,23 +61,23 @@ export class KnownChecks {
     }
   }
 
-  /** Whether a transaction is one of the server that the numbers are of. */
+  /** Returns true if a transaction belongs to the server start of the cached checks. */
   isOf(writer: Writer): boolean {
     return writer.server === this.#latest.server
   }
 
-  /** What was taken held: others do not change these checks all the time. */
+  /** Records that the cached checks were current: other processes do not change them often. */
   held(): void {
     this.#nextDetours = 1
   }
 
-  /** What was taken did not hold. Where that happens again and again, reading first is cheaper than doing it twice. */
+  /** Records that a cached check was outdated. If that repeats, reading first is cheaper than applying twice. */
   outdated(): void {
     this.#detours = this.#nextDetours
     this.#nextDetours = Math.min(MAX_DETOURS, this.#nextDetours * 2)
   }
 
-  /** Nothing of it is to be relied on any more. */
+  /** Drops all checks. */
   forget(): void {
     this.#checks.clear()
   }

@@ -14,24 +14,26 @@ import { Applier, createGathering } from './applier.ts'
 import { type Arrival, decode, groupsOf, isBarrier, isUrgent, MAX_PINGS, type Taken } from './arrivals.ts'
 import { followQueues } from './follow-queues.ts'
 
-/** Messages taken from each queue ahead of the work. */
+/** Unacknowledged messages per queue. */
 const PREFETCH = 300
-/** Milliseconds between the starts of two transactions while pings are dense: half of what a small one costs is its own. */
+/**
+ * Minimum time between two transactions while pings are dense, milliseconds: half of the cost of a small one is
+ * fixed.
+ */
 const GATHER_MS = 20
-/** So many messages need no more company. */
+/** With this many messages the wait ends. */
 const MAX_BATCH_MESSAGES = 50
 const RETRY_MS = { first: 100, longest: 3_000 }
-/** Turns of the event loop that the pings of one transaction should take: 0.2 s of work. */
+/** Maximum event-loop turns for the pings of one transaction: 0.2 s of work. */
 const MAX_BATCHES = 20
-/** What an outage of the database may take before the process counts as not ready, because pings wait in its hand. */
+/** An outage of the database of this length makes the process unready, because it has unapplied pings. */
 const MAY_WAIT_SECONDS = 15
-/** Tries of a message that fails alone, before it is given up. */
+/** A message that fails alone this often is dead-lettered. */
 const TRIES_ALONE = 3
 
 /**
- * Applies pings, queue by queue in the order in which the queues hold them. The shards that one process has share its
- * transactions: what is there is applied together, and while it is, more arrives. Any number of processes share the
- * shards.
+ * Applies pings, in the order of each queue. The shards of one process share transactions: messages that arrived are
+ * applied together, and meanwhile more arrive. Any number of processes share the shards.
  */
 export const pingEvaluator: Worker = {
   name: 'ping-evaluator',
@@ -63,19 +65,19 @@ function startEvaluator(deps: WorkerDeps): AsyncDisposable[] {
   ]
 }
 
-/** What one process takes of all queues, which are the shards of all generations, and how it is applied. */
+/** Receives messages of all queues in this process and applies them. */
 class Evaluator {
   readonly #deps: WorkerDeps
   #arrived: Arrival[] = []
-  /** taken and not settled yet */
+  /** received and not settled yet */
   #inWork: readonly Arrival[] = []
   #loop: Promise<void> | null = null
   #isStopping = false
   readonly #gathering = createGathering(GATHER_MS)
   readonly #applier: Applier
-  /** smaller while pings are expensive, so that what is done is committed soon */
+  /** smaller while pings are expensive, so that transactions commit soon */
   #maxPings = MAX_PINGS
-  /** when a transaction last committed, in monotonic milliseconds */
+  /** time of the last commit, monotonic milliseconds */
   #appliedAt = performance.now()
 
   constructor(deps: WorkerDeps) {
@@ -89,21 +91,22 @@ class Evaluator {
     this.#loop ??= this.#drain().finally(() => (this.#loop = null))
   }
 
-  /** Finishes what is under way, and takes nothing more. */
+  /** Finishes the current work and takes nothing more. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#gathering.hurry()
     await this.#loop
   }
 
-  /** Resolves when nothing is under way that was taken before. */
+  /** Resolves when the messages received so far are settled. */
   async settled(): Promise<void> {
     await this.#loop
   }
 
   /**
-   * Returns the age of the oldest ping in hand since the listener received it, so that a lost and reopened
-   * connection does not hide it; 0 without such a ping.
+   * Returns the age of the oldest unapplied ping since the listener received it, so that a lost and reopened
+   * connection
+   * does not hide it; 0 without one.
    */
   unappliedSeconds(): number {
     const oldest = [...this.#inWork, ...this.#arrived].find(({ delivery }) => !isBarrier(delivery))
@@ -122,9 +125,12 @@ class Evaluator {
     return seconds > MAY_WAIT_SECONDS ? [`pings: the oldest in hand waits for ${seconds} s to be applied`] : []
   }
 
-  /** Takes what is there. Only a dense stream is let gather, and never while somebody waits for a barrier's answer. */
+  /**
+   * Handles the received messages. Only a dense stream waits for more messages, and never while a reader waits for a
+   * barrier.
+   */
   async #drain(): Promise<void> {
-    // What one read of the socket brought is delivered in one turn: let it gather.
+    // Messages of one socket read are delivered in one turn.
     await new Promise(setImmediate)
     while (this.#arrived.length > 0 && !this.#isStopping) {
       if (this.#arrived.length >= MAX_BATCH_MESSAGES || this.#arrived.some(({ delivery }) => isUrgent(delivery)))
@@ -137,7 +143,7 @@ class Evaluator {
   }
 
   #takeSome(): Arrival[] {
-    // A message that may be what kills the process is handled alone, so that no other is held responsible for it.
+    // A redelivered message may crash the process, so it is handled alone and no other message is blamed.
     const guarded = this.#arrived.findIndex(({ delivery }) => wasRedelivered(delivery) && !isBarrier(delivery))
     const count = guarded === 0 ? 1 : guarded > 0 ? guarded : this.#arrived.length
     const taken = this.#arrived.slice(0, count)
@@ -152,7 +158,7 @@ class Evaluator {
     for (const arrival of arrivals) {
       const { shard, delivery } = arrival
       if (!left.has(shard) && isLeftToNewer(delivery, PING_BATCH_VERSION, Date.now() / 1000)) left.set(shard, delivery)
-      // What comes after it goes back as well: the pings of a check are applied in their order.
+      // Later messages are returned as well, because pings of a check are applied in order.
       if (left.has(shard)) continue
       settled.push(arrival)
       if (isBarrier(delivery)) continue
@@ -165,13 +171,13 @@ class Evaluator {
     this.#deps.crashPoint('after-receive')
     for (const group of groupsOf(taken, () => this.#maxPings)) {
       if (await this.#applyTogether(group)) continue
-      // They did not kill us: what comes next is not held responsible for this start.
+      // The process did not crash, so the start of these messages is not counted.
       for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await this.#end(shard, delivery)
       return
     }
     this.#deps.crashPoint('before-ack')
     for (const { shard, delivery } of taken) if (wasRedelivered(delivery)) await this.#end(shard, delivery)
-    // Everything taken is settled, and what came through one channel came in order: the last of each stands for all.
+    // Messages of a channel are in order, so one ack for the last message of each queue settles all.
     const open = settled.filter(({ delivery }) => !delivery.isSettled)
     const last = new Map(open.map(({ shard, delivery }) => [shard, delivery]))
     for (const delivery of last.values()) delivery.ackUpTo()
@@ -180,8 +186,8 @@ class Evaluator {
   }
 
   /**
-   * Stores that the handling of a redelivered message begins; what began too often without ending is given up.
-   * @returns false when there is nothing left to do with it
+   * Records that the handling of a redelivered message begins; dead-letters it after too many unfinished starts.
+   * @returns false if the message needs no further handling
    */
   async #begin(shard: number, delivery: Delivery): Promise<boolean> {
     while (delivery.isLive() && !this.#isStopping) {
@@ -197,7 +203,7 @@ class Evaluator {
     return false
   }
 
-  /** What stays behind when this fails is only a count that nothing continues. */
+  /** If this fails, only an unused count stays behind. */
   async #end(shard: number, delivery: Delivery): Promise<void> {
     await forgetStarts(this.#deps.db, pingQueue(shard), delivery).catch((error: unknown) =>
       this.#deps.log.warn(describeError(error), 'pings.not-ended'),
@@ -211,9 +217,9 @@ class Evaluator {
   }
 
   /**
-   * One transaction for all; when it cannot be, each message for itself, so that only the one at fault is held back. A
-   * fault that is not the messages' keeps all of them waiting.
-   * @returns false when the work was left undone: the broker hands the messages out again
+   * Applies a group in one transaction. If a message causes an error, each message is applied alone, so that only the
+   * faulty one is delayed. Any other error delays the whole group.
+   * @returns false if the work was left undone: the broker redelivers the messages
    */
   async #applyTogether(group: readonly Taken[]): Promise<boolean> {
     using waiting = countWaiting(
@@ -262,7 +268,7 @@ class Evaluator {
   }
 
   async #apply(group: readonly Taken[]): Promise<void> {
-    // What is applied together belongs to many traces: it shows in the first.
+    // A group belongs to many traces; its span is part of the first.
     const traceparent = group.map(({ delivery }) => delivery.message.properties.headers?.traceparent).find(Boolean)
     await this.#deps.tracer.continued('pings', traceparent, () => this.#store(group))
   }

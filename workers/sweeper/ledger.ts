@@ -7,24 +7,27 @@ import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, microsOfSeconds, nowMicros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { Tick } from './sweep.ts'
 
-/** What a sweep knows of our own blindness. */
+/** Coverage of pings as a sweep sees it. */
 interface Sight {
-  /** beyond it the doors have not said yet what they could take */
+  /** deadlines later than this cannot be evaluated, because listeners have not proven the time yet */
   provenUntil: Micros
-  /** shards that pings by HTTP cannot reach at this moment */
+  /** shards that HTTP pings cannot reach at present */
   unavailableShards: number[]
-  /** null while there has been nothing to judge by */
+  /** null as long as no gap or refusal exists */
   doubts: Doubts | null
 }
 
-/** Gaps are stored again after this time even if nothing changed: another sweeper may have stored older ones. */
+/** Gaps are stored again after this time even without a change: another sweeper may have stored older ones. */
 const STORE_EVERY: Micros = microsOfSeconds(60)
 
-/** Finds and keeps gaps (docs/spec/alerting.md#coverage-gaps). One per sweeper: it remembers what it stored last. */
+/**
+ * Computes and stores gaps (docs/spec/alerting.md#coverage-gaps). One per sweeper, because it remembers the stored
+ * gaps.
+ */
 export interface Ledger {
-  /** @param shards of the newest ping queues */
+  /** @param shards of the newest generation */
   look(tick: Tick, shards: number): Promise<Sight>
-  /** doors that take no pings at this moment, and have not for so many seconds */
+  /** listeners that accept no pings at present, with the seconds since they stopped */
   problems(maxWaitSeconds: number): string[]
 }
 
@@ -64,7 +67,7 @@ export function createLedger(): Ledger {
   }
 }
 
-/** The same mask for other numbers of shards as well: the record is read after a change of the number too. */
+/** Extends the mask to other numbers of shards: gaps are also read after a change of the number. */
 function underAny(mask: bigint, shards: number): bigint {
   return maskOfShards(Array.from({ length: shards }, (_, shard) => (mask & (1n << BigInt(shard))) !== 0n))
 }
@@ -76,7 +79,7 @@ function problemsOf(open: readonly Gap[], detectionDelay: Micros): string[] {
     .map(({ listener, from, cause }) => `gaps: ${listener} takes no pings since ${toIsoSeconds(from)} (${cause})`)
 }
 
-/** Counts what ended since this sweeper began; @returns what is counted */
+/** Counts gaps that ended since this sweeper started; @returns the counted gaps */
 function countClosed(
   metrics: Tick['deps']['metrics'],
   gaps: readonly Gap[],

@@ -2,23 +2,23 @@ import type { Barriers } from '#shared/platform/broker/barrier.ts'
 import type { Micros } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
-/** What a sweep is given at each tick. */
+/** Input of a sweep. */
 export interface Tick {
   deps: WorkerDeps
   barriers: Pick<Barriers, 'answering'>
-  /** the database's clock: deadlines are compared with it, not with that of one of many machines */
+  /** the database's clock, with which deadlines are compared */
   now: Micros
-  /** a start, a jump of the clock or a time without the database is not long ago: deadlines are not judged yet */
+  /** true for a while after a start, a jump of the clock or an outage of the database: deadlines are not evaluated */
   isUnsettled?: boolean
-  /** what is wrong with the other sweeps of this process: not once at their end since the start, late, or in vain */
+  /** problems of the other sweeps of this process: not finished since the start, late, or failed */
   ills?(): string[]
 }
 
-/** Something that looks for what did not happen. Safe to run in any number of processes at once. */
+/** Periodic search for work. Any number of processes may run it at once. */
 export interface Sweep {
   name: string
   everySeconds: number
   run(tick: Tick): Promise<void>
-  /** why it does not find everything, although it comes to its end; what is younger than `maxWaitSeconds` is left out */
+  /** reasons why a completed sweep is not complete; those younger than `maxWaitSeconds` are left out */
   problems?(maxWaitSeconds: number): string[]
 }

@@ -30,20 +30,21 @@ import { statements } from './sweeps/statements.ts'
 import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
 
-/** A machine whose clock is further from the database's than this does not sweep: one of the two is wrong. */
+/** A machine whose clock differs more from the database's does not sweep: one of them is wrong. */
 const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
-/** A database whose time moved otherwise than ours was set, or a machine slept: nothing is swept until that is settled. */
+/** A larger difference between two readings of the clocks is a jump: nothing is swept until the clock is steady again. */
 const MAX_JUMP: Micros = microsOfSeconds(1)
 
-/** The watchdog's monitor outside is the operator's choice, on whatever network; it answers at once or not at all. */
+/** The external monitor may be in any network; requests to it have this timeout. */
 const WATCHDOG_TIMEOUT_MS = 10_000
 
-/** What a restart of a listener, an evaluator, the database or the broker may take, before it makes the process unready. */
+/** Restarts of listeners, evaluators, database or broker may take this long before the process is unready. */
 const MAY_BE_LATE_SECONDS = 30
 
 /**
- * Absence has no message, so it needs a clock: every second the sweeper looks for what did not happen. Each sweep
- * runs by itself, so that a long one delays no other, and never twice at once in one process.
+ * A missed ping sends no message, so the sweeper searches every second. The sweeps run independently, so that a slow
+ * one
+ * delays no other, and each runs once at a time in a process.
  */
 export const sweeper: Worker = {
   name: 'sweeper',
@@ -80,11 +81,11 @@ export const sweeper: Worker = {
   },
 }
 
-/** @param sweeps own instances: some remember what they saw last */
+/** @param sweeps instances for this sweeper: some have state */
 function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
   const barriers = createBarriers(deps.broker, { generations: deps.installation.generations, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()
-  /** monotonic milliseconds: a step of the clock must neither hold a sweep back nor repeat it */
+  /** monotonic milliseconds: a step of the clock must neither delay nor repeat a sweep */
   const lastRun = new Map<string, number>()
   const startedAt = performance.now()
   const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
@@ -120,7 +121,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
       const run = sweep.run({ deps, barriers, now, isUnsettled, ills: () => illsBut(sweep) }).then(
         () => void lastComplete.set(sweep.name, performance.now()),
         (error: unknown) => {
-          // What the database cannot serve now is tried at the next tick; anything else is ours to mend.
+          // If the database is unavailable, the next tick retries; other errors are bugs.
           const level = isRetryable(error) ? 'warn' : 'error'
           if (level === 'warn') lastRun.delete(sweep.name)
           deps.log[level]({ sweep: sweep.name, ...describeError(error) }, 'sweep.failed')
@@ -133,7 +134,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     }
   }
 
-  /** @returns null when it cannot be read, or when something is wrong with it or with ours: then nothing is swept */
+  /** @returns null if the clock cannot be read or is wrong: nothing is swept then */
   async function databaseClock(): Promise<Micros | null> {
     const requested = deps.clock.now()
     try {
@@ -169,7 +170,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
   ]
 }
 
-/** node-cron's logger: without it, it writes its own lines to standard output. */
+/** Logger for node-cron, which otherwise writes to standard output. */
 function scheduleLog(log: WorkerDeps['log']): Logger {
   return {
     info: (detail) => log.info({ detail }, 'sweep.timer-noted'),
@@ -179,7 +180,7 @@ function scheduleLog(log: WorkerDeps['log']): Logger {
   }
 }
 
-/** A sweep that has not come to its end for so long waits for something, and so does what it should find. */
+/** Returns a problem if a sweep has not finished for too long. */
 function latenessOf({ name, everySeconds }: Sweep, lastComplete: number): string[] {
   const seconds = Math.round((performance.now() - lastComplete) / 1000)
   return seconds > everySeconds + MAY_BE_LATE_SECONDS ? [`sweep: ${name} has not come to its end for ${seconds} s`] : []

@@ -18,7 +18,7 @@ import type { Sweep } from '../sweep.ts'
 
 const PAGE = 1000
 
-/** Sends deliveries round again that are due: retries whose time has come, and those whose deliverer died. */
+/** Publishes due deliveries again: due retries, and those of crashed deliverers. */
 export const dueDeliveries: Sweep = {
   name: 'due-deliveries',
   everySeconds: 1,
@@ -41,7 +41,7 @@ export const dueDeliveries: Sweep = {
 
 const DUE_MAILS_PAGE = 500
 
-/** Sends mails round again that are due: retries whose time has come, and those whose mailer died. */
+/** Publishes due mails again: due retries, and those of crashed mailers. */
 export const dueMails: Sweep = {
   name: 'due-mails',
   everySeconds: 1,
@@ -58,7 +58,7 @@ export const dueMails: Sweep = {
 
 const DUE_NOTIFICATIONS_PAGE = 500
 
-/** Sends notifications round again that are due: retries whose time has come, and those whose notifier died. */
+/** Publishes due notifications again: due retries, and those of crashed notifiers. */
 export const dueNotifications: Sweep = {
   name: 'due-notifications',
   everySeconds: 1,
@@ -74,10 +74,10 @@ export const dueNotifications: Sweep = {
   },
 }
 
-/** The metric says so many, or that there are at least so many. */
+/** Larger counts are reported as this number. */
 const MAX_COUNTED = 1_000
 
-/** Wakes the alerter while there is anything for it to do: its own message was lost, or it died over it. */
+/** Publishes a message for the alerter while it has work: its message may be lost, or the alerter may have crashed. */
 export const dueAlerts: Sweep = {
   name: 'due-alerts',
   everySeconds: 1,
@@ -92,7 +92,7 @@ export const dueAlerts: Sweep = {
   },
 }
 
-/** Writes the reports and reminders that people asked for and that are due; the mailer sends them. */
+/** Writes the reports and reminders that are due; the mailer sends them. */
 export const dueReports: Sweep = {
   name: 'due-reports',
   everySeconds: 10,
@@ -105,7 +105,7 @@ export const dueReports: Sweep = {
   },
 }
 
-/** Anchors the calls of agent tools, day by day, once a UTC day has ended. */
+/** Anchors the calls of agent tools per UTC day, after its end. */
 export const agentDigests: Sweep = {
   name: 'agent-digests',
   everySeconds: 60,
@@ -116,7 +116,7 @@ export const agentDigests: Sweep = {
 
 const UNSENT_MESSAGES_PAGE = 500
 
-/** Publishes messages whose own process could not: it died, or the broker was away. */
+/** Publishes outbox messages that their process could not publish. */
 export const unsentMessages: Sweep = {
   name: 'unsent-messages',
   everySeconds: 1,

@@ -8,10 +8,10 @@ import {
 import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** Hours after its deadline in which the end of a run is still waited for (docs/spec/alerting.md#watched-runs). */
+/** The end of a run is expected for this many hours after its deadline (docs/spec/alerting.md#watched-runs). */
 const ABANDONED_AFTER_HOURS = 72
 
-/** Gives up runs that nobody waits for any more, and tells owners of those that were given up for being too many. */
+/** Ends runs whose end is no longer expected, and notifies owners if runs ended because there were too many. */
 export const openRuns: Sweep = {
   name: 'open-runs',
   everySeconds: 60,

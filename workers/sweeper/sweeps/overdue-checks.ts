@@ -8,7 +8,7 @@ import { createLedger } from '../ledger.ts'
 import type { Sweep, Tick } from '../sweep.ts'
 
 const BARRIER_TIMEOUT_MS = 2_000
-/** Without anything overdue the shards are still asked now and then: an evaluator that is gone should be noticed. */
+/** Even without overdue checks the shards get a barrier at this interval, so that a lost evaluator is noticed. */
 const PROBE_EVERY = 10
 
 /**
@@ -27,7 +27,7 @@ export function overdueChecks(): Sweep {
       const { deps, barriers } = tick
       const { until, stalledMicros } = await settledUntil(deps.reserveDb)
       deps.metrics.sweepStalled.set(toSeconds(stalledMicros))
-      // After what listeners have settled was read: each queue that one of them used by then is among these.
+      // Read after the settled limit, so that it includes each queue that a listener had used by then.
       const live = await liveGenerations(deps.reserveDb)
       const total = live.at(-1)?.shards ?? 0
       const sight = await ledger.look(tick, total)
@@ -82,7 +82,7 @@ async function takeAllDown(
   )
 }
 
-/** A shard that stays silent for a minute needs a person: its checks cannot go down. */
+/** The checks of a shard that stays silent for a minute cannot go down, so it is logged as an error. */
 function reportSilence({ deps }: Tick, silence: Silence): void {
   const seconds = secondsOf(silence)
   deps.log[seconds >= 60 ? 'error' : 'warn']({ shards: silence.shards, seconds }, 'shards.not-swept')

@@ -4,7 +4,7 @@ import { claimQuotaNotices, type DueNotice, returnQuotaNotice } from '#shared/mo
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Sweep } from '../sweep.ts'
 
-/** Mails the owners of a project that has as many checks as it may: once, whoever made them and however many came after. */
+/** Mails the owners of a project that reaches its check limit, once. */
 export const quotaNotices: Sweep = {
   name: 'quota-notices',
   everySeconds: 10,
@@ -27,7 +27,7 @@ export const quotaNotices: Sweep = {
           if (error.failure !== 'refused') break
         }
       }
-      // An owner who has the mail already drops the repetition by its message id.
+      // A mail server drops a repeated mail by its message id.
       if (failures.some(({ refused }) => refused === null)) await returnQuotaNotice(db, notice.projectId)
     }
   },

@@ -24,18 +24,19 @@ import { pruneAnswers, pruneDeliveries } from '#shared/webhooks/retention-store.
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 5_000
-/** Days for which a message is recognised as a copy; longer than any message can be under way. */
+/** Days for which a redelivered message is recognised; no message can be in flight for longer. */
 const DEDUPLICATION_DAYS = 7
-/** Days for which incidents that are over are kept (docs/spec/alerting.md#incidents). */
+/** Days for which ended incidents are stored (docs/spec/alerting.md#incidents). */
 const INCIDENT_DAYS = 400
-/** Days for which statements and their records are kept (docs/spec/alerting.md#daily-statements). */
+/** Days for which statements and their records are stored (docs/spec/alerting.md#daily-statements). */
 const STATEMENT_DAYS = 400
-/** Days for which a maintenance window is kept after its end. */
+/** Days for which a maintenance window is stored after its end. */
 const PAST_WINDOW_DAYS = 90
 
 /**
- * Removes what is past its time, a page at a time, away from the hot path. Flips stay for at least the current month
- * and the two before it; pings are bounded where they are written and need no sweep.
+ * Deletes expired rows in pages. Flips are stored for at least the current month and the two before it. Pings
+ * overwrite
+ * each other, so they need no sweep.
  */
 export const retention: Sweep = {
   name: 'retention',
@@ -70,7 +71,7 @@ async function untilEmpty(prune: () => Promise<number>): Promise<void> {
 
 const DELIVERY_RETENTION_PAGE = 1000
 
-/** Removes deliveries, and what endpoints answered, that are past their time; a page at a time. */
+/** Deletes expired deliveries and responses of endpoints in pages. */
 export const deliveryRetention: Sweep = {
   name: 'delivery-retention',
   everySeconds: 600,
@@ -83,7 +84,7 @@ export const deliveryRetention: Sweep = {
 
 const ABANDONED_IMPORTS_PAGE = 100
 
-/** Forgets uploads that were broken off an hour ago, and gives imports up that have not ended for a day. */
+/** Deletes uploads that were aborted an hour ago, and fails imports that have not ended for a day. */
 export const abandonedImports: Sweep = {
   name: 'abandoned-imports',
   everySeconds: 60,

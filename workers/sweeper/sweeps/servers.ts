@@ -10,9 +10,8 @@ import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
 /**
- * Looks at the servers below: standbys of the database, nodes and queue members of the broker. Only for the metrics: no
- * process works better for being taken out of service because a standby is gone. The first look, and each change, is
- * logged: it says what an answered request survives.
+ * Inspects the standbys of the database and the nodes and queue members of the broker, for the metrics only: taking a
+ * process out of service because a standby is missing would not help. The first result and each change are logged.
  */
 export function servers(): Sweep {
   let said = ''
@@ -51,19 +50,20 @@ async function inspectBroker({ config, log, metrics, installation }: WorkerDeps)
 const BARRIER_TIMEOUT_MS = 2_000
 
 /**
- * Sweeps in a row that must find nothing in a queue. RabbitMQ says so as well while the queue's leader does not answer it
- * within a quarter of a second, and what is deleted then is lost.
+ * A queue is deleted only after this many sweeps found it empty. RabbitMQ also reports an empty queue if the queue's
+ * leader does not respond within a quarter of a second, and deleting it then loses messages.
  */
 const TIMES_EMPTY = 3
 
 /**
- * Gives up the queues of a generation that nobody can send to any more (docs/adr/0007), once they are empty and nothing
- * that was given up lies beside them; deletes them after every process has heard of it.
+ * Retires a generation to which no listener can send any more (docs/adr/0007), after its queues and dead-letter
+ * queues
+ * are empty. Deletes the queues after every process has read that.
  */
 export function outlivedQueues(): Sweep {
   const timesEmpty = new Map<string, number>()
 
-  /** Looks at queues once, and counts it. @returns those that are there */
+  /** Inspects queues once and counts the inspection. @returns the existing queues */
   async function look({ broker }: WorkerDeps, names: readonly string[]): Promise<string[]> {
     const found = await broker.inspect(names)
     for (const name of names) {
@@ -75,7 +75,7 @@ export function outlivedQueues(): Sweep {
   const isEmpty = (name: string) => (timesEmpty.get(name) ?? 0) >= TIMES_EMPTY
 
   async function deleteQueues(deps: WorkerDeps, one: Pick<PingGeneration, 'generation' | 'shards'>) {
-    // What holds something after all is left for a person: doctor names it.
+    // A queue that is not empty after all needs the operator: doctor names it.
     const empty = (await look(deps, namesOf(one))).filter(isEmpty)
     if (empty.length === 0) return
     await deps.broker.remove(empty)

@@ -9,8 +9,9 @@ import type { Sweep } from '../sweep.ts'
 const BARRIER_TIMEOUT_MS = 2_000
 
 /**
- * States the days of projects that want it (docs/spec/alerting.md#daily-statements), once every listener has settled what it took on that day and
- * every shard has applied it: a ping in time is never missing from what is stated.
+ * Creates the daily statements of projects that enabled them (docs/spec/alerting.md#daily-statements), after every
+ * listener
+ * has settled the day and every shard has applied it: no ping of that day is missing.
  */
 export const statements: Sweep = {
   name: 'statements',

@@ -7,13 +7,15 @@ import type { Sweep, Tick } from '../sweep.ts'
 const REDIRECTS = 3
 
 /**
- * Reports to an external monitor once a minute that this installation works (docs/spec/alerting.md#coverage-gaps), by fetching `WATCHDOG_URL`: only
- * while sweeps come to their end, doors take pings, and nothing has been due for more than two minutes. So whatever
- * stops here, that monitor misses us.
+ * Reports to an external monitor once a minute by fetching `WATCHDOG_URL` (docs/spec/alerting.md#coverage-gaps), only
+ * while
+ * sweeps finish, listeners accept pings, and no work has been due for more than two minutes. If any part stops, the
+ * external
+ * monitor notices the missing report.
  */
 export function watchdog(url: string, http: Pick<HttpClient, 'request'>): Sweep {
   let suppression = ''
-  /** since when work has been late without a break, in monotonic milliseconds */
+  /** since when work has been late continuously, monotonic milliseconds */
   let late: { since: number; reasons: string[] } | null = null
   return {
     name: 'watchdog',
@@ -30,7 +32,7 @@ export function watchdog(url: string, http: Pick<HttpClient, 'request'>): Sweep 
       if (!(await claimWatchdog(db))) return
       const problem = await fetchIt(url, http)
       if (problem === null) return await recordFed(db)
-      // The address may be a secret: neither log nor database holds it.
+      // The URL may be a secret, so neither log nor database contains it.
       log.warn({ problem }, 'watchdog.not-answered')
       await recordUnfed(db, `the monitor ${problem}`)
     },
@@ -46,7 +48,7 @@ function reasonsToWithhold({ isUnsettled, ills }: Tick): string[] {
   return [...settling, ...(ills?.() ?? [])]
 }
 
-/** @returns what went wrong; null when the monitor took it */
+/** @returns the error; null if the monitor accepted the report */
 async function fetchIt(url: string, http: Pick<HttpClient, 'request'>): Promise<string | null> {
   try {
     const { status } = await http.request({ method: 'GET', url, followRedirects: REDIRECTS })
