@@ -61,19 +61,21 @@ export function startHeartbeat(
     first.resolve()
   }
 
-  const beating = heartbeatOn()
+  const running = heartbeatOn()
   return {
     async begun() {
       if (hasBegun) return
       const late = wait(deps.config.databaseTimeoutMs, 'late' as const, { ref: false })
       const outcome = await Promise.race([first.promise, late])
-      if (outcome === 'late') throw new UnavailableError('the database has not heard of this listener yet')
+      if (outcome === 'late') throw new UnavailableError('the first heartbeat of this listener is not stored yet')
     },
     async [Symbol.asyncDispose]() {
       closing.abort()
-      await beating
+      await running
       if (!hasBegun) return
-      await signOff(deps.healthDb, instance).catch((error: unknown) => log.warn(describeError(error), 'beat.not-ended'))
+      await signOff(deps.healthDb, instance).catch((error: unknown) =>
+        log.warn(describeError(error), 'heartbeat.not-ended'),
+      )
     },
   }
 }

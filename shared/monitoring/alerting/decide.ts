@@ -93,7 +93,7 @@ function ended(draft: Incident, { flip }: Facts, now: Micros): Decided {
   return { incident, notifications: [], withdrawn: [], decision: flip && without('MOVED', null) }
 }
 
-/** As before there were policies; the incident is only a record. */
+/** Decides without a policy: the incident is only a record. */
 function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
   draft.nextAt = null
   draft.evaluatedAt = now
