@@ -3,8 +3,8 @@ import { queuesOf } from '../../contracts/ping-generations.ts'
 import { liveGenerations } from './ping-shards.ts'
 
 /**
- * Numbers of the ping queues in use, for who looks at an installation from outside.
- * @param own PING_SHARDS: what a new installation will have, and what is taken for true where the database does not answer
+ * Returns the numbers of the ping queues in use, for commands of the operator.
+ * @param own PING_SHARDS, which is used before the first start and without a database
  */
 export async function pingQueuesInUse(db: Knex, own: number): Promise<number[]> {
   const live = await liveGenerations(db).catch(() => [])

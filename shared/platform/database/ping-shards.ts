@@ -40,13 +40,13 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
   return await liveGenerations(db)
 }
 
-/** From the making of a generation until listeners send there: every process has heard of it by then. */
+/** Listeners use a new generation after this time: every process has read its row by then. */
 const STARTS_AFTER = '6 seconds'
 
 /**
- * Makes a new generation with another number of shards.
- * @param declare declares its queues, before any process hears of it
- * @throws ConflictError while the change before is under way, or when there were as many changes as there can be
+ * Creates a generation with another number of shards.
+ * @param declare declares its queues, before any process reads the row
+ * @throws ConflictError while the former change is in progress, or after the last possible generation
  */
 export async function addGeneration(
   db: Knex,
