@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { monitoringRoutes, publicRoutes } from './api-monitoring/routes.ts'
 import { platformSecuritySchemes } from './api-risk/access.ts'
-import { platformRoutes } from './api-risk/routes.ts'
+import { platformRoutes } from './platform-routes.ts'
 import type { Content, Route } from './route.ts'
 
 type Json = Record<string, unknown>

@@ -158,3 +158,6 @@ function pathPattern(path: string, params: Readonly<Record<string, PathParam>>):
   })
   return new RegExp(`^${source.join('')}$`)
 }
+
+/** Headers of every document that clients read before they have a token, also clients in browsers. */
+export const DISCOVERY_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=300' }

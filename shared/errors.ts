@@ -102,3 +102,13 @@ export class RateLimitedError extends DomainError {
 export class PermanentError extends CodedError {
   readonly code = 'PERMANENT'
 }
+
+/** A consumer key or webhook secret is not configured on our side: the contract's narrow meaning of 503. */
+export class NotConfiguredError extends DomainError {
+  readonly code = 'SERVICE_UNAVAILABLE'
+}
+
+/** One error that lists several; its message is the first one's. */
+export function validationError(errors: readonly FieldError[]): ValidationError {
+  return new ValidationError(errors[0]?.message ?? 'the request is not valid', errors)
+}

@@ -1,5 +1,4 @@
 import type { Scope } from '#shared/tenancy/oauth/families.ts'
-import type { Access } from '../route.ts'
 import {
   authenticate,
   type Caller,
@@ -7,7 +6,8 @@ import {
   limitCaller,
   limitVerification,
   requireScope,
-} from './authenticate.ts'
+} from '../middleware/access-token.ts'
+import type { Access } from '../route.ts'
 
 /** Holders of an access token with the scope: 401, then 403, then 429. */
 export function withScope(scope: Scope): Access<{ caller: Caller }> {

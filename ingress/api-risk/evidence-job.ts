@@ -8,6 +8,7 @@ import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { preparedRead } from '#shared/platform/database/prepared.ts'
 import type { JobKind, JobOutcome, Owner } from '#shared/risk/jobs/job.ts'
 import { findOutcome, insertJob } from '#shared/risk/jobs/store.ts'
+import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import {
   findReplay,
   type IdempotentRequest,
@@ -18,9 +19,8 @@ import {
 } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../deps.ts'
+import { problemResponses } from '../problem-responses.ts'
 import type { ResponseDocument, Route } from '../route.ts'
-import { Answer, jsonAnswer } from './answer.ts'
-import { problemResponses } from './documents.ts'
 import { readPreference } from './path-params.ts'
 
 /** The answer while a worker is at it. */

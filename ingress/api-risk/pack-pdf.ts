@@ -1,9 +1,7 @@
-import { makePackPdf, type PackOwner } from '#shared/risk/operations/make-pack-pdf.ts'
-import type { StoredPdf } from '#shared/risk/packs/pdf/store.ts'
-import type { IngressDeps } from '../deps.ts'
+import { Answer } from '#shared/tenancy/idempotency/answer.ts'
+import { packPdf, pdfHeaders } from '../pack-pdf.ts'
+import { problemResponses } from '../problem-responses.ts'
 import { withScope } from './access.ts'
-import { Answer } from './answer.ts'
-import { problemResponses } from './documents.ts'
 import { PendingPackSchema, pendingAnswer } from './packs/read-packs.ts'
 import { idParam } from './path-params.ts'
 import { read } from './risk-route.ts'
@@ -40,24 +38,3 @@ export const packPdfRoute = read({
     return new Answer(200, pdf.bytes, { ...pdfHeaders(packId, pdf), Link: anchor })
   },
 })
-
-/** How a document travels: as a file, with its hash. */
-export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string, string> {
-  return {
-    'Content-Type': 'application/pdf',
-    'Content-Disposition': `attachment; filename="risk-signals-pack-${packId.slice(0, 8)}.pdf"`,
-    'Repr-Digest': `sha-256=:${sha256.toString('base64')}:`,
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  }
-}
-
-/** The document of a pack, for every door; null while it cannot be made. @throws NotFoundError; PackFailedError */
-export async function packPdf(deps: IngressDeps, owner: PackOwner, packId: string): Promise<StoredPdf | null> {
-  const { db, config, now, threads } = deps
-  return await makePackPdf(db, owner, packId, {
-    publicUrl: config.publicUrl,
-    now,
-    render: (source) => threads.run('renderPackPdf', source),
-  })
-}

@@ -1,6 +1,6 @@
+import { validationError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
-import { validationError } from './json-body.ts'
 
 /** Anything without a slash: a malformed value is refused by name, after the access, instead of being another path. */
 const ANY = '[^/]{1,300}'

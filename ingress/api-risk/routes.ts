@@ -1,10 +1,5 @@
-import { mcpRoutes } from '../mcp/routes.ts'
-import { authorizeRoute, jwksRoute, metadataRoute } from '../oauth/metadata.ts'
-import { tokenRoute } from '../oauth/token.ts'
-import { walletRoutes } from '../oid4vp/requests.ts'
 import type { Route } from '../route.ts'
 import { acceptanceRoutes } from './acceptance/routes.ts'
-import { agentRoutes } from './agents/routes.ts'
 import { readAnchorRoute, verifyAnchorRoute } from './anchors/anchors.ts'
 import { consistencyRoute, inclusionRoute } from './anchors/proofs.ts'
 import { checkpointRoute, logKeyRoute, policyRoute, tileRoute } from './anchors/transparency.ts'
@@ -23,12 +18,8 @@ import { tradeRoutes } from './trade/routes.ts'
 import { usageRoute } from './usage.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
-/** Every operation under `/v1`. */
-export const platformRoutes: readonly Route[] = [
-  tokenRoute,
-  jwksRoute,
-  metadataRoute,
-  authorizeRoute,
+/** The operations of the risk API. */
+export const riskRoutes: readonly Route[] = [
   requestPackRoute,
   sandboxInvoiceRoute,
   listPacksRoute,
@@ -56,7 +47,4 @@ export const platformRoutes: readonly Route[] = [
   ...entityKeyRoutes,
   ...tradeRoutes,
   ...identityRoutes,
-  ...walletRoutes,
-  ...agentRoutes,
-  ...mcpRoutes,
 ]

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { listUsage } from '#shared/risk/metering/store.ts'
-import { paged } from '../paging.ts'
+import { DayQuery, DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery, paged } from '../paging.ts'
 import { withScope } from './access.ts'
-import { DayQuery, DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery } from './paging.ts'
 import { read } from './risk-route.ts'
 
 const UsageSchema = z

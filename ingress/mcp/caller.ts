@@ -6,10 +6,11 @@ import type { Config } from '#shared/platform/process/config.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
 import { type Budgets, MONITORING_SCOPES, readAgentKey } from '#shared/tenancy/agents/agent-key.ts'
 import { findAgentLogin } from '#shared/tenancy/agents/key-store.ts'
+import { toolsResource } from '#shared/tenancy/oauth/access-token.ts'
 import { CLIENT_SCOPES, familiesOf, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { toMillis } from '#shared/time.ts'
-import { type Caller, callerOfToken } from '../api-risk/authenticate.ts'
 import type { IngressDeps } from '../deps.ts'
+import { type Caller, callerOfToken } from '../middleware/access-token.ts'
 import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 
@@ -25,11 +26,6 @@ export interface AgentCaller extends Caller {
   /** calls in a UTC day; null is no limit */
   dailyLimit: number | null
   budgets: Budgets
-}
-
-/** RFC 8707: what access tokens for the tools are meant for. */
-export function toolsResource(publicUrl: string): string {
-  return `${publicUrl}/mcp`
 }
 
 /** RFC 9728: where a client learns who gives out tokens for the tools. */

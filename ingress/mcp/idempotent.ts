@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { ValidationError } from '#shared/errors.ts'
+import { jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import { type IdempotentRequest, isIdempotencyKey, requestFingerprint } from '#shared/tenancy/idempotency/store.ts'
-import { jsonAnswer } from '../api-risk/answer.ts'
-import { answerOnce, keyScope } from '../api-risk/idempotency.ts'
+import { answerOnce, keyScope } from '#shared/tenancy/operations/idempotency.ts'
 import type { AgentCaller } from './caller.ts'
 import type { ToolCall } from './tool.ts'
 

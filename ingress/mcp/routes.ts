@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { toolsResource } from '#shared/tenancy/oauth/access-token.ts'
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
-import { problemResponses } from '../api-risk/documents.ts'
 import { clientAddress } from '../middleware/request-safety.ts'
-import { DISCOVERY_HEADERS } from '../oauth/metadata.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { problemResponses } from '../problem-responses.ts'
+import { DISCOVERY_HEADERS, defineRoute, type Route } from '../route.ts'
 import {
   authenticateAgent,
   beginCall,
@@ -11,7 +11,6 @@ import {
   RESOURCE_METADATA_PATH,
   refuseForeignOrigin,
   requireInvoke,
-  toolsResource,
 } from './caller.ts'
 import { followMessage } from './cancellation.ts'
 import { refuseCall } from './run-tool.ts'

@@ -1,10 +1,7 @@
 import { OFFERED_SCOPES } from '#shared/tenancy/oauth/families.ts'
 import { OAuthError } from '#shared/tenancy/oauth/token-request.ts'
-import { problemResponses } from '../api-risk/documents.ts'
-import { defineRoute } from '../route.ts'
-
-/** Headers of every document that clients read before they have a token, also clients in browsers. */
-export const DISCOVERY_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=300' }
+import { problemResponses } from '../problem-responses.ts'
+import { DISCOVERY_HEADERS, defineRoute } from '../route.ts'
 
 const AUTHORIZE_PATH = '/v1/oauth/authorize'
 

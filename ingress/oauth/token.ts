@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ApiEnv } from '#shared/environment.ts'
 import { addressBucket } from '#shared/platform/http/remote-addr.ts'
 import { equalSecrets } from '#shared/platform/process/secrets.ts'
-import { signAccessToken } from '#shared/tenancy/oauth/access-token.ts'
+import { signAccessToken, toolsResource } from '#shared/tenancy/oauth/access-token.ts'
 import { CLIENT_SCOPES, OFFERED_SCOPES, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { activeSecretDigests, type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 import {
@@ -15,13 +15,12 @@ import {
   unknownClient,
 } from '#shared/tenancy/oauth/token-request.ts'
 import { toSeconds } from '#shared/time.ts'
-import { problemResponses } from '../api-risk/documents.ts'
 import type { IngressDeps } from '../deps.ts'
 import { problemDocument, toProblem } from '../errors.ts'
-import { toolsResource } from '../mcp/caller.ts'
 import { readBody } from '../middleware/body.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
+import { problemResponses } from '../problem-responses.ts'
 import { defineRoute } from '../route.ts'
 import { throttled } from './token-throttle.ts'
 

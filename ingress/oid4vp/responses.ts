@@ -4,9 +4,9 @@ import type { Presentation, PresentationSecrets } from '#shared/risk/identity/pr
 import { findById, setReasons } from '#shared/risk/identity/presentation-store.ts'
 import { isState, MAX_FORM_BYTES } from '#shared/risk/identity/wallet-response.ts'
 import { receivePresentation } from '#shared/risk/operations/presentations.ts'
-import { problemResponses } from '../api-risk/documents.ts'
 import type { IngressDeps } from '../deps.ts'
 import { PayloadTooLargeError } from '../middleware/request-safety.ts'
+import { problemResponses } from '../problem-responses.ts'
 import { defineRoute } from '../route.ts'
 import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
 

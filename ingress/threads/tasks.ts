@@ -17,7 +17,7 @@ export const tasks = {
     return await showMail(bytes)
   },
   readVerifyBody: async (bytes: Uint8Array) => {
-    const { readVerifyBody } = await import('../api-risk/anchors/read-verify-body.ts')
+    const { readVerifyBody } = await import('./read-verify-body.ts')
     return readVerifyBody(bytes)
   },
   renderPackPdf: async (input: PackPdfInput) => {

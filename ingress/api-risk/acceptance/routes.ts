@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { acceptanceRequested, dilutionRequested } from '#shared/contracts/worker-messages.ts'
+import { NotConfiguredError, validationError } from '#shared/errors.ts'
 import {
   AcceptanceBody,
   AcceptanceSchema,
@@ -16,13 +17,13 @@ import type { Owner } from '#shared/risk/jobs/job.ts'
 import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
 import { indianDay } from '#shared/risk/packs/money.ts'
+import type { Answer } from '#shared/tenancy/idempotency/answer.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { paged } from '../../paging.ts'
+import { DEFAULT_PAGE, PageQuery, paged, sealCursor, unsealCursor } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { type Answer, NotConfiguredError } from '../answer.ts'
 import {
   type JobContext,
   pollingResponses,
@@ -33,8 +34,6 @@ import {
   startJobOnce,
   waitingResponses,
 } from '../evidence-job.ts'
-import { validationError } from '../json-body.ts'
-import { DEFAULT_PAGE, PageQuery, sealCursor, unsealCursor } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { RequestSchema, timelineRoute } from './timeline.ts'

@@ -6,18 +6,18 @@ import { listDigests } from '#shared/tenancy/agents/digest-store.ts'
 import { findAgentKey, listAgentKeys } from '#shared/tenancy/agents/key-store.ts'
 import { createAgentKey, revokeAgentKey } from '#shared/tenancy/operations/agent-keys.ts'
 import { toMillis } from '#shared/time.ts'
-import { paged } from '../../paging.ts'
-import type { Route } from '../../route.ts'
-import { withScope } from '../access.ts'
 import {
   DEFAULT_PAGE,
   decodeCursor,
   encodeCursor,
   InstantQuery,
   PageQuery,
+  paged,
   sealCursor,
   unsealCursor,
-} from '../paging.ts'
+} from '../../paging.ts'
+import type { Route } from '../../route.ts'
+import { withScope } from '../access.ts'
 import { formParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { NoBody } from '../webhooks/schemas.ts'

@@ -1,16 +1,13 @@
 import { z } from 'zod'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import { withOwnAnchor } from '#shared/transparency/anchoring/verify.ts'
-import { type AnchorVerification, verifyAnchor, viewAnchor } from '#shared/transparency/operations/anchors.ts'
-import type { IngressDeps } from '../../deps.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
+import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
+import { VerifySchema, verifyBody } from '../../anchor-verification.ts'
+import { readJsonBytes } from '../../middleware/json-body.ts'
+import { problemResponses } from '../../problem-responses.ts'
 import { anyClient, publicVerification } from '../access.ts'
-import { jsonAnswer } from '../answer.ts'
-import { problemResponses } from '../documents.ts'
-import { readJsonBytes } from '../json-body.ts'
 import { formParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
-import { logPolicy } from './policy.ts'
-import { readVerifyBody } from './read-verify-body.ts'
 
 const AnchorViewSchema = z
   .object({
@@ -54,19 +51,6 @@ export const readAnchorRoute = read({
 
 const VerifyBody = z.object({ object: z.record(z.string(), z.unknown()) }).meta({ id: 'VerifyAnchorRequest' })
 
-export const VerifySchema = z
-  .object({
-    verified: z.boolean(),
-    verdict: z.enum(['VERIFIED', 'PARTIAL', 'FAILED']),
-    payloadSha256: z.string(),
-    txId: z.string().nullable(),
-    state: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']).nullable(),
-    checks: z.array(
-      z.object({ name: z.string(), result: z.string(), code: z.string().optional(), detail: z.string() }),
-    ),
-  })
-  .meta({ id: 'VerifiedAnchor' })
-
 export const verifyAnchorRoute = read({
   method: 'post',
   path: '/v1/anchors/verify',
@@ -88,14 +72,3 @@ export const verifyAnchorRoute = read({
     return await verifyBody(await readJsonBytes(request), deps)
   },
 })
-
-/** Bodies up to this long are read at once. */
-const QUICK_BYTES = 64 * 1024
-
-/** @param bytes `{"object": {...}}` @throws ValidationError */
-export async function verifyBody(bytes: Uint8Array, deps: IngressDeps): Promise<AnchorVerification> {
-  const isQuick = bytes.length <= QUICK_BYTES
-  const body = isQuick ? readVerifyBody(bytes) : await deps.threads.run('readVerifyBody', bytes)
-  if (!body.ok) throw new ValidationError(body.message, body.errors)
-  return await verifyAnchor(deps.db, withOwnAnchor(body.facts), (env) => logPolicy(deps, env))
-}

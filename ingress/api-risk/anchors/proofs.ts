@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseBase64Hash, parseDecimal, parseHexHash, toBase64, toHex } from '#shared/transparency/anchoring/text.ts'
 import { proveEntry, proveExtension, rangeError } from '#shared/transparency/operations/proofs.ts'
-import { problemResponses } from '../documents.ts'
+import { problemResponses } from '../../problem-responses.ts'
 import { read } from '../risk-route.ts'
 import { envParam, logReaders, publicAnswer } from './transparency.ts'
 

@@ -1,16 +1,16 @@
 import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import { Answer } from '#shared/tenancy/idempotency/answer.ts'
 import { formatVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { formatPolicy } from '#shared/transparency/anchoring/policy.ts'
 import { fullNote, latestCheckpoint } from '#shared/transparency/anchoring/store.ts'
 import { envOfLog } from '#shared/transparency/log-keys/store.ts'
 import { readTile } from '#shared/transparency/operations/proofs.ts'
+import { logKey, logPolicy } from '../../log-policy.ts'
+import { limitAddress } from '../../middleware/access-token.ts'
+import { problemResponses } from '../../problem-responses.ts'
 import type { Access, PathParam } from '../../route.ts'
-import { Answer } from '../answer.ts'
-import { limitAddress } from '../authenticate.ts'
-import { problemResponses } from '../documents.ts'
 import { read } from '../risk-route.ts'
-import { logKey, logPolicy } from './policy.ts'
 
 export const envParam: PathParam = { pattern: '[a-z]+', description: 'sandbox or production', example: 'sandbox' }
 

@@ -12,10 +12,10 @@ import {
   receivableOf,
 } from '#shared/risk/first-financing/requests.ts'
 import { findLatestSnapshot, findSnapshot } from '#shared/risk/first-financing/snapshot-store.ts'
+import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { Answer, jsonAnswer } from '../answer.ts'
 import { pollingResponses, readByAsking, readOutcome, runJob, startJobOnce, waitingResponses } from '../evidence-job.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'

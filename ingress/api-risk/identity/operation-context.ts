@@ -5,7 +5,7 @@ import type { Subject } from '#shared/risk/identity/subject.ts'
 import { unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
-import type { Caller } from '../authenticate.ts'
+import type { Caller } from '../../middleware/access-token.ts'
 import { idParam } from '../path-params.ts'
 
 export const subjectParams = { subjectId: idParam('subjectId of the subject') }

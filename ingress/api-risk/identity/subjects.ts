@@ -16,10 +16,9 @@ import { createSubject, eraseSubject, moveSubject } from '#shared/risk/operation
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { paged } from '../../paging.ts'
+import { DEFAULT_PAGE, PageQuery, paged, sealCursor, unsealCursor } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, PageQuery, sealCursor, unsealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import { given, ownerOf, subjectOf, subjectParams } from './operation-context.ts'
 

@@ -1,12 +1,11 @@
 import type { Request, Response } from 'express'
-import { ForbiddenError, UnauthorizedError } from '#shared/errors.ts'
+import { ForbiddenError, NotConfiguredError, UnauthorizedError } from '#shared/errors.ts'
 import { acrossTenants, enterTenant } from '#shared/platform/database/tenant.ts'
 import { hasConsumerKey, type ReceivableScope } from '#shared/risk/receivables/store.ts'
 import { findConsumer } from '#shared/tenancy/organisations/store.ts'
 import type { IngressDeps } from '../../deps.ts'
+import { authenticate, limitAddress } from '../../middleware/access-token.ts'
 import type { Access } from '../../route.ts'
-import { NotConfiguredError } from '../answer.ts'
-import { authenticate, limitAddress } from '../authenticate.ts'
 
 /** Longer than any key of ours: what is longer is not looked up. */
 const MAX_KEY = 200

@@ -1,16 +1,14 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Committed } from '#shared/risk/evidence/commitment.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { recordTradeDocument } from '#shared/risk/operations/record-trade.ts'
 import { DOCUMENT_TYPES, DocumentBody } from '#shared/risk/trade/requests.ts'
-import { findDocuments, type ListPage, listDocuments } from '#shared/risk/trade/store.ts'
+import { findDocuments, listDocuments } from '#shared/risk/trade/store.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { paged } from '../../paging.ts'
+import { PageQuery, readPage } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, PageQuery, sealCursor, unsealCursor } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 
@@ -87,13 +85,3 @@ const readRoute = read({
 })
 
 export const tradeDocumentRoutes: readonly Route[] = [recordRoute, listRoute, readRoute]
-
-/** One page of a list that is ordered by `seq`. @throws ValidationError for a cursor of another list */
-export async function readPage<Row extends { seq: number }>(
-  { cursor, limit = DEFAULT_PAGE }: z.output<typeof PageQuery>,
-  secrets: Secrets,
-  list: (page: ListPage) => Promise<Row[]>,
-): Promise<{ page: Row[]; nextCursor: string | null }> {
-  const before = unsealCursor(cursor, secrets)
-  return paged(await list({ before, limit: limit + 1 }), limit, ({ seq }) => sealCursor(seq, secrets))
-}

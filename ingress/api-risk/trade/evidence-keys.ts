@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listEvidenceKeys } from '#shared/risk/domain-keys/evidence-key-store.ts'
+import { problemResponses } from '../../problem-responses.ts'
 import { envParam, logReaders, publicAnswer } from '../anchors/transparency.ts'
-import { problemResponses } from '../documents.ts'
 import { read } from '../risk-route.ts'
 
 const KeysSchema = z

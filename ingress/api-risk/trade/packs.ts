@@ -1,32 +1,29 @@
 import { z } from 'zod'
-import type { JsonObject, JsonValue } from '#shared/canonical/parse-json.ts'
 import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
+import { NotFoundError } from '#shared/errors.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import {
-  BUNDLE_REASONS,
-  type BundleVerification,
+  BundleVerificationSchema,
   exportTradePack,
   tradeBundle,
   verifyTradeBundle,
 } from '#shared/risk/operations/trade-packs.ts'
+import { BundleSchema } from '#shared/risk/trade/bundle-schema.ts'
 import { TradePackBody } from '#shared/risk/trade/requests.ts'
 import { findTradePack, listTradePacks, type StoredTradePack } from '#shared/risk/trade/store.ts'
-import { AnchoringError } from '#shared/transparency/anchoring/anchoring-error.ts'
+import { Answer } from '#shared/tenancy/idempotency/answer.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
+import { logPolicy } from '../../log-policy.ts'
+import type { Caller } from '../../middleware/access-token.ts'
+import { readJson } from '../../middleware/json-body.ts'
+import { PageQuery, readPage } from '../../paging.ts'
+import { problemResponses } from '../../problem-responses.ts'
 import type { ResponseDocument, Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { logPolicy } from '../anchors/policy.ts'
-import { Answer } from '../answer.ts'
-import type { Caller } from '../authenticate.ts'
-import { problemResponses } from '../documents.ts'
 import { pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
-import { parseWith, readJson } from '../json-body.ts'
-import { PageQuery } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { readPage } from './documents.ts'
 import { TradeCheckSchema } from './verifications.ts'
 
 const tags = ['Trade provenance'] as const
@@ -49,20 +46,6 @@ const PackSchema = z
     record: RecordSchema,
   })
   .meta({ id: 'TradePack' })
-
-const BundleSchema = z
-  .strictObject({
-    mediaType: z.string(),
-    envelope: z.object({
-      payload: z.string(),
-      payloadType: z.string(),
-      signatures: z.array(z.object({ keyid: z.string().optional(), sig: z.string() })),
-    }),
-    keys: z.array(z.record(z.string(), z.unknown())),
-    record: z.record(z.string(), z.unknown()),
-    proof: z.string().nullable(),
-  })
-  .meta({ id: 'TradeBundle' })
 
 const issueRoute = write({
   tags,
@@ -191,19 +174,7 @@ const pdfRoute = fileRoute(
   async (_deps, _caller, pack) => pack.pdf,
 )
 
-export const BundleVerificationSchema = z
-  .object({
-    valid: z.boolean(),
-    reasons: z.array(z.enum(BUNDLE_REASONS)),
-    anchorState: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']).nullable(),
-  })
-  .meta({ id: 'BundleVerification' })
-
 const VerifyBody = z.union([BundleSchema, z.strictObject({ bundle: BundleSchema })])
-/** No other member is let by: a signature covers none of it, and yet it would stand in what was found valid. */
-const BundleMembers = z.strictObject(
-  Object.fromEntries(Object.keys(BundleSchema.shape).map((name) => [name, z.unknown().optional()])),
-)
 
 const verifyRoute = read({
   method: 'post',
@@ -221,32 +192,9 @@ const verifyRoute = read({
     ...problemResponses(400, 401, 403, 413, 415, 429, 503),
   },
   async handle({ caller, request, deps }) {
-    return await verifyInput(await readJson(request), caller, deps)
+    return await verifyTradeBundle(deps.db, caller.env, await readJson(request), (env) => logPolicy(deps, env))
   },
 })
-
-/** Verifies a bundle, bare or as the member `bundle`. @throws ValidationError */
-export async function verifyInput(
-  body: JsonValue,
-  { env }: Pick<Caller, 'env'>,
-  deps: IngressDeps,
-): Promise<BundleVerification> {
-  const isWrapped = isObject(body) && body.bundle !== undefined
-  if (isWrapped) parseWith(z.strictObject({ bundle: z.unknown() }), body)
-  const given = isWrapped ? body.bundle : body
-  if (isObject(given)) parseWith(BundleMembers, given, isWrapped ? 'the bundle' : 'the body')
-  try {
-    if (!isObject(given)) throw new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: it is no JSON object')
-    return await verifyTradeBundle(deps.db, env, given, (of) => logPolicy(deps, of))
-  } catch (error) {
-    if (!(error instanceof AnchoringError) || error.code !== 'ENVELOPE_MALFORMED') throw error
-    throw new ValidationError(error.message, [{ path: 'bundle', code: 'TYPE', message: error.message }])
-  }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export const tradePackRoutes: readonly Route[] = [
   issueRoute,

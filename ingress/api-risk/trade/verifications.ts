@@ -3,13 +3,12 @@ import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import { EbrcBody, IecBody, ShippingBillBody, type TradeRequest } from '#shared/risk/trade/requests.ts'
 import { listVerifications } from '#shared/risk/trade/store.ts'
+import { PageQuery, readPage } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { type JobContext, pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
-import { PageQuery } from '../paging.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { readPage } from './documents.ts'
 
 const tags = ['Trade provenance'] as const
 const access = withScope('trade:write')

@@ -4,10 +4,9 @@ import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { readableEvents } from '#shared/webhooks/event-types.ts'
 import { foundDelivery, retryDelivery } from '#shared/webhooks/operations/deliveries.ts'
 import { found } from '#shared/webhooks/operations/lock-endpoint.ts'
-import { paged } from '../../paging.ts'
+import { DEFAULT_PAGE, PageQuery, paged, sealCursor, unsealCursor } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, PageQuery, sealCursor, unsealCursor } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
 import {
   AttemptSchema,

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { REPLAY_LIMIT, replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
-import { switchOffEndpoint, switchOnEndpoint, testEndpoint } from '#shared/webhooks/operations/endpoints.ts'
+import { switchOffEndpoint, switchOnEndpoint, testEndpoint, urlRefusal } from '#shared/webhooks/operations/endpoints.ts'
 import { found } from '#shared/webhooks/operations/lock-endpoint.ts'
+import { InstantQuery } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { InstantQuery } from '../paging.ts'
 import { write } from '../risk-route.ts'
 import { EndpointSchema, endpointParam, NoBody } from './schemas.ts'
-import { endpointView, urlRefusal } from './views.ts'
+import { endpointView } from './views.ts'
 
 const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
 const params = { endpointId: endpointParam }

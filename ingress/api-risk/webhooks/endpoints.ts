@@ -1,22 +1,21 @@
 import { z } from 'zod'
 import { findEndpoint, listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { readableGroups } from '#shared/webhooks/event-types.ts'
-import { editEndpoint, registerEndpoint, removeEndpoint, rotateSecret } from '#shared/webhooks/operations/endpoints.ts'
+import {
+  editEndpoint,
+  registerEndpoint,
+  removeEndpoint,
+  rotateSecret,
+  urlRefusal,
+} from '#shared/webhooks/operations/endpoints.ts'
 import { found } from '#shared/webhooks/operations/lock-endpoint.ts'
-import { paged } from '../../paging.ts'
+import { EndpointChangeBody, NewEndpointBody } from '#shared/webhooks/requests.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery, paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
 import { read, write } from '../risk-route.ts'
-import {
-  EndpointChangeBody,
-  EndpointSchema,
-  EndpointWithSecretSchema,
-  endpointParam,
-  NewEndpointBody,
-  NoBody,
-} from './schemas.ts'
-import { endpointView, urlRefusal } from './views.ts'
+import { EndpointSchema, EndpointWithSecretSchema, endpointParam, NoBody } from './schemas.ts'
+import { endpointView } from './views.ts'
 
 const HOUR = 3600
 

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { listEvents } from '#shared/webhooks/event-store.ts'
 import { EVENT_TYPES, OFFERED_EVENTS, readableEvents } from '#shared/webhooks/event-types.ts'
-import { paged } from '../../paging.ts'
+import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery, paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery } from '../paging.ts'
 import { read } from '../risk-route.ts'
 import { EventPayloadSchema } from './schemas.ts'
 

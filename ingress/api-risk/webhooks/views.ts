@@ -1,9 +1,5 @@
-import type { ApiEnv } from '#shared/environment.ts'
-import type { ValidationError } from '#shared/errors.ts'
 import type { Attempt, Delivery } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
-import { examineTarget } from '#shared/webhooks/operations/endpoints.ts'
-import type { IngressDeps } from '../../deps.ts'
 
 const iso = (at: Date | null) => at?.toISOString() ?? null
 
@@ -57,9 +53,4 @@ export function attemptView(attempt: Attempt, eventId: string) {
       'webhook-timestamp': String(Math.floor(attempt.startedAt.getTime() / 1000)),
     },
   }
-}
-
-/** Why deliveries would not be sent to an address; null when they would. */
-export async function urlRefusal(url: string, env: ApiEnv, deps: IngressDeps): Promise<ValidationError | null> {
-  return await examineTarget(url, env, { allowPrivate: deps.config.allowPrivateTargets, resolve: deps.resolve })
 }

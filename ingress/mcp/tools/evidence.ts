@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { parseWith } from '#shared/parse-with.ts'
 import { validateGstin } from '#shared/risk/identifiers/gstin.ts'
 import { listUsage } from '#shared/risk/metering/store.ts'
-import { VerifySchema, verifyBody } from '../../api-risk/anchors/anchors.ts'
-import { parseJsonBytes, parseWith } from '../../api-risk/json-body.ts'
-import { DayQuery } from '../../api-risk/paging.ts'
-import { BundleVerificationSchema, verifyInput } from '../../api-risk/trade/packs.ts'
+import { BundleVerificationSchema, verifyTradeBundle } from '#shared/risk/operations/trade-packs.ts'
+import { VerifySchema, verifyBody } from '../../anchor-verification.ts'
+import { logPolicy } from '../../log-policy.ts'
+import { parseJsonBytes } from '../../middleware/json-body.ts'
+import { DayQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
 /** What a caller wrote in place of a registration is given back as far as it could be one. */
@@ -63,7 +65,10 @@ export const provenanceVerify = defineTool({
   annotations: READ_ONLY,
   input: z.strictObject({ bundle: z.record(z.string(), z.unknown()).describe('the whole bundle, as it was received') }),
   output: BundleVerificationSchema,
-  run: ({ bundle }, { caller, deps }) => verifyInput(parseJsonBytes(Buffer.from(JSON.stringify(bundle))), caller, deps),
+  async run({ bundle }, { caller, deps }) {
+    const body = parseJsonBytes(Buffer.from(JSON.stringify(bundle)))
+    return await verifyTradeBundle(deps.db, caller.env, body, (env) => logPolicy(deps, env))
+  },
 })
 
 const Days = z.object({ from: DayQuery.optional(), to: DayQuery.optional() })

@@ -8,9 +8,9 @@ import {
   integrationsNotifiedOf,
   type NotifiedIntegration,
 } from '#shared/monitoring/notifications/explain-store.ts'
+import { parseWith } from '#shared/parse-with.ts'
 import { microsOfMillis, toIsoSeconds } from '#shared/time.ts'
-import { parseWith } from '../../api-risk/json-body.ts'
-import { InstantQuery } from '../../api-risk/paging.ts'
+import { InstantQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 import { checkOf } from './check-view.ts'
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseWith } from '#shared/parse-with.ts'
 import {
   BlindCheckBody,
   BlindRegistrationBody,
@@ -9,7 +10,6 @@ import { RegistrationSchema } from '#shared/risk/first-financing/view.ts'
 import { PendingSchema } from '../../api-risk/evidence-job.ts'
 import { CHECKS, CheckSchema, runFinancingCheck } from '../../api-risk/first-financing/checks.ts'
 import { REGISTRATIONS, runRegistration } from '../../api-risk/first-financing/registrations.ts'
-import { parseWith } from '../../api-risk/json-body.ts'
 import { runEvidenceJob } from '../evidence-job.ts'
 import { defineTool, IDEMPOTENT, type ListedMember, listedMembers, UntrustedSchema } from '../tool.ts'
 

@@ -6,7 +6,7 @@ import { findPackSource, type PackSource } from '#shared/risk/packs/pdf/store.ts
 import { listShares } from '#shared/risk/risk-console/store.ts'
 import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { packPdf, pdfHeaders } from '../../api-risk/pack-pdf.ts'
+import { packPdf, pdfHeaders } from '../../pack-pdf.ts'
 import { PageContents } from '../components/basics.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'

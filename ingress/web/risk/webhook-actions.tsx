@@ -10,9 +10,9 @@ import {
   switchOffEndpoint,
   switchOnEndpoint,
   testEndpoint,
+  urlRefusal,
 } from '#shared/webhooks/operations/endpoints.ts'
-import { NewEndpointBody } from '../../api-risk/webhooks/schemas.ts'
-import { urlRefusal } from '../../api-risk/webhooks/views.ts'
+import { NewEndpointBody } from '#shared/webhooks/requests.ts'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'

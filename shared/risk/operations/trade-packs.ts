@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
+import { z } from 'zod'
 import { canonicalize } from '../../canonical/jcs.ts'
-import type { JsonObject } from '../../canonical/parse-json.ts'
+import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 import type { ApiEnv } from '../../environment.ts'
-import { NotFoundError } from '../../errors.ts'
+import { NotFoundError, ValidationError } from '../../errors.ts'
+import { parseWith } from '../../parse-with.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
+import { AnchoringError } from '../../transparency/anchoring/anchoring-error.ts'
 import type { AnchorState } from '../../transparency/anchoring/leaf.ts'
 import type { TrustPolicy } from '../../transparency/anchoring/policy.ts'
 import { viewAnchor } from '../../transparency/operations/anchors.ts'
@@ -18,6 +21,7 @@ import type { Committed } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
+import { BundleSchema } from '../trade/bundle-schema.ts'
 import { chainCheck } from '../trade/checks.ts'
 import { packBundle } from '../trade/export-pack.ts'
 import type { TradePdfInput } from '../trade/pdf.ts'
@@ -186,7 +190,7 @@ export interface BundleVerification {
  * Verifies a bundle of anybody's by the keys that this environment has published; the keys in it are not read.
  * @throws AnchoringError ENVELOPE_MALFORMED
  */
-export async function verifyTradeBundle(
+async function verifyMembers(
   db: Knex,
   env: ApiEnv,
   value: JsonObject,
@@ -210,4 +214,44 @@ function reasonOf({ name, code }: { name: string; code?: string }): (typeof BUND
   if (name === 'signature') return code === 'KEY_UNKNOWN' ? 'KEY_UNKNOWN' : 'SIGNATURE'
   if (name === 'statement') return 'PAYLOAD'
   return name === 'record' || name === 'payload' || name === 'entry' ? 'RECORD_HASH' : 'PROOF'
+}
+
+export const BundleVerificationSchema = z
+  .object({
+    valid: z.boolean(),
+    reasons: z.array(z.enum(BUNDLE_REASONS)),
+    anchorState: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']).nullable(),
+  })
+  .meta({ id: 'BundleVerification' })
+
+/** No other member is let by: a signature covers none of it, and yet it would stand in what was found valid. */
+const BundleMembers = z.strictObject(
+  Object.fromEntries(Object.keys(BundleSchema.shape).map((name) => [name, z.unknown().optional()])),
+)
+
+/**
+ * Verifies a bundle, bare or as the member `bundle`, by the keys that this environment has published.
+ * @throws ValidationError if it is not a bundle
+ */
+export async function verifyTradeBundle(
+  db: Knex,
+  env: ApiEnv,
+  body: JsonValue,
+  policyOf: (env: ApiEnv) => Promise<TrustPolicy>,
+): Promise<BundleVerification> {
+  const isWrapped = isObject(body) && body.bundle !== undefined
+  if (isWrapped) parseWith(z.strictObject({ bundle: z.unknown() }), body)
+  const given = isWrapped ? body.bundle : body
+  if (isObject(given)) parseWith(BundleMembers, given, isWrapped ? 'the bundle' : 'the body')
+  try {
+    if (!isObject(given)) throw new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: it is no JSON object')
+    return await verifyMembers(db, env, given, policyOf)
+  } catch (error) {
+    if (!(error instanceof AnchoringError) || error.code !== 'ENVELOPE_MALFORMED') throw error
+    throw new ValidationError(error.message, [{ path: 'bundle', code: 'TYPE', message: error.message }])
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -177,3 +177,8 @@ export async function generateTokenKey(alg: TokenAlg): Promise<NewTokenKey> {
   const kid = await calculateJwkThumbprint(bare)
   return { kid, alg, publicJwk: { ...bare, kid, use: 'sig', alg }, privateJwk }
 }
+
+/** RFC 8707: what access tokens for the tools are meant for. */
+export function toolsResource(publicUrl: string): string {
+  return `${publicUrl}/mcp`
+}

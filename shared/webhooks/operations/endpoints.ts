@@ -170,3 +170,12 @@ export async function examineTarget(
   const code = result.reason.toUpperCase().replaceAll('-', '_')
   return new ValidationError(message, [{ path: 'url', code, message }])
 }
+
+/** Why deliveries would not be sent to an address; null when they would. */
+export async function urlRefusal(
+  url: string,
+  env: ApiEnv,
+  deps: { config: { allowPrivateTargets: boolean | readonly string[] }; resolve: Resolve },
+): Promise<ValidationError | null> {
+  return await examineTarget(url, env, { allowPrivate: deps.config.allowPrivateTargets, resolve: deps.resolve })
+}

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { platformRoutes } from '../../../ingress/api-risk/routes.ts'
+import { platformRoutes } from '../../../ingress/platform-routes.ts'
 import { type ApiClient, openClient, send } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'

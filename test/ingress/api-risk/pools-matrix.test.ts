@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import { platformRoutes } from '../../../ingress/api-risk/routes.ts'
+import { platformRoutes } from '../../../ingress/platform-routes.ts'
 import { openClient, send } from '../../support/platform-client.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { sharedProduct } from '../../support/shared-product.ts'

@@ -22,14 +22,21 @@ import {
 } from '#shared/risk/colending/imports/view.ts'
 import { findFileMapping, MAPPINGS_CLAIM, mappingOfStyle } from '#shared/risk/colending/mappings/registry.ts'
 import { exportImportErrors, proveImportRow } from '#shared/risk/operations/imports.ts'
+import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import type { IngressDeps } from '../../../deps.ts'
-import { paged } from '../../../paging.ts'
+import type { Caller } from '../../../middleware/access-token.ts'
+import {
+  DEFAULT_PAGE,
+  decodeCursor,
+  encodeCursor,
+  PageQuery,
+  paged,
+  sealCursor,
+  unsealCursor,
+} from '../../../paging.ts'
+import { problemResponses } from '../../../problem-responses.ts'
 import type { Route } from '../../../route.ts'
 import { withScope } from '../../access.ts'
-import { Answer, jsonAnswer } from '../../answer.ts'
-import type { Caller } from '../../authenticate.ts'
-import { problemResponses } from '../../documents.ts'
-import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery, sealCursor, unsealCursor } from '../../paging.ts'
 import { formParam, idParam } from '../../path-params.ts'
 import { read } from '../../risk-route.ts'
 import { uploadRoute } from './upload-route.ts'

@@ -14,7 +14,7 @@ import {
 import { listDocuments, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
 import { runJob } from '../../../api-risk/evidence-job.ts'
-import { readPage } from '../../../api-risk/trade/documents.ts'
+import { readPage } from '../../../paging.ts'
 import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 import { type EvidenceForm, evidenceForm, type FormField } from './form.tsx'

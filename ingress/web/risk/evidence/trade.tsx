@@ -6,7 +6,7 @@ import { findTradePack, listDocuments, listTradePacks, listVerifications } from 
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { readOutcome } from '../../../api-risk/evidence-job.ts'
-import { readPage } from '../../../api-risk/trade/documents.ts'
+import { readPage } from '../../../paging.ts'
 import { Fact } from '../../components/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'

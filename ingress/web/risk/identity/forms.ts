@@ -1,4 +1,5 @@
 import { identityRequested } from '#shared/contracts/worker-messages.ts'
+import { NotConfiguredError } from '#shared/errors.ts'
 import {
   IdentityVerificationBody,
   ReasonBody,
@@ -11,13 +12,11 @@ import { beginVerification } from '#shared/risk/operations/identity-verification
 import { requestPresentation } from '#shared/risk/operations/presentations.ts'
 import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { NotConfiguredError } from '../../../api-risk/answer.ts'
 import { runJob } from '../../../api-risk/evidence-job.ts'
 import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
 import { idOf, jobContext, note } from '../evidence/job-context.ts'
-
 import { change, common, idIn, ownerOf, pageOf, REASON } from './change.ts'
 import { consentForms, passportForms } from './record-forms.ts'
 

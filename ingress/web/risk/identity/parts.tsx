@@ -1,5 +1,4 @@
-import { sealCursor, unsealCursor } from '../../../api-risk/paging.ts'
-import { paged } from '../../../paging.ts'
+import { paged, sealCursor, unsealCursor } from '../../../paging.ts'
 import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 

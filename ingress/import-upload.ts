@@ -12,9 +12,9 @@ import {
 } from '#shared/risk/colending/imports/upload-store.ts'
 import { receiveImport, type UploadedFile } from '#shared/risk/operations/imports.ts'
 import type { IdempotentRequest, StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
-import type { IngressDeps } from '../../../deps.ts'
-import { PayloadTooLargeError, UnsupportedMediaTypeError } from '../../../middleware/request-safety.ts'
-import { answerOnce } from '../../idempotency.ts'
+import { answerOnce } from '#shared/tenancy/operations/idempotency.ts'
+import type { IngressDeps } from './deps.ts'
+import { PayloadTooLargeError, UnsupportedMediaTypeError } from './middleware/request-safety.ts'
 
 const CHUNK_BYTES = 65_536
 

@@ -9,7 +9,7 @@ import { type AccessToken, readKid, verifyAccessToken } from '#shared/tenancy/oa
 import { CLIENT_SCOPES, type Family, familiesOf, type Scope, scopesOf } from '#shared/tenancy/oauth/families.ts'
 import { toMillis, toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
-import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
+import { clientAddress, isRepeated } from './request-safety.ts'
 
 /** Who calls under `/v1`. Every query is scoped by `organisationId` and `env`. */
 export interface Caller {

@@ -7,9 +7,9 @@ import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import type { SigningKey } from '#shared/risk/domain-keys/signing-key.ts'
 import { ensureKey, ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
 import type { RequestSigner } from '#shared/risk/identity/request-object.ts'
-import { createKeyRing, type KeyRing } from '../oauth/key-ring.ts'
-import { requestSigners } from '../oid4vp/request-signers.ts'
-import { type ClientDirectory, createClientDirectory } from './client-directory.ts'
+import { type ClientDirectory, createClientDirectory } from './api-risk/client-directory.ts'
+import { createKeyRing, type KeyRing } from './oauth/key-ring.ts'
+import { requestSigners } from './oid4vp/request-signers.ts'
 
 /** What the `/v1` listeners of one process share. */
 export interface RiskServices {

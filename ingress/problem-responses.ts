@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ResponseDocument } from '../route.ts'
+import type { ResponseDocument } from './route.ts'
 
 /** The body of every error under `/v1` (RFC 9457 with our members). */
 const ProblemSchema = z

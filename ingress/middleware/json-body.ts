@@ -3,16 +3,14 @@ import type { z } from 'zod'
 import { JsonParseError } from '#shared/canonical/json-parser.ts'
 import { type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
-import { limitValues, readBody } from '../middleware/body.ts'
-import { UnsupportedMediaTypeError } from '../middleware/request-safety.ts'
+import { limitValues, readBody } from './body.ts'
+import { UnsupportedMediaTypeError } from './request-safety.ts'
 
 /** Bytes of a JSON body under `/v1`. */
 export const JSON_LIMIT = 1_048_576
 
 /** Values of a JSON body under `/v1`: no request needs a tenth of them, and each costs the event loop. */
 const MAX_VALUES = 20_000
-/** Unknown members that an error lists; who sends more has made one mistake, not thousands. */
-const MAX_LISTED = 100
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset=(?:"utf-8"|utf-8)\s*)?$/i
 
@@ -60,43 +58,4 @@ export function parseJsonBytes(bytes: Buffer, maxValues = MAX_VALUES): JsonValue
 
 function invalidJson(error: FieldError): ValidationError {
   return new ValidationError(`the body is not acceptable JSON: ${error.message}`, [error])
-}
-
-/** @throws ValidationError with one error per fault, each naming its member */
-export function parseWith<T>(schema: z.ZodType<T>, value: unknown, what = 'the body'): T {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw validationError(parsed.error.issues.flatMap((issue) => fieldErrors(issue, what)))
-}
-
-/** One error that lists several; its message is the first one's. */
-export function validationError(errors: readonly FieldError[]): ValidationError {
-  return new ValidationError(errors[0]?.message ?? 'the request is not valid', errors)
-}
-
-function fieldErrors(issue: z.core.$ZodIssue, what: string): FieldError[] {
-  const path = pathText(issue.path)
-  if (issue.code === 'invalid_union' && issue.path.length === 0) return closestErrors(issue.errors, what)
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, MAX_LISTED).map((key) => {
-      const member = pathText([...issue.path, key.slice(0, 100)])
-      return { path: member, code: 'UNKNOWN_FIELD', message: `${member} is not a member of ${what}` }
-    })
-  }
-  const reason: unknown = issue.code === 'custom' ? issue.params?.reason : undefined
-  const code = typeof reason === 'string' ? reason : issue.code.toUpperCase()
-  return [{ path, code, message: `${path || what}: ${issue.message}` }]
-}
-
-/** Of a body that has several forms: what is wrong with it as the first of those that know most of its members. */
-function closestErrors(forms: readonly (readonly z.core.$ZodIssue[])[], what: string): FieldError[] {
-  const unknown = (errors: readonly FieldError[]) => errors.filter(({ code }) => code === 'UNKNOWN_FIELD').length
-  const [closest = []] = forms
-    .map((issues) => issues.flatMap((issue) => fieldErrors(issue, what)))
-    .toSorted((a, b) => unknown(a) - unknown(b))
-  return closest
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  return path.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`)).join('')
 }

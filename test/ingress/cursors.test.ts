@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
-import { sealCursor, unsealCursor } from '../../../ingress/api-risk/paging.ts'
+import { sealCursor, unsealCursor } from '../../ingress/paging.ts'
 
 const secrets = createSecrets('a'.repeat(64))
 

@@ -2,7 +2,7 @@ import { CanonicalJsonError } from '#shared/canonical/jcs.ts'
 import type { JsonObject } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { type AnchoredFacts, factsOf } from '#shared/transparency/anchoring/verify.ts'
-import { parseJsonBytes } from '../json-body.ts'
+import { parseJsonBytes } from '../middleware/json-body.ts'
 
 /** What is to be verified, or what is wrong with the body; plain, so that it can come from a thread. */
 export type VerifyBody = { ok: true; facts: AnchoredFacts } | { ok: false; message: string; errors: FieldError[] }

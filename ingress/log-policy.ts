@@ -2,7 +2,7 @@ import type { ApiEnv } from '#shared/environment.ts'
 import { type NoteKey, parseVerifierKey } from '#shared/transparency/anchoring/note-key.ts'
 import { flatPolicy, type TrustPolicy } from '#shared/transparency/anchoring/policy.ts'
 import { ensureLogSigner, logName } from '#shared/transparency/log-keys/store.ts'
-import type { IngressDeps } from '../../deps.ts'
+import type { IngressDeps } from './deps.ts'
 
 /** The public key of a log; made when nobody used the log before. */
 export async function logKey(deps: IngressDeps, env: ApiEnv): Promise<NoteKey> {
