@@ -1,68 +1,6 @@
-import type { Knex } from 'knex'
-import { openGeneration } from '#shared/contracts/ping-generations.ts'
-import { createCover, type ListenerKind } from '#shared/monitoring/availability/heartbeat-store.ts'
-import { findChecksBySlug, findChecksByUuid } from '#shared/monitoring/pings/lookup-store.ts'
-import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { IngressDeps } from '../deps.ts'
-import { Batcher } from './batcher.ts'
-import { type CheckCache, createCheckCache, type SlugMatch } from './check-cache.ts'
-import { decryptRules } from './decrypt-rules.ts'
+import { openPingPath, type PingPath, type PingPathDeps } from '../ping-path/open-ping-path.ts'
 import { createPingHandler, type PingHandler } from './handler.ts'
-import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
-import { type Listener, startPingIngress } from './start-ping-ingress.ts'
-import { type PingUsage, startPingUses } from './usage-counters.ts'
-
-/** The parts that transport pings of one listener to the broker. */
-export interface PingPath extends AsyncDisposable {
-  cache: CheckCache
-  batcher: Batcher
-  uses: PingUsage
-  heartbeat: Heartbeat
-  listener: Listener
-}
-
-export type PingPathDeps = Pick<
-  IngressDeps,
-  'config' | 'db' | 'healthDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
->
-
-/** Opens the ping path of one process. Closing it waits for the confirms of accepted pings. */
-export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
-  const cache = createCheckCache(
-    {
-      byUuid: async (uuids) => {
-        const found = await findChecksByUuid(deps.db, uuids)
-        return new Map([...found].map(([uuid, check]) => [uuid, decryptRules(check, deps.secrets)]))
-      },
-      bySlug: (keys) => findBySlug(deps.db, deps.secrets, keys),
-    },
-    deps.config.checkCacheSeconds * 1000,
-  )
-  const { publishTimeoutMs } = deps.config
-  const cover = createCover(publishTimeoutMs)
-  const batcher = new Batcher(deps.broker, {
-    into: () => openGeneration(deps.installation.generations(), deps.now()),
-    metrics: deps.metrics,
-    problems: deps.installation.problems,
-    mayAnswer: cover.mayAnswer,
-  })
-  const heartbeat = startHeartbeat(deps, kind, { cover, oldest: () => batcher.oldest() })
-  const listener = startPingIngress(deps, kind)
-  const uses = startPingUses(deps)
-  return {
-    cache,
-    batcher,
-    heartbeat,
-    listener,
-    uses,
-    async [Symbol.asyncDispose]() {
-      await batcher.drain()
-      await listener[Symbol.asyncDispose]()
-      await heartbeat[Symbol.asyncDispose]()
-      await uses[Symbol.asyncDispose]()
-    },
-  }
-}
 
 /** Opens the ping path for HTTP. */
 export function startPingListener(
@@ -70,21 +8,4 @@ export function startPingListener(
 ): PingPath & PingHandler {
   const path = openPingPath(deps, 'http')
   return { ...path, ...createPingHandler(deps, path) }
-}
-
-/** Tries the digests of both SECRET_KEY and SECRET_KEY_PREVIOUS. */
-async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): Promise<Map<string, SlugMatch>> {
-  const pairs = keys.flatMap((key) => {
-    const separator = key.indexOf('/')
-    const slug = key.slice(separator + 1)
-    return secrets.digests(key.slice(0, separator)).map((digest) => ({ key, digest, slug }))
-  })
-  const found = await findChecksBySlug(db, pairs)
-  const matches = new Map<string, SlugMatch>()
-  for (const [index, { key }] of pairs.entries()) {
-    const checks = found.get(index) ?? []
-    const [check] = checks
-    if (check) matches.set(key, checks.length > 1 ? 'ambiguous' : decryptRules(check, secrets))
-  }
-  return matches
 }

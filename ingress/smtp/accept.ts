@@ -9,11 +9,11 @@ import { describeError } from '#shared/platform/process/log.ts'
 import { createTokenBuckets } from '#shared/platform/process/token-buckets.ts'
 import { toMillis } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
-import type { Batcher } from '../ping/batcher.ts'
-import type { CheckCache, KnownCheck } from '../ping/check-cache.ts'
-import type { Heartbeat } from '../ping/heartbeat.ts'
-import type { Listener } from '../ping/start-ping-ingress.ts'
-import type { PingUsage } from '../ping/usage-counters.ts'
+import type { Batcher } from '../ping-path/batcher.ts'
+import type { CheckCache, KnownCheck } from '../ping-path/check-cache.ts'
+import type { Heartbeat } from '../ping-path/heartbeat.ts'
+import type { Listener } from '../ping-path/listener-proof.ts'
+import type { PingUsage } from '../ping-path/usage-counters.ts'
 
 interface Mail {
   targets: readonly MailTarget[]

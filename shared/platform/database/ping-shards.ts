@@ -98,7 +98,7 @@ export async function markDrained(db: Knex, generation: number): Promise<void> {
 
 /**
  * Time for which a listener publishes into a generation after it last read the generations; afterwards it refuses
- * pings. Equals the maximum age of cached checks (ingress/ping/check-cache.ts).
+ * pings. Equals the maximum age of cached checks (ingress/ping-path/check-cache.ts).
  */
 export const KNOWS_FOR_MS = 24 * 3_600_000
 /**

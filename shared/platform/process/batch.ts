@@ -14,7 +14,7 @@ export interface BatchOptions {
  * Does together what arrives together: those items that come while a batch is under way wait and form the next one. So a
  * quiet process waits for nothing, and a busy one makes one round trip for many.
  *
- * The ping path has its own batches: `ingress/ping/batcher.ts` has several messages in flight, bounded by bytes and in
+ * The ping path has its own batches: `ingress/ping-path/batcher.ts` has several messages in flight, bounded by bytes and in
  * order per shard; the check cache repeats a lookup that hangs; the evaluator acknowledges what it gathers. Counters and
  * announcements, which have no result, wait for a time instead (`live-announcer.ts`, `usage-counters.ts`).
  *

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createCheckCache, type KnownCheck } from '../../../ingress/ping/check-cache.ts'
+import { createCheckCache, type KnownCheck } from '../../../ingress/ping-path/check-cache.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const known = (checkId: number): KnownCheck => ({ checkId, uuid: `check ${checkId}`, projectId: 1 })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { pingQueue } from '#shared/contracts/ping-batch.ts'
-import { startPingIngress } from '../../../ingress/ping/start-ping-ingress.ts'
+import { startPingIngress } from '../../../ingress/ping-path/listener-proof.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 
