@@ -27,7 +27,7 @@ const wings = [
   ['platform'],
   ['delivery', 'transparency'],
   ['tenancy'],
-  ['monitoring', 'webhooks'],
+  ['jobs', 'monitoring', 'webhooks'],
   ['risk'],
 ]
 const ioPackages = ['knex', 'pg', 'amqplib', 'got', 'express', 'nodemailer', 'smtp-server', 'undici']

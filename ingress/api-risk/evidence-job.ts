@@ -4,10 +4,10 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import type { MessageContract } from '#shared/contracts/define-message.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import type { JobKind, JobOutcome, Owner } from '#shared/jobs/job.ts'
+import { findOutcome, insertJob } from '#shared/jobs/store.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { preparedRead } from '#shared/platform/database/prepared.ts'
-import type { JobKind, JobOutcome, Owner } from '#shared/risk/jobs/job.ts'
-import { findOutcome, insertJob } from '#shared/risk/jobs/store.ts'
 import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import {
   findReplay,

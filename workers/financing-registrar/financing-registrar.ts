@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import type { ApiEnv } from '#shared/environment.ts'
+import { finishJobs, takeJobs } from '#shared/jobs/store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
@@ -12,7 +13,6 @@ import type {
   RegistrationBody,
 } from '#shared/risk/first-financing/requests.ts'
 import { disputeView, registrationView } from '#shared/risk/first-financing/view.ts'
-import { finishJobs, takeJobs } from '#shared/risk/jobs/store.ts'
 import { acceptTransfer } from '#shared/risk/operations/acceptances.ts'
 import { checkReceivables, type ReceivableCheck, seekReceivables } from '#shared/risk/operations/check-receivables.ts'
 import { disputeRegistration } from '#shared/risk/operations/disputes.ts'

@@ -1,11 +1,11 @@
 import { identityRequested } from '#shared/contracts/worker-messages.ts'
 import { DomainError } from '#shared/errors.ts'
+import type { Owner } from '#shared/jobs/job.ts'
 import { readDocumentSignature } from '#shared/risk/credentials/issue.ts'
 import { findConsent } from '#shared/risk/identity/consent-store.ts'
 import type { IdentityVerificationRequest, RegistryRequest } from '#shared/risk/identity/identity-requests.ts'
 import { findTrusted } from '#shared/risk/identity/issuer-store.ts'
 import { findSubject } from '#shared/risk/identity/subject-store.ts'
-import type { Owner } from '#shared/risk/jobs/job.ts'
 import {
   completeIdentityVerification,
   type Found,

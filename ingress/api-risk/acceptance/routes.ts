@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { acceptanceRequested, dilutionRequested } from '#shared/contracts/worker-messages.ts'
 import { NotConfiguredError, validationError } from '#shared/errors.ts'
+import type { Owner } from '#shared/jobs/job.ts'
 import {
   AcceptanceBody,
   AcceptanceSchema,
@@ -13,7 +14,6 @@ import { dilutionRequest } from '#shared/risk/acceptance/dilution.ts'
 import { listRecords } from '#shared/risk/acceptance/store.ts'
 import { gstin } from '#shared/risk/evidence/values.ts'
 import { checkParties } from '#shared/risk/first-financing/receivable.ts'
-import type { Owner } from '#shared/risk/jobs/job.ts'
 import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
 import { indianDay } from '#shared/risk/packs/money.ts'

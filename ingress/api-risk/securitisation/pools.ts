@@ -3,9 +3,9 @@ import type { Knex } from 'knex'
 import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/worker-messages.ts'
 import { ConflictError, NotFoundError, validationError } from '#shared/errors.ts'
+import type { Owner } from '#shared/jobs/job.ts'
+import { insertJob } from '#shared/jobs/store.ts'
 import { receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
-import type { Owner } from '#shared/risk/jobs/job.ts'
-import { insertJob } from '#shared/risk/jobs/store.ts'
 import { MAX_POOL, PoolBody, type PoolItem, PoolItemsBody } from '#shared/risk/pools/requests.ts'
 import {
   addMembers,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
+import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
-import type { Owner } from '../jobs/job.ts'
 
 /** A passport of a business as it was issued, and whether it was revoked. */
 export interface EntityPassport {

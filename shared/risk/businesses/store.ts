@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
+import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
-import type { Owner } from '../jobs/job.ts'
 import { type EntityIdentifiers, isPersonsPan, panOf } from './entity.ts'
 
 /** An entity of an organisation. */

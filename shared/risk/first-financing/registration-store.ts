@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
+import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
-import type { Owner } from '../jobs/job.ts'
 import type { Registration } from './receivable.ts'
 import type { FinancingState } from './states.ts'
 

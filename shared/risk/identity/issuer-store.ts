@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
+import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { TrustedIssuer } from '../credentials/trusted-issuer.ts'
-import type { Owner } from '../jobs/job.ts'
 
 const COLUMNS = columns<Row>({
   id: 'id',

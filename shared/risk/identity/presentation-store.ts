@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
+import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
-import type { Owner } from '../jobs/job.ts'
 import type { Presentation } from './presentation.ts'
 
 const COLUMNS = columns<Row>({

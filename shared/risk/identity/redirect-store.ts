@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
+import type { Owner } from '../../jobs/job.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import type { Owner } from '../jobs/job.ts'
 
 /** Whether wallets may be sent to this address after they answered. */
 export async function isRegisteredRedirect(db: Knex, owner: Owner, uri: string): Promise<boolean> {

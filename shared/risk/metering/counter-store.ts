@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
+import type { Owner } from '../../jobs/job.ts'
 import { execute, query } from '../../platform/database/sql.ts'
-import type { Owner } from '../jobs/job.ts'
 
 /** What is taken of a limit of a day. */
 export interface Taking {

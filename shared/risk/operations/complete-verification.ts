@@ -1,12 +1,12 @@
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
+import type { Owner } from '../../jobs/job.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import type { BusinessCheck } from '../businesses/checks.ts'
 import { veisOf } from '../businesses/entity.ts'
 import type { VerificationRequest } from '../businesses/requests.ts'
 import { ensureEntity, insertEntityRecord } from '../businesses/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
-import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 

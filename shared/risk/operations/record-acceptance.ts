@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError } from '../../errors.ts'
+import type { Owner } from '../../jobs/job.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import {
   type AcceptanceBody,
@@ -19,7 +20,6 @@ import {
   saveReceivable,
 } from '../acceptance/store.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
-import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { parsePaise } from '../packs/money.ts'
 import { instant, type OperationDeps } from './deps.ts'

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import type { z } from 'zod'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError } from '../../errors.ts'
+import type { Owner } from '../../jobs/job.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import type { MembershipBody, OwnersBody } from '../businesses/requests.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from '../businesses/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
-import type { Owner } from '../jobs/job.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { revokeAllOfEntity } from './entity-passport.ts'
 

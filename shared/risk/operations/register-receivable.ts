@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError, UnavailableError } from '../../errors.ts'
+import type { Owner } from '../../jobs/job.ts'
 import { toMillis } from '../../time.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
@@ -30,7 +31,6 @@ import {
   recordFingerprints,
   registerExact,
 } from '../first-financing/store.ts'
-import type { Owner } from '../jobs/job.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { lapseRegistration, replaceFingerprints } from './registrations.ts'

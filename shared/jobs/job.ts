@@ -1,5 +1,5 @@
-import type { ApiEnv } from '../../environment.ts'
-import { ConflictError, DomainError, type FieldError, NotFoundError, ValidationError } from '../../errors.ts'
+import type { ApiEnv } from '../environment.ts'
+import { ConflictError, DomainError, type FieldError, NotFoundError, ValidationError } from '../errors.ts'
 
 /** Whose things these are. */
 export interface Owner {

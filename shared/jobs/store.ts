@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import type { DomainError } from '../../errors.ts'
-import { columns, execute, query, typed } from '../../platform/database/sql.ts'
+import type { DomainError } from '../errors.ts'
+import { columns, execute, query, typed } from '../platform/database/sql.ts'
 import { type EvidenceJob, type JobKind, type JobOutcome, type Owner, refusalBody, refusalOf } from './job.ts'
 
 export interface NewJob extends Owner {
