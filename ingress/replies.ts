@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import type { Replies } from '#shared/jobs/operations/work.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
-
-/** Hears from workers what requests wait for: that a pack is composed, or a job done. A reply may be lost. */
-export interface Replies {
-  /** the queue of this process that workers reply to */
-  readonly replyTo: string
-  /** @returns what the reply about this id says; null after the time */
-  wait(id: string, timeoutMs: number): Promise<Buffer | null>
-}
 
 export function createReplies(broker: Broker): Replies {
   const replyTo = `replies.${randomUUID()}`

@@ -59,13 +59,13 @@ test('wings import only downward', (t) => {
   t.deepEqual(wrong.map(said), [])
 })
 
-test('at most 26 arrows run between the wings', (t) => {
+test('at most 29 arrows run between the wings', (t) => {
   const arrows = imports
     .filter(({ room }) => room === 'shared')
     .map(({ file, target }) => [layerOf(file), target === undefined ? undefined : layerOf(target)])
     .filter(([from, to]) => from !== undefined && to !== undefined && from !== to)
     .map((arrow) => arrow.join(' -> '))
-  t.true(new Set(arrows).size <= 26, [...new Set(arrows)].sort().join('\n'))
+  t.true(new Set(arrows).size <= 29, [...new Set(arrows)].sort().join('\n'))
 })
 
 test('monitoring and risk never import each other', (t) => {

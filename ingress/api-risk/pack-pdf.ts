@@ -1,8 +1,9 @@
+import { pendingPackAnswer } from '#shared/risk/operations/packs.ts'
 import { Answer } from '#shared/tenancy/idempotency/answer.ts'
 import { packPdf, pdfHeaders } from '../pack-pdf.ts'
 import { problemResponses } from '../problem-responses.ts'
 import { withScope } from './access.ts'
-import { PendingPackSchema, pendingAnswer } from './packs/read-packs.ts'
+import { PendingPackSchema } from './packs/read-packs.ts'
 import { idParam } from './path-params.ts'
 import { read } from './risk-route.ts'
 
@@ -33,7 +34,7 @@ export const packPdfRoute = read({
   },
   async handle({ caller, params: { packId }, deps }) {
     const pdf = await packPdf(deps, caller, packId)
-    if (!pdf) return pendingAnswer(packId)
+    if (!pdf) return pendingPackAnswer(packId)
     const anchor = `</v1/anchors/${pdf.txId.toString('hex')}>; rel="describedby"`
     return new Answer(200, pdf.bytes, { ...pdfHeaders(packId, pdf), Link: anchor })
   },

@@ -1,4 +1,5 @@
 import { validationError } from '#shared/errors.ts'
+import { DEFAULT_WAIT_MS } from '#shared/jobs/job.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
 
@@ -65,7 +66,6 @@ export interface WaitPreference {
   applied: string | null
 }
 
-const DEFAULT_WAIT_MS = 10_000
 const MAX_WAIT_SECONDS = 25
 
 /**

@@ -17,7 +17,7 @@ import { problemResponses } from '../problem-responses.ts'
 import { type Access, defineRoute, type ParamNames, type PathParam, type Route } from '../route.ts'
 import { sendAnswer } from './answer.ts'
 import { readIdempotencyKey } from './idempotency.ts'
-import { checkParams, hasFaults } from './path-params.ts'
+import { checkParams, hasFaults, readPreference } from './path-params.ts'
 
 interface Described<P extends string, Admitted> {
   path: P
@@ -125,10 +125,16 @@ interface Effect<P extends string, Body, By extends Owner> extends WriteDescribe
   handle(context: EffectContext<P, Body, By>): Promise<object | null>
 }
 
+interface LongContext<P extends string, Body, By extends Owner> extends WriteContext<P, Body, By> {
+  once: IdempotentRequest
+  /** how long the caller waits, by its header `Prefer` */
+  waitMs: number
+}
+
 /** A POST that takes longer than a transaction may, and keeps the idempotency key itself. */
 interface LongEffect<P extends string, Body, By extends Owner> extends WriteDescribed<P, Body, By> {
   responses: Route['responses']
-  perform(context: WriteContext<P, Body, By> & { once: IdempotentRequest }): Promise<StoredAnswer>
+  perform(context: LongContext<P, Body, By>): Promise<StoredAnswer>
 }
 
 type Write<P extends string, Body, By extends Owner> = Effect<P, Body, By> | LongEffect<P, Body, By>
@@ -179,7 +185,9 @@ async function answer<P extends string, Body, By extends Owner>(
 ): Promise<StoredAnswer> {
   if ('perform' in spec) {
     if (once === null) throw new Error(`${spec.path} is a POST, and has a key`)
-    return await spec.perform({ ...context, once })
+    const { waitMs, applied } = readPreference(context.request.headers.prefer)
+    if (applied !== null) context.setHeader('Preference-Applied', applied)
+    return await spec.perform({ ...context, once, waitMs })
   }
   return once === null ? await change(spec, context) : await act(spec, context, once)
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { z } from 'zod'
+import { DEFAULT_WAIT_MS } from '#shared/jobs/job.ts'
+import type { JobContext } from '#shared/jobs/operations/jobs.ts'
 import { announceExhausted, BudgetExhaustedError, spendBudget } from '#shared/risk/operations/identity-verifications.ts'
 import type { SpentFamily } from '#shared/tenancy/agents/agent-key.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toSeconds } from '#shared/time.ts'
-import type { JobContext } from '../api-risk/evidence-job.ts'
 import { idempotentRequest } from './idempotent.ts'
 import { markCallers, type ToolCall } from './tool.ts'
 
@@ -34,9 +35,9 @@ export async function runEvidenceJob<Answer>(
   return schema.parse(markCallers(JSON.parse(answer.body)))
 }
 
-/** What asks a worker on behalf of a call: nobody said how long to wait, and it ends with the call. */
+/** Returns the context of a job that a call runs: the wait ends with the call. */
 export function contextOf({ caller, deps, signal }: ToolCall): Omit<JobContext, 'once'> {
-  return { caller, deps, request: { headers: {} }, setHeader: () => {}, signal }
+  return { caller, deps, waitMs: DEFAULT_WAIT_MS, signal }
 }
 
 /** Reserves a unit in the transaction of what is metered. */

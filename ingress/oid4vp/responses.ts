@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { z } from 'zod'
+import { awaitWork } from '#shared/jobs/operations/work.ts'
 import type { Presentation, PresentationSecrets } from '#shared/risk/identity/presentation.ts'
 import { findById, setReasons } from '#shared/risk/identity/presentation-store.ts'
 import { isState, MAX_FORM_BYTES } from '#shared/risk/identity/wallet-response.ts'
@@ -12,8 +13,6 @@ import { answerWallet, handleParam, presentationOf, readForm } from './wallet-an
 
 /** How long a wallet waits for the verifier; later it is told that its answer has arrived. */
 const WAIT_MS = 10_000
-/** How often we look ourselves, should the worker's reply be lost. */
-const POLL_EVERY_MS = 1_000
 const REFUSED = { error: 'invalid_presentation' }
 
 const ResponseForm = z
@@ -87,12 +86,10 @@ function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation
 
 /** Waits for the verifier. @returns false once it has refused; true also while it is still at it */
 async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
-  const deadline = performance.now() + WAIT_MS
-  for (let left = WAIT_MS; left > 0; left = deadline - performance.now()) {
-    await deps.replies.wait(id, Math.min(left, POLL_EVERY_MS))
-    const now = await findById(deps.db, id)
+  const accepted = await awaitWork(deps, { id, waitMs: WAIT_MS }, async (db) => {
+    const now = await findById(db, id)
     // A wallet that says why it presents nothing is not refused: its error ended the request.
-    if (now && now.state !== 'RECEIVED') return now.state === 'VERIFIED' || now.walletError !== null
-  }
-  return true
+    return now && now.state !== 'RECEIVED' ? now.state === 'VERIFIED' || now.walletError !== null : undefined
+  })
+  return accepted ?? true
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { ApiEnv } from '../environment.ts'
 import { ConflictError, DomainError, type FieldError, NotFoundError, ValidationError } from '../errors.ts'
 
@@ -78,3 +79,11 @@ export class JobFailedError extends DomainError {
     super('this could not be done; a new request may succeed')
   }
 }
+
+/** How long a caller waits by default. */
+export const DEFAULT_WAIT_MS = 10_000
+
+/** The answer while a job is not finished. */
+export const PendingSchema = z
+  .object({ id: z.uuid(), status: z.literal('QUEUED'), links: z.object({ self: z.string() }) })
+  .meta({ id: 'PendingEvidence' })

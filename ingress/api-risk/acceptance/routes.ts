@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { acceptanceRequested, dilutionRequested } from '#shared/contracts/worker-messages.ts'
 import { NotConfiguredError, validationError } from '#shared/errors.ts'
 import type { Owner } from '#shared/jobs/job.ts'
+import { type BeforeJob, type JobContext, readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import {
   AcceptanceBody,
   AcceptanceSchema,
@@ -24,16 +25,7 @@ import type { IngressDeps } from '../../deps.ts'
 import { DEFAULT_PAGE, PageQuery, paged, sealCursor, unsealCursor } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import {
-  type JobContext,
-  pollingResponses,
-  type Requested,
-  readByAsking,
-  readOutcome,
-  runJob,
-  startJobOnce,
-  waitingResponses,
-} from '../evidence-job.ts'
+import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { RequestSchema, timelineRoute } from './timeline.ts'
@@ -68,7 +60,7 @@ const recordRoute = write({
 export async function runAcceptanceRecord(
   context: JobContext,
   request: z.output<typeof AcceptanceBody>,
-  before?: Requested['before'],
+  before?: BeforeJob,
 ): Promise<StoredAnswer> {
   refuseFuture(request.at, toMillis(context.deps.now()))
   const kind = 'acceptance.record'
@@ -174,18 +166,18 @@ const dilutionRoute = read({
   params: {},
   query: DilutionQuery,
   responses: pollingResponses(AntiDilutionSchema),
-  handle: ({ query, ...context }) => readByAsking(context, (asking) => runDilution(asking, query)),
+  handle: ({ query, ...context }) => readByJob(context, (asking) => runDilution(asking, query)),
 })
 
 /** Has the dilution of a pair measured, once an Indian day. */
 export async function runDilution(
   context: Omit<JobContext, 'once'>,
   query: z.output<typeof DilutionQuery>,
-  before?: Requested['before'],
+  before?: BeforeJob,
 ): Promise<StoredAnswer> {
   const { supplierGstin, buyerGstin } = query
   const day = indianDay(toMillis(context.deps.now()))
-  return await startJobOnce(context, {
+  return await runSharedJob(context, {
     kind: 'dilution.answer',
     message: dilutionRequested,
     self: `${DILUTION_PATH}?${new URLSearchParams({ supplierGstin, buyerGstin })}`,

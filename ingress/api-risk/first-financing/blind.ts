@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { financingRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import { readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { anchored, sha256Hex } from '#shared/risk/evidence/values.ts'
 import { listLiveEpochs } from '#shared/risk/first-financing/epoch-store.ts'
 import {
@@ -16,7 +17,7 @@ import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { pollingResponses, readByAsking, readOutcome, runJob, startJobOnce, waitingResponses } from '../evidence-job.ts'
+import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { countEvaluation, countInput } from './limits.ts'
@@ -62,8 +63,8 @@ const keyRoute = read({
     const known = await shown()
     if (known) return known
     // Nobody has used the registry of this environment yet: a worker makes its keys.
-    const made = await readByAsking({ caller, deps, request }, (context) =>
-      startJobOnce(context, {
+    const made = await readByJob({ caller, deps, request }, (context) =>
+      runSharedJob(context, {
         kind: 'financing.key',
         message: financingRequested,
         request: {},

@@ -7,7 +7,8 @@ import { countOpen } from '#shared/risk/first-financing/registration-store.ts'
 import { isBlind, type ReceivableInput } from '#shared/risk/first-financing/request-fingerprints.ts'
 import { takeOfDay } from '#shared/risk/metering/counter-store.ts'
 import { lockOrganisation } from '#shared/tenancy/accounts/store.ts'
-import type { IngressDeps } from '../../deps.ts'
+
+type Limits = Pick<Config, 'financingElementsPerDay' | 'financingChecksPerDay'>
 
 /** Elements that a receivable by its fields counts; a window asks eight more. */
 const ELEMENTS = 4
@@ -25,7 +26,7 @@ export async function countInput(
   owner: Owner,
   given: ReceivableInput,
   { isCheck, window = false }: { isCheck: boolean; window?: boolean },
-  deps: IngressDeps,
+  deps: { config: Limits },
 ): Promise<void> {
   if (isBlind(given)) await requireLiveEpochs(tx, owner.env, given.fingerprints)
   const elements = isBlind(given) ? 0 : window ? WINDOW_ELEMENTS : ELEMENTS
@@ -40,7 +41,7 @@ export async function countEvaluation(
   tx: Knex.Transaction,
   owner: Owner,
   { elements, isCheck }: { elements: number; isCheck: boolean },
-  { config }: IngressDeps,
+  { config }: { config: Limits },
 ): Promise<void> {
   const seconds = await takeOfDay(tx, owner, [
     { name: 'financing.elements', count: elements, limit: config.financingElementsPerDay },

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { kybRequested } from '#shared/contracts/worker-messages.ts'
+import { type BeforeJob, type JobContext, readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
 import { LeiResolveBody, VerificationBody } from '#shared/risk/businesses/requests.ts'
 import { listIdentifiers } from '#shared/risk/businesses/store.ts'
@@ -11,16 +12,7 @@ import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import {
-  type JobContext,
-  pollingResponses,
-  type Requested,
-  readByAsking,
-  readOutcome,
-  runJob,
-  startJobOnce,
-  waitingResponses,
-} from '../evidence-job.ts'
+import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { checkedParam, idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { requireEntity, veiParam } from './keys.ts'
@@ -88,7 +80,7 @@ const verifyAgain = write({
 export async function runBusinessVerification(
   context: JobContext,
   vei: string,
-  before?: Requested['before'],
+  before?: BeforeJob,
 ): Promise<StoredAnswer> {
   const { deps, caller } = context
   const entity = await requireEntity(deps.db, caller, vei)
@@ -117,8 +109,8 @@ const readLei = read({
   async handle({ caller, params, request, deps }) {
     const lei = validateLei(params.lei).value
     const day = indianDay(toMillis(deps.now()))
-    return await readByAsking({ caller, deps, request }, (asking) =>
-      startJobOnce(asking, {
+    return await readByJob({ caller, deps, request }, (asking) =>
+      runSharedJob(asking, {
         kind: 'kyb.lei',
         message: kybRequested,
         self: `/v1/kyb/lei/${lei}`,
@@ -145,7 +137,7 @@ const resolveLei = write({
 export async function runLeiResolution(
   context: JobContext,
   request: z.output<typeof LeiResolveBody>,
-  before?: Requested['before'],
+  before?: BeforeJob,
 ): Promise<StoredAnswer> {
   return await runJob(context, { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request, before })
 }

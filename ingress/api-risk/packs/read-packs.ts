@@ -1,18 +1,16 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
 import { anchored, EvidenceSchema } from '#shared/risk/evidence/values.ts'
-import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
+import { PACKS, packAnswer, pendingPackAnswer } from '#shared/risk/operations/packs.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
-import { findEvidence, findOrderRecord, findPack, listPacks, type PackOutcome } from '#shared/risk/packs/store.ts'
-import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
+import { findEvidence, findOrderRecord, findPack, listPacks } from '#shared/risk/packs/store.ts'
+import { Answer } from '#shared/tenancy/idempotency/answer.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery, paged } from '../../paging.ts'
 import { problemResponses } from '../../problem-responses.ts'
 import { withScope } from '../access.ts'
 import { idParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
-
-const PACKS_PATH = '/v1/po/risk-signals/packs'
 
 /** The answer while a pack is not finished. */
 export const PendingPackSchema = z
@@ -22,18 +20,6 @@ export const PendingPackSchema = z
     links: z.object({ self: z.string(), evidence: z.string() }),
   })
   .meta({ id: 'PendingPack' })
-
-export function pendingAnswer(packId: string): Answer {
-  const self = `${PACKS_PATH}/${packId}`
-  const body = { packId, status: 'QUEUED', links: { self, evidence: `${self}/evidence` } }
-  return jsonAnswer(202, body, { Location: self, 'Retry-After': '1' })
-}
-
-/** 200 with the bytes that were stored, 202 while it is not finished. @throws PackFailedError */
-export function packAnswer(packId: string, outcome: PackOutcome): Answer {
-  if (outcome.state === 'FAILED') throw new PackFailedError()
-  return outcome.body === null ? pendingAnswer(packId) : new Answer(200, outcome.body)
-}
 
 const packIdParam = idParam('packId of the pack')
 
@@ -78,7 +64,7 @@ export const readEvidenceRoute = read({
     if (body === undefined) throw unknownPack()
     if (body !== null) return new Answer(200, body)
     const outcome = await findPack(deps.db, caller, packId)
-    return outcome?.state === 'FAILED' ? packAnswer(packId, outcome) : pendingAnswer(packId)
+    return outcome?.state === 'FAILED' ? packAnswer(packId, outcome) : pendingPackAnswer(packId)
   },
 })
 
@@ -117,7 +103,7 @@ const PackListSchema = z
 const Cursor = z.tuple([z.int(), z.string().refine(isUuid)])
 
 export const listPacksRoute = read({
-  path: '/v1/po/risk-signals/packs',
+  path: PACKS,
   operationId: 'listPacks',
   summary: 'The packs of the organisation, newest first',
   tags: ['Risk signals'],
@@ -132,7 +118,7 @@ export const listPacksRoute = read({
     const rows = await listPacks(db, caller, before, limit + 1)
     const { page, nextCursor } = paged(rows, limit, ({ micros, packId }) => encodeCursor([micros, packId]))
     return {
-      packs: page.map(({ micros: _, ...pack }) => ({ ...pack, links: { self: `${PACKS_PATH}/${pack.packId}` } })),
+      packs: page.map(({ micros: _, ...pack }) => ({ ...pack, links: { self: `${PACKS}/${pack.packId}` } })),
       nextCursor,
     }
   },

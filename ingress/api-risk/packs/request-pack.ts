@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { ForbiddenError, validationError } from '#shared/errors.ts'
-import { awaitPack, requestPack } from '#shared/risk/operations/packs.ts'
+import { awaitPack, PACK_REQUESTS, readPackRequest, requestPack } from '#shared/risk/operations/packs.ts'
 import { PackSchema } from '#shared/risk/packs/pack-schema.ts'
-import { isModeAllowed, type PackRequest, packRequestSchema, parsePackRequest } from '#shared/risk/packs/request.ts'
-import type { Caller } from '../../middleware/access-token.ts'
+import { packRequestSchema } from '#shared/risk/packs/request.ts'
 import { problemResponses } from '../../problem-responses.ts'
 import { withScope } from '../access.ts'
-import { readPreference } from '../path-params.ts'
 import { write } from '../risk-route.ts'
-import { PendingPackSchema, packAnswer, pendingAnswer } from './read-packs.ts'
+import { PendingPackSchema } from './read-packs.ts'
 
 export const requestPackRoute = write({
-  path: '/v1/po/risk-signals',
+  path: PACK_REQUESTS,
   operationId: 'requestPack',
   summary: 'Request a Risk Signals Pack',
   description:
@@ -31,28 +27,8 @@ export const requestPackRoute = write({
     ...problemResponses(400, 401, 403, 409, 413, 415, 422, 429, 500, 503),
   },
   parse: readPackRequest,
-  async perform({ caller, body: requested, once, deps, request, setHeader }) {
-    const { waitMs, applied } = readPreference(request.headers.prefer)
-    if (applied !== null) setHeader('Preference-Applied', applied)
-    const packId = randomUUID()
-    const { replies } = deps
-    const provisional = pendingAnswer(packId)
-    const replyTo = waitMs === 0 ? null : replies.replyTo
-    const job = { ...once, packId, owner: caller, requested, provisional, replyTo }
-    const replay = await requestPack(caller.actor, job, deps)
-    if (replay) return replay
-    if (waitMs === 0) return provisional
-    const outcome = await awaitPack(deps.db, job, waitMs, replies.wait)
-    return outcome === null ? provisional : packAnswer(packId, outcome)
+  async perform({ body, ...job }) {
+    const { packId, replay } = await requestPack(job.caller.actor, job, body)
+    return replay ?? (await awaitPack(job, packId))
   },
 })
-
-/** @throws ValidationError; ForbiddenError when the mode is not the one of the token's environment */
-export function readPackRequest(body: unknown, caller: Pick<Caller, 'env'>): PackRequest {
-  const parsed = parsePackRequest(body, { sandboxRegistrations: caller.env === 'SANDBOX' })
-  if (!parsed.ok) throw validationError(parsed.errors)
-  if (!isModeAllowed(parsed.request.mode, caller.env)) {
-    throw new ForbiddenError(`mode ${parsed.request.mode} is not permitted with a ${caller.env} token`)
-  }
-  return parsed.request
-}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/worker-messages.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
+import { readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { findRun, readResults } from '#shared/risk/pools/cut-files-store.ts'
 import { EligibilityRules, RULE_RESULTS, together } from '#shared/risk/pools/eligibility.ts'
 import { EligibilityBody } from '#shared/risk/pools/requests.ts'
@@ -10,7 +11,7 @@ import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
-import { pollingResponses, readByAsking, readOutcome, runJob, startJobOnce, waitingResponses } from '../evidence-job.ts'
+import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { consumer, consumerWriting } from './consumer.ts'
@@ -41,8 +42,8 @@ const rootRoute = read({
       const message = 'the pool has no receivables'
       throw new ConflictError(message, [{ path: 'poolId', code: 'EMPTY', message }])
     }
-    const answer = await readByAsking({ caller, deps, request }, (asking) =>
-      startJobOnce(asking, {
+    const answer = await readByJob({ caller, deps, request }, (asking) =>
+      runSharedJob(asking, {
         kind: 'pool.root',
         message: poolChanged,
         self: `/v1/securitisation/pools/${id}/evidence-root`,
@@ -108,18 +109,18 @@ function computedRoute(
     responses: pollingResponses(schema),
     async handle({ consumer: caller, params: { poolId }, query, deps, request }) {
       const cut = await chosenCut(deps.db, caller, poolId, query.cut)
-      return await readByAsking({ caller, deps, request }, (asking) => runCutJob(asking, part, cut))
+      return await readByJob({ caller, deps, request }, (asking) => runCutJob(asking, part, cut))
     },
   })
 }
 
 /** Has something computed of a cut, once. */
 export async function runCutJob(
-  asking: Parameters<typeof startJobOnce>[0],
+  asking: Parameters<typeof runSharedJob>[0],
   part: keyof typeof COMPUTED,
   { id, poolId }: Pick<PoolCut, 'id' | 'poolId'>,
 ): Promise<StoredAnswer> {
-  return await startJobOnce(asking, {
+  return await runSharedJob(asking, {
     kind: COMPUTED[part],
     message: poolChanged,
     self: `/v1/securitisation/pools/${poolId}/${part}?cut=${id}`,

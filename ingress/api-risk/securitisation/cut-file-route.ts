@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/worker-messages.ts'
+import { runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { parseWith } from '#shared/parse-with.ts'
 import { type CutFile, cutRecord } from '#shared/risk/operations/read-cut.ts'
 import { cutFileLength, readCutFile } from '#shared/risk/pools/cut-files-store.ts'
@@ -13,7 +14,7 @@ import { problemResponses } from '../../problem-responses.ts'
 import { defineRoute, type ResponseDocument, type Route } from '../../route.ts'
 import { sendStream } from '../../text-pieces.ts'
 import { sendAnswer } from '../answer.ts'
-import { readByAsking, startJobOnce } from '../evidence-job.ts'
+import { readByJob } from '../jobs.ts'
 import { checkParams } from '../path-params.ts'
 import { queryRecord } from '../risk-route.ts'
 import { consumer } from './consumer.ts'
@@ -74,7 +75,7 @@ function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
 async function fileLength(
   cut: PoolCut,
   file: CutFile,
-  context: { caller: Parameters<typeof startJobOnce>[0]['caller']; deps: IngressDeps; request: Request },
+  context: { caller: Parameters<typeof runSharedJob>[0]['caller']; deps: IngressDeps; request: Request },
 ): Promise<number | Answer> {
   const { db } = context.deps
   const known = await cutFileLength(db, cut.id, file)
@@ -83,8 +84,8 @@ async function fileLength(
   if (file === 'bundle' && !(await viewAnchor(db, cutRecord(cut).anchor.txId))?.tlogProof) {
     return jsonAnswer(202, { status: 'ANCHORING' }, { 'Retry-After': '1' })
   }
-  const answer = await readByAsking(context, (asking) =>
-    startJobOnce(asking, {
+  const answer = await readByJob(context, (asking) =>
+    runSharedJob(asking, {
       kind: 'pool.file',
       message: poolChanged,
       self: context.request.originalUrl,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import { readOutcome, runJob } from '#shared/jobs/operations/jobs.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import {
   BundleVerificationSchema,
@@ -21,7 +22,7 @@ import { PageQuery, readPage } from '../../paging.ts'
 import { problemResponses } from '../../problem-responses.ts'
 import type { ResponseDocument, Route } from '../../route.ts'
 import { withScope } from '../access.ts'
-import { pollingResponses, readOutcome, runJob, waitingResponses } from '../evidence-job.ts'
+import { pollingResponses, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { TradeCheckSchema } from './verifications.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PendingSchema } from '#shared/jobs/job.ts'
 import { parseWith } from '#shared/parse-with.ts'
 import {
   BlindCheckBody,
@@ -7,7 +8,6 @@ import {
   RegistrationRequestBody,
 } from '#shared/risk/first-financing/requests.ts'
 import { RegistrationSchema } from '#shared/risk/first-financing/view.ts'
-import { PendingSchema } from '../../api-risk/evidence-job.ts'
 import { CHECKS, CheckSchema, runFinancingCheck } from '../../api-risk/first-financing/checks.ts'
 import { REGISTRATIONS, runRegistration } from '../../api-risk/first-financing/registrations.ts'
 import { runEvidenceJob } from '../evidence-job.ts'

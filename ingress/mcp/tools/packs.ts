@@ -1,17 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { awaitPack, requestPack } from '#shared/risk/operations/packs.ts'
+import { awaitPack, PACK_REQUESTS, readPackRequest, requestPack } from '#shared/risk/operations/packs.ts'
 import { PackFailedError } from '#shared/risk/packs/pack-failed-error.ts'
 import { type Pack, PackSchema } from '#shared/risk/packs/pack-schema.ts'
 import { packRequestSchema } from '#shared/risk/packs/request.ts'
 import { findPack } from '#shared/risk/packs/store.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { pendingAnswer } from '../../api-risk/packs/read-packs.ts'
-import { readPackRequest, requestPackRoute } from '../../api-risk/packs/request-pack.ts'
 import type { IngressDeps } from '../../deps.ts'
 import type { AgentCaller } from '../caller.ts'
-import { spending } from '../evidence-job.ts'
+import { contextOf, spending } from '../evidence-job.ts'
 import { idempotentRequest } from '../idempotent.ts'
 import { defineTool, IDEMPOTENT, listedMembers, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 
@@ -63,9 +60,6 @@ function markedPack(pack: Pack) {
   return { ...pack, signals: { ...pack.signals, doubleFinancing: marked } }
 }
 
-/** How long a call waits for its pack, as a request of the API does. */
-const WAIT_MS = 10_000
-
 export const riskSignalsRun = defineTool({
   name: 'risk_signals_run',
   title: 'Compose a risk signals pack',
@@ -78,25 +72,16 @@ export const riskSignalsRun = defineTool({
   input: z.strictObject({ idempotencyKey: z.string(), ...listedMembers(packRequestSchema().shape) }),
   output: PackView,
   async run({ idempotencyKey, ...body }, call) {
-    const { caller, deps, signal } = call
+    const { caller, deps } = call
     const requested = readPackRequest(body, caller)
-    const packId = randomUUID()
-    const { replies } = deps
-    const job = {
-      packId,
-      owner: caller,
-      requested,
-      // As a POST with this header and body has it: a key of one door is a key of the other.
-      ...idempotentRequest(caller, requestPackRoute.path, idempotencyKey, body),
-      provisional: pendingAnswer(packId),
-      replyTo: replies.replyTo,
-    }
-    const replay = await spending(call, 'risk-signals', (admit) => requestPack(caller.actor, { ...job, admit }, deps))
+    // The fingerprint is that of the POST with the same key and body: tools and API share the keys.
+    const once = idempotentRequest(caller, PACK_REQUESTS, idempotencyKey, body)
+    const job = { ...contextOf(call), once }
+    const { packId, replay } = await spending(call, 'risk-signals', (admit) =>
+      requestPack(caller.actor, job, requested, admit),
+    )
     if (replay) return await packOf(JSON.parse(replay.body).packId, caller, deps)
-    await awaitPack(deps.db, job, WAIT_MS, async (id, ms) => {
-      await replies.wait(id, ms)
-      signal.throwIfAborted() // nobody waits any more; the pack is composed all the same
-    })
+    await awaitPack(job, packId)
     return await packOf(packId, caller, deps)
   },
 })

@@ -7,7 +7,6 @@ import { packScenarios, withScenario } from '#shared/risk/registries/sandbox/sce
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { requestFingerprint } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { pendingAnswer } from '../../api-risk/packs/read-packs.ts'
 import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
 import { personOf } from '../shell/audit.ts'
@@ -147,12 +146,10 @@ async function submit(context: FormContext): Promise<void> {
   }
   if (!isUuid(requestKey)) throw new NotFoundError('This form is not one of ours.')
   const { organisationId, env } = console
-  const packId = randomUUID()
   const scope = { organisationId, env, key: `page-${requestKey}` }
   const fingerprint = requestFingerprint({ method: 'POST', route: '/web/packs', params: {}, body })
-  const provisional = pendingAnswer(packId)
-  const job = { packId, owner: { organisationId, env }, scope, fingerprint, requested: parsed.request, provisional }
-  const replay = await requestPack(personOf(context, console.session), { ...job, replyTo: null }, deps)
+  const job = { caller: { organisationId, env }, deps, once: { scope, fingerprint }, waitMs: 0 }
+  const { packId, replay } = await requestPack(personOf(context, console.session), job, parsed.request)
   const stored: unknown = replay ? JSON.parse(replay.body).packId : packId
   redirect(context, `${console.base}/packs/${stored}`)
 }

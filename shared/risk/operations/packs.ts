@@ -2,94 +2,90 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { packRequested } from '../../contracts/worker-messages.ts'
 import type { ApiEnv } from '../../environment.ts'
-import { NotFoundError } from '../../errors.ts'
-import type { Outbox } from '../../platform/broker/outbox.ts'
+import { ForbiddenError, NotFoundError, validationError } from '../../errors.ts'
+import type { JobContext } from '../../jobs/operations/jobs.ts'
+import { awaitWork, startWork } from '../../jobs/operations/work.ts'
 import { transaction } from '../../platform/database/db.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { insertActorAudit } from '../../tenancy/accounts/audit-store.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
-import {
-  findReplay,
-  type IdempotentRequest,
-  type KeyScope,
-  leaseKey,
-  type StoredAnswer,
-  settleKey,
-  storeAnswer,
-} from '../../tenancy/idempotency/store.ts'
+import { Answer, jsonAnswer } from '../../tenancy/idempotency/answer.ts'
+import type { StoredAnswer } from '../../tenancy/idempotency/store.ts'
 import { isUuid } from '../../uuid.ts'
 import { pairText } from '../acceptance/dilution.ts'
+import { PackFailedError } from '../packs/pack-failed-error.ts'
 import { SHARE_DAYS, shareDigestText } from '../packs/policy.ts'
-import type { PackRequest } from '../packs/request.ts'
+import { isModeAllowed, type PackRequest, parsePackRequest } from '../packs/request.ts'
 import { findPack, insertPack, type PackOutcome } from '../packs/store.ts'
 import { insertShare, revokeShare } from '../risk-console/store.ts'
 
-/** A pack to be composed. */
-export interface PackJobRequest extends IdempotentRequest {
-  packId: string
-  owner: { organisationId: number; env: ApiEnv }
-  requested: PackRequest
-  /** what an equal request is told until the pack is finished */
-  provisional: StoredAnswer
-  /** what else must hold for a new job, in its transaction; a replay needs nothing */
-  admit?: (tx: Knex.Transaction) => Promise<void>
-  /** queue that the composer answers to, when somebody waits; null when nobody does */
-  replyTo: string | null
-}
+/** Path of pack requests in the API: a part of the fingerprint of a request. */
+export const PACK_REQUESTS = '/v1/po/risk-signals'
+/** Path of the packs in the API. */
+export const PACKS = `${PACK_REQUESTS}/packs`
 
 /**
- * Asks for a pack: job, idempotency key and message commit together. What a client asks for is metered; what a person
- * asks for is in the audit log.
- * @returns the stored answer of an equal request before; undefined when the job is stored now
+ * Stores a request for a pack: job, idempotency key and message commit together. Requests of clients are metered, those
+ * of people are in the audit log.
+ * @param admit further conditions of a new job, in its transaction
+ * @returns the id of the pack; with `replay`, the stored answer of an equal request, nothing is stored
  * @throws IdempotencyInProgressError, IdempotencyKeyReusedError
  */
 export async function requestPack(
   actor: Actor,
-  { packId, owner, scope, fingerprint, requested, provisional, admit, replyTo }: PackJobRequest,
-  { outbox, secrets }: { outbox: Pick<Outbox, 'run'>; secrets: Secrets },
-): Promise<StoredAnswer | undefined> {
-  const { organisationId, env } = owner
-  const sealedRequest = secrets.seal('pack-request', JSON.stringify(requested))
-  return await outbox.run(async (tx, enqueue) => {
-    const replay = await findReplay(tx, { scope, fingerprint })
-    if (replay) return replay
+  { caller, deps, once, waitMs }: JobContext,
+  requested: PackRequest,
+  admit?: (tx: Knex.Transaction) => Promise<void>,
+): Promise<{ packId: string; replay: StoredAnswer | undefined }> {
+  const packId = randomUUID()
+  const { organisationId, env } = caller
+  const sealedRequest = deps.secrets.seal('pack-request', JSON.stringify(requested))
+  const provisional = pendingPackAnswer(packId)
+  const replay = await startWork(deps, { once, provisional, waitMs }, async ({ tx, writes, enqueue, replyTo }) => {
     await admit?.(tx)
+    const idempotencyKey = once.scope.key
     const dealId = requested.dealId ?? null
     const pair = pairText({ supplierGstin: requested.borrowerGstin, buyerGstin: requested.buyerGstin })
-    await insertPack(tx, { id: packId, organisationId, env, idempotencyKey: scope.key, sealedRequest, dealId, pair })
-    if (replyTo === null) await storeAnswer(tx, scope, fingerprint, provisional)
-    else await leaseKey(tx, scope, fingerprint, provisional)
-    await insertActorAudit(tx, actor, { organisationId, action: 'pack.requested', target: packId })
-    await enqueue(packRequested, replyTo === null ? { packId } : { packId, replyTo })
-    return undefined
+    await insertPack(writes, { id: packId, organisationId, env, idempotencyKey, sealedRequest, dealId, pair })
+    await insertActorAudit(writes, actor, { organisationId, action: 'pack.requested', target: packId })
+    await enqueue(packRequested, replyTo === undefined ? { packId } : { packId, replyTo })
   })
+  return { packId, replay }
 }
 
-/** How often we look ourselves, should the composer's reply be lost. */
-const POLL_EVERY_MS = 1_000
-
 /**
- * Waits for the composer of a pack, which also stores it as the answer under the key. At the deadline the provisional
- * answer becomes the answer, unless the composer was faster: only one of them can be, so a repetition gets the same.
- * @param wait resolves at the composer's reply or after the time
- * @returns null when the pack is not finished
+ * Waits for a pack that `requestPack` has stored.
+ * @returns the pack, or 202 if it is not finished in time
+ * @throws PackFailedError
  */
-export async function awaitPack(
-  db: Knex,
-  { packId, owner, scope }: { packId: string; owner: { organisationId: number; env: ApiEnv }; scope: KeyScope },
-  waitMs: number,
-  wait: (packId: string, timeoutMs: number) => Promise<unknown>,
-): Promise<PackOutcome | null> {
-  const deadline = performance.now() + waitMs
-  for (;;) {
-    const left = deadline - performance.now()
-    await wait(packId, Math.max(0, Math.min(left, POLL_EVERY_MS)))
-    const outcome = await findPack(db, owner, packId)
-    if (outcome && outcome.state !== 'QUEUED') return outcome
-    if (performance.now() < deadline) continue
-    if (await settleKey(db, scope)) return null
-    return (await findPack(db, owner, packId)) ?? null
+export async function awaitPack({ caller, deps, once, waitMs, signal }: JobContext, packId: string): Promise<Answer> {
+  const outcome = await awaitWork(deps, { id: packId, once, waitMs, signal }, async (db) => {
+    const found = await findPack(db, caller, packId)
+    return found?.state === 'QUEUED' ? undefined : found
+  })
+  return outcome ? packAnswer(packId, outcome) : pendingPackAnswer(packId)
+}
+
+/** Returns 200 with the stored bytes of a pack, or 202 while it is not finished. @throws PackFailedError */
+export function packAnswer(packId: string, outcome: PackOutcome): Answer {
+  if (outcome.state === 'FAILED') throw new PackFailedError()
+  return outcome.body === null ? pendingPackAnswer(packId) : new Answer(200, outcome.body)
+}
+
+export function pendingPackAnswer(packId: string): Answer {
+  const self = `${PACKS}/${packId}`
+  const body = { packId, status: 'QUEUED', links: { self, evidence: `${self}/evidence` } }
+  return jsonAnswer(202, body, { Location: self, 'Retry-After': '1' })
+}
+
+/** @throws ValidationError; ForbiddenError if the mode is not that of the caller's environment */
+export function readPackRequest(body: unknown, { env }: { env: ApiEnv }): PackRequest {
+  const parsed = parsePackRequest(body, { sandboxRegistrations: env === 'SANDBOX' })
+  if (!parsed.ok) throw validationError(parsed.errors)
+  if (!isModeAllowed(parsed.request.mode, env)) {
+    throw new ForbiddenError(`mode ${parsed.request.mode} is not permitted with a ${env} token`)
   }
+  return parsed.request
 }
 
 /**

@@ -14,6 +14,7 @@ import { CONSOLE, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { acceptanceForms } from './acceptance-forms.ts'
 import { requireFamily } from './form.tsx'
+import { WAIT_MS } from './job-context.ts'
 import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
@@ -186,11 +187,7 @@ async function showDilution(context: Context): Promise<void> {
   const page = { ...AREA, title: 'Dilution' }
   const { organisationId, env } = console
   const pair = parseWith(DilutionQuery, Object.fromEntries(query), 'the address')
-  const caller = { organisationId, env }
-  const answer = await runDilution(
-    { caller, deps, request: { headers: { prefer: 'wait=5' } }, setHeader: () => {} },
-    pair,
-  )
+  const answer = await runDilution({ caller: { organisationId, env }, deps, waitMs: WAIT_MS }, pair)
   if (answer.status === 202) {
     return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Dilution" />)
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { kybRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
+import { runJob } from '#shared/jobs/operations/jobs.ts'
 import { listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import {
   ErasureBody,
@@ -12,7 +13,6 @@ import {
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { runJob } from '../../../api-risk/evidence-job.ts'
 import { requireEntity } from '../../../api-risk/kyb/keys.ts'
 import { runBusinessVerification, VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
 import { field, type Pages } from '../../shell/context.ts'

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { financingRequested } from '#shared/contracts/worker-messages.ts'
+import { runJob } from '#shared/jobs/operations/jobs.ts'
 import {
   AcceptBody,
   BlindCheckBody,
@@ -9,7 +10,6 @@ import {
 } from '#shared/risk/first-financing/requests.ts'
 import { answerDispute } from '#shared/risk/operations/disputes.ts'
 import { moveRegistration } from '#shared/risk/operations/registrations.ts'
-import { runJob } from '../../../api-risk/evidence-job.ts'
 import { runFinancingCheck } from '../../../api-risk/first-financing/checks.ts'
 import { runDispute } from '../../../api-risk/first-financing/disputes.ts'
 import { countInput } from '../../../api-risk/first-financing/limits.ts'

@@ -1,23 +1,22 @@
 import type { Knex } from 'knex'
+import type { JobContext } from '#shared/jobs/operations/jobs.ts'
 import type { Enqueue } from '#shared/platform/broker/outbox.ts'
 import { insertActorAudit } from '#shared/tenancy/accounts/audit-store.ts'
 import { jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { answerOnce } from '#shared/tenancy/operations/idempotency.ts'
-import type { JobContext } from '../../../api-risk/evidence-job.ts'
 import { personOf } from '../../shell/audit.ts'
 import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 import type { Sent } from './form.tsx'
 
-/** A page leads on to what came of it; what takes longer is waited for there. */
-const WAIT = 'wait=5'
+/** How long a form waits. The page of the result polls a job that takes longer. */
+export const WAIT_MS = 5_000
 
-/** What a form asks a worker with. */
+/** Returns the context of a job that a form runs. */
 export function jobContext<Body>({ context, console, once }: Sent<Body>): JobContext {
   const { organisationId, env } = console
-  const request = { headers: { prefer: WAIT } }
-  return { caller: { organisationId, env }, deps: context.deps, request, setHeader: () => {}, once }
+  return { caller: { organisationId, env }, deps: context.deps, waitMs: WAIT_MS, once }
 }
 
 /** Notes in the audit log, in the transaction of the effect, who had something done. */

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { poolChanged } from '#shared/contracts/worker-messages.ts'
+import { runJob } from '#shared/jobs/operations/jobs.ts'
 import { inrText } from '#shared/risk/packs/money.ts'
 import { CutBody } from '#shared/risk/pools/requests.ts'
 import { findCut, listCuts, listPools, newestCut, type Pool, type PoolCut } from '#shared/risk/pools/store.ts'
 import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { readByAsking, runJob } from '../../../api-risk/evidence-job.ts'
 import { runCutJob } from '../../../api-risk/securitisation/cut-evidence.ts'
 import { CUTS, refuseEarlyCut } from '../../../api-risk/securitisation/cuts.ts'
 import { requirePool } from '../../../api-risk/securitisation/pools.ts'
@@ -164,9 +164,8 @@ async function chosen(context: Context, console: Console, pool: Pool): Promise<P
 /** @returns undefined while a worker is at it */
 async function strataOf(context: Context, console: Console, cut: PoolCut): Promise<Stratification | undefined> {
   const { organisationId, env } = console
-  const request = { headers: { prefer: 'respond-async' } }
-  const asking = { caller: { organisationId, env }, deps: context.deps, request }
-  const answer = await readByAsking(asking, (requested) => runCutJob(requested, 'stratification', cut))
+  const job = { caller: { organisationId, env }, deps: context.deps, waitMs: 0 }
+  const answer = await runCutJob(job, 'stratification', cut)
   // Stored as we answered it.
   return answer.status === 200 ? (JSON.parse(answer.body) as Stratification) : undefined
 }

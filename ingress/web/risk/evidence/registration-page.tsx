@@ -1,4 +1,5 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { listDisputes } from '#shared/risk/first-financing/dispute-store.ts'
 import type { Registration } from '#shared/risk/first-financing/receivable.ts'
 import { findRegistration, listSightings } from '#shared/risk/first-financing/registration-store.ts'
@@ -7,7 +8,6 @@ import { decryptedReceivable, registrationView } from '#shared/risk/first-financ
 import { dayText, inrFigure, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { readOutcome } from '../../../api-risk/evidence-job.ts'
 import { REGISTRATIONS } from '../../../api-risk/first-financing/registrations.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
 import { Copyable, Form } from '../../components/form.tsx'

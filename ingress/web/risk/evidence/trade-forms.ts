@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
+import { runJob } from '#shared/jobs/operations/jobs.ts'
 import { recordTradeDocument } from '#shared/risk/operations/record-trade.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import {
@@ -13,7 +14,6 @@ import {
 } from '#shared/risk/trade/requests.ts'
 import { listDocuments, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
-import { runJob } from '../../../api-risk/evidence-job.ts'
 import { readPage } from '../../../paging.ts'
 import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'

@@ -1,5 +1,6 @@
 import { identityRequested } from '#shared/contracts/worker-messages.ts'
 import { NotConfiguredError } from '#shared/errors.ts'
+import { runJob } from '#shared/jobs/operations/jobs.ts'
 import {
   IdentityVerificationBody,
   ReasonBody,
@@ -12,7 +13,6 @@ import { beginVerification } from '#shared/risk/operations/identity-verification
 import { requestPresentation } from '#shared/risk/operations/presentations.ts'
 import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { runJob } from '../../../api-risk/evidence-job.ts'
 import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
