@@ -5,11 +5,11 @@ import { saveFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { insertProject } from '#shared/monitoring/projects/store.ts'
 import { openDatabase } from '#shared/platform/database/db.ts'
 import { createSecrets } from '#shared/platform/process/secrets.ts'
+import { limitOpen } from '#shared/risk/operations/financing-requests.ts'
 import { insertUser } from '#shared/tenancy/accounts/store.ts'
 import { createAgentKey } from '#shared/tenancy/operations/agent-keys.ts'
 import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { registerEndpoint } from '#shared/webhooks/operations/endpoints.ts'
-import { limitOpen } from '../../ingress/api-risk/first-financing/limits.ts'
 import { createDatabase } from '../support/services.ts'
 
 const PARALLEL = 8

@@ -13,6 +13,7 @@ import {
   receivableOf,
 } from '#shared/risk/first-financing/requests.ts'
 import { findLatestSnapshot, findSnapshot } from '#shared/risk/first-financing/snapshot-store.ts'
+import { countEvaluation, countInput } from '#shared/risk/operations/financing-requests.ts'
 import { Answer, jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { Route } from '../../route.ts'
@@ -20,7 +21,6 @@ import { withScope } from '../access.ts'
 import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { countEvaluation, countInput } from './limits.ts'
 
 const KEY = '/v1/first-financing/oprf/key'
 const EVALUATIONS = '/v1/first-financing/oprf/evaluations'

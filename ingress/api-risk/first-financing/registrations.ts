@@ -1,52 +1,40 @@
-import { randomBytes } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
-import { financingRequested } from '#shared/contracts/worker-messages.ts'
-import { ConflictError, NotFoundError, validationError } from '#shared/errors.ts'
-import type { Owner } from '#shared/jobs/job.ts'
-import { type JobContext, readOutcome, runJob } from '#shared/jobs/operations/jobs.ts'
+import { NotFoundError, validationError } from '#shared/errors.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { listDisputes } from '#shared/risk/first-financing/dispute-store.ts'
-import { ReceivableFields, type Registration } from '#shared/risk/first-financing/receivable.ts'
+import { ReceivableFields } from '#shared/risk/first-financing/receivable.ts'
+import { findRegistration, listRegistrations, listSightings } from '#shared/risk/first-financing/registration-store.ts'
 import {
-  findRegistration,
-  listRegistrations,
-  listSightings,
-  lockRegistration,
-  offerTransfer,
-} from '#shared/risk/first-financing/registration-store.ts'
-import {
-  type AcceptanceRequest,
   AcceptBody,
   BlindAcceptBody,
   BlindRegistrationBody,
   MoveBody,
-  type RegistrationBody,
   RegistrationRequestBody,
-  receivableOf,
 } from '#shared/risk/first-financing/requests.ts'
-import { stateAfter, stateAt } from '#shared/risk/first-financing/states.ts'
 import { decryptedReceivable, RegistrationSchema, registrationView } from '#shared/risk/first-financing/view.ts'
+import {
+  createTransferOffer,
+  REGISTRATIONS,
+  requireRegistration,
+  runRegistration,
+  runTransferAcceptance,
+} from '#shared/risk/operations/financing-requests.ts'
 import { moveRegistration } from '#shared/risk/operations/registrations.ts'
-import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import type { IngressDeps } from '../../deps.ts'
 import { DEFAULT_PAGE, decodeCursor, encodeCursor, PageQuery, paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { pollingResponses, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { countInput, limitOpen } from './limits.ts'
 
-export const REGISTRATIONS = '/v1/first-financing/registrations'
-const FOLDER = REGISTRATIONS
 const common = { tags: ['First financing'], access: withScope('first-financing:register') } as const
 const params = { registrationId: idParam('registrationId of the registration') }
 
 const registerRoute = write({
   ...common,
-  path: FOLDER,
+  path: REGISTRATIONS,
   operationId: 'registerReceivable',
   summary: 'Register a receivable, for its first holder',
   description:
@@ -56,28 +44,6 @@ const registerRoute = write({
   responses: waitingResponses({ 200: RegistrationSchema, 201: RegistrationSchema }),
   perform: (context) => runRegistration(context, context.body),
 })
-
-/** Has a receivable registered. @param admit what else must hold, in its transaction @throws RateLimitedError */
-export async function runRegistration(
-  context: JobContext,
-  body: z.output<typeof RegistrationRequestBody> | z.output<typeof BlindRegistrationBody>,
-  admit?: (tx: Knex.Transaction) => Promise<void>,
-): Promise<StoredAnswer> {
-  const { dueDate = null, dealId = null, lenderRef = null, ...fields } = body
-  const { caller, deps } = context
-  const request: RegistrationBody = { fields, dueDate, dealId, lenderRef }
-  return await runJob(context, {
-    kind: 'financing.registration',
-    message: financingRequested,
-    folder: FOLDER,
-    request,
-    async before(tx) {
-      await limitOpen(tx, caller, deps)
-      await countInput(tx, caller, fields, { isCheck: false }, deps)
-      await admit?.(tx)
-    },
-  })
-}
 
 const HolderRegistrationSchema = RegistrationSchema.extend({
   receivable: z
@@ -98,7 +64,7 @@ const HolderRegistrationSchema = RegistrationSchema.extend({
 
 const readRegistration = read({
   ...common,
-  path: `${FOLDER}/{registrationId}`,
+  path: `${REGISTRATIONS}/{registrationId}`,
   operationId: 'getRegistration',
   summary: 'One of the organisation’s own registrations',
   params,
@@ -107,7 +73,7 @@ const readRegistration = read({
     const registration = isUuid(id) ? await findRegistration(deps.db, caller, id) : undefined
     if (!registration) {
       const kinds = ['financing.registration', 'financing.acceptance'] as const
-      const job = { folder: FOLDER, id, what: 'registration' }
+      const job = { folder: REGISTRATIONS, id, what: 'registration' }
       return await readOutcome(deps, caller, { ...job, kind: kinds[0] }).catch((error: unknown) => {
         if (!(error instanceof NotFoundError)) throw error
         return readOutcome(deps, caller, { ...job, kind: kinds[1] })
@@ -126,7 +92,7 @@ const Cursor = z.tuple([z.int(), z.uuid()])
 
 const listRoute = read({
   ...common,
-  path: FOLDER,
+  path: REGISTRATIONS,
   operationId: 'listRegistrations',
   summary: 'The organisation’s own registrations, newest first',
   params: {},
@@ -141,14 +107,6 @@ const listRoute = read({
     return { registrations: page.map((row) => registrationView(row, nowMs)), nextCursor }
   },
 })
-
-/** @throws NotFoundError unless it is one's own */
-export async function requireRegistration(tx: Knex.Transaction, owner: Owner, id: string): Promise<Registration> {
-  const registration = isUuid(id) ? await findRegistration(tx, owner, id) : undefined
-  const locked = registration && (await lockRegistration(tx, id))
-  if (!locked) throw new NotFoundError('there is no such registration')
-  return locked
-}
 
 /** @throws ValidationError for a receivable that was financed before its document existed */
 function refuseFinancedBefore(documentDate: string | undefined, financedOn: string | undefined): void {
@@ -167,7 +125,7 @@ const SUMMARIES = {
 const moves = (['finance', 'release', 'cancel', 'renew'] as const).map((action) =>
   write({
     ...common,
-    path: `${FOLDER}/{registrationId}/${action}`,
+    path: `${REGISTRATIONS}/{registrationId}/${action}`,
     operationId: `${action}Registration`,
     summary: SUMMARIES[action],
     params,
@@ -183,12 +141,9 @@ const moves = (['finance', 'release', 'cancel', 'renew'] as const).map((action) 
   }),
 )
 
-/** Hours for which an offer is open. */
-const OFFER_MS = 72 * 3_600_000
-
 const transferRoute = write({
   ...common,
-  path: `${FOLDER}/{registrationId}/transfer`,
+  path: `${REGISTRATIONS}/{registrationId}/transfer`,
   operationId: 'offerTransfer',
   summary: 'Offer a financed receivable to whoever brings the token',
   description: 'The token is shown this once, works once and for 72 hours; a new offer replaces it.',
@@ -200,21 +155,6 @@ const transferRoute = write({
   handle: ({ caller, params: { registrationId }, tx, deps }) => createTransferOffer(tx, caller, registrationId, deps),
 })
 
-/** Offers an own registration to whoever brings the token. @throws NotFoundError, ConflictError */
-export async function createTransferOffer(tx: Knex.Transaction, owner: Owner, id: string, deps: IngressDeps) {
-  const registration = await requireRegistration(tx, owner, id)
-  const nowMs = toMillis(deps.now())
-  if (stateAfter(registration, 'transfer', nowMs) === null) {
-    const state = stateAt(registration, nowMs)
-    const message = `a registration that is ${state} cannot be transferred`
-    throw new ConflictError(message, [{ path: 'registrationId', code: state, message }])
-  }
-  const transferToken = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(nowMs + OFFER_MS)
-  await offerTransfer(tx, registration.id, deps.secrets.digest(transferToken), expiresAt)
-  return { registrationId: registration.id, transferToken, expiresAt: expiresAt.toISOString() }
-}
-
 const acceptRoute = write({
   ...common,
   path: '/v1/first-financing/transfers/accept',
@@ -223,18 +163,7 @@ const acceptRoute = write({
   params: {},
   body: z.union([AcceptBody, BlindAcceptBody]),
   responses: waitingResponses({ 201: RegistrationSchema }),
-  async perform(context) {
-    const { caller, deps } = context
-    const { transferToken } = context.body
-    const request: AcceptanceRequest = { transferToken, receivable: receivableOf(context.body) }
-    return await runJob(context, {
-      kind: 'financing.acceptance',
-      message: financingRequested,
-      folder: FOLDER,
-      request,
-      before: (tx) => countInput(tx, caller, request.receivable, { isCheck: false }, deps),
-    })
-  },
+  perform: (context) => runTransferAcceptance(context, context.body),
 })
 
 export const registrationRoutes: readonly Route[] = [

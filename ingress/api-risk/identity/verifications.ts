@@ -1,19 +1,15 @@
 import { z } from 'zod'
-import { identityRequested } from '#shared/contracts/worker-messages.ts'
-import { NotFoundError } from '#shared/errors.ts'
-import { readOutcome, runJob } from '#shared/jobs/operations/jobs.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { IdentityVerificationBody } from '#shared/risk/identity/identity-requests.ts'
-import { beginVerification } from '#shared/risk/operations/identity-verifications.ts'
-import { isUuid } from '#shared/uuid.ts'
+import { IDENTITY_VERIFICATIONS, runSubjectVerification } from '#shared/risk/operations/identity-verifications.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { pollingResponses, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { given, ownerOf, subjectParams } from './operation-context.ts'
+import { subjectParams } from './operation-context.ts'
 
 const tags = ['Identity'] as const
-export const VERIFICATIONS = '/v1/identity/verifications'
 
 const VerificationSchema = z
   .looseObject({
@@ -39,30 +35,24 @@ const verifyRoute = write({
   params: subjectParams,
   body: IdentityVerificationBody,
   responses: waitingResponses({ 201: VerificationSchema }),
-  perform: (context) =>
-    runJob(context, {
-      kind: 'identity.verification',
-      message: identityRequested,
-      folder: VERIFICATIONS,
-      request: { ...context.body, subjectId: context.params.subjectId },
-      async before(tx, enqueue) {
-        const { subjectId } = context.params
-        if (!isUuid(subjectId)) throw new NotFoundError('there is no such subject')
-        await beginVerification(tx, ownerOf(context.caller), subjectId, given(enqueue, context.deps))
-      },
-    }),
+  perform: (context) => runSubjectVerification(context, context.params.subjectId, context.body),
 })
 
 const readRoute = read({
   tags,
   access: withScope('identity:read'),
-  path: `${VERIFICATIONS}/{identityVerificationId}`,
+  path: `${IDENTITY_VERIFICATIONS}/{identityVerificationId}`,
   operationId: 'getIdentityVerification',
   summary: 'What came of a verification',
   params: { identityVerificationId: idParam('verificationId of the verification') },
   responses: pollingResponses(VerificationSchema),
   handle: ({ caller, params: { identityVerificationId: id }, deps }) =>
-    readOutcome(deps, caller, { kind: 'identity.verification', folder: VERIFICATIONS, id, what: 'verification' }),
+    readOutcome(deps, caller, {
+      kind: 'identity.verification',
+      folder: IDENTITY_VERIFICATIONS,
+      id,
+      what: 'verification',
+    }),
 })
 
 export const verificationRoutes: readonly Route[] = [verifyRoute, readRoute]

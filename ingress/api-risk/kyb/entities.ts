@@ -17,6 +17,7 @@ import {
 } from '#shared/risk/businesses/store.ts'
 import { AnchoredObject } from '#shared/risk/evidence/values.ts'
 import { passportView } from '#shared/risk/identity/passport.ts'
+import { requireEntity } from '#shared/risk/operations/business-requests.ts'
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -27,7 +28,7 @@ import { withScope } from '../access.ts'
 import { passportObject } from '../answer.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { requireEntity, veiParam } from './keys.ts'
+import { veiParam } from './keys.ts'
 
 const tags = ['Businesses'] as const
 const params = { vei: veiParam }

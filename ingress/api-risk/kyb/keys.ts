@@ -1,15 +1,12 @@
 import { hash } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
 import { canonicalize } from '#shared/canonical/jcs.ts'
-import { NotFoundError, ValidationError } from '#shared/errors.ts'
-import type { Owner } from '#shared/jobs/job.ts'
+import { NotFoundError } from '#shared/errors.ts'
 import type { EntityKey } from '#shared/risk/businesses/entity.ts'
 import { listKeys, revokeKey, trustKey } from '#shared/risk/businesses/key-store.ts'
 import { EntityJwk, EntityKeyBody } from '#shared/risk/businesses/requests.ts'
-import { type Entity, findEntity } from '#shared/risk/businesses/store.ts'
-import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
 import { veiError } from '#shared/risk/identifiers/vei.ts'
+import { requireEntity } from '#shared/risk/operations/business-requests.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { checkedParam, formParam } from '../path-params.ts'
@@ -19,18 +16,6 @@ export const veiParam = checkedParam(veiError, {
   description: 'verified entity identifier',
   example: 'ICHLXI623BXOSHUY65HW4UDDGA',
 })
-
-/** What the organisation holds of an entity. @throws ValidationError for a wrong check character; NotFoundError */
-export async function requireEntity(db: Knex, owner: Owner, vei: string): Promise<Entity> {
-  const fault = veiError(vei)
-  if (fault !== null) {
-    const message = `vei is not valid: ${fault}`
-    throw new ValidationError(message, [{ path: 'vei', code: fault, message }])
-  }
-  const entity = await findEntity(db, owner, normaliseUpper(vei))
-  if (!entity) throw new NotFoundError('there is no such entity')
-  return entity
-}
 
 const tags = ['Businesses'] as const
 const FOLDER = '/v1/kyb/entities/{vei}/keys'

@@ -1,45 +1,31 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { kybRequested } from '#shared/contracts/worker-messages.ts'
-import { type BeforeJob, type JobContext, readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
+import { readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
 import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
-import { LeiResolveBody, VerificationBody } from '#shared/risk/businesses/requests.ts'
-import { listIdentifiers } from '#shared/risk/businesses/store.ts'
-import { anchored } from '#shared/risk/evidence/values.ts'
+import { LeiResolveBody, VerificationBody, VerificationSchema } from '#shared/risk/businesses/requests.ts'
 import { validateLei } from '#shared/risk/identifiers/lei.ts'
+import {
+  BUSINESS_VERIFICATIONS,
+  LEI_RESOLUTIONS,
+  runEntityVerification,
+  runLeiResolution,
+} from '#shared/risk/operations/business-requests.ts'
 import { indianDay } from '#shared/risk/packs/money.ts'
-import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { toMillis } from '#shared/time.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { checkedParam, idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { requireEntity, veiParam } from './keys.ts'
+import { veiParam } from './keys.ts'
 
 const tags = ['Businesses'] as const
-export const VERIFICATIONS = '/v1/kyb/verifications'
-const FOLDER = VERIFICATIONS
-const LEI_FOLDER = '/v1/kyb/lei/resolutions'
-
-export const VerificationSchema = anchored({
-  verificationId: z.uuid(),
-  entityId: z.uuid().nullable(),
-  vei: z.string().nullable(),
-  checks: z.array(
-    z.object({
-      key: z.string(),
-      tier: z.string(),
-      result: z.enum(['MATCH', 'MISMATCH', 'MISSING']),
-      detail: z.string(),
-    }),
-  ),
-}).meta({ id: 'BusinessVerification' })
 
 const verifyRoute = write({
   tags,
   access: withScope('kyb:write'),
-  path: FOLDER,
+  path: BUSINESS_VERIFICATIONS,
   operationId: 'verifyBusiness',
   summary: 'Verify a business by its identifiers',
   description:
@@ -48,19 +34,24 @@ const verifyRoute = write({
   body: VerificationBody,
   responses: waitingResponses({ 201: VerificationSchema }),
   perform: (context) =>
-    runJob(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request: context.body }),
+    runJob(context, {
+      kind: 'kyb.verification',
+      message: kybRequested,
+      folder: BUSINESS_VERIFICATIONS,
+      request: context.body,
+    }),
 })
 
 const readVerification = read({
   tags,
   access: withScope('kyb:read'),
-  path: `${FOLDER}/{verificationId}`,
+  path: `${BUSINESS_VERIFICATIONS}/{verificationId}`,
   operationId: 'getBusinessVerification',
   summary: 'A verification, as it was anchored',
   params: { verificationId: idParam('verificationId of the verification') },
   responses: pollingResponses(VerificationSchema),
   handle: ({ caller, params: { verificationId: id }, deps }) =>
-    readOutcome(deps, caller, { kind: 'kyb.verification', folder: FOLDER, id, what: 'verification' }),
+    readOutcome(deps, caller, { kind: 'kyb.verification', folder: BUSINESS_VERIFICATIONS, id, what: 'verification' }),
 })
 
 const verifyAgain = write({
@@ -73,21 +64,8 @@ const verifyAgain = write({
   body: z.strictObject({}),
   isBodyOptional: true,
   responses: waitingResponses({ 201: VerificationSchema }),
-  perform: (context) => runBusinessVerification(context, context.params.vei),
+  perform: (context) => runEntityVerification(context, context.params.vei),
 })
-
-/** Has an entity verified by the identifiers held. @throws ValidationError, NotFoundError for its identifier */
-export async function runBusinessVerification(
-  context: JobContext,
-  vei: string,
-  before?: BeforeJob,
-): Promise<StoredAnswer> {
-  const { deps, caller } = context
-  const entity = await requireEntity(deps.db, caller, vei)
-  const held = await listIdentifiers(deps.db, entity.id)
-  const request = VerificationBody.parse(Object.fromEntries(held.map(({ type, value }) => [type, value])))
-  return await runJob(context, { kind: 'kyb.verification', message: kybRequested, folder: FOLDER, request, before })
-}
 
 const leiParam = checkedParam(
   (text) => {
@@ -133,25 +111,16 @@ const resolveLei = write({
   perform: (context) => runLeiResolution(context, context.body),
 })
 
-/** Has a legal entity identifier looked for. */
-export async function runLeiResolution(
-  context: JobContext,
-  request: z.output<typeof LeiResolveBody>,
-  before?: BeforeJob,
-): Promise<StoredAnswer> {
-  return await runJob(context, { kind: 'kyb.lei', message: kybRequested, folder: LEI_FOLDER, request, before })
-}
-
 const readResolution = read({
   tags,
   access: withScope('kyb:read'),
-  path: `${LEI_FOLDER}/{resolutionId}`,
+  path: `${LEI_RESOLUTIONS}/{resolutionId}`,
   operationId: 'getLeiResolution',
   summary: 'What a resolution found',
   params: { resolutionId: idParam('id of the resolution') },
   responses: pollingResponses(LeiAnswerSchema),
   handle: ({ caller, params: { resolutionId: id }, deps }) =>
-    readOutcome(deps, caller, { kind: 'kyb.lei', folder: LEI_FOLDER, id, what: 'resolution' }),
+    readOutcome(deps, caller, { kind: 'kyb.lei', folder: LEI_RESOLUTIONS, id, what: 'resolution' }),
 })
 
 export const verificationRoutes: readonly Route[] = [

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/worker-messages.ts'
 import { ConflictError, NotFoundError } from '#shared/errors.ts'
 import { readOutcome, runJob, runSharedJob } from '#shared/jobs/operations/jobs.ts'
+import { type CutPart, chosenCut, jobKeyOf, requirePool, runCutJob } from '#shared/risk/operations/pool-requests.ts'
 import { findRun, readResults } from '#shared/risk/pools/cut-files-store.ts'
 import { EligibilityRules, RULE_RESULTS, together } from '#shared/risk/pools/eligibility.ts'
 import { EligibilityBody } from '#shared/risk/pools/requests.ts'
-import { listMembers, newestCut, type PoolCut } from '#shared/risk/pools/store.ts'
+import { listMembers, newestCut } from '#shared/risk/pools/store.ts'
 import { Answer } from '#shared/tenancy/idempotency/answer.ts'
-import type { StoredAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
@@ -15,8 +15,8 @@ import { pollingResponses, readByJob, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { consumer, consumerWriting } from './consumer.ts'
-import { chosenCut, cutQuery, jobKeyOf } from './cuts.ts'
-import { PositionQuery, poolParam, requirePool } from './pools.ts'
+import { cutQuery } from './cuts.ts'
+import { PositionQuery, poolParam } from './pools.ts'
 
 const tags = ['Securitisation evidence'] as const
 const RUNS = '/v1/securitisation/eligibility'
@@ -90,12 +90,9 @@ const ReplinesSchema = z
   })
   .meta({ id: 'PoolReplines' })
 
-/** The jobs that compute what is asked of a cut. */
-const COMPUTED = { stratification: 'pool.strata', replines: 'pool.replines' } as const
-
 /** What a worker computes of a cut, once: a cut never changes. */
 function computedRoute(
-  part: keyof typeof COMPUTED,
+  part: CutPart,
   described: { operationId: string; summary: string; description: string; schema: z.ZodType },
 ): Route {
   const { schema, ...texts } = described
@@ -111,21 +108,6 @@ function computedRoute(
       const cut = await chosenCut(deps.db, caller, poolId, query.cut)
       return await readByJob({ caller, deps, request }, (asking) => runCutJob(asking, part, cut))
     },
-  })
-}
-
-/** Has something computed of a cut, once. */
-export async function runCutJob(
-  asking: Parameters<typeof runSharedJob>[0],
-  part: keyof typeof COMPUTED,
-  { id, poolId }: Pick<PoolCut, 'id' | 'poolId'>,
-): Promise<StoredAnswer> {
-  return await runSharedJob(asking, {
-    kind: COMPUTED[part],
-    message: poolChanged,
-    self: `/v1/securitisation/pools/${poolId}/${part}?cut=${id}`,
-    request: { cutId: id },
-    question: jobKeyOf(part, id),
   })
 }
 

@@ -1,22 +1,11 @@
-import { createHash } from 'node:crypto'
-import type { Knex } from 'knex'
 import { z } from 'zod'
-import { poolChanged } from '#shared/contracts/worker-messages.ts'
-import { ConflictError, NotFoundError, validationError } from '#shared/errors.ts'
-import type { Owner } from '#shared/jobs/job.ts'
-import { readOutcome, runJob } from '#shared/jobs/operations/jobs.ts'
+import { NotFoundError } from '#shared/errors.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
+import { CUTS, requirePool, runCut } from '#shared/risk/operations/pool-requests.ts'
 import { memberPath } from '#shared/risk/pools/cut-tree.ts'
 import { CutBody } from '#shared/risk/pools/requests.ts'
-import {
-  earliestDocument,
-  findCut,
-  findMember,
-  listCuts,
-  memberHashes,
-  newestCut,
-  type PoolCut,
-} from '#shared/risk/pools/store.ts'
+import { findCut, findMember, listCuts, memberHashes } from '#shared/risk/pools/store.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
 import { jsonAnswer } from '#shared/tenancy/idempotency/answer.ts'
 import { HASH_BYTES, toHex } from '#shared/transparency/anchoring/text.ts'
@@ -26,10 +15,10 @@ import { pollingResponses, waitingResponses } from '../jobs.ts'
 import { idParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
 import { consumer, consumerWriting } from './consumer.ts'
-import { poolParam, requirePool } from './pools.ts'
+import { poolParam } from './pools.ts'
 
 const tags = ['Securitisation evidence'] as const
-export const CUTS = '/v1/securitisation/cuts'
+
 const MAX_LIST_LENGTH = 200
 
 const CutSchema = anchored({
@@ -50,26 +39,8 @@ const makeCut = write({
   params: poolParam,
   body: CutBody,
   responses: waitingResponses({ 201: CutSchema }),
-  async perform(context) {
-    const { caller, deps, params, body } = context
-    const { id: poolId } = await requirePool(deps.db, caller, params.poolId)
-    return await runJob(context, {
-      kind: 'pool.cut',
-      message: poolChanged,
-      folder: CUTS,
-      request: { poolId, ...body },
-      before: (tx) => refuseEarlyCut(tx, poolId, body.cutOffDate),
-    })
-  },
+  perform: (context) => runCut(context, context.params.poolId, context.body),
 })
-
-/** @throws ValidationError for a cut before the first document of its pool */
-export async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Promise<void> {
-  const earliest = await earliestDocument(tx, poolId)
-  if (earliest === null || cutOffDate >= earliest) return
-  const message = `cutOffDate must not be before ${earliest}, the earliest documentDate of the pool`
-  throw validationError([{ path: 'cutOffDate', code: 'TOO_EARLY', message }])
-}
 
 const readCuts = read({
   tags,
@@ -143,25 +114,3 @@ export const cutQuery = z
   .max(100)
   .optional()
   .meta({ description: 'cutRecordId of a cut of the pool; else its newest' })
-
-/**
- * The cut that is meant: the one named, or the newest of the pool.
- * @throws NotFoundError for a pool or cut that is not there; ConflictError for a pool that was never cut
- */
-export async function chosenCut(db: Knex, owner: Owner, poolId: string, cutId: string | undefined): Promise<PoolCut> {
-  const pool = await requirePool(db, owner, poolId)
-  if (cutId !== undefined) {
-    const cut = isUuid(cutId) ? await findCut(db, owner, cutId) : undefined
-    if (cut?.poolId !== pool.id) throw new NotFoundError('the pool has no such cut')
-    return cut
-  }
-  const newest = await newestCut(db, pool.id)
-  if (newest) return newest
-  const message = 'the pool has no cut yet'
-  throw new ConflictError(message, [{ path: 'cut', code: 'NO_CUT', message }])
-}
-
-/** Names what is asked of something that never changes: it is made once. */
-export function jobKeyOf(...parts: readonly (string | number)[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(parts)).digest()
-}

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { z } from 'zod'
 import { poolChanged } from '#shared/contracts/worker-messages.ts'
-import { ConflictError, NotFoundError, validationError } from '#shared/errors.ts'
+import { ConflictError, validationError } from '#shared/errors.ts'
 import type { Owner } from '#shared/jobs/job.ts'
 import { insertJob } from '#shared/jobs/store.ts'
 import { receivableName } from '#shared/risk/first-financing/fingerprint-input.ts'
+import { requirePool } from '#shared/risk/operations/pool-requests.ts'
 import { MAX_POOL, PoolBody, type PoolItem, PoolItemsBody } from '#shared/risk/pools/requests.ts'
 import {
   addMembers,
-  findPool,
   insertPool,
   listMembers,
   listPools,
@@ -18,7 +18,6 @@ import {
   takenReferences,
 } from '#shared/risk/pools/store.ts'
 import { ReceivableSchema } from '#shared/risk/receivables/evidence-object.ts'
-import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../deps.ts'
 import { paged } from '../../paging.ts'
 import type { Route } from '../../route.ts'
@@ -53,13 +52,6 @@ const PoolSchema = z
 
 function viewOf({ id, name, dealId, size, built }: Pool) {
   return { poolId: id, name, dealId, currency: 'INR', state: 'OPEN' as const, size, built }
-}
-
-/** A pool of the owner's. @throws NotFoundError alike for foreign and unknown ones */
-export async function requirePool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool> {
-  const pool = isUuid(id) ? await findPool(db, owner, id, lock) : undefined
-  if (!pool) throw new NotFoundError('there is no such pool')
-  return pool
 }
 
 const makePool = write({

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { readOutcome, runJob } from '#shared/jobs/operations/jobs.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
 import {
   BundleVerificationSchema,
@@ -9,6 +8,7 @@ import {
   tradeBundle,
   verifyTradeBundle,
 } from '#shared/risk/operations/trade-packs.ts'
+import { runTradePack, TRADE_PACKS } from '#shared/risk/operations/trade-requests.ts'
 import { BundleSchema } from '#shared/risk/trade/bundle-schema.ts'
 import { TradePackBody } from '#shared/risk/trade/requests.ts'
 import { findTradePack, listTradePacks, type StoredTradePack } from '#shared/risk/trade/store.ts'
@@ -28,7 +28,6 @@ import { read, write } from '../risk-route.ts'
 import { TradeCheckSchema } from './verifications.ts'
 
 const tags = ['Trade provenance'] as const
-const FOLDER = '/v1/trade/packs'
 const params = { tradePackId: idParam('packId of the pack') }
 
 const RecordSchema = anchored({
@@ -51,7 +50,7 @@ const PackSchema = z
 const issueRoute = write({
   tags,
   access: withScope('trade:write'),
-  path: FOLDER,
+  path: TRADE_PACKS,
   operationId: 'issueTradePack',
   summary: 'Issue a signed pack of documents and findings',
   description:
@@ -59,14 +58,13 @@ const issueRoute = write({
   params: {},
   body: TradePackBody,
   responses: waitingResponses({ 201: PackSchema }),
-  perform: (context) =>
-    runJob(context, { kind: 'trade.pack', message: provenanceRequested, folder: FOLDER, request: context.body }),
+  perform: (context) => runTradePack(context, context.body),
 })
 
 const listRoute = read({
   tags,
   access: withScope('trade:read'),
-  path: FOLDER,
+  path: TRADE_PACKS,
   operationId: 'listTradePacks',
   summary: 'Packs, newest first',
   params: {},
@@ -87,7 +85,7 @@ const listRoute = read({
 const readRoute = read({
   tags,
   access: withScope('trade:read'),
-  path: `${FOLDER}/{tradePackId}`,
+  path: `${TRADE_PACKS}/{tradePackId}`,
   operationId: 'getTradePack',
   summary: 'A pack as it was issued',
   params,
@@ -96,7 +94,7 @@ const readRoute = read({
 })
 
 function outcome(deps: IngressDeps, caller: Caller, id: string): Promise<Answer> {
-  return readOutcome(deps, caller, { kind: 'trade.pack', folder: FOLDER, id, what: 'pack' })
+  return readOutcome(deps, caller, { kind: 'trade.pack', folder: TRADE_PACKS, id, what: 'pack' })
 }
 
 /** A file of a pack: 202 while the pack is being issued. */
@@ -110,7 +108,7 @@ function fileRoute(
   return read({
     tags,
     access: withScope('trade:read'),
-    path: `${FOLDER}/{tradePackId}/${part}`,
+    path: `${TRADE_PACKS}/{tradePackId}/${part}`,
     operationId,
     summary,
     description,
@@ -181,7 +179,7 @@ const verifyRoute = read({
   method: 'post',
   tags,
   access: withScope('trade:read'),
-  path: `${FOLDER}/verify`,
+  path: `${TRADE_PACKS}/verify`,
   operationId: 'verifyTradeBundle',
   summary: 'Verify a bundle, whoever issued it',
   description:

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
-import { type JobContext, readOutcome, runJob } from '#shared/jobs/operations/jobs.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { anchored } from '#shared/risk/evidence/values.ts'
-import { EbrcBody, IecBody, ShippingBillBody, type TradeRequest } from '#shared/risk/trade/requests.ts'
+import { runTradeVerification, TRADE_VERIFICATIONS } from '#shared/risk/operations/trade-requests.ts'
+import { EbrcBody, IecBody, ShippingBillBody } from '#shared/risk/trade/requests.ts'
 import { listVerifications } from '#shared/risk/trade/store.ts'
 import { PageQuery, readPage } from '../../paging.ts'
 import type { Route } from '../../route.ts'
@@ -13,7 +13,6 @@ import { read, write } from '../risk-route.ts'
 
 const tags = ['Trade provenance'] as const
 const access = withScope('trade:write')
-const FOLDER = '/v1/trade/verifications'
 
 export const TradeCheckSchema = z
   .object({ key: z.string(), result: z.enum(['MATCH', 'MISMATCH', 'MISSING']), tier: z.string(), detail: z.string() })
@@ -24,10 +23,6 @@ const VerificationSchema = anchored({
   subjectKind: z.enum(['EBRC', 'SHIPPING_BILL', 'IEC']),
   results: z.array(TradeCheckSchema),
 }).meta({ id: 'TradeVerification' })
-
-function ask(context: JobContext, request: TradeRequest) {
-  return runJob(context, { kind: 'trade.verification', message: provenanceRequested, folder: FOLDER, request })
-}
 
 const ebrcRoute = write({
   tags,
@@ -40,7 +35,7 @@ const ebrcRoute = write({
   params: {},
   body: EbrcBody,
   responses: waitingResponses({ 201: VerificationSchema }),
-  perform: (context) => ask(context, { subjectKind: 'EBRC', ...context.body }),
+  perform: (context) => runTradeVerification(context, { subjectKind: 'EBRC', ...context.body }),
 })
 
 const shippingBillRoute = write({
@@ -53,7 +48,7 @@ const shippingBillRoute = write({
   params: {},
   body: ShippingBillBody,
   responses: waitingResponses({ 201: VerificationSchema }),
-  perform: (context) => ask(context, { subjectKind: 'SHIPPING_BILL', ...context.body }),
+  perform: (context) => runTradeVerification(context, { subjectKind: 'SHIPPING_BILL', ...context.body }),
 })
 
 const iecRoute = write({
@@ -65,13 +60,13 @@ const iecRoute = write({
   params: {},
   body: IecBody,
   responses: waitingResponses({ 201: VerificationSchema }),
-  perform: (context) => ask(context, { subjectKind: 'IEC', ...context.body }),
+  perform: (context) => runTradeVerification(context, { subjectKind: 'IEC', ...context.body }),
 })
 
 const listRoute = read({
   tags,
   access: withScope('trade:read'),
-  path: FOLDER,
+  path: TRADE_VERIFICATIONS,
   operationId: 'listTradeVerifications',
   summary: 'Verifications as they were anchored, newest first',
   params: {},
@@ -86,13 +81,13 @@ const listRoute = read({
 const readVerification = read({
   tags,
   access: withScope('trade:read'),
-  path: `${FOLDER}/{tradeVerificationId}`,
+  path: `${TRADE_VERIFICATIONS}/{tradeVerificationId}`,
   operationId: 'getTradeVerification',
   summary: 'A verification, as it was anchored',
   params: { tradeVerificationId: idParam('verificationId of the verification') },
   responses: pollingResponses(VerificationSchema),
   handle: ({ caller, params: { tradeVerificationId: id }, deps }) =>
-    readOutcome(deps, caller, { kind: 'trade.verification', folder: FOLDER, id, what: 'verification' }),
+    readOutcome(deps, caller, { kind: 'trade.verification', folder: TRADE_VERIFICATIONS, id, what: 'verification' }),
 })
 
 export const tradeVerificationRoutes: readonly Route[] = [

@@ -4,11 +4,12 @@ import { PendingSchema } from '#shared/jobs/job.ts'
 import { parseWith } from '#shared/parse-with.ts'
 import { AcceptanceSchema, AdjustmentSchema } from '#shared/risk/acceptance/acceptance.ts'
 import { AntiDilutionSchema } from '#shared/risk/acceptance/anti-dilution.ts'
+import { DilutionQuery } from '#shared/risk/acceptance/dilution-query.ts'
+import { TimelineSchema } from '#shared/risk/acceptance/timeline.ts'
 import { LeiAnswerSchema } from '#shared/risk/businesses/lei-answer.ts'
-import { LeiResolveBody } from '#shared/risk/businesses/requests.ts'
-import { DilutionQuery, readAcceptance, runDilution } from '../../api-risk/acceptance/routes.ts'
-import { readTimeline, TimelineSchema } from '../../api-risk/acceptance/timeline.ts'
-import { runBusinessVerification, runLeiResolution, VerificationSchema } from '../../api-risk/kyb/verifications.ts'
+import { LeiResolveBody, VerificationSchema } from '#shared/risk/businesses/requests.ts'
+import { readAcceptance, readTimeline, runDilution } from '#shared/risk/operations/acceptance-requests.ts'
+import { runEntityVerification, runLeiResolution } from '#shared/risk/operations/business-requests.ts'
 import { contextOf, runEvidenceJob, spending } from '../evidence-job.ts'
 import { defineTool, IDEMPOTENT, listedMembers, markCallers, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 
@@ -32,7 +33,7 @@ export const entityVerify = defineTool({
         ...{ route: `/mcp/entity_verify/${vei.slice(0, 300)}`, family: 'kyb', idempotencyKey, args: {} },
         answer: VerificationAnswer,
       },
-      (context, admit) => runBusinessVerification(context, vei, admit),
+      (context, admit) => runEntityVerification(context, vei, admit),
     ),
 })
 

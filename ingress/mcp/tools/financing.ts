@@ -7,9 +7,13 @@ import {
   CheckBody,
   RegistrationRequestBody,
 } from '#shared/risk/first-financing/requests.ts'
-import { RegistrationSchema } from '#shared/risk/first-financing/view.ts'
-import { CHECKS, CheckSchema, runFinancingCheck } from '../../api-risk/first-financing/checks.ts'
-import { REGISTRATIONS, runRegistration } from '../../api-risk/first-financing/registrations.ts'
+import { CheckSchema, RegistrationSchema } from '#shared/risk/first-financing/view.ts'
+import {
+  CHECKS,
+  REGISTRATIONS,
+  runFinancingCheck,
+  runRegistration,
+} from '#shared/risk/operations/financing-requests.ts'
 import { runEvidenceJob } from '../evidence-job.ts'
 import { defineTool, IDEMPOTENT, type ListedMember, listedMembers, UntrustedSchema } from '../tool.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { day, gstin, identifier, line } from '../evidence/values.ts'
+import { anchored, day, gstin, identifier, line } from '../evidence/values.ts'
 import { validateCin, validateLlpin } from '../identifiers/company-number.ts'
 import { validateUdyam } from '../identifiers/financial-year.ts'
 import { validateLei } from '../identifiers/lei.ts'
@@ -91,3 +91,17 @@ export type EntityJwk = z.output<typeof EntityJwk>
 export const EntityKeyBody = z.strictObject({ jwk: EntityJwk })
 
 export const ErasureBody = z.strictObject({ reason: line() })
+
+export const VerificationSchema = anchored({
+  verificationId: z.uuid(),
+  entityId: z.uuid().nullable(),
+  vei: z.string().nullable(),
+  checks: z.array(
+    z.object({
+      key: z.string(),
+      tier: z.string(),
+      result: z.enum(['MATCH', 'MISMATCH', 'MISSING']),
+      detail: z.string(),
+    }),
+  ),
+}).meta({ id: 'BusinessVerification' })

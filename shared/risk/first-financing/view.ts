@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnchoredObject, AnchorSchema } from '../evidence/values.ts'
+import { AnchoredObject, AnchorSchema, anchored } from '../evidence/values.ts'
 import { DISPUTE_STATES, type Dispute } from './dispute.ts'
 import type { Registration, SealedReceivable } from './receivable.ts'
 import { FINANCING_STATES, stateAt } from './states.ts'
@@ -76,3 +76,31 @@ export function disputeView({ id, state, answerBy, openedAt, record }: Dispute):
     record: JSON.parse(record),
   }
 }
+
+export const CheckSchema = z
+  .object({
+    checkId: z.uuid(),
+    status: z.enum(['DUPLICATE_FINANCED', 'DUPLICATE_REGISTERED', 'POSSIBLE_MATCH', 'UNRESOLVED', 'CLEAN']),
+    mode: z.enum(['FIELDS', 'BLIND']),
+    asOf: z.string(),
+    matches: z.array(
+      z.object({
+        class: z.enum(['EXACT', 'NEAR', 'ECONOMIC']),
+        state: z.enum(['REGISTERED', 'FINANCED']),
+        requireRegistration: z.boolean(),
+        firstSeenMonth: z.string(),
+        contested: z.boolean(),
+      }),
+    ),
+    record: anchored({
+      statementId: z.uuid(),
+      result: z.string(),
+      rf1Commitment: z.string(),
+      snapshotId: z.uuid().nullable(),
+    }).nullable(),
+    opening: z
+      .object({ rf1: z.string(), salt: z.string() })
+      .optional()
+      .meta({ description: 'opens `rf1Commitment`, the commitment of the value `rf1` under the name `rf1`' }),
+  })
+  .meta({ id: 'FinancingCheck' })

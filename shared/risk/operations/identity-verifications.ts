@@ -1,14 +1,20 @@
 import type { Knex } from 'knex'
+import type { z } from 'zod'
+import { identityRequested } from '../../contracts/worker-messages.ts'
 import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, NotFoundError, RateLimitedError } from '../../errors.ts'
 import type { Owner } from '../../jobs/job.ts'
+import { type BeforeJob, type JobContext, runJob } from '../../jobs/operations/jobs.ts'
 import type { Outbox } from '../../platform/broker/outbox.ts'
 import type { Budgets } from '../../tenancy/agents/agent-key.ts'
+import type { StoredAnswer } from '../../tenancy/idempotency/store.ts'
 import type { Family } from '../../tenancy/oauth/families.ts'
 import { microsOfSeconds, toIsoMillis, toMillis } from '../../time.ts'
+import { isUuid } from '../../uuid.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { assuranceOf, assuranceView, FACTOR_DAYS } from '../identity/assurance.ts'
 import { findConsent } from '../identity/consent-store.ts'
+import type { IdentityVerificationBody } from '../identity/identity-requests.ts'
 import type { Presentation } from '../identity/presentation.ts'
 import { findPresentation, findSealedStatus } from '../identity/presentation-store.ts'
 import type { Subject } from '../identity/subject.ts'
@@ -41,7 +47,7 @@ export interface Found {
  * Begins the verification of a subject: what is unverified is now pending.
  * @throws NotFoundError; ConflictError for an identity that was revoked
  */
-export async function beginVerification(
+async function beginVerification(
   tx: Knex.Transaction,
   owner: Owner,
   subjectId: string,
@@ -197,5 +203,29 @@ export async function announceExhausted(
       fields: ['family', 'budget'],
       occurredAt: toIsoMillis(microsOfSeconds(now)),
     })
+  })
+}
+
+export const IDENTITY_VERIFICATIONS = '/v1/identity/verifications'
+
+/** Runs the job that verifies a subject. @throws NotFoundError; ConflictError for a revoked subject */
+export async function runSubjectVerification(
+  context: JobContext,
+  subjectId: string,
+  body: z.output<typeof IdentityVerificationBody>,
+  before?: BeforeJob,
+): Promise<StoredAnswer> {
+  const { organisationId, env } = context.caller
+  const { now, secrets } = context.deps
+  return await runJob(context, {
+    kind: 'identity.verification',
+    message: identityRequested,
+    folder: IDENTITY_VERIFICATIONS,
+    request: { ...body, subjectId },
+    async before(tx, enqueue) {
+      if (!isUuid(subjectId)) throw new NotFoundError('there is no such subject')
+      await beginVerification(tx, { organisationId, env }, subjectId, { enqueue, now, secrets })
+      await before?.(tx, enqueue)
+    },
   })
 }

@@ -177,7 +177,7 @@ export async function exportTradePack(
 }
 
 /** Why a bundle does not hold. */
-export const BUNDLE_REASONS = ['SIGNATURE', 'KEY_UNKNOWN', 'PAYLOAD', 'RECORD_HASH', 'PROOF'] as const
+const BUNDLE_REASONS = ['SIGNATURE', 'KEY_UNKNOWN', 'PAYLOAD', 'RECORD_HASH', 'PROOF'] as const
 
 export interface BundleVerification {
   valid: boolean

@@ -4,6 +4,7 @@ import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, ValidationError } from '../../errors.ts'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
 import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { lockOrganisation } from '../../tenancy/accounts/store.ts'
 import type { Actor } from '../../tenancy/actor.ts'
@@ -159,23 +160,18 @@ export async function testEndpoint(
  * nothing, so there a name need not resolve yet.
  * @returns null when they would; the error never tells what a name resolved to
  */
-export async function examineTarget(
+export async function urlRefusal(
   url: string,
   env: ApiEnv,
-  { allowPrivate, resolve }: { allowPrivate: boolean | readonly string[]; resolve: Resolve },
+  { config, resolve }: { config: Pick<Config, 'allowPrivateTargets'>; resolve: Resolve },
 ): Promise<ValidationError | null> {
-  const result = await checkTarget(url, { allowPrivate, plainHttp: 'allowed-networks' }, resolve)
+  const result = await checkTarget(
+    url,
+    { allowPrivate: config.allowPrivateTargets, plainHttp: 'allowed-networks' },
+    resolve,
+  )
   if (result.ok || (result.reason === 'unresolvable' && env === 'SANDBOX')) return null
   const message = `url ${targetProblemTexts[result.reason]}`
   const code = result.reason.toUpperCase().replaceAll('-', '_')
   return new ValidationError(message, [{ path: 'url', code, message }])
-}
-
-/** Why deliveries would not be sent to an address; null when they would. */
-export async function urlRefusal(
-  url: string,
-  env: ApiEnv,
-  deps: { config: { allowPrivateTargets: boolean | readonly string[] }; resolve: Resolve },
-): Promise<ValidationError | null> {
-  return await examineTarget(url, env, { allowPrivate: deps.config.allowPrivateTargets, resolve: deps.resolve })
 }

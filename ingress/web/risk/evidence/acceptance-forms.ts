@@ -1,16 +1,16 @@
 import { AcceptanceBody, AdjustmentBody, BuyerRequestBody } from '#shared/risk/acceptance/acceptance.ts'
 import { ADJUSTMENT_KINDS } from '#shared/risk/acceptance/dilution.ts'
-import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
-import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { toMillis } from '#shared/time.ts'
+import { DilutionQuery } from '#shared/risk/acceptance/dilution-query.ts'
 import {
-  DilutionQuery,
   refuseFuture,
   refuseWithoutMail,
   runAcceptanceRecord,
   runDilution,
-} from '../../../api-risk/acceptance/routes.ts'
+} from '#shared/risk/operations/acceptance-requests.ts'
+import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
+import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
+import { toMillis } from '#shared/time.ts'
 import type { Pages } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
 import { evidenceForm, type FormField } from './form.tsx'

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { kybRequested } from '#shared/contracts/worker-messages.ts'
 import { NotFoundError } from '#shared/errors.ts'
-import { runJob } from '#shared/jobs/operations/jobs.ts'
 import { listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import {
   ErasureBody,
@@ -10,11 +8,14 @@ import {
   PassportBody,
   VerificationBody,
 } from '#shared/risk/businesses/requests.ts'
+import {
+  requireEntity,
+  runBusinessVerification,
+  runEntityVerification,
+} from '#shared/risk/operations/business-requests.ts'
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { requireEntity } from '../../../api-risk/kyb/keys.ts'
-import { runBusinessVerification, VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
 import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, numberOf, type Sent } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
@@ -47,13 +48,9 @@ function verifyForms(pages: Pages): void {
     ],
     schema: VerificationBody,
     async submit(sent) {
-      const answer = await runJob(jobContext(sent), {
-        kind: 'kyb.verification',
-        message: kybRequested,
-        folder: VERIFICATIONS,
-        request: sent.body,
-        before: (tx) => note(tx, sent.context, sent.console, 'business.verified', ''),
-      })
+      const answer = await runBusinessVerification(jobContext(sent), sent.body, (tx) =>
+        note(tx, sent.context, sent.console, 'business.verified', ''),
+      )
       return `/businesses/verifications/${idOf(answer, 'verificationId')}`
     },
   })
@@ -67,7 +64,7 @@ function verifyForms(pages: Pages): void {
     schema: z.strictObject({}),
     async submit(sent) {
       const vei = sent.context.params.vei ?? ''
-      const answer = await runBusinessVerification(jobContext(sent), vei, (tx) =>
+      const answer = await runEntityVerification(jobContext(sent), vei, (tx) =>
         note(tx, sent.context, sent.console, 'business.verified', vei),
       )
       return `/businesses/verifications/${idOf(answer, 'verificationId')}`

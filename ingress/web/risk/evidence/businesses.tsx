@@ -4,8 +4,8 @@ import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
 import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
 import { veiError } from '#shared/risk/identifiers/vei.ts'
+import { BUSINESS_VERIFICATIONS } from '#shared/risk/operations/business-requests.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
-import { VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
 import { decodeCursor, encodeCursor, paged } from '../../../paging.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
 import { type Context, type Pages, redirect } from '../../shell/context.ts'
@@ -93,7 +93,12 @@ async function search(db: Knex, console: Console, requested: string): Promise<st
 async function showVerification(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { deps, params } = context
-  const job = { kind: 'kyb.verification', folder: VERIFICATIONS, id: params.id ?? '', what: 'verification' } as const
+  const job = {
+    kind: 'kyb.verification',
+    folder: BUSINESS_VERIFICATIONS,
+    id: params.id ?? '',
+    what: 'verification',
+  } as const
   const answer = await readOutcome(deps, console, job)
   const page = { title: 'Verification', area: 'businesses' } as const
   if (answer.status === 202) {

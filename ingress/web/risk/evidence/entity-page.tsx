@@ -1,7 +1,7 @@
 import { type EntityPassport, listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
 import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#shared/risk/businesses/store.ts'
+import { requireEntity } from '#shared/risk/operations/business-requests.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { requireEntity } from '../../../api-risk/kyb/keys.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'

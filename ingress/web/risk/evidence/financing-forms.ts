@@ -1,6 +1,4 @@
 import type { z } from 'zod'
-import { financingRequested } from '#shared/contracts/worker-messages.ts'
-import { runJob } from '#shared/jobs/operations/jobs.ts'
 import {
   AcceptBody,
   BlindCheckBody,
@@ -9,16 +7,15 @@ import {
   RegistrationRequestBody,
 } from '#shared/risk/first-financing/requests.ts'
 import { answerDispute } from '#shared/risk/operations/disputes.ts'
-import { moveRegistration } from '#shared/risk/operations/registrations.ts'
-import { runFinancingCheck } from '../../../api-risk/first-financing/checks.ts'
-import { runDispute } from '../../../api-risk/first-financing/disputes.ts'
-import { countInput } from '../../../api-risk/first-financing/limits.ts'
 import {
   createTransferOffer,
-  REGISTRATIONS,
   requireRegistration,
+  runDispute,
+  runFinancingCheck,
   runRegistration,
-} from '../../../api-risk/first-financing/registrations.ts'
+  runTransferAcceptance,
+} from '#shared/risk/operations/financing-requests.ts'
+import { moveRegistration } from '#shared/risk/operations/registrations.ts'
 import { type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
 import { CONSOLE } from '../console.tsx'
@@ -140,17 +137,7 @@ function holdForms(pages: Pages): void {
     ],
     schema: AcceptBody,
     async submit(sent) {
-      const { context, console, body } = sent
-      const answer = await runJob(jobContext(sent), {
-        kind: 'financing.acceptance',
-        message: financingRequested,
-        folder: REGISTRATIONS,
-        request: body,
-        async before(tx) {
-          await countInput(tx, console, body.receivable, { isCheck: false }, context.deps)
-          await note(tx, context, console, 'receivable.taken-over', '')
-        },
-      })
+      const answer = await runTransferAcceptance(jobContext(sent), sent.body, noted(sent, 'receivable.taken-over'))
       return `/financing/${idOf(answer, 'registrationId')}`
     },
   })

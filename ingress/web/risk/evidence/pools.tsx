@@ -1,14 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { poolChanged } from '#shared/contracts/worker-messages.ts'
-import { runJob } from '#shared/jobs/operations/jobs.ts'
+import { requirePool, runCut, runCutJob } from '#shared/risk/operations/pool-requests.ts'
 import { inrText } from '#shared/risk/packs/money.ts'
 import { CutBody } from '#shared/risk/pools/requests.ts'
 import { findCut, listCuts, listPools, newestCut, type Pool, type PoolCut } from '#shared/risk/pools/store.ts'
 import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { runCutJob } from '../../../api-risk/securitisation/cut-evidence.ts'
-import { CUTS, refuseEarlyCut } from '../../../api-risk/securitisation/cuts.ts'
-import { requirePool } from '../../../api-risk/securitisation/pools.ts'
 import { Fact } from '../../components/basics.tsx'
 import { CodeBlock } from '../../components/form.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
@@ -37,17 +33,8 @@ export function poolPages(pages: Pages): void {
     schema: CutBody,
     async submit(sent) {
       const { context, console, body } = sent
-      const { id: poolId } = await requirePool(context.deps.db, console, context.params.pool ?? '')
-      await runJob(jobContext(sent), {
-        kind: 'pool.cut',
-        message: poolChanged,
-        folder: CUTS,
-        request: { poolId, ...body },
-        async before(tx) {
-          await refuseEarlyCut(tx, poolId, body.cutOffDate)
-          await note(tx, context, console, 'pool.cut', poolId)
-        },
-      })
+      const poolId = context.params.pool ?? ''
+      await runCut(jobContext(sent), poolId, body, (tx) => note(tx, context, console, 'pool.cut', poolId))
       return `/pools/${poolId}`
     },
   })

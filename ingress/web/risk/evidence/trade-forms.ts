@@ -1,7 +1,6 @@
 import type { z } from 'zod'
-import { provenanceRequested } from '#shared/contracts/worker-messages.ts'
-import { runJob } from '#shared/jobs/operations/jobs.ts'
 import { recordTradeDocument } from '#shared/risk/operations/record-trade.ts'
+import { runTradePack, runTradeVerification } from '#shared/risk/operations/trade-requests.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import {
   DOCUMENT_TYPES,
@@ -75,13 +74,9 @@ const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
   schema: TradePackBody,
   async submit(sent) {
     const { context, console, body } = sent
-    const answer = await runJob(jobContext(sent), {
-      kind: 'trade.pack',
-      message: provenanceRequested,
-      folder: '/v1/trade/packs',
-      request: body,
-      before: (tx) => note(tx, context, console, 'trade.pack_issued', body.title ?? ''),
-    })
+    const answer = await runTradePack(jobContext(sent), body, (tx) =>
+      note(tx, context, console, 'trade.pack_issued', body.title ?? ''),
+    )
     return `/trade/packs/${idOf(answer, 'packId')}`
   },
 }
@@ -128,7 +123,7 @@ function hintOf(count: number, nextCursor: string | null, none: string): string 
 /** A form that asks a registry. @param subjectKind what is asked about */
 function jobForm<Body extends object>(
   form: Pick<EvidenceForm<Body>, 'path' | 'title' | 'intro' | 'fields' | 'schema'>,
-  jobKeyOf: (body: Body) => TradeRequest,
+  requestOf: (body: Body) => TradeRequest,
 ): EvidenceForm<unknown> {
   return {
     ...common,
@@ -136,15 +131,11 @@ function jobForm<Body extends object>(
     button: 'Ask the registry',
     async submit(sent) {
       // Parsed by the schema of the same form.
-      const request = jobKeyOf(sent.body as Body)
+      const request = requestOf(sent.body as Body)
       const { context, console } = sent
-      const answer = await runJob(jobContext(sent), {
-        kind: 'trade.verification',
-        message: provenanceRequested,
-        folder: '/v1/trade/verifications',
-        request,
-        before: (tx) => note(tx, context, console, 'trade.verified', request.subjectKind),
-      })
+      const answer = await runTradeVerification(jobContext(sent), request, (tx) =>
+        note(tx, context, console, 'trade.verified', request.subjectKind),
+      )
       return `/trade/verifications/${idOf(answer, 'verificationId')}`
     },
   }

@@ -1,6 +1,4 @@
-import { identityRequested } from '#shared/contracts/worker-messages.ts'
 import { NotConfiguredError } from '#shared/errors.ts'
-import { runJob } from '#shared/jobs/operations/jobs.ts'
 import {
   IdentityVerificationBody,
   ReasonBody,
@@ -9,11 +7,10 @@ import {
 } from '#shared/risk/identity/identity-requests.ts'
 import { RESPONSE_MODES } from '#shared/risk/identity/presentation.ts'
 import { PresentationBody } from '#shared/risk/identity/requests.ts'
-import { beginVerification } from '#shared/risk/operations/identity-verifications.ts'
+import { runSubjectVerification } from '#shared/risk/operations/identity-verifications.ts'
 import { requestPresentation } from '#shared/risk/operations/presentations.ts'
 import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { field, type Pages } from '../../shell/context.ts'
 import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
 import { idOf, jobContext, note } from '../evidence/job-context.ts'
@@ -116,17 +113,9 @@ function verifyForm(pages: Pages): void {
     },
     async submit(sent) {
       const subjectId = idIn(sent, 'subject')
-      const { now, secrets } = sent.context.deps
-      const answer = await runJob(jobContext(sent), {
-        kind: 'identity.verification',
-        message: identityRequested,
-        folder: VERIFICATIONS,
-        request: { ...sent.body, subjectId },
-        async before(tx, enqueue) {
-          await beginVerification(tx, ownerOf(sent), subjectId, { enqueue, now, secrets })
-          await note(tx, sent.context, sent.console, 'subject.verified', subjectId)
-        },
-      })
+      const answer = await runSubjectVerification(jobContext(sent), subjectId, sent.body, (tx) =>
+        note(tx, sent.context, sent.console, 'subject.verified', subjectId),
+      )
       return `/identity/verifications/${idOf(answer, 'verificationId')}`
     },
   })

@@ -1,9 +1,9 @@
 import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import type { Verification } from '#shared/risk/identity/verification.ts'
 import { listAllVerifications } from '#shared/risk/identity/verification-store.ts'
+import { IDENTITY_VERIFICATIONS } from '#shared/risk/operations/identity-verifications.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { Exact, Fact } from '../../components/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, sendConsole } from '../console.tsx'
@@ -82,7 +82,7 @@ export async function showVerification(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const job = {
     kind: 'identity.verification',
-    folder: VERIFICATIONS,
+    folder: IDENTITY_VERIFICATIONS,
     id: context.params.id ?? '',
     what: 'verification',
   } as const

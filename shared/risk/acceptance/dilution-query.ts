@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { gstin } from '../evidence/values.ts'
+import { checkParties } from '../first-financing/receivable.ts'
+
+export const DilutionQuery = z
+  .strictObject({
+    supplierGstin: gstin,
+    buyerGstin: gstin,
+    gstConsent: z
+      .string()
+      .regex(/^[!-~]{1,200}$/)
+      .optional()
+      .meta({ description: 'handle of the supplier’s consent' }),
+  })
+  .superRefine(checkParties)

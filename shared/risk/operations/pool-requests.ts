@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { z } from 'zod'
+import { poolChanged } from '../../contracts/worker-messages.ts'
+import { ConflictError, NotFoundError, validationError } from '../../errors.ts'
+import type { Owner } from '../../jobs/job.ts'
+import { type BeforeJob, type JobContext, runJob, runSharedJob } from '../../jobs/operations/jobs.ts'
+import type { StoredAnswer } from '../../tenancy/idempotency/store.ts'
+import { isUuid } from '../../uuid.ts'
+import type { CutBody } from '../pools/requests.ts'
+import { earliestDocument, findCut, findPool, newestCut, type Pool, type PoolCut } from '../pools/store.ts'
+
+/** Returns a pool of the owner. @throws NotFoundError alike for foreign and unknown ones */
+export async function requirePool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool> {
+  const pool = isUuid(id) ? await findPool(db, owner, id, lock) : undefined
+  if (!pool) throw new NotFoundError('there is no such pool')
+  return pool
+}
+
+export const CUTS = '/v1/securitisation/cuts'
+
+/** Runs the job that cuts a pool. @throws NotFoundError; ValidationError for a cut before the first document */
+export async function runCut(
+  context: JobContext,
+  id: string,
+  body: z.output<typeof CutBody>,
+  before?: BeforeJob,
+): Promise<StoredAnswer> {
+  const { caller, deps } = context
+  const { id: poolId } = await requirePool(deps.db, caller, id)
+  return await runJob(context, {
+    kind: 'pool.cut',
+    message: poolChanged,
+    folder: CUTS,
+    request: { poolId, ...body },
+    async before(tx, enqueue) {
+      await refuseEarlyCut(tx, poolId, body.cutOffDate)
+      await before?.(tx, enqueue)
+    },
+  })
+}
+
+/** @throws ValidationError for a cut before the first document of its pool */
+async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Promise<void> {
+  const earliest = await earliestDocument(tx, poolId)
+  if (earliest === null || cutOffDate >= earliest) return
+  const message = `cutOffDate must not be before ${earliest}, the earliest documentDate of the pool`
+  throw validationError([{ path: 'cutOffDate', code: 'TOO_EARLY', message }])
+}
+
+/**
+ * Returns the cut with this id, by default the newest of the pool.
+ * @throws NotFoundError for a pool or cut that is not there; ConflictError for a pool that was never cut
+ */
+export async function chosenCut(db: Knex, owner: Owner, poolId: string, cutId: string | undefined): Promise<PoolCut> {
+  const pool = await requirePool(db, owner, poolId)
+  if (cutId !== undefined) {
+    const cut = isUuid(cutId) ? await findCut(db, owner, cutId) : undefined
+    if (cut?.poolId !== pool.id) throw new NotFoundError('the pool has no such cut')
+    return cut
+  }
+  const newest = await newestCut(db, pool.id)
+  if (newest) return newest
+  const message = 'the pool has no cut yet'
+  throw new ConflictError(message, [{ path: 'cut', code: 'NO_CUT', message }])
+}
+
+/** Identifies a question about an object that never changes: its job runs once. */
+export function jobKeyOf(...parts: readonly (string | number)[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest()
+}
+
+/** Job of each part that is computed from a cut. */
+const COMPUTED = { stratification: 'pool.strata', replines: 'pool.replines' } as const
+
+export type CutPart = keyof typeof COMPUTED
+
+/** Runs the job that computes a part of a cut, once. */
+export async function runCutJob(
+  context: Omit<JobContext, 'once'>,
+  part: CutPart,
+  { id, poolId }: Pick<PoolCut, 'id' | 'poolId'>,
+): Promise<StoredAnswer> {
+  return await runSharedJob(context, {
+    kind: COMPUTED[part],
+    message: poolChanged,
+    self: `/v1/securitisation/pools/${poolId}/${part}?cut=${id}`,
+    request: { cutId: id },
+    question: jobKeyOf(part, id),
+  })
+}
