@@ -27,7 +27,8 @@ const wings = [
   ['platform'],
   ['delivery', 'transparency'],
   ['tenancy'],
-  ['jobs', 'monitoring', 'webhooks'],
+  ['jobs'],
+  ['monitoring', 'webhooks'],
   ['risk'],
 ]
 const ioPackages = ['knex', 'pg', 'amqplib', 'got', 'express', 'nodemailer', 'smtp-server', 'undici']
@@ -74,6 +75,40 @@ test('monitoring and risk never import each other', (t) => {
     return room !== 'test' && from !== undefined && to !== undefined && from !== to
   })
   t.deepEqual(wrong.map(said), [])
+})
+
+const entryPoints = ['admin', 'api-monitoring', 'api-risk', 'mcp', 'oauth', 'oid4vp', 'ping', 'smtp', 'web']
+/** Files that put the entry points together. No other file outside an entry point imports one. */
+const composition = [
+  'ingress/admin.ts',
+  'ingress/app.ts',
+  'ingress/deps.ts',
+  'ingress/docs-page.tsx',
+  'ingress/open-ingress.ts',
+  'ingress/openapi.ts',
+  'ingress/platform-routes.ts',
+  'ingress/risk-services.ts',
+  'ingress/server.ts',
+  'ingress/smtp.ts',
+  'ingress/threads/tasks.ts',
+]
+
+test('an entry point imports nothing of another entry point', (t) => {
+  const wrong = imports.filter(({ room, file, target }) => {
+    const other = target === undefined ? undefined : entryPointOf(target)
+    return room === 'ingress' && other !== undefined && entryPointOf(file) !== other && !composition.includes(file)
+  })
+  t.deepEqual(wrong.map(said), [])
+})
+
+test('an entry point does not reach another one through a file that composes them', (t) => {
+  // deps.ts declares only types. The command `openapi` writes the document of all routes.
+  const allowed = ['ingress/deps.ts']
+  const wrong = imports.filter(
+    ({ file, target = '' }) =>
+      entryPointOf(file) !== undefined && composition.includes(target) && !allowed.includes(target),
+  )
+  t.deepEqual(wrong.map(said), ['ingress/admin/generate.ts imports ../openapi.ts'])
 })
 
 test('no import runs in a circle', (t) => {
@@ -198,6 +233,12 @@ function levelOf(wing: string | undefined): number {
 /** Which of the two products a file belongs to, where its folder says so. */
 function productOf(file: string): string | undefined {
   return /^(?:shared|ingress|ingress\/web)\/(?:api-)?(monitoring|risk)\//.exec(file)?.[1]
+}
+
+/** The entry point whose folder contains a file. */
+function entryPointOf(file: string): string | undefined {
+  const [room, folder = ''] = file.split('/')
+  return room === 'ingress' && entryPoints.includes(folder) ? folder : undefined
 }
 
 /** The files of one circle of imports; empty when there is none. */
