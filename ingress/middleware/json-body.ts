@@ -1,5 +1,4 @@
 import type { Request } from 'express'
-import type { z } from 'zod'
 import { JsonParseError } from '#shared/canonical/json-parser.ts'
 import { type JsonValue, parseJsonBytes as parseStrictly } from '#shared/canonical/parse-json.ts'
 import { type FieldError, ValidationError } from '#shared/errors.ts'
