@@ -234,7 +234,7 @@ export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Pr
 
 const ACCEPTANCES_COLUMNS = columns<{ identity: string; action: AcceptanceAction }>({
   identity: 'v.identity',
-  action: 'x.action',
+  action: 'action',
 })
 
 /** Returns the same for several; receivables without records are absent. */
