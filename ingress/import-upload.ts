@@ -129,7 +129,7 @@ async function storeChunks(deps: IngressDeps, id: string, request: AsyncIterable
   }
   if (bytes === 0) {
     const message = 'the file is empty'
-    throw new ValidationError(message, [{ path: '', code: 'EMPTY', message }])
+    throw new ValidationError(message, [{ path: '', code: 'TOO_SMALL', message }])
   }
   if (filled > 0) await flush()
   return { sha256: digest.digest(), bytes }

@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
+import type { FieldCode } from '#shared/field-codes.ts'
 import { withTenantUnknown } from '#shared/platform/database/tenant.ts'
 import type { IngressDeps } from './deps.ts'
 import { pathText } from './middleware/form-text.ts'
@@ -16,7 +17,7 @@ export interface PathParam {
   /** schema in the document, in place of the pattern */
   schema?: Readonly<Record<string, string>>
   /** fault of a value that matches the pattern; null for none. The message follows the name */
-  fault?(text: string): { code: string; message: string } | null
+  fault?(text: string): { code: FieldCode; message: string } | null
 }
 
 /** Per media type its schema; null for content that JSON Schema does not describe (text, images, bytes). */

@@ -1,3 +1,5 @@
+import type { FieldCode } from './field-codes.ts'
+
 /** Every reason for which a caller is refused: stable, greppable, safe to show. `ingress/errors.ts` has their statuses. */
 export type ErrorCode =
   | 'VALIDATION_ERROR'
@@ -32,10 +34,10 @@ export abstract class DomainError extends CodedError {
   readonly retryAfterSeconds: number | null = null
 }
 
-/** One thing wrong with one member of the input. `path` is the member as the caller wrote it, `code` a stable reason. */
+/** A rule that a member of the request breaks. `path` is the member as the caller wrote it: `steps[0].wait`. */
 export interface FieldError {
   path: string
-  code: string
+  code: FieldCode
   message: string
 }
 

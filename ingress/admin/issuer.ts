@@ -6,6 +6,7 @@ import { insertRedirect } from '#shared/risk/identity/redirect-store.ts'
 import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { findOrganisation } from '#shared/tenancy/organisations/store.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { checkValue, fieldErrors } from '#shared/validation.ts'
 import { type Command, type Given, lines, textOf, UsageError } from './command.ts'
 
 const env = { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } as const
@@ -32,12 +33,9 @@ const add: Command = {
   options: { file: { description: 'JSON', value: 'FILE', required: true }, env },
   async run(given, { db, config }) {
     const path = textOf(given, 'file')
-    const body = IssuerBody.safeParse(await readJson(path))
-    if (!body.success) {
-      const [issue] = body.error.issues
-      throw new UsageError(`${path}: ${issue?.path.join('.')} ${issue?.message}`)
-    }
-    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(given) }, body.data, { config })
+    const body = checkValue(IssuerBody, await readJson(path))
+    if (!body.ok) throw new UsageError(`${path}: ${fieldErrors(body.faults, 'the file')[0]?.message}`)
+    const issuer = await trustIssuer(db, { organisationId: null, env: envOf(given) }, body.value, { config })
     return { json: issuer, text: lines({ id: issuer.id, iss: issuer.iss, assurance: issuer.assurance }) }
   },
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
-import { invalid, isPresent, readText, refuseUnknown } from '#shared/monitoring/alerting/fields.ts'
+import { invalid, isPresent, mustBeOneOf, readText, refuseUnknown } from '#shared/monitoring/alerting/fields.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import {
   findIncident,
@@ -226,7 +226,8 @@ type Query = ReturnType<typeof queryOf>
 /** @throws ValidationError for a filter that means nothing, NotFoundError for a check of nobody or of others */
 async function filterOf(query: Query, key: ProjectKey, deps: IngressDeps): Promise<IncidentFilter> {
   const state = query.getAll('state').at(-1) ?? null
-  if (state !== null && state !== 'open' && state !== 'resolved') throw invalid('state', 'has unexpected value')
+  if (state !== null && state !== 'open' && state !== 'resolved')
+    throw invalid('state', mustBeOneOf(['open', 'resolved']))
   const uuid = query.getAll('check').at(-1) ?? null
   const check = uuid !== null && isUuid(uuid) ? await findCheck(deps.db, uuid) : null
   if (uuid !== null && check?.projectId !== key.project.id) throw new NotFoundError('')

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { ForbiddenError, NotFoundError } from '#shared/errors.ts'
-import { invalid } from '#shared/monitoring/alerting/fields.ts'
+import { invalid, mustBeWithin } from '#shared/monitoring/alerting/fields.ts'
 import { findCheckOwner, findUuidByUniqueKey } from '#shared/monitoring/checks/store.ts'
 import type { CheckOfProject } from '#shared/monitoring/operations/check-changes.ts'
 import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
@@ -42,17 +42,12 @@ export const monitoringDialect: Dialect = {
 }
 
 /** A whole number of a query; null without one. @throws ValidationError that names the field */
-export function numberOf(
-  query: URLSearchParams,
-  name: string,
-  { min, max }: { min: number; max: number },
-): number | null {
+export function numberOf(query: URLSearchParams, name: string, range: { min: number; max: number }): number | null {
   const text = query.getAll(name).at(-1)
   if (text === undefined) return null
-  if (!/^[0-9]{1,20}$/.test(text)) throw invalid(name, 'is not a number')
+  if (!/^[0-9]{1,20}$/.test(text)) throw invalid(name, 'must be a whole number')
   const value = Number(text)
-  if (value < min) throw invalid(name, 'is too small')
-  if (value > max) throw invalid(name, 'is too large')
+  if (value < range.min || value > range.max) throw invalid(name, mustBeWithin(range))
   return value
 }
 

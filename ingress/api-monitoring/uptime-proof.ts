@@ -61,14 +61,14 @@ export const uptimeProofRoutes: readonly Route[] = [
 /** @throws ValidationError that names the field */
 function daysOf(query: URLSearchParams): { from: string; until: string } {
   const [from, until] = [dateOf(query, 'from'), dateOf(query, 'until')]
-  if (until < from) throw invalid('until', 'is too small')
-  if (datesBetween(from, until).length > MAX_DAYS) throw invalid('until', 'is too large')
+  if (until < from) throw invalid('until', 'must not be before from')
+  if (datesBetween(from, until).length > MAX_DAYS) throw invalid('until', `must be within ${MAX_DAYS} days of from`)
   return { from, until }
 }
 
 function dateOf(query: URLSearchParams, name: string): string {
   const text = query.getAll(name).at(-1)
-  if (text === undefined) throw invalid(name, 'is missing')
-  if (!isDate(text)) throw invalid(name, 'has unexpected value')
+  if (text === undefined) throw invalid(name, 'is required')
+  if (!isDate(text)) throw invalid(name, 'must be a date YYYY-MM-DD')
   return text
 }

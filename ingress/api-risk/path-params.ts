@@ -1,4 +1,5 @@
 import { validationError } from '#shared/errors.ts'
+import type { FieldCode } from '#shared/field-codes.ts'
 import { DEFAULT_WAIT_MS } from '#shared/jobs/job.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
@@ -29,7 +30,7 @@ export function formParam(form: RegExp, message: string, { description, example 
 }
 
 /** An identifier with further rules. @param faultOf the code of the rule that a value breaks */
-export function checkedParam(faultOf: (text: string) => string | null, { description, example }: Named): PathParam {
+export function checkedParam(faultOf: (text: string) => FieldCode | null, { description, example }: Named): PathParam {
   return {
     pattern: ANY,
     description,

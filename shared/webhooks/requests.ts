@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { rule } from '../validation.ts'
 import { EVENT_TYPES, isEventFilter } from './event-types.ts'
 
 const filters = z
   .array(
-    z.string().refine((text) => isEventFilter(text), {
-      error: 'must be *, an event type or prefix.*',
-      params: { reason: 'EVENT_TYPE' },
-    }),
+    z.string().refine((text) => isEventFilter(text), rule('UNKNOWN_VALUE', 'must be *, an event type or prefix.*')),
   )
   .min(1)
   .max(Object.keys(EVENT_TYPES).length)

@@ -115,7 +115,7 @@ async function receive(
   const body = parseOf(request, raw)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ValidationError('the body must be a JSON object', [
-      { path: '', code: 'INVALID_TYPE', message: 'the body must be a JSON object' },
+      { path: '', code: 'TYPE', message: 'the body must be a JSON object' },
     ])
   }
   const headers = {

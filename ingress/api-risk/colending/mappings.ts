@@ -178,7 +178,8 @@ function requireOne(body: z.output<typeof PreviewBody>, wanted: 'rows' | 'record
   const other = wanted === 'rows' ? 'record' : 'rows'
   const path = body[wanted] === undefined ? wanted : body[other] === undefined ? null : other
   if (path === null) return
-  const message = path === wanted ? `${path} is needed by this mapping` : `${path} is not read by this mapping`
+  const message =
+    path === wanted ? `${path} is required by this mapping` : `${path} is not a member that this mapping reads`
   throw new ValidationError(message, [{ path, code: path === wanted ? 'REQUIRED' : 'UNKNOWN_FIELD', message }])
 }
 

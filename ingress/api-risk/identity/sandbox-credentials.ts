@@ -6,6 +6,7 @@ import { credentialDigest } from '#shared/risk/credentials/sd-jwt.ts'
 import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
 import { line } from '#shared/risk/evidence/values.ts'
 import { toSeconds } from '#shared/time.ts'
+import { rule } from '#shared/validation.ts'
 import { withScope } from '../access.ts'
 import { write } from '../risk-route.ts'
 
@@ -26,11 +27,11 @@ const CredentialBody = z.strictObject({
   vct: line(500),
   claims: z
     .record(z.string().regex(NAMES), z.union([line(), z.int(), z.boolean()]))
-    .refine((claims) => Object.keys(claims).length <= 30, { error: 'must have at most 30 members' })
-    .refine((claims) => !Object.keys(claims).some((name) => RESERVED.has(name)), {
-      params: { reason: 'RESERVED' },
-      message: 'must not hold claims that the issuer makes, or an Aadhaar number',
-    }),
+    .refine((claims) => Object.keys(claims).length <= 30, rule('TOO_MANY', 'must have at most 30 members'))
+    .refine(
+      (claims) => !Object.keys(claims).some((name) => RESERVED.has(name)),
+      rule('RESERVED', 'must not contain claims that the issuer sets, or an Aadhaar number'),
+    ),
   scenario: z.enum(CREDENTIAL_SCENARIOS).default('VALID'),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type FieldError, NotFoundError, ValidationError } from '#shared/errors.ts'
+import type { FieldCode } from '#shared/field-codes.ts'
 import type { ShownIncident } from '#shared/monitoring/alerting/incident-page-view.ts'
 import { findIncident } from '#shared/monitoring/alerting/incident-read-store.ts'
 import type { Check } from '#shared/monitoring/checks/check.ts'
@@ -106,7 +107,7 @@ export async function incidentOf(
   throw new NotFoundError('there is no such incident in the projects of this key')
 }
 
-function invalid(path: string, code: string, message: string): ValidationError {
+function invalid(path: string, code: FieldCode, message: string): ValidationError {
   const errors: FieldError[] = [{ path, code, message }]
   return new ValidationError(message, errors)
 }

@@ -54,7 +54,7 @@ function planOf(format: string): Pick<NewUpload, 'kind' | 'style' | 'requestedMa
   const mapping = [...TAPE_MAPPINGS, ...BUREAU_MAPPINGS].find(({ id }) => id === format)
   if (mapping) return { kind: mapping.kind, style: mapping.style, requestedMapping: mapping.id }
   const message = 'The format is none of those that are offered.'
-  throw new ValidationError(message, [{ path: 'format', code: 'UNKNOWN', message }])
+  throw new ValidationError(message, [{ path: 'format', code: 'UNKNOWN_VALUE', message }])
 }
 
 async function receive(

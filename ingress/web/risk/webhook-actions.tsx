@@ -1,5 +1,6 @@
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { checkValue } from '#shared/validation.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import {
@@ -84,14 +85,14 @@ async function readForm({ form, deps }: FormContext, { env }: Console, known?: s
     ordered: form.has('ordered'),
   }
   const eventTypes = typed.eventTypes.split(/[\s,]+/).filter((filter) => filter !== '')
-  const read = NewEndpointBody.safeParse({ ...typed, eventTypes: eventTypes.length === 0 ? ['*'] : eventTypes })
-  if (!read.success) {
-    const errors = Object.fromEntries(read.error.issues.map(({ path, message }) => [String(path[0]), `${message}.`]))
+  const read = checkValue(NewEndpointBody, { ...typed, eventTypes: eventTypes.length === 0 ? ['*'] : eventTypes })
+  if (!read.ok) {
+    const errors = Object.fromEntries(read.faults.map(({ path, problem }) => [path.replace(/\[.*/, ''), `${problem}.`]))
     return { state: { ...typed, errors }, endpoint: null }
   }
-  const refusal = read.data.url === known ? null : await urlRefusal(read.data.url, env, deps)
+  const refusal = read.value.url === known ? null : await urlRefusal(read.value.url, env, deps)
   if (refusal) return { state: { ...typed, errors: { url: sentence(refusal) } }, endpoint: null }
-  return { state: { ...typed, errors: {} }, endpoint: read.data }
+  return { state: { ...typed, errors: {} }, endpoint: read.value }
 }
 
 function sentence({ message }: ValidationError): string {

@@ -4,40 +4,56 @@ import { isValidSchedule } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { RecurringTime } from './policy.ts'
 
-/** The first thing that is wrong with a request, in the words of the alerting API (docs/spec/alerting.md#alerting-api). */
+/** Returns the error of a member. @param text follows its path: "must be a string" (docs/spec/alerting.md#alerting-api) */
 export function invalid(path: string, text: string): ValidationError {
   return new ValidationError(`json validation error: ${path} ${text}`)
 }
 
-/** Whether a value is there and not null, which resets a member to its default. */
+/** Returns true for a value other than null, which resets a member to its default. */
 export function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null
 }
 
-/** @throws ValidationError for what is no text, and for one shorter or longer than allowed; length in characters */
+/** @throws ValidationError for a value that is not a string, or one of another length; in characters */
 export function readText(
   value: JsonValue | undefined,
   path: string,
   { min = 0, max }: { min?: number; max: number },
 ): string {
-  if (!isPresent(value)) throw invalid(path, 'is missing')
+  if (!isPresent(value)) throw invalid(path, 'is required')
   // PostgreSQL stores neither lone surrogates nor NUL.
-  if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) throw invalid(path, 'is not a string')
-  if (value.length > max && [...value].length > max) throw invalid(path, 'is too long')
-  if (value.length < min) throw invalid(path, 'has unexpected value')
+  if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) {
+    throw invalid(path, 'must be a string')
+  }
+  if (value.length > max && [...value].length > max) throw invalid(path, `must have at most ${max} characters`)
+  if (value.length < min) throw invalid(path, 'must not be empty')
   return value
 }
 
+/** A range of whole numbers. */
+interface Range {
+  min: number
+  max: number
+  unit?: 'seconds'
+}
+
+/** Describes a range: "must be between 0 and 86400 seconds". */
+export function mustBeWithin({ min, max, unit }: Range): string {
+  return `must be between ${min} and ${max}${unit === undefined ? '' : ` ${unit}`}`
+}
+
+/** Describes a choice: "must be one of wait, skip". */
+export function mustBeOneOf(choices: readonly string[]): string {
+  return choices.length === 1 ? `must be ${choices[0]}` : `must be one of ${choices.join(', ')}`
+}
+
+export const MUST_BE_INSTANT = 'must be a time such as 2026-05-01T09:30:00+00:00'
+
 /** @throws ValidationError */
-export function readNumber(
-  value: JsonValue | undefined,
-  path: string,
-  { min, max }: { min: number; max: number },
-): number {
-  if (!isPresent(value)) throw invalid(path, 'is missing')
-  if (typeof value !== 'number') throw invalid(path, 'is not a number')
-  if (value < min) throw invalid(path, 'is too small')
-  if (value > max) throw invalid(path, 'is too large')
+export function readNumber(value: JsonValue | undefined, path: string, range: Range): number {
+  if (!isPresent(value)) throw invalid(path, 'is required')
+  if (typeof value !== 'number') throw invalid(path, 'must be a whole number')
+  if (value < range.min || value > range.max) throw invalid(path, mustBeWithin(range))
   return value
 }
 
@@ -49,15 +65,15 @@ export function readChoice<const T extends string>(
 ): T {
   const text = readText(value, path, { max: Number.POSITIVE_INFINITY })
   const found = choices.find((choice) => choice === text)
-  if (found === undefined) throw invalid(path, 'has unexpected value')
+  if (found === undefined) throw invalid(path, mustBeOneOf(choices))
   return found
 }
 
 /** @throws ValidationError */
 export function readObject(value: JsonValue | undefined, path: string): JsonObject {
-  if (!isPresent(value)) throw invalid(path, 'is missing')
+  if (!isPresent(value)) throw invalid(path, 'is required')
   if (typeof value !== 'object' || Array.isArray(value) || value instanceof NonIntegerNumber) {
-    throw invalid(path, 'is not an object')
+    throw invalid(path, 'must be an object')
   }
   return value
 }
@@ -68,22 +84,22 @@ export function readList(
   path: string,
   { min = 0, max }: { min?: number; max: number },
 ): JsonValue[] {
-  if (!isPresent(value)) throw invalid(path, 'is missing')
-  if (!Array.isArray(value)) throw invalid(path, 'is not an array')
-  if (value.length > max) throw invalid(path, 'is too long')
-  if (value.length < min) throw invalid(path, 'has unexpected value')
+  if (!isPresent(value)) throw invalid(path, 'is required')
+  if (!Array.isArray(value)) throw invalid(path, 'must be an array')
+  if (value.length > max) throw invalid(path, `must have at most ${max} elements`)
+  if (value.length < min) throw invalid(path, 'must not be empty')
   return value
 }
 
-/** Looked at last: a misspelt member must not pass. @throws ValidationError naming the first that is not known */
+/** Called last: a misspelt member must not pass. @throws ValidationError naming the first unknown member */
 export function refuseUnknown(object: JsonObject, path: string, known: readonly string[]): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw invalid(path === '' ? unknown : `${path}.${unknown}`, 'is not known')
+  if (unknown !== undefined) throw invalid(path === '' ? unknown : `${path}.${unknown}`, 'is not a known member')
 }
 
-const RECURRING = { min: 60, max: 2_592_000 }
+const RECURRING: Range = { min: 60, max: 2_592_000, unit: 'seconds' }
 
-/** From each occurrence for so many seconds. @throws ValidationError */
+/** Reads a schedule, and the seconds that each of its occurrences lasts. @throws ValidationError */
 export function readRecurring(value: JsonValue | undefined, path: string): RecurringTime {
   const object = readObject(value, path)
   const every = readText(object.every, `${path}.every`, { max: 100 })

@@ -49,7 +49,7 @@ export function readPolicy(
       group: kept(body.group, plan?.group, IMPLICIT_PLAN.group, readGroup),
       flapping: kept(body.flapping, plan?.flapping, null, readFlapping),
       ack_timeout: kept(body.ack_timeout, plan?.ack_timeout, null, (value) =>
-        readNumber(value, 'ack_timeout', { min: 300, max: WEEK }),
+        readNumber(value, 'ack_timeout', { min: 300, max: WEEK, unit: 'seconds' }),
       ),
     },
   }
@@ -67,7 +67,9 @@ function readWhen(value: JsonValue): Plan['when'] {
   const read = {
     failures,
     of: optional<number | null>(when.of, null, (it) => readNumber(it, 'when.of', { min: failures, max: 20 })),
-    down_for: optional(when.down_for, 0, (it) => readNumber(it, 'when.down_for', { min: 0, max: WEEK })),
+    down_for: optional(when.down_for, 0, (it) =>
+      readNumber(it, 'when.down_for', { min: 0, max: WEEK, unit: 'seconds' }),
+    ),
     successes: optional(when.successes, 1, (it) => readNumber(it, 'when.successes', { min: 1, max: 20 })),
   }
   refuseUnknown(when, 'when', Object.keys(read))
@@ -81,7 +83,7 @@ function readSteps(value: JsonValue | undefined, channels: readonly NamedIntegra
 function readStep(value: JsonValue, path: string, channels: readonly NamedIntegration[]): Step {
   const step = readObject(value, path)
   const read: Step = {
-    wait: optional(step.wait, 0, (it) => readNumber(it, `${path}.wait`, { min: 0, max: WEEK })),
+    wait: optional(step.wait, 0, (it) => readNumber(it, `${path}.wait`, { min: 0, max: WEEK, unit: 'seconds' })),
     channels: optional<string[] | null>(step.channels, null, (it) =>
       readIntegrations(it, `${path}.channels`, channels),
     ),
@@ -105,7 +107,7 @@ function readIntegrations(value: JsonValue, path: string, channels: readonly Nam
 
 function readRepeat(value: JsonValue, path: string): Step['repeat'] {
   const repeat = readObject(value, path)
-  const every = readNumber(repeat.every, `${path}.every`, { min: 60, max: WEEK })
+  const every = readNumber(repeat.every, `${path}.every`, { min: 60, max: WEEK, unit: 'seconds' })
   const times = optional<number | null>(repeat.times, null, (it) =>
     readNumber(it, `${path}.times`, { min: 1, max: 1000 }),
   )
@@ -117,7 +119,7 @@ function readGroup(value: JsonValue): Plan['group'] {
   const group = readObject(value, 'group')
   const read = {
     checks: optional(group.checks, 20, (it) => readNumber(it, 'group.checks', { min: 2, max: 10_000 })),
-    within: optional(group.within, 0, (it) => readNumber(it, 'group.within', { min: 0, max: 600 })),
+    within: optional(group.within, 0, (it) => readNumber(it, 'group.within', { min: 0, max: 600, unit: 'seconds' })),
   }
   refuseUnknown(group, 'group', Object.keys(read))
   return read
@@ -126,7 +128,7 @@ function readGroup(value: JsonValue): Plan['group'] {
 function readFlapping(value: JsonValue): Plan['flapping'] {
   const flapping = readObject(value, 'flapping')
   const changes = readNumber(flapping.changes, 'flapping.changes', { min: 3, max: 50 })
-  const within = readNumber(flapping.within, 'flapping.within', { min: 300, max: 86_400 })
+  const within = readNumber(flapping.within, 'flapping.within', { min: 300, max: 86_400, unit: 'seconds' })
   refuseUnknown(flapping, 'flapping', ['changes', 'within'])
   return { changes, within }
 }
@@ -189,7 +191,7 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
   const auth = kept(body.ping_auth, current.ping_auth, (it) => ({ mode: readPingAuth(it, `${path}ping_auth`).mode }))
   const previews = kept(body.previews, current.previews, (it) => readChoice(it, `${path}previews`, ['ignore']))
   const unknown = Object.keys(body).find((name) => !RULES.includes(name) && (path !== '' || name !== 'api_key'))
-  if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not known')
+  if (unknown !== undefined) throw invalid(`${path}${unknown}`, 'is not a known member')
   return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews }
 }
 
@@ -198,7 +200,9 @@ export function readPingAuth(value: JsonValue, path: string): { mode: PingAuth['
   const auth = readObject(value, path)
   const read = {
     mode: readChoice(auth.mode, `${path}.mode`, ['bearer', 'hmac']),
-    overlap: optional(auth.overlap, 0, (it) => readNumber(it, `${path}.overlap`, { min: 0, max: WEEK })),
+    overlap: optional(auth.overlap, 0, (it) =>
+      readNumber(it, `${path}.overlap`, { min: 0, max: WEEK, unit: 'seconds' }),
+    ),
   }
   refuseUnknown(auth, path, Object.keys(read))
   return read
@@ -215,7 +219,7 @@ function readParents(value: JsonValue, path: string): Parent[] {
     refuseUnknown(parent, `${path}[${index}]`, [isCheck ? 'check' : 'tag'])
     if (isCheck) return { check: readText(parent.check, `${path}[${index}].check`, { max: 100 }) }
     const tag = readText(parent.tag, `${path}[${index}].tag`, { min: 1, max: 100 })
-    if (/\s/.test(tag)) throw invalid(`${path}[${index}].tag`, 'has unexpected value')
+    if (/\s/.test(tag)) throw invalid(`${path}[${index}].tag`, 'must not contain spaces')
     return { tag }
   })
 }

@@ -42,7 +42,7 @@ export function readProvisioning(body: JsonObject, current: Provisioning): Provi
   const parsed = parseCheckSpec(given, RULES)
   if (!parsed.ok) throw new ValidationError(parsed.error)
   if (isPresent(body.policy) && !isUuid(readText(body.policy, 'policy', { max: 100 })))
-    throw invalid('policy', 'has unexpected value')
+    throw invalid('policy', 'must be a UUID')
   refuseUnknown(body, '', [...SPEC_FIELDS, 'policy', 'api_key'])
   const named = Object.fromEntries(
     [...SPEC_FIELDS, 'policy'].flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),

@@ -62,7 +62,7 @@ export const incomingWebhook = z
   .transform(({ url, value }, context) => {
     const given = url ?? value
     if (given !== undefined) return { url: given }
-    context.addIssue({ code: 'custom', path: ['url'], message: 'is missing' })
+    context.addIssue({ code: 'custom', path: ['url'], message: 'is required' })
     return z.NEVER
   })
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import type { FieldError } from '../../errors.ts'
+import { checkValue, type Fault } from '../../validation.ts'
 
 /** The two directions in which a check changes. */
 export type Status = 'up' | 'down'
 
-type ConfigResult<Config> = { ok: true; config: Config } | { ok: false; errors: FieldError[] }
+type ConfigResult<Config> = { ok: true; config: Config } | { ok: false; faults: Fault[] }
 
 /**
  * A kind of integration as its owner sees it: what it is called and what it must be told. How it sends is a transport
@@ -52,16 +52,8 @@ interface KindSpec<Schema extends z.ZodType> {
 
 export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): IntegrationKind<z.output<Schema>> {
   const parse = (config: unknown): ConfigResult<z.output<Schema>> => {
-    const parsed = spec.schema.safeParse(config)
-    if (parsed.success) return { ok: true, config: parsed.data }
-    return {
-      ok: false,
-      errors: parsed.error.issues.map((issue) => ({
-        path: issue.path.join('.'),
-        code: issue.code,
-        message: issue.message,
-      })),
-    }
+    const checked = checkValue(spec.schema, config)
+    return checked.ok ? { ok: true, config: checked.value } : checked
   }
   const whenValid = <T>(config: unknown, otherwise: T, read: (config: z.output<Schema>) => T): T => {
     const parsed = parse(config)

@@ -30,15 +30,14 @@ export function withStoredSecrets(
     if (isEmpty(value) || isSameOrigin(reader, kind.readerOf(stored, name))) continue
     // Without an address it is sent nowhere: it goes with the address that it belonged to.
     if (reader === '') delete whole[name]
-    else throw new ValidationError(`config.${name} ${GIVE_AGAIN}`, [problem(`config.${name}`)])
+    else throw mustBeGivenAgain(`config.${name}`)
   }
   return whole
 }
 
-const GIVE_AGAIN = 'must be given again, or as null, since it would be sent to another address than before'
-
-function problem(path: string) {
-  return { path, code: 'invalid', message: GIVE_AGAIN }
+function mustBeGivenAgain(path: string): ValidationError {
+  const message = `${path} must be given again, or as null, because it would be sent to another address than before`
+  return new ValidationError(message, [{ path, code: 'REQUIRED', message }])
 }
 
 function isEmpty(value: unknown): boolean {

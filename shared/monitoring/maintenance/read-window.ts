@@ -1,5 +1,14 @@
 import { type Micros, microsOfDate, microsOfSeconds, toSeconds } from '../../time.ts'
-import { invalid, isPresent, readChoice, readList, readNumber, readText, refuseUnknown } from '../alerting/fields.ts'
+import {
+  invalid,
+  isPresent,
+  MUST_BE_INSTANT,
+  readChoice,
+  readList,
+  readNumber,
+  readText,
+  refuseUnknown,
+} from '../alerting/fields.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
 import { isValidSchedule } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
@@ -10,7 +19,7 @@ type IdempotentRequest = Extract<Window['time'], { starts: Micros }>
 type Recurring = Extract<Window['time'], { every: string }>
 
 const MEMBERS = ['name', 'match', 'checks', 'starts', 'ends', 'every', 'for', 'tz', 'uptime', 'shown', 'api_key']
-const LENGTH = { min: 60, max: 2_592_000 }
+const LENGTH = { min: 60, max: 2_592_000, unit: 'seconds' } as const
 const MAX_CHECKS = 500
 const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 
@@ -32,12 +41,12 @@ export function readWindow(body: JsonObject, current: WindowFields | null, now: 
       readChoice(value, 'uptime', ['count', 'exclude']),
     ),
     shown: kept(body.shown, current?.shown, false, (value) => {
-      if (typeof value !== 'boolean') throw invalid('shown', 'is not a boolean')
+      if (typeof value !== 'boolean') throw invalid('shown', 'must be true or false')
       return value
     }),
   }
   refuseUnknown(body, '', MEMBERS)
-  if (fields.match.trim() === '' && fields.checks.length === 0) throw invalid('match', 'is missing')
+  if (fields.match.trim() === '' && fields.checks.length === 0) throw invalid('match', 'is required without checks')
   return fields
 }
 
@@ -47,7 +56,7 @@ function readTime(body: JsonObject, current: Window['time'] | null, now: Micros)
   const recurring = current && 'every' in current ? current : null
   const hasSingleDates = body.starts !== undefined || body.ends !== undefined
   if (isPresent(body.every) && (isPresent(body.starts) || isPresent(body.ends)))
-    throw invalid('every', 'has unexpected value')
+    throw invalid('every', 'must not be given together with starts or ends')
   const isRecurring = isPresent(body.every) || (recurring && body.every === undefined && !hasSingleDates)
   if (isRecurring) return readRecurring(body, recurring)
   return readOnce(body, current && 'starts' in current ? current : null, now)
@@ -72,18 +81,19 @@ function readOnce(body: JsonObject, current: IdempotentRequest | null, now: Micr
   const kept = body.starts === undefined ? current?.starts : undefined
   const starts = isPresent(body.starts) ? readInstant(body.starts, 'starts') : (kept ?? normal)
   if (isPresent(body.for)) {
-    if (isPresent(body.ends)) throw invalid('for', 'has unexpected value')
+    if (isPresent(body.ends)) throw invalid('for', 'must not be given together with ends')
     return { starts, ends: starts + microsOfSeconds(readNumber(body.for, 'for', LENGTH)) }
   }
   const ends = current && body.ends === undefined ? current.ends : readInstant(body.ends, 'ends')
-  if (ends - starts < microsOfSeconds(LENGTH.min)) throw invalid('ends', 'is too small')
-  if (ends - starts > microsOfSeconds(LENGTH.max)) throw invalid('ends', 'is too large')
+  if (ends - starts < microsOfSeconds(LENGTH.min) || ends - starts > microsOfSeconds(LENGTH.max)) {
+    throw invalid('ends', `must be ${LENGTH.min} to ${LENGTH.max} seconds after starts`)
+  }
   return { starts, ends }
 }
 
 function readInstant(value: JsonValue | undefined, path: string): Micros {
   const text = readText(value, path, { max: 40 })
   const date = new Date(INSTANT.test(text) ? text : Number.NaN)
-  if (Number.isNaN(date.getTime())) throw invalid(path, 'has unexpected value')
+  if (Number.isNaN(date.getTime())) throw invalid(path, MUST_BE_INSTANT)
   return microsOfDate(date)
 }

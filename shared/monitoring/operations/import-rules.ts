@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { createTimeSlices } from '../../platform/process/time-slices.ts'
-import { invalid, readObject } from '../alerting/fields.ts'
+import { invalid, mustBeOneOf, readObject } from '../alerting/fields.ts'
 import { rulesOfChecks } from '../alerting/policy-store.ts'
 import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
 import type { JsonObject, JsonValue } from '../checks/json-body.ts'
@@ -66,7 +66,8 @@ export async function importRules(
       const { body, auth } = withoutSecret(readObject(entry.rules, 'rules'))
       const read = readRules(body, before, 'rules.')
       const rules = auth ? { ...read, ping_auth: { mode: auth.mode } } : read
-      if (rules.policy !== null && !policies.has(rules.policy)) throw invalid('rules.policy', 'has unexpected value')
+      if (rules.policy !== null && !policies.has(rules.policy))
+        throw invalid('rules.policy', 'must be the id of a policy of the project')
       const old = check && sealed.get(check.id)
       const isNewSecret = auth !== null && (!old || secrets.open('ping-secret', old) !== auth.secret)
       const changes = { ...differences(before, rules), ...(isNewSecret && { ping_secret: SECRET_CHANGED }) }
@@ -99,9 +100,9 @@ function withoutSecret({ ping_auth: given, ...body }: JsonObject): {
 } {
   if (!isObject(given) || given.secret === undefined) return { body, auth: null }
   const { mode, secret } = given
-  if (mode !== 'bearer' && mode !== 'hmac') throw invalid('rules.ping_auth.mode', 'has unexpected value')
+  if (mode !== 'bearer' && mode !== 'hmac') throw invalid('rules.ping_auth.mode', mustBeOneOf(['bearer', 'hmac']))
   if (typeof secret !== 'string' || !isPingSecret(secret)) {
-    throw invalid('rules.ping_auth.secret', 'has unexpected value')
+    throw invalid('rules.ping_auth.secret', 'must be an exported ping secret')
   }
   return { body, auth: { mode, secret } }
 }

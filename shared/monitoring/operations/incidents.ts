@@ -113,7 +113,7 @@ export async function assignIncident(
 ): Promise<ShownIncident> {
   return await actOnIncident(db, actor, own, async (tx) => {
     if (to !== null && !(await isMember(tx, own.project.organisationId, to))) {
-      throw invalid('to', 'has unexpected value')
+      throw invalid('to', 'must be the address of a member')
     }
     await setAssignee(tx, own.id, to)
     return { kind: 'assign', by: nameOfActor(actor, ''), via, text: to ?? '' }

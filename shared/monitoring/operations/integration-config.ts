@@ -1,11 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import type { Knex } from 'knex'
 import { ValidationError } from '../../errors.ts'
-import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import type { FieldCode } from '../../field-codes.ts'
+import { checkTarget, type Resolve, targetCode, targetProblemTexts } from '../../platform/http/target-policy.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
+import { fieldErrors } from '../../validation.ts'
 import type { IntegrationKind } from '../integrations/kind.ts'
-import { findKind } from '../integrations/kinds.ts'
+import { findKind, integrationKinds } from '../integrations/kinds.ts'
 import type { ConfigObject } from '../integrations/shown-config.ts'
 import { listIntegrations, type StoredIntegration } from '../integrations/store.ts'
 
@@ -17,10 +19,12 @@ export interface ConfigRules {
   resolve?: Resolve
 }
 
-/** @throws ValidationError for a kind that is none */
+/** @throws ValidationError for an unknown kind */
 export function requireKind(name: unknown): IntegrationKind {
   const kind = typeof name === 'string' ? findKind(name) : undefined
-  if (!kind) throw new ValidationError('kind has unexpected value', [problem('kind', 'has unexpected value')])
+  if (!kind) {
+    throw fault('kind', 'UNKNOWN_VALUE', `must be one of ${[...integrationKinds.keys()].join(', ')}`)
+  }
   return kind
 }
 
@@ -37,12 +41,13 @@ export async function checkConfig(
 ): Promise<ConfigObject> {
   if (kind.kind === 'shell' && !rules.config.shellEnabled) {
     const message = 'is not enabled by the operator of this service'
-    throw new ValidationError(`kind ${message}`, [problem('kind', message)])
+    throw fault('kind', 'NOT_PERMITTED', message)
   }
   const parsed = kind.parse(given)
   if (!parsed.ok) {
-    const errors = parsed.errors.map((error) => ({ ...error, path: `config.${error.path}`.replace(/\.$/, '') }))
-    throw new ValidationError(`${errors[0]?.path ?? 'config'} ${errors[0]?.message ?? 'is not valid'}`, errors)
+    const faults = parsed.faults.map((fault) => ({ ...fault, path: `config.${fault.path}`.replace(/\.$/, '') }))
+    const errors = fieldErrors(faults, 'config')
+    throw new ValidationError(errors[0]?.message ?? 'config is not valid', errors)
   }
   const config = asObject(parsed.config)
   for (const target of kind.targetsOf(config)) await checkReachable(rules, target)
@@ -53,8 +58,8 @@ export async function checkConfig(
 /** A name for an integration: one line of at most 100 characters, possibly empty. @throws ValidationError */
 export function checkName(name: unknown): string {
   const isText = typeof name === 'string' && name.isWellFormed() && !/\p{Cc}/u.test(name)
-  if (!isText) throw new ValidationError('name is not a string', [problem('name', 'is not a string')])
-  if ([...name].length > 100) throw new ValidationError('name is too long', [problem('name', 'is too long')])
+  if (!isText) throw fault('name', 'TYPE', 'must be a string of one line')
+  if ([...name].length > 100) throw fault('name', 'TOO_LARGE', 'must have at most 100 characters')
   return name
 }
 
@@ -68,9 +73,7 @@ async function checkReachable(rules: ConfigRules, target: string): Promise<void>
   const result = await checkTarget(target, policy, rules.resolve ?? resolveAll)
   // A name that does not resolve now may do so later; what it leads to is checked at every connect.
   if (result.ok || result.reason === 'unresolvable') return
-  throw new ValidationError(`config has a URL that ${targetProblemTexts[result.reason]}`, [
-    problem('config', targetProblemTexts[result.reason]),
-  ])
+  throw fault('config', targetCode(result.reason), `has a URL that ${targetProblemTexts[result.reason]}`)
 }
 
 async function resolveAll(name: string): Promise<string[]> {
@@ -82,13 +85,12 @@ async function checkMembers(db: Knex, projectId: number, members: unknown): Prom
   const others = (await listIntegrations(db, projectId)).filter(({ kind }) => kind !== 'group')
   const known = new Set(others.map(({ uuid }) => uuid))
   if (Array.isArray(members) && members.every((member) => known.has(member))) return
-  throw new ValidationError('config.channels names something that is no integration of the project', [
-    problem('config.channels', 'names something that is no integration of the project'),
-  ])
+  throw fault('config.channels', 'NOT_FOUND', 'must be ids of integrations of the project that are not groups')
 }
 
-function problem(path: string, message: string) {
-  return { path, code: 'invalid', message }
+function fault(path: string, code: FieldCode, problem: string): ValidationError {
+  const message = `${path} ${problem}`
+  return new ValidationError(message, [{ path, code, message }])
 }
 
 function asObject(value: unknown): ConfigObject {

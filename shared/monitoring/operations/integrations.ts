@@ -91,7 +91,7 @@ export async function updateIntegration(
   let newAddress: string | null = null
   if (given.name !== undefined) changes.name = checkName(given.name)
   if (typeof given.disabled === 'boolean') changes.disabled = given.disabled
-  else if (given.disabled !== undefined) throw new ValidationError('disabled is not a boolean')
+  else if (given.disabled !== undefined) throw new ValidationError('disabled must be true or false')
   if (given.config !== undefined) {
     const kind = requireKind(channel.kind)
     const stored = decryptConfig(channel, deps.secrets)
@@ -124,7 +124,7 @@ function said(channel: StoredIntegration, changes: Parameters<typeof updateInteg
 
 function configObject(value: unknown): ConfigObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ValidationError('config is not an object')
+    throw new ValidationError('config must be an object')
   }
   return { ...value }
 }

@@ -56,7 +56,7 @@ export type RulesPath = '' | 'rules.'
  */
 export function rulesOf(body: JsonObject): JsonObject | null {
   if (body.rules === undefined) return null
-  if (body.rules === null) throw invalid('rules', 'is not an object')
+  if (body.rules === null) throw invalid('rules', 'must be an object')
   const rules = readObject(body.rules, 'rules')
   readRules(rules, NO_RULES, 'rules.')
   return rules
@@ -148,7 +148,11 @@ export function refuseRings(nodes: readonly Node[], changed: readonly string[], 
       .find((check) => !graph.node(check))
     if (unknown !== undefined) throw new ValidationError(`invalid check identifier: ${unknown}`)
     const ring = cycleOf(start, graph)
-    if (ring) throw invalid(`${path}parents`, `make a cycle: ${ring.map(({ name, uuid }) => name || uuid).join(' > ')}`)
+    if (ring)
+      throw invalid(
+        `${path}parents`,
+        `must not make a cycle: ${ring.map(({ name, uuid }) => name || uuid).join(' > ')}`,
+      )
   }
 }
 

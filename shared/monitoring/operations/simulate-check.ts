@@ -161,8 +161,8 @@ async function windowsFor(db: Knex, projectId: number, given: JsonValue | undefi
 function spanOf(body: JsonObject, now: Micros): { from: Micros; until: Micros } {
   const until = isPresent(body.until) ? readInstant(body.until, 'until') : now
   const from = isPresent(body.from) ? readInstant(body.from, 'from') : until - WEEK
-  if (from >= until) throw invalid('until', 'is too small')
-  if (until - from > MAX_SIMULATION) throw invalid('until', 'is too large')
+  if (from >= until) throw invalid('until', 'must be after from')
+  if (until - from > MAX_SIMULATION) throw invalid('until', 'must be at most 93 days after from')
   return { from, until }
 }
 

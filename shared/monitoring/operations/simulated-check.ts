@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { NotFoundError } from '../../errors.ts'
 import { type Micros, microsOfDate } from '../../time.ts'
 import { isUuid } from '../../uuid.ts'
-import { invalid, isPresent, readChoice, readList, readObject, readText } from '../alerting/fields.ts'
+import { invalid, isPresent, MUST_BE_INSTANT, readChoice, readList, readObject, readText } from '../alerting/fields.ts'
 import { findRules } from '../alerting/policy-store.ts'
 import { NO_RULES, type RuleFields, readRules } from '../alerting/read-policy.ts'
 import type { CheckSettings } from '../checks/fields.ts'
@@ -43,7 +43,7 @@ const NO_UUID = '00000000-0000-4000-8000-000000000000'
 export async function readSimulatedCheck(db: Knex, projectId: number, body: JsonObject): Promise<CheckToSimulate> {
   const given = isPresent(body.rules) ? readObject(body.rules, 'rules') : {}
   if (isPresent(body.settings)) {
-    if (isPresent(body.check)) throw invalid('settings', 'has unexpected value')
+    if (isPresent(body.check)) throw invalid('settings', 'must not be given together with check')
     const spec = parseSpec(readObject(body.settings, 'settings'))
     const settings = applySpec(null, spec, { slugFromName: false })
     const integrationIds = (await chooseIntegrations(db, projectId, spec)) ?? []
@@ -90,9 +90,9 @@ export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' |
 export function readSimulationRequest(body: JsonObject): Requested {
   const events = isPresent(body.events) ? eventsOf(body.events) : null
   const recorded = isPresent(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
-  if (events && recorded) throw invalid('recorded', 'has unexpected value')
+  if (events && recorded) throw invalid('recorded', 'must not be given together with events')
   // A check that is only described has no log.
-  if (!events && isPresent(body.settings)) throw invalid('events', 'is missing')
+  if (!events && isPresent(body.settings)) throw invalid('events', 'is required with settings')
   return events ? { kind: 'events', events } : { kind: recorded ?? 'pings' }
 }
 
@@ -102,7 +102,7 @@ function eventsOf(given: JsonValue): Played[] {
       const path = `events[${index}]`
       const event = readObject(item, path)
       const rid = isPresent(event.rid) ? readText(event.rid, `${path}.rid`, { max: 36 }) : null
-      if (rid !== null && !isUuid(rid)) throw invalid(`${path}.rid`, 'has unexpected value')
+      if (rid !== null && !isUuid(rid)) throw invalid(`${path}.rid`, 'must be a UUID')
       const source = isPresent(event.source) ? readText(event.source, `${path}.source`, { max: MAX_SOURCE_LENGTH }) : ''
       const at = readInstant(event.at, `${path}.at`)
       return { at, kind: readChoice(event.kind, `${path}.kind`, KINDS), rid, source, listener: 'http' as const }
@@ -114,7 +114,7 @@ function eventsOf(given: JsonValue): Played[] {
 export function readInstant(value: JsonValue | undefined, path: string): Micros {
   const text = readText(value, path, { max: 40 })
   const date = new Date(INSTANT.test(text) ? text : Number.NaN)
-  if (Number.isNaN(date.getTime())) throw invalid(path, 'has unexpected value')
+  if (Number.isNaN(date.getTime())) throw invalid(path, MUST_BE_INSTANT)
   return microsOfDate(date)
 }
 

@@ -139,11 +139,8 @@ const DAY = 86_400
 /** @throws ValidationError with the first thing that is wrong, in the order of the specification */
 export function readRunRule(value: JsonValue, path: string): RunRule {
   const rule = readObject(value, path)
-  const span = (
-    name: 'max' | 'start_grace' | 'alive' | 'min' | 'spacing' | 'early' | 'slow',
-    min: number,
-    max: number,
-  ) => (isPresent(rule[name]) ? readNumber(rule[name], `${path}.${name}`, { min, max }) : null)
+  const span = (name: 'max' | 'start_grace' | 'alive' | 'min' | 'spacing' | 'early', min: number, max: number) =>
+    isPresent(rule[name]) ? readNumber(rule[name], `${path}.${name}`, { min, max, unit: 'seconds' }) : null
   const read: RunRule = {
     watch: isPresent(rule.watch) ? readChoice(rule.watch, `${path}.watch`, ['last', 'each']) : 'last',
     max: span('max', 60, YEAR),
@@ -153,7 +150,7 @@ export function readRunRule(value: JsonValue, path: string): RunRule {
     spacing: span('spacing', 1, YEAR),
     early: span('early', 0, DAY),
     overlap: isPresent(rule.overlap) ? readChoice(rule.overlap, `${path}.overlap`, ['allow', 'flag']) : 'allow',
-    slow: span('slow', 2, 20),
+    slow: isPresent(rule.slow) ? readNumber(rule.slow, `${path}.slow`, { min: 2, max: 20 }) : null,
     open: isPresent(rule.open) ? readNumber(rule.open, `${path}.open`, { min: 1, max: 100 }) : 20,
     fail_on: isPresent(rule.fail_on) ? readFlags(rule.fail_on, `${path}.fail_on`) : [],
   }
@@ -165,6 +162,6 @@ function readFlags(value: JsonValue, path: string): RunFlag[] {
   const flags = readList(value, path, { max: RUN_FLAGS.length }).map((it, index) =>
     readChoice(it, `${path}[${index}]`, RUN_FLAGS),
   )
-  if (new Set(flags).size < flags.length) throw invalid(path, 'has unexpected value')
+  if (new Set(flags).size < flags.length) throw invalid(path, 'must not name a flag twice')
   return flags
 }

@@ -44,7 +44,8 @@ export function readSourceRule(value: JsonValue, path: string): SourceRule {
   const by = readChoice(rule.by, `${path}.by`, ['query', 'header', 'address'])
   const expect = readExpected(rule.expect, `${path}.expect`)
   const read = { by, expect, need: readNeed(rule.need, `${path}.need`) }
-  if (neededCount(read) > expectedCount(read)) throw invalid(`${path}.need`, 'is too large')
+  if (neededCount(read) > expectedCount(read))
+    throw invalid(`${path}.need`, `must be at most ${expectedCount(read)}, the number of expected sources`)
   refuseUnknown(rule, path, Object.keys(read))
   return read
 }
@@ -53,15 +54,15 @@ function readExpected(value: JsonValue | undefined, path: string): string[] | nu
   if (typeof value === 'number') return readNumber(value, path, { min: 1, max: MAX_SOURCES })
   const names = readList(value, path, { min: 1, max: MAX_SOURCES }).map((it, index) => {
     const name = readText(it, `${path}[${index}]`, { max: 64 })
-    if (sourceName(name) === '') throw invalid(`${path}[${index}]`, 'has unexpected value')
+    if (sourceName(name) === '') throw invalid(`${path}[${index}]`, 'must be the name of a source')
     return name
   })
-  if (new Set(names).size < names.length) throw invalid(path, 'has unexpected value')
+  if (new Set(names).size < names.length) throw invalid(path, 'must not name a source twice')
   return names
 }
 
 function readNeed(value: JsonValue | undefined, path: string): number | 'all' {
   if (value === 'all' || !isPresent(value)) return 'all'
-  if (typeof value === 'string') throw invalid(path, 'has unexpected value')
+  if (typeof value === 'string') throw invalid(path, 'must be all or a whole number')
   return readNumber(value, path, { min: 1, max: MAX_SOURCES })
 }

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { FieldCode } from '../../field-codes.ts'
 
 /**
  * Permitted targets of outgoing requests (docs/spec/transparency.md#webhook-endpoints, faults B29-B31). The same rules hold when an address is
@@ -19,6 +20,21 @@ export type TargetProblem =
   | 'plain-http'
   | 'private-address'
   | 'unresolvable'
+
+/** Returns the code of `errors[].code` for a refused URL. */
+export function targetCode(problem: TargetProblem): FieldCode {
+  return TARGET_CODES[problem]
+}
+
+const TARGET_CODES: Record<TargetProblem, FieldCode> = {
+  'not-a-url': 'NOT_A_URL',
+  scheme: 'SCHEME',
+  credentials: 'CREDENTIALS',
+  port: 'PORT',
+  'plain-http': 'PLAIN_HTTP',
+  'private-address': 'PRIVATE_ADDRESS',
+  unresolvable: 'UNRESOLVABLE',
+}
 
 /** Sentences fit for a caller: they never tell what a name resolved to. */
 export const targetProblemTexts: Record<TargetProblem, string> = {

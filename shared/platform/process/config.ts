@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { checkValue } from '../../validation.ts'
 import type { Settings } from './settings.ts'
 import { settings } from './settings.ts'
 import { isLoopback, type SettingInput, unsafeSettings } from './unsafe-settings.ts'
@@ -34,12 +35,11 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     const fallback = 'fallback' in rest ? rest.fallback : undefined
     const text = readSetting(env, name, problems)
     const raw = text ?? fallback
-    const parsed = schema.safeParse(raw)
-    if (parsed.success) values[camelCase(name)] = parsed.data
-    if (parsed.success && text !== undefined)
+    const checked = checkValue(schema, raw)
+    if (checked.ok) values[camelCase(name)] = checked.value
+    if (checked.ok && text !== undefined)
       given.set(name, { text, file: env[`${name}_FILE`] || undefined, secret: 'secret' in rest })
-    if (!parsed.success)
-      problems.push(raw === undefined ? `${name} is not set` : `${name} ${parsed.error.issues[0]?.message}`)
+    if (!checked.ok) problems.push(raw === undefined ? `${name} is not set` : `${name} ${checked.faults[0]?.problem}`)
   }
   checkTogether(values, env, problems)
   if (values.secretKey === EXAMPLE_KEY) given.delete('SECRET_KEY')

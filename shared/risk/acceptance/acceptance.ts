@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { normalEmail } from '../../tenancy/accounts/roles.ts'
+import { rule } from '../../validation.ts'
 import { amountInr, anchored, line, sha256Hex } from '../evidence/values.ts'
 import { ReceivableFields } from '../first-financing/receivable.ts'
 import { parsePaise } from '../packs/money.ts'
@@ -14,10 +15,10 @@ const RESERVED = ['records', 'adjustments', 'requests']
 /** Segments that URL parsers remove from a path: a record with such a reference could not be read. */
 const REMOVED = ['.', '..']
 
-const receivableRef = line().refine((text) => ![...RESERVED, ...REMOVED].includes(text) && !text.includes('/'), {
-  params: { reason: 'RESERVED' },
-  message: 'must be no word of the paths, and hold no slash',
-})
+const receivableRef = line().refine(
+  (text) => ![...RESERVED, ...REMOVED].includes(text) && !text.includes('/'),
+  rule('RESERVED', 'must not be a reserved word (records, adjustments, requests) or contain a slash'),
+)
 
 const at = z.iso.datetime({ offset: true }).refine((text) => /^(?:19|20)[0-9]{2}-/.test(text), 'is out of range')
 
@@ -42,12 +43,12 @@ export const AcceptanceBody = z
   .superRefine((value, ctx) => {
     for (const name of ['documentSha256', 'receivable'] as const) {
       if (value.signature === undefined || value[name] !== undefined) continue
-      const message = `${name} is what a signature is of`
-      ctx.addIssue({ code: 'custom', path: [name], message, params: { reason: 'REQUIRED' } })
+      const message = 'is required with a signature'
+      ctx.addIssue({ code: 'custom', path: [name], ...rule('REQUIRED', message) })
     }
     if (value.receivable && isAboveAmount(value, parsePaise(value.receivable.totalInr) ?? 0)) {
       const message = 'must not be above totalInr of the receivable'
-      ctx.addIssue({ code: 'custom', path: ['amountAccepted'], message, params: { reason: 'TOO_LARGE' } })
+      ctx.addIssue({ code: 'custom', path: ['amountAccepted'], ...rule('TOO_LARGE', message) })
     }
   })
 
@@ -72,7 +73,7 @@ export const BuyerRequestBody = z.strictObject({
   buyerEmail: z.string().transform((text, ctx) => {
     const email = normalEmail(text)
     if (email !== null && email === text.toLowerCase()) return email
-    ctx.addIssue({ code: 'custom', message: 'must be one plain e-mail address', params: { reason: 'FORMAT' } })
+    ctx.addIssue({ code: 'custom', ...rule('FORMAT', 'must be one plain e-mail address') })
     return z.NEVER
   }),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rule } from '../../validation.ts'
 import { anchored, day, gstin, identifier, line } from '../evidence/values.ts'
 import { validateCin, validateLlpin } from '../identifiers/company-number.ts'
 import { validateUdyam } from '../identifiers/financial-year.ts'
@@ -21,8 +22,8 @@ const identifiers = {
 function needsOne(names: readonly string[]) {
   return (value: object, ctx: z.core.$RefinementCtx) => {
     if (names.some((name) => Reflect.get(value, name) !== undefined)) return
-    const message = `one of ${names.join(', ')} is required`
-    ctx.addIssue({ code: 'custom', path: [names[0] ?? ''], message, params: { reason: 'REQUIRED' } })
+    const message = `or one of ${names.slice(1).join(', ')} is required`
+    ctx.addIssue({ code: 'custom', path: [names[0] ?? ''], ...rule('REQUIRED', message) })
   }
 }
 
@@ -67,8 +68,8 @@ export const OwnersBody = z
   })
   .superRefine(({ owners }, ctx) => {
     if (owners.reduce((sum, { holdingBps }) => sum + holdingBps, 0) <= 10_000) return
-    const message = 'holdings come to more than 10,000 basis points'
-    ctx.addIssue({ code: 'custom', path: ['owners'], message, params: { reason: 'SUM' } })
+    const message = 'must have holdings of at most 10000 basis points in total'
+    ctx.addIssue({ code: 'custom', path: ['owners'], ...rule('SUM', message) })
   })
 
 export const PassportBody = z.strictObject({

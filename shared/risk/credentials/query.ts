@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { FieldCode } from '../../field-codes.ts'
+import { rule } from '../../validation.ts'
 import { line } from '../evidence/values.ts'
 
 /** The query of the template `company-basic`. */
@@ -26,10 +28,10 @@ const ids = z.array(id).min(1).max(30)
 
 const pathPart = z
   .union([z.string().min(1).max(100), z.int().min(0).max(10_000), z.null()])
-  .refine((part) => typeof part !== 'string' || !AADHAAR_NAMES.has(part.toLowerCase().replaceAll(/[^a-z]/g, '')), {
-    params: { reason: 'AADHAAR_NOT_ACCEPTED' },
-    message: 'must not ask for an Aadhaar number',
-  })
+  .refine(
+    (part) => typeof part !== 'string' || !AADHAAR_NAMES.has(part.toLowerCase().replaceAll(/[^a-z]/g, '')),
+    rule('AADHAAR_NOT_ACCEPTED', 'must not request an Aadhaar number'),
+  )
 
 const ClaimsQuery = z.strictObject({
   id: id.optional(),
@@ -43,16 +45,15 @@ const ClaimsQuery = z.strictObject({
 
 const CredentialQuery = z.strictObject({
   id,
-  format: z.string().refine((format): format is 'dc+sd-jwt' => format === 'dc+sd-jwt', {
-    params: { reason: 'FORMAT_NOT_SUPPORTED' },
-    message: 'only dc+sd-jwt is supported',
-  }),
+  format: z
+    .string()
+    .refine((format): format is 'dc+sd-jwt' => format === 'dc+sd-jwt', rule('UNKNOWN_VALUE', 'must be dc+sd-jwt')),
   meta: z.strictObject({ vct_values: z.array(line(500)).min(1).max(10) }),
   claims: z.array(ClaimsQuery).min(1).max(30),
   claim_sets: z.array(ids).min(1).max(10).optional(),
   multiple: z.boolean().optional(),
   require_cryptographic_holder_binding: z
-    .literal(true, { error: 'cannot be switched off: every presentation is bound to its holder' })
+    .literal(true, { error: 'must be true: every presentation is bound to its holder' })
     .optional(),
 })
 
@@ -68,22 +69,22 @@ export const PresentationQuery = z
     credential_sets: z.array(CredentialSet).min(1).max(10).optional(),
   })
   .superRefine((query, ctx) => {
-    const fault = (path: (string | number)[], reason: string, message: string) =>
-      ctx.addIssue({ code: 'custom', path, message, params: { reason } })
+    const fault = (path: (string | number)[], code: FieldCode, message: string) =>
+      ctx.addIssue({ code: 'custom', path, ...rule(code, message) })
     if (Buffer.byteLength(JSON.stringify(query)) > MAX_QUERY_BYTES) fault([], 'TOO_LARGE', 'must be at most 16 KiB')
     const known = new Set(query.credentials.map((credential) => credential.id))
-    if (known.size !== query.credentials.length) fault(['credentials'], 'DUPLICATE_ID', 'must have an id each')
+    if (known.size !== query.credentials.length) fault(['credentials'], 'DUPLICATE', 'must have different ids')
     for (const [at, { claims, claim_sets: sets = [] }] of query.credentials.entries()) {
       const own = claims.flatMap((claim) => claim.id ?? [])
       if (new Set(own).size !== own.length) {
-        fault(['credentials', at, 'claims'], 'DUPLICATE_ID', 'must not have an id twice')
+        fault(['credentials', at, 'claims'], 'DUPLICATE', 'must have different ids')
       }
       if (sets.flat().some((name) => !own.includes(name))) {
-        fault(['credentials', at, 'claim_sets'], 'UNKNOWN_ID', 'must name ids of claims')
+        fault(['credentials', at, 'claim_sets'], 'NOT_FOUND', 'must name ids of claims')
       }
     }
     const named = (query.credential_sets ?? []).flatMap(({ options }) => options.flat())
-    if (named.some((name) => !known.has(name))) fault(['credential_sets'], 'UNKNOWN_ID', 'must name ids of credentials')
+    if (named.some((name) => !known.has(name))) fault(['credential_sets'], 'NOT_FOUND', 'must name ids of credentials')
   })
   .meta({ id: 'PresentationQuery' })
 

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import type { FieldCode } from '../../field-codes.ts'
+import { rule } from '../../validation.ts'
 import { holdsAadhaar } from '../identifiers/aadhaar.ts'
 import { type GstinReason, validateGstin } from '../identifiers/gstin.ts'
 import { indianDay, isDay, parsePaise } from '../packs/money.ts'
 
-const AADHAAR = { params: { reason: 'AADHAAR_NOT_ACCEPTED' }, message: 'must not hold an Aadhaar number' }
+const AADHAAR = rule('AADHAAR_NOT_ACCEPTED', 'must not contain an Aadhaar number')
 
 /** One trimmed printable line: no control characters, no lone surrogates, no outer white space, no Aadhaar number. */
 export function line(maximum = 200) {
@@ -11,10 +13,10 @@ export function line(maximum = 200) {
     .string()
     .min(1)
     .max(maximum)
-    .refine((text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text, {
-      params: { reason: 'FORMAT' },
-      message: 'must be one line of printable text',
-    })
+    .refine(
+      (text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text,
+      rule('FORMAT', 'must be one line of printable text'),
+    )
     .refine((text) => !holdsAadhaar(text), AADHAAR)
 }
 
@@ -30,14 +32,14 @@ const GSTIN_RULES: Record<GstinReason, string> = {
 
 /** A written identifier, normalised; a fault names the rule it breaks. */
 export function identifier(
-  validate: (input: string) => { valid: true; value: string } | { valid: false; value: string; reason: string },
+  validate: (input: string) => { valid: true; value: string } | { valid: false; value: string; reason: FieldCode },
   rules: Readonly<Record<string, string>> = {},
 ) {
   return z.string().transform((input, ctx) => {
     const result = validate(input)
     if (result.valid) return result.value
     const message = rules[result.reason] ?? `is not valid: ${result.reason}`
-    ctx.addIssue({ code: 'custom', message, params: { reason: result.reason } })
+    ctx.addIssue({ code: 'custom', ...rule(result.reason, message) })
     return z.NEVER
   })
 }
@@ -48,7 +50,7 @@ export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' }
 /** A calendar day in India. */
 export const day = z
   .string()
-  .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD', abort: true })
+  .refine(isDay, { ...rule('FORMAT', 'must be a date YYYY-MM-DD'), abort: true })
   .meta({ id: 'Day', description: 'YYYY-MM-DD', example: '2026-05-01' })
 
 /** The first day of GST: no tax registration has an older document. */
@@ -58,27 +60,16 @@ const MAX_DUE_YEARS = 10
 
 /** A day that may lie in the future, within the years in which a document can become due. */
 export const dueDay = day
-  .refine((text) => text >= FIRST_GST_DAY, {
-    params: { reason: 'TOO_EARLY' },
-    message: `must not be before ${FIRST_GST_DAY}`,
-    abort: true,
-  })
+  .refine((text) => text >= FIRST_GST_DAY, { ...rule('TOO_EARLY', `must not be before ${FIRST_GST_DAY}`), abort: true })
   .refine((text) => text <= yearsAfter(indianDay(Date.now()), MAX_DUE_YEARS), {
-    params: { reason: 'TOO_LATE' },
-    message: `must be at most ${MAX_DUE_YEARS} years after today`,
+    ...rule('TOO_LATE', `must be at most ${MAX_DUE_YEARS} years after today`),
     abort: true,
   })
 
 /** A day since GST began that is not after today in India. */
 export const pastDay = day
-  .refine((text) => text >= FIRST_GST_DAY, {
-    params: { reason: 'TOO_EARLY' },
-    message: `must not be before ${FIRST_GST_DAY}`,
-  })
-  .refine((text) => text <= indianDay(Date.now()), {
-    params: { reason: 'IN_FUTURE' },
-    message: 'must not be after today in India',
-  })
+  .refine((text) => text >= FIRST_GST_DAY, rule('TOO_EARLY', `must not be before ${FIRST_GST_DAY}`))
+  .refine((text) => text <= indianDay(Date.now()), rule('TOO_LATE', 'must not be after today in India'))
 
 /** Adds an issue if a document is due before its date, or more than ten years after it. */
 export function checkDueDate(
@@ -88,10 +79,10 @@ export function checkDueDate(
   if (dueDate === undefined) return
   const issue = { code: 'custom' as const, path: ['dueDate'] }
   if (dueDate < documentDate) {
-    ctx.addIssue({ ...issue, params: { reason: 'TOO_EARLY' }, message: 'must not be before documentDate' })
+    ctx.addIssue({ ...issue, ...rule('TOO_EARLY', 'must not be before documentDate') })
   } else if (dueDate > yearsAfter(documentDate, MAX_DUE_YEARS)) {
     const message = `must be at most ${MAX_DUE_YEARS} years after documentDate`
-    ctx.addIssue({ ...issue, params: { reason: 'TOO_LATE' }, message })
+    ctx.addIssue({ ...issue, ...rule('TOO_LATE', message) })
   }
 }
 
@@ -106,16 +97,9 @@ const AMOUNT_MAX = 1e13
 /** Rupees above zero with at most two decimals. */
 export const amountInr = z
   .number()
-  .refine((value) => value > 0, { params: { reason: 'NOT_POSITIVE' }, message: 'must be greater than 0', abort: true })
-  .refine((value) => value <= AMOUNT_MAX, {
-    params: { reason: 'TOO_LARGE' },
-    message: 'must be at most 1e13',
-    abort: true,
-  })
-  .refine((value) => parsePaise(value) !== undefined, {
-    params: { reason: 'TOO_MANY_DECIMALS' },
-    message: 'must have at most two decimals',
-  })
+  .refine((value) => value > 0, { ...rule('TOO_SMALL', 'must be greater than 0'), abort: true })
+  .refine((value) => value <= AMOUNT_MAX, { ...rule('TOO_LARGE', 'must be at most 1e13'), abort: true })
+  .refine((value) => parsePaise(value) !== undefined, rule('TOO_MANY_DECIMALS', 'must have at most two decimals'))
   .meta({ id: 'AmountInr', description: 'rupees' })
 
 /** A SHA-256 in hex. */

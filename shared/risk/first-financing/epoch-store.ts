@@ -41,7 +41,7 @@ export async function requireLiveEpochs(tx: Knex, env: ApiEnv, given: RequestFin
   const live = (await listLiveEpochs(tx, env)).map(({ epoch }) => epoch)
   const stated = given.map(({ epoch }) => epoch)
   if (live.length === stated.length && live.every((epoch) => stated.includes(epoch))) return
-  const message = `fingerprints are needed under epochs ${live.join(', ')}, and under no other`
+  const message = `fingerprints must be of the epochs ${live.join(', ')} and of no others`
   throw new ValidationError(message, [{ path: 'fingerprints', code: 'EPOCHS', message }])
 }
 

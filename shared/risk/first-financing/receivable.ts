@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ApiEnv } from '../../environment.ts'
+import { rule } from '../../validation.ts'
 import { amountInr, gstin, pastDay } from '../evidence/values.ts'
 import { financialYear } from '../identifiers/financial-year.ts'
 import { parsePaise } from '../packs/money.ts'
@@ -28,8 +29,8 @@ export function checkParties(
   ctx: z.core.$RefinementCtx,
 ): void {
   if (supplierGstin !== buyerGstin) return
-  const message = 'is the same registration as supplierGstin'
-  ctx.addIssue({ code: 'custom', path: ['buyerGstin'], message, params: { reason: 'DUPLICATE_ROLE' } })
+  const message = 'must differ from supplierGstin'
+  ctx.addIssue({ code: 'custom', path: ['buyerGstin'], ...rule('DUPLICATE_ROLE', message) })
 }
 
 /** Adds an issue if the parties are one registration, or the stated financial year is not the date's. */
@@ -42,8 +43,7 @@ export function checkReceivable(
   ctx.addIssue({
     code: 'custom',
     path: ['financialYear'],
-    message: 'is not the year of documentDate',
-    params: { reason: 'NOT_OF_DATE' },
+    ...rule('NOT_OF_DATE', 'must be the financial year of documentDate'),
   })
 }
 

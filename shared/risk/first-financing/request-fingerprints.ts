@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rule } from '../../validation.ts'
 import { sha256Hex } from '../evidence/values.ts'
 import { type FinancingKeys, type Fingerprint, receivableFingerprints, soughtFingerprints } from './fingerprint.ts'
 import { identityOf, type ReceivableFields } from './receivable.ts'
@@ -11,10 +12,10 @@ export const requestFingerprints = z
   .array(z.strictObject({ epoch: z.int().min(2), rf1: sha256Hex, rf2: sha256Hex, rf3: sha256Hex }))
   .min(1)
   .max(MAX_EPOCHS)
-  .refine((given) => new Set(given.map(({ epoch }) => epoch)).size === given.length, {
-    params: { reason: 'DUPLICATE' },
-    message: 'names an epoch twice',
-  })
+  .refine(
+    (given) => new Set(given.map(({ epoch }) => epoch)).size === given.length,
+    rule('DUPLICATE', 'must not name an epoch twice'),
+  )
   .meta({ id: 'ReceivableFingerprints' })
 
 export type RequestFingerprints = z.output<typeof requestFingerprints>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rule } from '../../validation.ts'
 import { amountInr, checkDueDate, dueDay, line, pastDay, sha256Hex } from '../evidence/values.ts'
 import { checkReceivable, ReceivableFields, receivableShape } from './receivable.ts'
 import { type ReceivableInput, requestFingerprints } from './request-fingerprints.ts'
@@ -76,18 +77,14 @@ export const BlindAbsenceBody = z.strictObject({ fingerprints: requestFingerprin
 export const EvaluationBody = z.strictObject({
   epoch: z.int().min(2),
   blinded: z
-    .array(z.string().refine((text) => /^[0-9a-f]{64}$/.test(text), point('must be 64 lower-case hex characters')))
-    .refine((elements) => elements.length > 0, point('must hold at least one element'))
-    .refine((elements) => elements.length <= MAX_ELEMENTS, {
-      params: { reason: 'TOO_MANY' },
-      message: `must hold at most ${MAX_ELEMENTS} elements`,
-    })
-    .meta({ minItems: 1, maxItems: MAX_ELEMENTS }),
+    .array(
+      z
+        .string()
+        .refine((text) => /^[0-9a-f]{64}$/.test(text), rule('POINT_INVALID', 'must be 64 lower-case hex characters')),
+    )
+    .min(1)
+    .max(MAX_ELEMENTS),
 })
-
-function point(message: string) {
-  return { params: { reason: 'POINT_INVALID' }, message }
-}
 
 /** An evaluation as its worker gets it. */
 export type EvaluationRequest = z.output<typeof EvaluationBody>

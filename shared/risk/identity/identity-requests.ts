@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rule } from '../../validation.ts'
 import { line, sha256Hex } from '../evidence/values.ts'
 import { validatePan } from '../identifiers/pan.ts'
 
@@ -30,7 +31,7 @@ const RegistryMethod = z
     const isValid = registry === 'PAN' ? validatePan(identifier).valid : /^\d{14}$/.test(identifier)
     if (isValid) return
     const message = registry === 'PAN' ? 'must be a PAN' : 'must be 14 digits'
-    ctx.addIssue({ code: 'custom', path: ['identifier'], message, params: { reason: 'FORMAT' } })
+    ctx.addIssue({ code: 'custom', path: ['identifier'], ...rule('FORMAT', message) })
   })
 
 export const IdentityVerificationBody = z.discriminatedUnion('method', [

@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { importJWK, type JWK } from 'jose'
 import { z } from 'zod'
+import type { FieldCode } from '../../field-codes.ts'
+import { rule } from '../../validation.ts'
 import { line } from '../evidence/values.ts'
 
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/
@@ -17,15 +19,12 @@ const PublicJwk = z.strictObject({
   alg: z.string().max(10).optional(),
 })
 
-const httpsUrl = line(500).refine((text) => URL.parse(text)?.protocol === 'https:', {
-  params: { reason: 'FORMAT' },
-  message: 'must be a URL with https',
-})
+const httpsUrl = line(500).refine(
+  (text) => URL.parse(text)?.protocol === 'https:',
+  rule('FORMAT', 'must be a URL with https'),
+)
 
-const certificate = z
-  .string()
-  .max(10_000)
-  .refine(isCertificate, { params: { reason: 'FORMAT' }, message: 'must be a certificate in PEM' })
+const certificate = z.string().max(10_000).refine(isCertificate, rule('FORMAT', 'must be a certificate in PEM'))
 
 function isCertificate(pem: string): boolean {
   try {
@@ -46,10 +45,10 @@ export const IssuerBody = z
     assurance: z.enum(['HIGH', 'SUBSTANTIAL']).default('SUBSTANTIAL'),
   })
   .superRefine(({ jwks, caCertificates, issuerMetadata }, ctx) => {
-    const fault = (path: (string | number)[], reason: string, message: string) =>
-      ctx.addIssue({ code: 'custom', path, message, params: { reason } })
+    const fault = (path: (string | number)[], code: FieldCode, message: string) =>
+      ctx.addIssue({ code: 'custom', path, ...rule(code, message) })
     if (!jwks && !caCertificates && !issuerMetadata) {
-      fault(['jwks'], 'REQUIRED', 'one of jwks, caCertificates and issuerMetadata is required')
+      fault(['jwks'], 'REQUIRED', 'or caCertificates or issuerMetadata is required')
     }
   })
 

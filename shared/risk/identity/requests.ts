@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { rule } from '../../validation.ts'
 import { PresentationQuery, QUERY_TEMPLATES } from '../credentials/query.ts'
 import { line } from '../evidence/values.ts'
 import { RESPONSE_MODES } from './presentation.ts'
 import type { IdentityState } from './subject.ts'
 
-const httpsUrl = line(2_000).refine((text) => URL.parse(text)?.protocol === 'https:', {
-  params: { reason: 'FORMAT' },
-  message: 'must be a URL with https',
-})
+const httpsUrl = line(2_000).refine(
+  (text) => URL.parse(text)?.protocol === 'https:',
+  rule('FORMAT', 'must be a URL with https'),
+)
 
 export const PresentationBody = z
   .strictObject({
@@ -22,11 +23,11 @@ export const PresentationBody = z
   })
   .superRefine(({ query, template }, ctx) => {
     if ((query === undefined) !== (template === undefined)) return
-    const [message, reason] =
+    const broken =
       query === undefined
-        ? ['one of query and template is required', 'REQUIRED']
-        : ['must not be given together with template', 'NOT_TOGETHER']
-    ctx.addIssue({ code: 'custom', path: ['query'], message, params: { reason } })
+        ? rule('REQUIRED', 'or template is required')
+        : rule('NOT_TOGETHER', 'must not be given together with template')
+    ctx.addIssue({ code: 'custom', path: ['query'], ...broken })
   })
   .transform(({ query, template, ...rest }) => ({
     ...rest,

@@ -25,7 +25,7 @@ const MAX_CLOCK_SKEW_MS = 5 * 60_000
 /** @throws ValidationError if `at` lies in the future */
 export function refuseFuture(at: string, nowMs: number): void {
   if (Date.parse(at) <= nowMs + MAX_CLOCK_SKEW_MS) return
-  throw validationError([{ path: 'at', code: 'IN_FUTURE', message: 'at lies in the future' }])
+  throw validationError([{ path: 'at', code: 'TOO_LATE', message: 'at must not be in the future' }])
 }
 
 /** Runs the job that records an acceptance. @throws ValidationError if `at` lies in the future */

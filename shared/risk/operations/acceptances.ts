@@ -2,6 +2,7 @@ import { randomBytes, randomInt, randomUUID, timingSafeEqual } from 'node:crypto
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError, NotFoundError, RateLimitedError } from '../../errors.ts'
+import type { FieldCode } from '../../field-codes.ts'
 import type { Owner } from '../../jobs/job.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
@@ -110,7 +111,7 @@ export async function acceptTransfer(
   return { registration }
 }
 
-function conflict(path: string, code: string, message: string) {
+function conflict(path: string, code: FieldCode, message: string) {
   return { refusal: new ConflictError(message, [{ path, code, message }]) }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError, NotFoundError } from '../../errors.ts'
+import type { FieldCode } from '../../field-codes.ts'
 import type { Owner } from '../../jobs/job.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
@@ -68,7 +69,7 @@ export async function disputeRegistration(
   return { dispute: { ...dispute, state: 'OPEN' } }
 }
 
-function conflict(path: string, code: string, message: string) {
+function conflict(path: string, code: FieldCode, message: string) {
   return { refusal: new ConflictError(message, [{ path, code, message }]) }
 }
 

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { identityRequested } from '../../contracts/worker-messages.ts'
 import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, NotFoundError, RateLimitedError } from '../../errors.ts'
+import type { FieldCode } from '../../field-codes.ts'
 import type { Owner } from '../../jobs/job.ts'
 import { type BeforeJob, type JobContext, runJob } from '../../jobs/operations/jobs.ts'
 import type { Outbox } from '../../platform/broker/outbox.ts'
@@ -77,7 +78,7 @@ export async function findingOfPresentation(
 ): Promise<Found> {
   const presentation = await findPresentation(db, owner, presentationId)
   if (!presentation) throw new NotFoundError('there is no such presentation')
-  const refuse = (code: string, message: string) =>
+  const refuse = (code: FieldCode, message: string) =>
     new ConflictError(message, [{ path: 'presentationId', code, message }])
   if (presentation.state !== 'VERIFIED') throw refuse(presentation.state, `the presentation is ${presentation.state}`)
   if (presentation.subjectId !== null && presentation.subjectId !== subjectId) {

@@ -3,7 +3,13 @@ import type { JWK } from 'jose'
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, type FieldError, ValidationError } from '../../errors.ts'
-import { checkUrl, compilePolicy, type TargetPolicy, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import {
+  checkUrl,
+  compilePolicy,
+  type TargetPolicy,
+  targetCode,
+  targetProblemTexts,
+} from '../../platform/http/target-policy.ts'
 import type { Config } from '../../platform/process/config.ts'
 import { toMillis } from '../../time.ts'
 import type { TrustedIssuer } from '../credentials/trusted-issuer.ts'
@@ -75,8 +81,7 @@ export function issuerFaults(
   const faults = targets.flatMap(({ path, url }): FieldError[] => {
     const result = checkUrl(url, policy)
     if (result.ok) return []
-    const code = result.reason.toUpperCase().replaceAll('-', '_')
-    return [{ path, code, message: `${path} ${targetProblemTexts[result.reason]}` }]
+    return [{ path, code: targetCode(result.reason), message: `${path} ${targetProblemTexts[result.reason]}` }]
   })
   if (organisationId !== null && assurance === 'HIGH') {
     const message = 'assurance must be SUBSTANTIAL: only the operator of this installation states HIGH'

@@ -26,7 +26,7 @@ export async function recordConsent(
   const ends = new Date(expiresAt)
   if (ends.getTime() <= toMillis(deps.now())) {
     const message = 'expiresAt must be in the future'
-    throw new ValidationError(message, [{ path: 'expiresAt', code: 'PAST', message }])
+    throw new ValidationError(message, [{ path: 'expiresAt', code: 'TOO_EARLY', message }])
   }
   const subject = await unsealSubject(tx, owner, subjectId)
   if (subject.state === 'REVOKED') {

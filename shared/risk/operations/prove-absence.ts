@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { ConflictError, NotFoundError } from '../../errors.ts'
+import type { FieldCode } from '../../field-codes.ts'
 import type { Owner } from '../../jobs/job.ts'
 import type { Fingerprint } from '../first-financing/fingerprint.ts'
 import { findLatestSnapshot, findSnapshot, type Snapshot } from '../first-financing/snapshot-store.ts'
@@ -99,6 +100,6 @@ async function snapshotOf(
   return (await findLatestSnapshot(tx, env, epoch)) ?? (await snapshotRegistrations(tx, env, epoch, deps))
 }
 
-function conflict(path: string, code: string, message: string) {
+function conflict(path: string, code: FieldCode, message: string) {
   return { refusal: new ConflictError(message, [{ path, code, message }]) }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { canonicalize } from '../../canonical/jcs.ts'
 import { ConflictError } from '../../errors.ts'
+import type { FieldCode } from '../../field-codes.ts'
 import type { Owner } from '../../jobs/job.ts'
 import { recordEvent } from '../../webhooks/events/store.ts'
 import {
@@ -51,7 +52,9 @@ export async function recordAcceptance(
   await lockReceivable(tx, owner, receivableRef)
   const at = new Date(body.at).toISOString()
   const { before, after } = await neighbouringActions(tx, owner, receivableRef, at)
-  if (!mayFollow(before, action)) return conflict('action', before ?? '', `${action} does not follow ${before}`)
+  if (before !== null && !mayFollow(before, action)) {
+    return conflict('action', before, `${action} does not follow ${before}`)
+  }
   if (after !== null && !mayFollow(action, after)) {
     return conflict('at', after, `${after}, which is recorded with a later time, does not follow ${action}`)
   }
@@ -137,6 +140,6 @@ async function notify(
   }
 }
 
-function conflict(path: string, code: string, message: string) {
+function conflict(path: string, code: FieldCode, message: string) {
   return { refusal: new ConflictError(message, [{ path, code, message }]) }
 }

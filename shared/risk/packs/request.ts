@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { FieldError } from '../../errors.ts'
+import { checkValue, fieldErrors, rule } from '../../validation.ts'
 import { type GstinOptions, validateGstin } from '../identifiers/gstin.ts'
 import { isDay, parsePaise } from './money.ts'
 import { TOKEN_MAX_BYTES, TOKENS_MAX_COUNT } from './signals/e-invoice-token.ts'
@@ -48,7 +49,10 @@ function line(maximum: number) {
     .string()
     .min(1)
     .max(maximum)
-    .refine((text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text, { params: { reason: 'FORMAT' } })
+    .refine(
+      (text) => /^[^\p{C}]+$/u.test(text) && text.trim() === text,
+      rule('FORMAT', 'must be one line of printable text'),
+    )
 }
 
 /** A consent handle travels in a header: visible ASCII alone can be sent. */
@@ -56,37 +60,24 @@ const handle = z
   .string()
   .min(1)
   .max(200)
-  .refine((text) => /^[!-~]*$/.test(text), {
-    params: { reason: 'FORMAT' },
-    message: 'must be visible ASCII characters',
-  })
+  .refine((text) => /^[!-~]*$/.test(text), rule('FORMAT', 'must be visible ASCII characters'))
 
 const amount = z
   .number()
-  .refine((value) => value > 0, { params: { reason: 'NOT_POSITIVE' }, message: 'must be greater than 0', abort: true })
-  .refine((value) => value <= AMOUNT_MAX, {
-    params: { reason: 'TOO_LARGE' },
-    message: 'must be at most 1e13',
-    abort: true,
-  })
-  .refine((value) => parsePaise(value) !== undefined, {
-    params: { reason: 'TOO_MANY_DECIMALS' },
-    message: 'must have at most two decimals',
-  })
+  .refine((value) => value > 0, { ...rule('TOO_SMALL', 'must be greater than 0'), abort: true })
+  .refine((value) => value <= AMOUNT_MAX, { ...rule('TOO_LARGE', 'must be at most 1e13'), abort: true })
+  .refine((value) => parsePaise(value) !== undefined, rule('TOO_MANY_DECIMALS', 'must have at most two decimals'))
 
 const eInvoiceToken = z
   .string()
   .min(1)
-  .refine((token) => Buffer.byteLength(token) <= TOKEN_MAX_BYTES, {
-    params: { reason: 'TOO_LARGE' },
-    message: 'must be at most 64 KiB',
-  })
+  .refine((token) => Buffer.byteLength(token) <= TOKEN_MAX_BYTES, rule('TOO_LARGE', 'must be at most 64 KiB'))
 
 function gstin(options: GstinOptions) {
   return z.string().superRefine((value, ctx) => {
     const result = validateGstin(value, options)
     if (result.valid) return
-    ctx.addIssue({ code: 'custom', message: GSTIN_MESSAGES[result.reason], params: { reason: result.reason } })
+    ctx.addIssue({ code: 'custom', ...rule(result.reason, GSTIN_MESSAGES[result.reason]) })
   })
 }
 
@@ -102,7 +93,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
     poNumber: line(100).optional().describe('the order is recorded, and matched exactly'),
     poDate: z
       .string()
-      .refine(isDay, { params: { reason: 'FORMAT' }, message: 'must be a date YYYY-MM-DD' })
+      .refine(isDay, rule('FORMAT', 'must be a date YYYY-MM-DD'))
       .optional()
       .describe('YYYY-MM-DD; no signal uses it'),
     subcontractValue: amount.optional().describe('rupees; capacity of the subcontractor, poValue when absent'),
@@ -128,9 +119,9 @@ export function parsePackRequest(
   body: unknown,
   options: GstinOptions = {},
 ): { ok: true; request: PackRequest } | { ok: false; errors: FieldError[] } {
-  const parsed = packRequestSchema(options).safeParse(body)
-  if (!parsed.success) return { ok: false, errors: parsed.error.issues.flatMap((issue) => fieldErrors(issue, body)) }
-  const request = { ...parsed.data }
+  const checked = checkValue(packRequestSchema(options), body)
+  if (!checked.ok) return { ok: false, errors: fieldErrors(checked.faults, 'the body') }
+  const request = { ...checked.value }
   for (const role of ROLES) request[role] = validateGstin(request[role], options).value
   const errors = duplicateRoles(request)
   return errors.length > 0 ? { ok: false, errors } : { ok: true, request }
@@ -141,63 +132,10 @@ export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODU
   return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
 }
 
-/** Unknown members that an error lists. */
-const MAX_LISTED = 100
-
 function duplicateRoles(request: PackRequest): FieldError[] {
   return ROLES.flatMap((role, index) => {
     const earlier = ROLES.slice(0, index).find((other) => request[other] === request[role])
     if (!earlier) return []
     return [{ path: role, code: 'DUPLICATE_ROLE', message: `${role} is the same registration as ${earlier}` }]
   })
-}
-
-function fieldErrors(issue: z.core.$ZodIssue, body: unknown): FieldError[] {
-  const path = pathText(issue.path)
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, MAX_LISTED).map((key) => {
-      const member = pathText([...issue.path, key])
-      return { path: member, code: 'UNKNOWN_FIELD', message: `${member} is not a member of this request` }
-    })
-  }
-  const name = path || 'the body'
-  if (isAbsent(issue, body)) return [{ path, code: 'REQUIRED', message: `${name} is required` }]
-  return [{ path, code: reasonOf(issue), message: `${name} ${messageOf(issue)}` }]
-}
-
-function reasonOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'custom') {
-    const reason: unknown = issue.params?.reason
-    return typeof reason === 'string' ? reason : 'INVALID'
-  }
-  if (issue.code === 'invalid_type') return 'TYPE'
-  if (issue.code === 'invalid_value') return 'UNKNOWN_VALUE'
-  if (issue.code === 'too_big') return 'TOO_LARGE'
-  return issue.code === 'too_small' ? 'TOO_SMALL' : 'INVALID'
-}
-
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'custom')
-    return issue.message === 'Invalid input' ? 'must be one line of printable text' : issue.message
-  if (issue.code === 'invalid_type') return `must be of type ${issue.expected}`
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`
-  if (issue.code === 'too_big') return `must have at most ${issue.maximum} elements or characters`
-  return issue.code === 'too_small' ? 'must not be empty' : 'is not valid'
-}
-
-// Zod reports an absent member like one of the wrong type or value: only the body itself tells them apart.
-function isAbsent(issue: z.core.$ZodIssue, body: unknown): boolean {
-  if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') return false
-  let value = body
-  for (const key of issue.path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return true
-    value = Reflect.get(value, key)
-  }
-  return value === undefined
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
-    .join('')
 }

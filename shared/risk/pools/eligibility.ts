@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { FieldCode } from '../../field-codes.ts'
+import { rule } from '../../validation.ts'
 import { line } from '../evidence/values.ts'
 import { parsePaise } from '../packs/money.ts'
 import type { PoolFact } from './facts.ts'
@@ -24,11 +26,14 @@ const EligibilityRule = z
     value: z.union([Value, z.array(Value).min(1).max(MAX_LIST)]),
   })
   .superRefine(({ field, op, value }, ctx) => {
-    const refuse = (path: string, reason: string, message: string) =>
-      ctx.addIssue({ code: 'custom', path: [path], message, params: { reason } })
-    if ((op === 'le' || op === 'ge') && !isNumeric(field)) refuse('op', 'FORMAT', `${field} has no order`)
-    if ((op === 'in') !== Array.isArray(value)) refuse('value', 'FORMAT', 'a list belongs to op in, and to no other')
-    else if (![value].flat().every((one) => fits(field, one))) refuse('value', 'FORMAT', `value is none of ${field}`)
+    const refuse = (path: string, code: FieldCode, message: string) =>
+      ctx.addIssue({ code: 'custom', path: [path], ...rule(code, message) })
+    if ((op === 'le' || op === 'ge') && !isNumeric(field))
+      refuse('op', 'FORMAT', `must be eq, ne or in, because ${field} has no order`)
+    if ((op === 'in') !== Array.isArray(value))
+      refuse('value', 'FORMAT', 'must be an array if op is in, and a single value otherwise')
+    else if (![value].flat().every((one) => fits(field, one)))
+      refuse('value', 'FORMAT', `must be of the type of ${field}`)
   })
   .meta({ id: 'EligibilityRule' })
 
@@ -43,8 +48,8 @@ export const EligibilityRules = z
     const ids = rules.map(({ id }) => id)
     const at = ids.findIndex((id, index) => ids.indexOf(id) < index)
     if (at >= 0) {
-      const message = 'another rule has this id'
-      ctx.addIssue({ code: 'custom', path: [at, 'id'], message, params: { reason: 'DUPLICATE' } })
+      const message = 'must differ from the ids of the other rules'
+      ctx.addIssue({ code: 'custom', path: [at, 'id'], ...rule('DUPLICATE', message) })
     }
   })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rule } from '../../validation.ts'
 import { amountInr, day, identifier, line, sha256Hex } from '../evidence/values.ts'
 import { validateEbrcNumber, validateIec } from '../identifiers/trade-codes.ts'
 
@@ -27,10 +28,10 @@ export const DocumentBody = z.strictObject({
   sha256: sha256Hex.meta({ description: 'SHA-256 of the file, computed by its holder' }),
   metadata: z
     .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/), line())
-    .refine((value) => Object.keys(value).length <= MAX_METADATA, {
-      params: { reason: 'TOO_MANY' },
-      message: `has more than ${MAX_METADATA} members`,
-    })
+    .refine(
+      (value) => Object.keys(value).length <= MAX_METADATA,
+      rule('TOO_MANY', `must have at most ${MAX_METADATA} members`),
+    )
     .optional()
     .meta({
       description: 'kept sealed; only commitments to it are anchored. invoiceNumber is compared with the shipping bill',
@@ -60,12 +61,12 @@ const portCode = z.string().regex(/^IN[A-Z]{3}[0-9]$/, 'must be IN, three letter
 /** A foreign amount: at most four decimals, as some currencies have. */
 const foreignAmount = z
   .number()
-  .refine((value) => value > 0, { params: { reason: 'NOT_POSITIVE' }, message: 'must be greater than 0', abort: true })
-  .refine((value) => value <= 1e13, { params: { reason: 'TOO_LARGE' }, message: 'must be at most 1e13', abort: true })
-  .refine((value) => /^[0-9]+(?:\.[0-9]{1,4})?$/.test(String(value)), {
-    params: { reason: 'TOO_MANY_DECIMALS' },
-    message: 'must have at most four decimals',
-  })
+  .refine((value) => value > 0, { ...rule('TOO_SMALL', 'must be greater than 0'), abort: true })
+  .refine((value) => value <= 1e13, { ...rule('TOO_LARGE', 'must be at most 1e13'), abort: true })
+  .refine(
+    (value) => /^[0-9]+(?:\.[0-9]{1,4})?$/.test(String(value)),
+    rule('TOO_MANY_DECIMALS', 'must have at most four decimals'),
+  )
 
 export const EbrcBody = z.strictObject({
   iec,
@@ -96,10 +97,7 @@ function ids(minimum: number) {
     .array(z.string().min(1).max(300))
     .min(minimum)
     .max(MAX_DOCUMENTS)
-    .refine((list) => new Set(list).size === list.length, {
-      params: { reason: 'DUPLICATE' },
-      message: 'names one twice',
-    })
+    .refine((list) => new Set(list).size === list.length, rule('DUPLICATE', 'must not name an id twice'))
 }
 
 export const TradePackBody = z.strictObject({

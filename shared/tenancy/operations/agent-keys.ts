@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, type FieldError, NotFoundError, ValidationError } from '../../errors.ts'
+import type { FieldCode } from '../../field-codes.ts'
 import { insertAudit } from '../accounts/audit-store.ts'
 import { lockOrganisation } from '../accounts/store.ts'
 import { type Actor, auditedActor } from '../actor.ts'
@@ -92,7 +93,7 @@ function scopeErrors(scopes: readonly string[], maker: Maker, input: AgentKeyInp
   const grantable = grantableScopes(maker.scopes, maker.env)
   const errors = scopes
     .filter((scope) => !grantable.has(scope))
-    .map((scope) => fault('scopes', 'NOT_GRANTABLE', `scopes must not hold ${scope.replace(/[^\x21-\x7e]/g, '?')}`))
+    .map((scope) => fault('scopes', 'NOT_PERMITTED', `scopes must not hold ${scope.replace(/[^\x21-\x7e]/g, '?')}`))
   if (!scopes.includes('agents:invoke')) errors.push(fault('scopes', 'REQUIRED', 'scopes must hold agents:invoke'))
   const watches = scopes.some((scope) => scope.startsWith('monitoring:'))
   if (watches && (input.projects ?? []).length === 0) {
@@ -105,14 +106,14 @@ function lifeErrors({ env, expiresAt }: AgentKeyInput, maker: Maker, now: number
   const errors: FieldError[] = []
   if (env !== undefined && env !== maker.env) errors.push(fault('env', 'NOT_PERMITTED', `env must be ${maker.env}`))
   const expires = expiresAt === undefined ? now + DAY_MS : Date.parse(expiresAt)
-  if (expires <= now) errors.push(fault('expiresAt', 'PAST', 'expiresAt must be in the future'))
+  if (expires <= now) errors.push(fault('expiresAt', 'TOO_EARLY', 'expiresAt must be in the future'))
   if (expires > now + MAX_DAYS * DAY_MS) {
     errors.push(fault('expiresAt', 'TOO_LATE', `expiresAt must be within ${MAX_DAYS} days`))
   }
   return errors
 }
 
-function fault(path: string, code: string, message: string): FieldError {
+function fault(path: string, code: FieldCode, message: string): FieldError {
   return { path, code, message }
 }
 

@@ -67,7 +67,7 @@ async function publishedSize(db: Knex, env: ApiEnv, name: string, wanted: number
 
 /** One input that no tree has. */
 export function rangeError(path: string, message: string): ValidationError {
-  return new ValidationError(message, [{ path, code: 'RANGE', message }])
+  return new ValidationError(message, [{ path, code: 'OUT_OF_RANGE', message }])
 }
 
 /**

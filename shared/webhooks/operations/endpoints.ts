@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { ConflictError, ValidationError } from '../../errors.ts'
 import type { Enqueue } from '../../platform/broker/outbox.ts'
-import { checkTarget, type Resolve, targetProblemTexts } from '../../platform/http/target-policy.ts'
+import { type Resolve, checkTarget, targetCode, targetProblemTexts } from '../../platform/http/target-policy.ts'
 import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { lockOrganisation } from '../../tenancy/accounts/store.ts'
@@ -172,6 +172,5 @@ export async function urlRefusal(
   )
   if (result.ok || (result.reason === 'unresolvable' && env === 'SANDBOX')) return null
   const message = `url ${targetProblemTexts[result.reason]}`
-  const code = result.reason.toUpperCase().replaceAll('-', '_')
-  return new ValidationError(message, [{ path: 'url', code, message }])
+  return new ValidationError(message, [{ path: 'url', code: targetCode(result.reason), message }])
 }

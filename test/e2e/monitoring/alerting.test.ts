@@ -133,11 +133,11 @@ test('what people do about an incident is in its timeline, and refused where it 
   t.like((await act('unack')).json, { state: 'alerting', ack: null })
   t.is((await act('note', { text: 'disk full' })).status, 200)
   t.is((await act('report', { text: 'It was the disk.' })).json.report, 'It was the disk.')
-  t.deepEqual((await act('note', { text: '' })).json, { error: 'json validation error: text has unexpected value' })
-  t.deepEqual((await act('note', {})).json, { error: 'json validation error: text is missing' })
-  t.deepEqual((await act('ack', { bye: 1 })).json, { error: 'json validation error: bye is not known' })
+  t.deepEqual((await act('note', { text: '' })).json, { error: 'json validation error: text must not be empty' })
+  t.deepEqual((await act('note', {})).json, { error: 'json validation error: text is required' })
+  t.deepEqual((await act('ack', { bye: 1 })).json, { error: 'json validation error: bye is not a known member' })
   t.deepEqual((await act('assign', { to: 'nobody@example.org' })).json, {
-    error: 'json validation error: to has unexpected value',
+    error: 'json validation error: to must be the address of a member',
   })
   const { db } = app.deps
   const to = `${randomUUID()}@example.org`
@@ -268,7 +268,10 @@ test('lists of incidents are filtered and paged; a read-only key sees less, and 
   const { next, incidents } = await list('?limit=2')
   t.is((await list(`?before=${next}`)).incidents.length, 1)
   t.is(incidents[0]?.previous, incidents[1]?.id)
-  t.is((await it.call('GET', '/incidents/?limit=101')).text, '{"error":"json validation error: limit is too large"}')
+  t.is(
+    (await it.call('GET', '/incidents/?limit=101')).text,
+    '{"error":"json validation error: limit must be between 1 and 100"}',
+  )
   t.is((await it.call('GET', '/incidents/?state=over')).status, 400)
   const reduced = (await list('', it.roKey)).incidents[0]
   t.false(JSON.stringify(reduced).includes(String(it.check.uuid)))

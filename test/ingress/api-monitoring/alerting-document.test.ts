@@ -145,7 +145,7 @@ test('one wrong policy, window or rule refuses the whole document', async (t) =>
   const ring = { uuid: router, rules: { parents: [{ check: web }] } }
   for (const [document, error] of [
     [{ policies: [{ id: 5 }] }, 'policies[0]: id is not a uuid; export with the read-write key'],
-    [{ policies: [{ id: uuid, name: 'x' }] }, 'policies[0]: json validation error: steps is missing'],
+    [{ policies: [{ id: uuid, name: 'x' }] }, 'policies[0]: json validation error: steps is required'],
     [
       { policies: [{ id: uuid, name: 'x', steps: [{ channels: foreign.phone.uuid }] }] },
       `policies[0]: invalid channel identifier: ${foreign.phone.uuid}`,
@@ -154,26 +154,26 @@ test('one wrong policy, window or rule refuses the whole document', async (t) =>
       { policies: [{ id: foreign.policy, name: 'x', steps: [{}] }] },
       'policies[0]: id cannot be used: give the policy a new uuid',
     ],
-    [{ windows: [{ id: uuid, for: 60 }] }, 'windows[0]: json validation error: match is missing'],
+    [{ windows: [{ id: uuid, for: 60 }] }, 'windows[0]: json validation error: match is required without checks'],
     [
       { windows: [{ id: uuid, for: 60, checks: [foreign.web] }] },
       `windows[0]: invalid check identifier: ${foreign.web}`,
     ],
     [{ windows: {} }, 'windows is not an array of objects'],
-    [{ checks: [{ uuid: web, rules: 5 }] }, 'checks[0]: json validation error: rules is not an object'],
+    [{ checks: [{ uuid: web, rules: 5 }] }, 'checks[0]: json validation error: rules must be an object'],
     [
       { checks: [{ uuid: web, rules: { policy: foreign.policy } }] },
-      'checks[0]: json validation error: rules.policy has unexpected value',
+      'checks[0]: json validation error: rules.policy must be the id of a policy of the project',
     ],
     [
       { checks: [{ uuid: web, rules: { ping_auth: { mode: 'bearer', secret: 'x' } } }] },
-      'checks[0]: json validation error: rules.ping_auth.secret has unexpected value',
+      'checks[0]: json validation error: rules.ping_auth.secret must be an exported ping secret',
     ],
     [
       { checks: [{ uuid: web, rules: { parents: [{ check: foreign.web }] } }] },
       `checks: invalid check identifier: ${foreign.web}`,
     ],
-    [{ checks: [ring] }, 'checks: json validation error: rules.parents make a cycle: router > web > router'],
+    [{ checks: [ring] }, 'checks: json validation error: rules.parents must not make a cycle: router > web > router'],
   ] as const) {
     const answer = await post('import?apply=1', document)
     t.deepEqual([answer.status, jsonOf(answer)], [400, { error }])

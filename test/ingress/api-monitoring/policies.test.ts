@@ -73,41 +73,41 @@ test('a policy is made, read, changed member by member, reset by null, listed an
 })
 
 const refusals: readonly (readonly [unknown, string])[] = [
-  [{}, 'name is missing'],
-  [{ name: 1 }, 'name is not a string'],
-  [{ name: 'x'.repeat(101) }, 'name is too long'],
-  [{ name: 'x', match: [] }, 'match is not a string'],
-  [{ name: 'x', position: 1001 }, 'position is too large'],
-  [{ name: 'x', position: -1 }, 'position is too small'],
-  [{ name: 'x', position: '1' }, 'position is not a number'],
-  [{ name: 'x', position: 1.5 }, 'position is not a number'],
-  [{ name: 'x', when: [] }, 'when is not an object'],
-  [{ name: 'x', when: { failures: 0 } }, 'when.failures is too small'],
-  [{ name: 'x', when: { failures: 3, of: 2 } }, 'when.of is too small'],
-  [{ name: 'x', when: { downfor: 2 } }, 'when.downfor is not known'],
-  [{ name: 'x' }, 'steps is missing'],
-  [{ name: 'x', steps: {} }, 'steps is not an array'],
-  [{ name: 'x', steps: Array(11).fill({}) }, 'steps is too long'],
-  [{ name: 'x', steps: [1] }, 'steps[0] is not an object'],
-  [{ name: 'x', steps: [{}, { wait: 604_801 }] }, 'steps[1].wait is too large'],
-  [{ name: 'x', steps: [{ severity: 'bad' }] }, 'steps[0].severity has unexpected value'],
-  [{ name: 'x', steps: [{ repeat: {} }] }, 'steps[0].repeat.every is missing'],
-  [{ name: 'x', steps: [{ repeat: { every: 59 } }] }, 'steps[0].repeat.every is too small'],
+  [{}, 'name is required'],
+  [{ name: 1 }, 'name must be a string'],
+  [{ name: 'x'.repeat(101) }, 'name must have at most 100 characters'],
+  [{ name: 'x', match: [] }, 'match must be a string'],
+  [{ name: 'x', position: 1001 }, 'position must be between 0 and 1000'],
+  [{ name: 'x', position: -1 }, 'position must be between 0 and 1000'],
+  [{ name: 'x', position: '1' }, 'position must be a whole number'],
+  [{ name: 'x', position: 1.5 }, 'position must be a whole number'],
+  [{ name: 'x', when: [] }, 'when must be an object'],
+  [{ name: 'x', when: { failures: 0 } }, 'when.failures must be between 1 and 20'],
+  [{ name: 'x', when: { failures: 3, of: 2 } }, 'when.of must be between 3 and 20'],
+  [{ name: 'x', when: { downfor: 2 } }, 'when.downfor is not a known member'],
+  [{ name: 'x' }, 'steps is required'],
+  [{ name: 'x', steps: {} }, 'steps must be an array'],
+  [{ name: 'x', steps: Array(11).fill({}) }, 'steps must have at most 10 elements'],
+  [{ name: 'x', steps: [1] }, 'steps[0] must be an object'],
+  [{ name: 'x', steps: [{}, { wait: 604_801 }] }, 'steps[1].wait must be between 0 and 604800 seconds'],
+  [{ name: 'x', steps: [{ severity: 'bad' }] }, 'steps[0].severity must be one of info, warning, critical'],
+  [{ name: 'x', steps: [{ repeat: {} }] }, 'steps[0].repeat.every is required'],
+  [{ name: 'x', steps: [{ repeat: { every: 59 } }] }, 'steps[0].repeat.every must be between 60 and 604800 seconds'],
   [
     { name: 'x', steps: [{ hours: [{ every: 'never', for: 60 }] }] },
     'steps[0].hours[0].every is not a valid cron or OnCalendar expression',
   ],
-  [{ name: 'x', steps: [{ hours: [{ every: '0 8 * * *' }] }] }, 'steps[0].hours[0].for is missing'],
+  [{ name: 'x', steps: [{ hours: [{ every: '0 8 * * *' }] }] }, 'steps[0].hours[0].for is required'],
   [
     { name: 'x', steps: [{ hours: [{ every: '0 8 * * *', for: 60, tz: 'Mars' }] }] },
     'steps[0].hours[0].tz is not a valid timezone',
   ],
-  [{ name: 'x', steps: [{ reapet: {} }] }, 'steps[0].reapet is not known'],
-  [{ name: 'x', steps: [{}], group: { within: 601 } }, 'group.within is too large'],
-  [{ name: 'x', steps: [{}], flapping: { changes: 3 } }, 'flapping.within is missing'],
-  [{ name: 'x', steps: [{}], ack_timeout: 299 }, 'ack_timeout is too small'],
-  [{ name: 'x', steps: [{}], reapet: 1 }, 'reapet is not known'],
-  [{ name: 'x', reapet: 1, position: 'y', when: 7 }, 'position is not a number'],
+  [{ name: 'x', steps: [{ reapet: {} }] }, 'steps[0].reapet is not a known member'],
+  [{ name: 'x', steps: [{}], group: { within: 601 } }, 'group.within must be between 0 and 600 seconds'],
+  [{ name: 'x', steps: [{}], flapping: { changes: 3 } }, 'flapping.within is required'],
+  [{ name: 'x', steps: [{}], ack_timeout: 299 }, 'ack_timeout must be between 300 and 604800 seconds'],
+  [{ name: 'x', steps: [{}], reapet: 1 }, 'reapet is not a known member'],
+  [{ name: 'x', reapet: 1, position: 'y', when: 7 }, 'position must be a whole number'],
 ]
 
 test('the first thing that is wrong is named, in the order of the table', async (t) => {
@@ -148,9 +148,9 @@ test("a check names its policy and says how bad it is; others' policies are not 
     ...FREE,
   })
   t.deepEqual(jsonOf(await post(path, { severity: 'bad' })), {
-    error: 'json validation error: severity has unexpected value',
+    error: 'json validation error: severity must be one of info, warning, critical',
   })
-  t.deepEqual(jsonOf(await post(path, { polcy: id })), { error: 'json validation error: polcy is not known' })
+  t.deepEqual(jsonOf(await post(path, { polcy: id })), { error: 'json validation error: polcy is not a known member' })
   const foreign = jsonOf(await other.post('/policies/', { name: 'theirs', steps: [{}] }))
   t.is((await post(path, { policy: foreign.id })).status, 404)
   t.is((await call('GET', `/policies/${foreign.id}`)).status, 404)

@@ -119,13 +119,13 @@ test('what is wrong with rules is named after everything else, and nothing is st
     return jsonOf(answer).error
   }
   const at = 'json validation error: rules'
-  t.is(await wrong({ rules: 5 }), `${at} is not an object`)
-  t.is(await wrong({ rules: null }), `${at} is not an object`)
+  t.is(await wrong({ rules: 5 }), `${at} must be an object`)
+  t.is(await wrong({ rules: null }), `${at} must be an object`)
   t.is(await wrong({ rules: [], unique: 5 }), 'json validation error: unique is not an array')
-  t.is(await wrong({ rules: { severity: 'fatal', policy: 5 } }), `${at}.policy is not a string`)
-  t.is(await wrong({ rules: { severity: 'fatal' } }), `${at}.severity has unexpected value`)
-  t.is(await wrong({ rules: { run: { max: 1 } } }), `${at}.run.max is too small`)
-  t.is(await wrong({ rules: { api_key: 'x' } }), `${at}.api_key is not known`)
+  t.is(await wrong({ rules: { severity: 'fatal', policy: 5 } }), `${at}.policy must be a string`)
+  t.is(await wrong({ rules: { severity: 'fatal' } }), `${at}.severity must be one of info, warning, critical`)
+  t.is(await wrong({ rules: { run: { max: 1 } } }), `${at}.run.max must be between 60 and 31536000 seconds`)
+  t.is(await wrong({ rules: { api_key: 'x' } }), `${at}.api_key is not a known member`)
   t.is(await wrong({ rules: { parents: [{ check: 'web' }] } }), 'invalid check identifier: web')
   t.is(
     await wrong({ channels: 'nobody', rules: { parents: [{ check: 'web' }] } }),
@@ -143,6 +143,6 @@ test('what is wrong with rules is named after everything else, and nothing is st
   const one = textOf(jsonOf(await post('/v3/checks/', { name: 'one' })).uuid)
   const other = textOf(jsonOf(await post('/v3/checks/', { name: 'other', rules: { parents: [{ check: one }] } })).uuid)
   const ring = await post(`/v3/checks/${one}`, { name: 'renamed', rules: { parents: [{ check: other }] } })
-  t.like(jsonOf(ring), { error: `${at}.parents make a cycle: renamed > other > renamed` })
+  t.like(jsonOf(ring), { error: `${at}.parents must not make a cycle: renamed > other > renamed` })
   t.like(jsonOf(await call('GET', `/v3/checks/${one}`)), { name: 'one' })
 })

@@ -45,7 +45,7 @@ test('every run is a row with its outcome, its length and its deadline', async (
   t.like(jsonOf(await call('/runs/stats')), { count: 1, missed: 0, streak: 1, open: 1 })
   const first = jsonOf(await call('/runs/?limit=1'))
   t.like(jsonOf(await call(`/runs/?before=${first.next}`)), { runs: [{ rid: A }], next: null })
-  t.like(jsonOf(await call('/runs/?limit=0')), { error: 'json validation error: limit is too small' })
+  t.like(jsonOf(await call('/runs/?limit=0')), { error: 'json validation error: limit must be between 1 and 100' })
   t.like(jsonOf(await call('')), { started: true, status: 'up' })
 })
 
@@ -86,16 +86,22 @@ test('a pause gives open runs up', async (t) => {
 
 test('rules of runs and sources are checked in the order of the specification', async (t) => {
   const wrong: [object, string][] = [
-    [{ run: { max: 59 } }, 'run.max is too small'],
-    [{ run: { watch: 'all' } }, 'run.watch has unexpected value'],
-    [{ run: { open: 101 } }, 'run.open is too large'],
-    [{ run: { fail_on: ['SLOW', 'LATE'] } }, 'run.fail_on[1] has unexpected value'],
-    [{ run: { maximum: 60 } }, 'run.maximum is not known'],
-    [{ run: 1 }, 'run is not an object'],
-    [{ sources: { by: 'cookie', expect: 2 } }, 'sources.by has unexpected value'],
-    [{ sources: { by: 'query' } }, 'sources.expect is missing'],
-    [{ sources: { by: 'query', expect: ['a b'] } }, 'sources.expect[0] has unexpected value'],
-    [{ sources: { by: 'query', expect: 2, need: 3 } }, 'sources.need is too large'],
+    [{ run: { max: 59 } }, 'run.max must be between 60 and 31536000 seconds'],
+    [{ run: { watch: 'all' } }, 'run.watch must be one of last, each'],
+    [{ run: { open: 101 } }, 'run.open must be between 1 and 100'],
+    [
+      { run: { fail_on: ['SLOW', 'LATE'] } },
+      'run.fail_on[1] must be one of TOO_SHORT, TOO_OFTEN, OUTSIDE_SCHEDULE, OVERLAP, SLOW, OVERRUN, UNKNOWN',
+    ],
+    [{ run: { maximum: 60 } }, 'run.maximum is not a known member'],
+    [{ run: 1 }, 'run must be an object'],
+    [{ sources: { by: 'cookie', expect: 2 } }, 'sources.by must be one of query, header, address'],
+    [{ sources: { by: 'query' } }, 'sources.expect is required'],
+    [{ sources: { by: 'query', expect: ['a b'] } }, 'sources.expect[0] must be the name of a source'],
+    [
+      { sources: { by: 'query', expect: 2, need: 3 } },
+      'sources.need must be at most 2, the number of expected sources',
+    ],
   ]
   const { call } = await watched({})
   for (const [body, text] of wrong)

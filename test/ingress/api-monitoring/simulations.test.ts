@@ -92,7 +92,7 @@ test("what was recorded, simulated with the policy in force, gives the messages 
   t.is((await post('/api/v3/simulations/', { check: check.uuid }, other.rwKey)).status, 404)
   const wrong = await post('/api/v3/simulations/', { check: check.uuid, events: [{ at: 'soon', kind: 'fail' }] })
   t.is(wrong.status, 400)
-  t.regex(wrong.text, /json validation error: events\[0\]\.at has unexpected value/)
+  t.regex(wrong.text, /json validation error: events\[0\]\.at must be a time such as/)
   const statuses: number[] = []
   await stopRefill(db, `simulation:${project.id}`) // one comes free every ten seconds
   for (let n = 0; n < 7; n++) statuses.push((await post('/api/v3/simulations/', thought)).status)
@@ -226,8 +226,8 @@ test('a check may be described by its settings, its sources named; what is wrong
   }
   t.deepEqual(refusals, [
     '400 json validation error: timeout is too small',
-    '400 json validation error: settings has unexpected value',
-    '400 json validation error: events is missing',
-    '400 json validation error: rules.sevirity is not known',
+    '400 json validation error: settings must not be given together with check',
+    '400 json validation error: events is required with settings',
+    '400 json validation error: rules.sevirity is not a known member',
   ])
 })

@@ -202,7 +202,7 @@ test('what is said to have happened is up to five minutes ahead of our clock, an
     const last = await write(ahead(300_000))
     t.is(last.status, 201, `${what}: ${last.text}`)
     t.is(last.json.at, ahead(300_000))
-    t.like((await write(ahead(300_001))).json, { status: 400, errors: [{ path: 'at', code: 'IN_FUTURE' }] }, what)
+    t.like((await write(ahead(300_001))).json, { status: 400, errors: [{ path: 'at', code: 'TOO_LATE' }] }, what)
   }
 })
 

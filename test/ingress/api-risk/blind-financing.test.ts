@@ -128,7 +128,6 @@ test.serial('elements that are none are 400 POINT_INVALID and name themselves', 
     ['no canonical encoding', [good, 'ff'.repeat(32)], 'blinded[1]'],
     ['a wrong length', [good, good.slice(2)], 'blinded[1]'],
     ['no hex', [good.toUpperCase()], 'blinded[0]'],
-    ['an empty batch', [], 'blinded'],
   ]
   for (const [what, blinded, path] of cases) {
     const { status, json } = await evaluate(client, { epoch: 2, blinded })
@@ -137,6 +136,8 @@ test.serial('elements that are none are 400 POINT_INVALID and name themselves', 
   }
   const many = await evaluate(client, { epoch: 2, blinded: Array.from({ length: 65 }, () => good) })
   t.like(many.json.errors[0], { path: 'blinded', code: 'TOO_MANY' })
+  const none = await evaluate(client, { epoch: 2, blinded: [] })
+  t.like(none.json.errors[0], { path: 'blinded', code: 'TOO_FEW' })
   const late = await evaluate(client, { epoch: 7, blinded: [good] })
   t.is(late.status, 400)
   t.like(late.json.errors[0], { path: 'epoch', code: 'EPOCHS' })
@@ -151,8 +152,8 @@ test.serial('both forms, an epoch that is not live, one twice, and a window are 
     [{ fingerprints: [given, { ...given, epoch: 3 }] }, 'fingerprints', 'EPOCHS'],
     [{ fingerprints: [given, given] }, 'fingerprints', 'DUPLICATE'],
     [{ fingerprints: [given], window: true }, 'window', 'UNKNOWN_FIELD'],
-    [{ fingerprints: [{ ...given, rf1: 'x' }] }, 'fingerprints[0].rf1', 'INVALID_FORMAT'],
-    [{ ...receivable(), documentNumber: undefined }, 'documentNumber', 'INVALID_TYPE'],
+    [{ fingerprints: [{ ...given, rf1: 'x' }] }, 'fingerprints[0].rf1', 'FORMAT'],
+    [{ ...receivable(), documentNumber: undefined }, 'documentNumber', 'REQUIRED'],
   ]
   for (const [body, path, code] of cases) {
     const { status, json } = await check(client, body)

@@ -228,7 +228,7 @@ const faults: [string, object, string, string?][] = [
   ['a number of punctuation alone', { documentNumber: '-/-' }, 'documentNumber'],
   ['a number that is too long', { documentNumber: 'A'.repeat(17) }, 'documentNumber'],
   ['a date that does not exist', { documentDate: '2026-02-30' }, 'documentDate', 'FORMAT'],
-  ['nothing owed', { totalInr: 0 }, 'totalInr', 'NOT_POSITIVE'],
+  ['nothing owed', { totalInr: 0 }, 'totalInr', 'TOO_SMALL'],
   ['a third decimal', { totalInr: 1.001 }, 'totalInr', 'TOO_MANY_DECIMALS'],
   ['one registration in both roles', { buyerGstin: '29AAACR5678D1Z5' }, 'buyerGstin', 'DUPLICATE_ROLE'],
   ['another year', { financialYear: '2025-26' }, 'financialYear', 'NOT_OF_DATE'],

@@ -66,12 +66,7 @@ test('faults of requests name their member', async (t) => {
   })
   const issuer = { iss: 'https://a.example', vctValues: ['x'], issuerMetadata: true }
   const faults: [string, object, string, string][] = [
-    [
-      '/v1/identity/presentations',
-      query({ format: 'mso_mdoc' }),
-      'query.credentials[0].format',
-      'FORMAT_NOT_SUPPORTED',
-    ],
+    ['/v1/identity/presentations', query({ format: 'mso_mdoc' }), 'query.credentials[0].format', 'UNKNOWN_VALUE'],
     [
       '/v1/identity/presentations',
       query({ claims: [{ path: ['aadhaarNumber'] }] }),
@@ -82,13 +77,13 @@ test('faults of requests name their member', async (t) => {
       '/v1/identity/presentations',
       query({ meta: { vct_values: [] } }),
       'query.credentials[0].meta.vct_values',
-      'TOO_SMALL',
+      'TOO_FEW',
     ],
     [
       '/v1/identity/presentations',
       query({ require_cryptographic_holder_binding: false }),
       'query.credentials[0].require_cryptographic_holder_binding',
-      'INVALID_VALUE',
+      'UNKNOWN_VALUE',
     ],
     ['/v1/identity/presentations', { purpose: 'x' }, 'query', 'REQUIRED'],
     ['/v1/identity/presentations', { ...query({}), template: 'company-basic' }, 'query', 'NOT_TOGETHER'],
@@ -105,12 +100,7 @@ test('faults of requests name their member', async (t) => {
       'FORMAT',
     ],
     ['/v1/identity/subjects', { externalRef: '9999 4105 7058', kind: 'PERSON' }, 'externalRef', 'AADHAAR_NOT_ACCEPTED'],
-    [
-      path(subjectId, '/transitions'),
-      { to: 'PENDING', reason: 'x', reasonCode: 'bad' },
-      'reasonCode',
-      'INVALID_FORMAT',
-    ],
+    [path(subjectId, '/transitions'), { to: 'PENDING', reason: 'x', reasonCode: 'bad' }, 'reasonCode', 'FORMAT'],
     ['/v1/identity/issuers', { iss: 'https://a.example', vctValues: ['x'] }, 'jwks', 'REQUIRED'],
     ['/v1/identity/issuers', { ...issuer, statusHosts: ['a.example:25'] }, 'statusHosts[0]', 'PORT'],
     ['/v1/identity/issuers', { ...issuer, assurance: 'HIGH' }, 'assurance', 'NOT_PERMITTED'],
@@ -124,7 +114,7 @@ test('faults of requests name their member', async (t) => {
       '/v1/identity/consents',
       { subjectId, purpose: 'x', fields: ['pan'], expiresAt: '2020-01-01T00:00:00Z' },
       'expiresAt',
-      'PAST',
+      'TOO_EARLY',
     ],
   ]
   for (const [to, body, where, code] of faults) {

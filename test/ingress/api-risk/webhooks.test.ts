@@ -266,7 +266,7 @@ test('what a client changes is in the audit log of its organisation, once per id
 test('filters, order and paging are checked', async (t) => {
   const bad = await live.post('/v1/webhooks/endpoints', { url: 'http://127.0.0.1:9009/', eventTypes: ['no.such'] })
   t.is(bad.status, 400)
-  t.is(bad.json.errors[0].code, 'EVENT_TYPE')
+  t.is(bad.json.errors[0].code, 'UNKNOWN_VALUE')
   const unknown = await live.post('/v1/webhooks/endpoints', { url: 'http://127.0.0.1:9009/', state: 'ACTIVE' })
   t.is(unknown.json.errors[0].code, 'UNKNOWN_FIELD')
   const endpoint = await create(live, { url: 'http://127.0.0.1:9009/', eventTypes: ['risk_signals.*'], ordered: true })

@@ -22,12 +22,12 @@ const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOStrin
 
 for (const [what, change, path, code] of [
   ['without agents:invoke', { scopes: ['usage:read'] }, 'scopes', 'REQUIRED'],
-  ['that makes keys', { scopes: [...scopes, 'agents:manage'] }, 'scopes', 'NOT_GRANTABLE'],
-  ['that sends evidence elsewhere', { scopes: [...scopes, 'webhooks:manage'] }, 'scopes', 'NOT_GRANTABLE'],
-  ['with a scope that there is not', { scopes: [...scopes, 'all:read'] }, 'scopes', 'NOT_GRANTABLE'],
+  ['that makes keys', { scopes: [...scopes, 'agents:manage'] }, 'scopes', 'NOT_PERMITTED'],
+  ['that sends evidence elsewhere', { scopes: [...scopes, 'webhooks:manage'] }, 'scopes', 'NOT_PERMITTED'],
+  ['with a scope that there is not', { scopes: [...scopes, 'all:read'] }, 'scopes', 'NOT_PERMITTED'],
   ['that watches no project', { scopes: [...scopes, 'monitoring:read'] }, 'projects', 'REQUIRED'],
   ['for another environment', { scopes, env: 'PRODUCTION' }, 'env', 'NOT_PERMITTED'],
-  ['that has ended', { scopes, expiresAt: inDays(-1) }, 'expiresAt', 'PAST'],
+  ['that has ended', { scopes, expiresAt: inDays(-1) }, 'expiresAt', 'TOO_EARLY'],
   ['that never ends', { scopes, expiresAt: inDays(2_000) }, 'expiresAt', 'TOO_LATE'],
   ['with a budget of nothing we know', { scopes, budgets: { gold: { perDay: 1 } } }, 'budgets.gold', null],
   ['with a budget below zero', { scopes, budgets: { kyb: { perDay: -1 } } }, 'budgets.kyb.perDay', null],
@@ -52,7 +52,7 @@ test('a key has no scope that its maker’s token does not have, though the orga
   const { status, json } = await narrow.post('/v1/agents/keys', { name: 'x', scopes: [...scopes, 'kyb:read'] })
   t.is(status, 400)
   const message = 'scopes must not hold kyb:read'
-  t.deepEqual(json.errors, [{ path: 'scopes', code: 'NOT_GRANTABLE', message }])
+  t.deepEqual(json.errors, [{ path: 'scopes', code: 'NOT_PERMITTED', message }])
   t.is((await narrow.post('/v1/agents/keys', { name: 'x', scopes: [...scopes, 'usage:read'] })).status, 201)
 })
 

@@ -111,7 +111,7 @@ test('a new secret replaces the old one, which counts for as long as was asked',
   const third = await secretOf({ mode: 'bearer' })
   t.deepEqual([await shows(first), await shows(second), await shows(third)], [401, 401, 200])
   t.like(jsonOf(await own('/rules', { ping_auth: { mode: 'basic' } })), {
-    error: 'json validation error: ping_auth.mode has unexpected value',
+    error: 'json validation error: ping_auth.mode must be one of bearer, hmac',
   })
 })
 
@@ -180,7 +180,7 @@ test('defaults at birth are checked like a check, and belong to the project', as
     error: 'json validation error: timeout is too small',
   })
   t.deepEqual(jsonOf(await one.api('/provisioning', { timout: 1 })), {
-    error: 'json validation error: timout is not known',
+    error: 'json validation error: timout is not a known member',
   })
   t.deepEqual(jsonOf(await one.api('/provisioning', { channels: 'nobody' })), {
     error: 'invalid channel identifier: nobody',

@@ -106,7 +106,7 @@ test.serial(
     t.is((await post(`/checks/${web?.uuid}/rules`, { parents: [{ check: router?.uuid }] })).status, 200)
     const ring = await post(`/checks/${router?.uuid}/rules`, { parents: [{ tag: 'web' }] })
     t.is(ring.status, 400)
-    t.regex(ring.text, /json validation error: parents make a cycle: router > web > router/)
+    t.regex(ring.text, /json validation error: parents must not make a cycle: router > web > router/)
     await ping(router)
     await ping(web)
     await ping(router, '/fail')

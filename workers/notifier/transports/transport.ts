@@ -1,9 +1,9 @@
 import type { Mailer } from '#shared/delivery/mailer.ts'
 import { type Outcome, permanent } from '#shared/delivery/outcome.ts'
-import type { FieldError } from '#shared/errors.ts'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
 import type { HttpClient } from '#shared/platform/http/http-client.ts'
+import type { Fault } from '#shared/validation.ts'
 
 /** Dependencies that the notifier passes to a transport. */
 export interface TransportContext {
@@ -62,13 +62,13 @@ export function defineTransport<Config>(
     async send(context, config, notification) {
       const parsed = kind.parse(config)
       if (!parsed.ok)
-        return permanent(`The configuration is not valid${problemOf(parsed.errors)}`, { failure: 'config' })
+        return permanent(`The configuration is not valid${problemOf(parsed.faults)}`, { failure: 'config' })
       return send(context, parsed.config, notification)
     },
   }
 }
 
 /** Names the first member that is wrong, because rules may have become stricter since the integration was stored. */
-function problemOf([first]: readonly FieldError[]): string {
-  return first === undefined ? '' : `: ${[first.path, first.message].filter((part) => part !== '').join(' ')}`
+function problemOf([first]: readonly Fault[]): string {
+  return first === undefined ? '' : `: ${[first.path, first.problem].filter((part) => part !== '').join(' ')}`
 }

@@ -259,8 +259,8 @@ const bureauUpload = uploadRoute({
 /** @throws ValidationError unless it is a mapping of files of this style */
 function requireMapping(id: string | undefined, style: FileStyle): void {
   if (id === undefined || findFileMapping(id)?.style === style) return
-  const message = 'mapping is no mapping of such files'
-  throw new ValidationError(message, [{ path: 'mapping', code: 'UNKNOWN', message }])
+  const message = 'mapping must be a mapping of files of this format'
+  throw new ValidationError(message, [{ path: 'mapping', code: 'UNKNOWN_VALUE', message }])
 }
 
 const routesOf = (of: Kind): readonly Route[] => [

@@ -18,28 +18,24 @@ export function fieldErrors(kind: IntegrationKind, config: ConfigObject, isNew: 
   const read = kind.parse(config)
   if (read.ok) return errors
   const fields = optionFields(kind)
-  for (const { path, message } of read.errors) {
-    const [name = ''] = path.split('.')
+  for (const { path, problem } of read.faults) {
+    const [name = ''] = path.split(/[.[]/)
     const field = fields.find((one) => one.name === name)
     if (!field || errors.has(name)) continue
     const isEmpty = config[name] === undefined
     if (isEmpty && field.isSecret && !isNew) continue
-    errors.set(name, asText(field, message, isEmpty))
+    errors.set(name, asText(field, problem, isEmpty))
   }
   return errors
 }
 
-function asText(field: OptionField, message: string, isEmpty: boolean): string {
-  if (message === 'at least one URL is needed') return 'Give an address, here or for recoveries.'
+function asText(field: OptionField, problem: string, isEmpty: boolean): string {
+  if (problem === 'is required without url_up') return 'Give an address, here or for recoveries.'
   if (field.type === 'integrations') return 'Choose at least one integration, each once.'
-  if (isEmpty || message === 'is missing') return 'This is needed.'
+  if (isEmpty || problem === 'is required') return 'This is needed.'
   if (field.type === 'headers') return 'Each line is a header: a name, a colon and a value. At most 1,000 characters.'
   if (field.type === 'choice') return `Choose one of ${field.choices.join(', ')}.`
-  const [, most] = /^Too big: expected number to be <=(-?\d+)$/.exec(message) ?? []
-  if (most !== undefined) return `At most ${most}.`
-  const [, least] = /^Too small: expected number to be >=(-?\d+)$/.exec(message) ?? []
-  if (least !== undefined) return `At least ${least}.`
-  // What a schema says by itself is of types; ours are sentences without a subject.
-  if (/^Invalid|^Too /.test(message)) return 'This is not what is expected here.'
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  const [, limit = ''] = /^must be (at (?:most|least) -?\d+)$/.exec(problem) ?? []
+  const text = limit === '' ? problem : limit
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

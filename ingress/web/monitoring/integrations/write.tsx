@@ -106,8 +106,8 @@ function previewOf(
   if (kind.kind !== 'webhook' || form.get('do') !== 'preview') return null
   const read = webhook.parse(config)
   if (read.ok) return { problem: null, preview: <WebhookPreview config={read.config} /> }
-  const [first] = read.errors
-  return wrong(new ValidationError(`${first?.path} ${first?.message}`), kind, config, true)
+  const [first] = read.faults
+  return wrong(new ValidationError(`${first?.path} ${first?.problem}`), kind, config, true)
 }
 
 /** What is refused, at its fields; above the form only what belongs to none. */

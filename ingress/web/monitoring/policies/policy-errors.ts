@@ -34,7 +34,7 @@ export function readAll(body: JsonObject, channels: readonly NamedIntegration[])
         errors.set('', path === undefined ? error.message : `${path} ${text}`)
         return { errors, plan: null }
       }
-      errors.set(path, /is missing|is not a string/.test(text) ? `${field.missing ?? field.rule}` : field.rule)
+      errors.set(path, /is required|must be a string/.test(text) ? `${field.missing ?? field.rule}` : field.rule)
       replace(tried, path, field.fine)
     }
   }

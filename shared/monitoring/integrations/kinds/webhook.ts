@@ -51,7 +51,7 @@ const schema = given.transform((config, context) => {
   const down = direction(config.url_down ?? config.url, config.method_down, config.body_down, config.headers_down)
   const up = direction(config.url_up ?? config.url, config.method_up, config.body_up, config.headers_up)
   if (down.url === '' && up.url === '') {
-    context.addIssue({ code: 'custom', path: ['url_down'], message: 'at least one URL is needed' })
+    context.addIssue({ code: 'custom', path: ['url_down'], message: 'is required without url_up' })
     return z.NEVER
   }
   return {

@@ -117,32 +117,41 @@ test('a change names one end of a window or its rhythm, and the rest stays', (t)
 })
 
 const wrong: [Record<string, unknown>, string][] = [
-  [{ match: '*', name: 1 }, 'name is not a string'],
-  [{ match: '*', name: 'x'.repeat(101) }, 'name is too long'],
-  [{ for: 60 }, 'match is missing'],
-  [{ match: '*' }, 'ends is missing'],
-  [{ match: '*', checks: 'a', for: 60 }, 'checks is not an array'],
-  [{ match: '*', checks: Array.from({ length: 501 }, () => 'a'), for: 60 }, 'checks is too long'],
-  [{ match: '*', starts: 'tomorrow', for: 60 }, 'starts has unexpected value'],
-  [{ match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-11-22T01:00:59+00:00' }, 'ends is too small'],
-  [{ match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-12-23T01:00:00+00:00' }, 'ends is too large'],
-  [{ match: '*', for: 59 }, 'for is too small'],
-  [{ match: '*', for: 2_592_001 }, 'for is too large'],
-  [{ match: '*', for: 60, ends: '2026-11-22T01:00:00+00:00' }, 'for has unexpected value'],
-  [{ match: '*', every: '0 2 * * *', for: 60, starts: '2026-11-22T01:00:00+00:00' }, 'every has unexpected value'],
+  [{ match: '*', name: 1 }, 'name must be a string'],
+  [{ match: '*', name: 'x'.repeat(101) }, 'name must have at most 100 characters'],
+  [{ for: 60 }, 'match is required without checks'],
+  [{ match: '*' }, 'ends is required'],
+  [{ match: '*', checks: 'a', for: 60 }, 'checks must be an array'],
+  [{ match: '*', checks: Array.from({ length: 501 }, () => 'a'), for: 60 }, 'checks must have at most 500 elements'],
+  [{ match: '*', starts: 'tomorrow', for: 60 }, 'starts must be a time such as 2026-05-01T09:30:00+00:00'],
+  [
+    { match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-11-22T01:00:59+00:00' },
+    'ends must be 60 to 2592000 seconds after starts',
+  ],
+  [
+    { match: '*', starts: '2026-11-22T01:00:00+00:00', ends: '2026-12-23T01:00:00+00:00' },
+    'ends must be 60 to 2592000 seconds after starts',
+  ],
+  [{ match: '*', for: 59 }, 'for must be between 60 and 2592000 seconds'],
+  [{ match: '*', for: 2_592_001 }, 'for must be between 60 and 2592000 seconds'],
+  [{ match: '*', for: 60, ends: '2026-11-22T01:00:00+00:00' }, 'for must not be given together with ends'],
+  [
+    { match: '*', every: '0 2 * * *', for: 60, starts: '2026-11-22T01:00:00+00:00' },
+    'every must not be given together with starts or ends',
+  ],
   [{ match: '*', every: 'never', for: 60 }, 'every is not a valid cron or OnCalendar expression'],
   [
     { match: '*', every: 'Sun *-3-25..31 02:15', for: 60, tz: 'Europe/Paris' },
     'every is not a valid cron or OnCalendar expression',
   ],
-  [{ match: '*', every: '0 2 * * *' }, 'for is missing'],
+  [{ match: '*', every: '0 2 * * *' }, 'for is required'],
   [{ match: '*', every: '0 2 * * *', for: 60, tz: 'Mars' }, 'tz is not a valid timezone'],
-  [{ match: '*', for: 60, uptime: 'maybe' }, 'uptime has unexpected value'],
-  [{ match: '*', for: 60, shown: 1 }, 'shown is not a boolean'],
-  [{ match: '*', for: 60, evry: 1 }, 'evry is not known'],
+  [{ match: '*', for: 60, uptime: 'maybe' }, 'uptime must be one of count, exclude'],
+  [{ match: '*', for: 60, shown: 1 }, 'shown must be true or false'],
+  [{ match: '*', for: 60, evry: 1 }, 'evry is not a known member'],
 ]
 for (const [body, message] of wrong) {
-  test(`refused: ${message} (${JSON.stringify(body).slice(0, 60)})`, (t) => {
+  test(`refuses a window: ${message} (${JSON.stringify(body).slice(0, 110)})`, (t) => {
     t.throws(() => readWindow(body as never, null, NOW), { message: `json validation error: ${message}` })
   })
 }

@@ -66,10 +66,10 @@ test('switching on and off is audited as such, and what is deleted is gone for t
 })
 
 for (const [change, message] of [
-  [{ name: 'a\nb' }, 'name is not a string'],
-  [{ disabled: 'yes' }, 'disabled is not a boolean'],
-  [{ config: [] }, 'config is not an object'],
-  [{ name: 1, disabled: 'yes', config: [] }, 'name is not a string'],
+  [{ name: 'a\nb' }, 'name must be a string of one line'],
+  [{ disabled: 'yes' }, 'disabled must be true or false'],
+  [{ config: [] }, 'config must be an object'],
+  [{ name: 1, disabled: 'yes', config: [] }, 'name must be a string of one line'],
 ] as const)
   test(`${JSON.stringify(change)} of an integration is refused: ${message}`, async (t) => {
     const { project } = await addProject(app.deps)

@@ -55,13 +55,13 @@ const bad: [string, object, string[]][] = [
     { ...demoRequest, subcontractorGstin: ' 29aaacr5678d1z5' },
     ['subcontractorGstin DUPLICATE_ROLE'],
   ],
-  ['a negative order', { ...demoRequest, poValue: -1 }, ['poValue NOT_POSITIVE']],
-  ['a zero order', { ...demoRequest, poValue: 0 }, ['poValue NOT_POSITIVE']],
+  ['a negative order', { ...demoRequest, poValue: -1 }, ['poValue TOO_SMALL']],
+  ['a zero order', { ...demoRequest, poValue: 0 }, ['poValue TOO_SMALL']],
   ['a text order', { ...demoRequest, poValue: '100' }, ['poValue TYPE']],
   ['an order of three decimals', { ...demoRequest, poValue: 1.005 }, ['poValue TOO_MANY_DECIMALS']],
   ['an order of 1e-7', { ...demoRequest, poValue: 1e-7 }, ['poValue TOO_MANY_DECIMALS']],
   ['an order beyond the limit', { ...demoRequest, poValue: 1e13 + 1 }, ['poValue TOO_LARGE']],
-  ['a subcontract of zero', { ...demoRequest, subcontractValue: 0 }, ['subcontractValue NOT_POSITIVE']],
+  ['a subcontract of zero', { ...demoRequest, subcontractValue: 0 }, ['subcontractValue TOO_SMALL']],
   ['an unknown member', { ...demoRequest, packId: 'x', grade: 'y' }, ['packId UNKNOWN_FIELD', 'grade UNKNOWN_FIELD']],
   ['an unknown consent family', { ...demoRequest, consents: { pan: 'x' } }, ['consents.pan UNKNOWN_FIELD']],
   [
@@ -77,7 +77,7 @@ const bad: [string, object, string[]][] = [
   [
     'fifty-one tokens',
     { ...demoRequest, eInvoices: Array.from({ length: 51 }, () => 'a.b.c') },
-    ['eInvoices TOO_LARGE'],
+    ['eInvoices TOO_MANY'],
   ],
   ['a token that is no text', { ...demoRequest, eInvoices: [1] }, ['eInvoices[0] TYPE']],
 ]
