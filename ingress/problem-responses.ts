@@ -30,10 +30,16 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'UPSTREAM_UNAVAILABLE or SERVICE_UNAVAILABLE',
 }
 
+const content = { 'application/problem+json': ProblemSchema }
+
+/** How each error is documented: with the codes that it may have. */
+export const problemDocuments: Readonly<Record<number, ResponseDocument>> = Object.fromEntries(
+  Object.entries(DESCRIPTIONS).map(([status, description]) => [status, { description, content }]),
+)
+
 /** How these statuses are documented. */
 export function problemResponses(...statuses: number[]): Record<number, ResponseDocument> {
-  const content = { 'application/problem+json': ProblemSchema }
   return Object.fromEntries(
-    statuses.map((status) => [status, { description: DESCRIPTIONS[status] ?? 'Error', content }]),
+    statuses.map((status) => [status, problemDocuments[status] ?? { description: 'Error', content }]),
   )
 }

@@ -85,6 +85,39 @@ export function defineRoute<const P extends string>(route: Route<P>): Route {
   return route as unknown as Route
 }
 
+/** An operation of an API whose operations share their errors: what it is, who may call it and what answers it. */
+export interface Operation<P extends string, Admitted> extends Omit<RouteDocument<P>, 'security' | 'scopes'> {
+  access: Access<Admitted>
+  /** statuses of `errors` that are documented; `responses` has those with a text of their own */
+  errors?: readonly number[]
+  answer(admitted: Admitted, request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void>
+}
+
+/**
+ * Declares an operation: admits the caller, then answers.
+ * @param documents how the errors of this API are documented, by status
+ */
+export function defineOperation<const P extends string, Admitted>(
+  { access, errors = [], answer, responses, ...described }: Operation<P, Admitted>,
+  documents: Readonly<Record<number, ResponseDocument>>,
+): Route {
+  const shared = errors.map((status) => {
+    const document = documents[status]
+    if (!document) throw new Error(`${described.path}: no document describes ${status}`)
+    return [status, document]
+  })
+  return defineRoute<P>({
+    // Omit does not distribute the path over the members of the document.
+    ...(described as Omit<RouteDocument<P>, 'security' | 'scopes' | 'responses'>),
+    security: access.security,
+    ...(access.scopes && { scopes: access.scopes }),
+    responses: { ...Object.fromEntries(shared), ...responses },
+    async handle(request, response, deps) {
+      await answer(await access.admit(request, response, deps), request, response, deps)
+    },
+  })
+}
+
 /** How one area of the API speaks, beyond what its operations say. */
 export interface Dialect {
   /** answers HEAD where GET is answered, with its status and headers */

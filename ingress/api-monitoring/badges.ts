@@ -5,7 +5,7 @@ import type { Route } from '../route.ts'
 import { sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import type { ApiVersion } from './operation.ts'
-import { answers, badgesSchema } from './schemas.ts'
+import { badgesSchema } from './schemas.ts'
 
 /** The addresses of badges, for one version of the API. */
 export function badgeRoutes(version: ApiVersion): Route[] {
@@ -19,9 +19,6 @@ export function badgeRoutes(version: ApiVersion): Route[] {
       params: {},
       responses: {
         200: { description: 'By tag.', content: { 'application/json': badgesSchema } },
-        401: answers.unauthorized,
-        429: answers.tooMany,
-        503: answers.unavailable,
       },
       async handle({ key: { project }, deps }) {
         const tags = (await listTags(deps.db, project.id)).flatMap(splitTags)

@@ -14,7 +14,7 @@ import type { Route } from '../route.ts'
 import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import { type ApiVersion, requireCheckId, uuidOfUniqueKey } from './operation.ts'
-import { answers, checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 
 const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
 
@@ -23,13 +23,9 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
   const common = {
     tags: ['Checks'],
     access: anyKey,
+    errors: [403, 404],
     responses: {
       200: { description: 'The check.', content: { 'application/json': anyCheck } },
-      401: answers.unauthorized,
-      403: answers.forbidden,
-      404: answers.notFound,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
   }
   return [

@@ -16,15 +16,9 @@ const WRITER = { kind: 'rw' } as const
 
 const common = {
   tags: ['Checks'],
+  errors: [400, 403, 404, 413],
   responses: {
     200: answers.check,
-    400: answers.invalid,
-    401: answers.unauthorized,
-    403: answers.forbidden,
-    404: answers.notFound,
-    413: answers.tooLarge,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 }
 
@@ -43,16 +37,12 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       params: {},
       query,
       body,
+      errors: [400, 413],
       responses: {
         200: { description: 'An existing check, updated.', content: { 'application/json': checkSchema } },
         201: answers.created,
-        400: answers.invalid,
-        401: answers.unauthorized,
         403: { description: 'The project has as many checks as it may. No body.' },
         ...(takesRules && { 404: { description: 'The project has no such policy. No body.' } }),
-        413: answers.tooLarge,
-        429: answers.tooMany,
-        503: answers.unavailable,
       },
       async handle({ key, actor, body, request, deps, setLag }) {
         const input = { project: key.project, body, slugFromName, takesRules }

@@ -8,7 +8,6 @@ import type { Route } from '../route.ts'
 import { jsonObjectTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { policySchema, rulesSchema } from './alerting-schemas.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'
-import { answers } from './schemas.ts'
 import { windowSchema } from './windows.ts'
 
 const document = z
@@ -60,9 +59,6 @@ export const documentRoutes: readonly Route[] = [
     description: 'Without secrets, those of pings too: an import keeps those that are stored.',
     responses: {
       200: { description: 'The document.', content: { 'application/json': document } },
-      401: answers.unauthorized,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
     async handle({ key: { project }, actor, deps }) {
       // Reads of one project that overlap share the document: it takes some MB.
@@ -87,14 +83,10 @@ export const documentRoutes: readonly Route[] = [
     }),
     body: { required: true, content: { 'application/json': document } },
     maxValues: MAX_DOCUMENT_VALUES,
+    errors: [400, 413],
     responses: {
       200: { description: 'What differs, or did.', content: { 'application/json': report } },
-      400: answers.invalid,
-      401: answers.unauthorized,
       403: { description: 'The project would have more checks, policies or windows than it may. No body.' },
-      413: answers.tooLarge,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
     async handle({ key, actor, body, request, deps }) {
       const query = queryOf(request)

@@ -7,7 +7,7 @@ import type { Route } from '../route.ts'
 import { jsonListTexts, sendPieces, textPieces } from '../text-pieces.ts'
 import { anyKey, type Context, type Reply, read } from './monitoring-route.ts'
 import { type ApiVersion, requireCheckId, uuidOfUniqueKey } from './operation.ts'
-import { answers, flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 
 /** Changes of status, for one version of the API. */
 export function flipRoutes(version: ApiVersion): Route[] {
@@ -20,14 +20,10 @@ export function flipRoutes(version: ApiVersion): Route[] {
       start: z.string().optional().describe('UNIX timestamp: not older than it.'),
       end: z.string().optional().describe('UNIX timestamp: older than it.'),
     }),
+    errors: [403, 404],
     responses: {
       200: { description: 'The flips.', content: { 'application/json': z.array(flipSchema) } },
       400: { description: 'A filter is not valid. No body.' },
-      401: answers.unauthorized,
-      403: answers.forbidden,
-      404: answers.notFound,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
   } as const
   return [

@@ -9,7 +9,6 @@ import type { Route } from '../route.ts'
 import { pageQuery } from './list-page.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import { numberOf } from './operation.ts'
-import { answers } from './schemas.ts'
 
 const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
 const gapSchema = z
@@ -38,15 +37,12 @@ export const gapRoutes: readonly Route[] = [
     summary: 'List the times in which signals could not be taken, newest first',
     params: {},
     query: pageQuery,
+    errors: [400],
     responses: {
       200: {
         description: 'A page of gaps; `next` names the one after it.',
         content: { 'application/json': z.object({ gaps: z.array(gapSchema), next: z.string().nullable() }) },
       },
-      400: answers.invalid,
-      401: answers.unauthorized,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
     async handle({ key, request, deps }) {
       const query = queryOf(request)

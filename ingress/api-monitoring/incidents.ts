@@ -36,7 +36,7 @@ import type { Route } from '../route.ts'
 import { decisionSchema, incidentDetailsSchema, incidentSchema } from './alerting-schemas.ts'
 import { anyKey, type Context, read, readWriteKey, write } from './monitoring-route.ts'
 import { numberOf, requireCheck } from './operation.ts'
-import { answers, uuidParam } from './schemas.ts'
+import { uuidParam } from './schemas.ts'
 
 const MAX_TIMELINE_ENTRIES = 500
 
@@ -48,14 +48,9 @@ const incidentParam = {
 }
 const common = {
   tags: ['Alerting'],
+  errors: [400, 404, 413],
   responses: {
     200: { description: 'The incident.', content: json(incidentSchema) },
-    400: answers.invalid,
-    401: answers.unauthorized,
-    404: answers.notFound,
-    413: answers.tooLarge,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 }
 const range = {
@@ -167,13 +162,13 @@ export const incidentRoutes: readonly Route[] = [
     summary: 'Why was somebody told of a check, or not? Newest first',
     params: { uuid: uuidParam },
     query: z.object(range),
+    errors: [...common.errors, 403],
     responses: {
       ...common.responses,
       200: {
         description: 'A page of decisions; `next` names the one after it.',
         content: json(z.object({ decisions: z.array(decisionSchema), next: z.string().nullable() })),
       },
-      403: answers.forbidden,
     },
     async handle({ key, params, request, deps, setLag }) {
       const own = await requireCheck(params.uuid, key, deps)

@@ -15,7 +15,7 @@ import type { ProjectKey } from '#shared/monitoring/projects/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { Route } from '../route.ts'
 import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
-import { answers, uuidParam } from './schemas.ts'
+import { uuidParam } from './schemas.ts'
 
 const NOTIFICATIONS_LISTED = 100
 
@@ -53,14 +53,9 @@ const config = z.record(z.string(), z.unknown()).describe("The kind's options; s
 
 const common = {
   tags: ['Integrations'],
+  errors: [400, 404, 413],
   responses: {
     200: { description: 'The integration.', content: json(integration) },
-    400: answers.invalid,
-    401: answers.unauthorized,
-    404: answers.notFound,
-    413: answers.tooLarge,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 }
 

@@ -9,7 +9,8 @@ import { openBody } from '../middleware/body.ts'
 import { parseInTurns } from '../middleware/form-text.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { clientAddress } from '../middleware/request-safety.ts'
-import { type Access, defineRoute, type ParamNames, type Route, type RouteDocument } from '../route.ts'
+import { type Access, defineOperation, type Operation, type ParamNames, type Route } from '../route.ts'
+import { errorDocuments } from './schemas.ts'
 
 /** Any key of a project (docs/spec/monitoring.md#authentication): 401, then 429. */
 export const anyKey: Access<{ key: ProjectKey }> = {
@@ -23,7 +24,11 @@ export const readWriteKey: Access<{ key: ProjectKey }> = {
   admit: (request, response, deps) => admit(request, response, deps, 'rw'),
 }
 
-type Described<P extends string> = Omit<RouteDocument<P>, 'method' | 'security'>
+/** How an operation is described; `errors` are its statuses beyond those of every key. */
+type Described<P extends string> = Omit<Operation<P, unknown>, 'method' | 'access' | 'answer'>
+
+/** Errors of every operation that takes a key. */
+const KEY_ERRORS = [401, 429, 503]
 
 /** What a handler knows of the request and may say of the answer. */
 export interface Context<P extends string> {
@@ -45,16 +50,19 @@ export type Reply = object | ((response: Response) => Promise<void>)
 export function read<const P extends string>(
   spec: Described<P> & { access: Access<{ key: ProjectKey }>; handle(context: Context<P>): Promise<Reply> },
 ): Route {
-  const { access, handle, ...described } = spec
-  return defineRoute<P>({
-    ...described,
-    method: 'get',
-    security: access.security,
-    async handle(request, response, deps) {
-      const { key } = await access.admit(request, response, deps)
-      await send(response, await handle(contextOf(request, response, deps, key)))
+  const { access, errors = [], handle, ...described } = spec
+  return defineOperation(
+    {
+      ...described,
+      method: 'get',
+      access,
+      errors: [...KEY_ERRORS, ...errors],
+      async answer({ key }, request, response, deps) {
+        await send(response, await handle(contextOf(request, response, deps, key)))
+      },
     },
-  })
+    errorDocuments,
+  )
 }
 
 /**
@@ -70,20 +78,26 @@ export function write<const P extends string>(
     handle(context: Context<P> & { body: JsonObject }): Promise<Reply>
   },
 ): Route {
-  const { method = 'post', maxValues = MAX_VALUES, handle, ...described } = spec
-  return defineRoute<P>({
-    ...described,
-    method,
+  const { method = 'post', maxValues = MAX_VALUES, errors = [], handle, ...described } = spec
+  const access: Access<{ key: ProjectKey; body: JsonObject }> = {
     security: readWriteKey.security,
-    async handle(request, response, deps) {
-      const { key, body } =
-        method === 'delete'
-          ? { ...(await admit(request, response, deps, 'rw')), body: {} }
-          : await admitWithBody(request, response, deps, maxValues)
-      const context = contextOf(request, response, deps, key)
-      await send(response, await handle({ ...context, body }))
+    async admit(request, response, deps) {
+      if (method === 'post') return await admitWithBody(request, response, deps, maxValues)
+      return { ...(await admit(request, response, deps, 'rw')), body: {} }
     },
-  })
+  }
+  return defineOperation(
+    {
+      ...described,
+      method,
+      access,
+      errors: [...KEY_ERRORS, ...errors],
+      async answer({ key, body }, request, response, deps) {
+        await send(response, await handle({ ...contextOf(request, response, deps, key), body }))
+      },
+    },
+    errorDocuments,
+  )
 }
 
 /** A JSON answer of another status than 200. */

@@ -7,7 +7,7 @@ import type { Route } from '../route.ts'
 import { sendStream } from '../text-pieces.ts'
 import { read, readWriteKey } from './monitoring-route.ts'
 import { type ApiVersion, requireCheckId } from './operation.ts'
-import { answers, pingSchema, uuidParam } from './schemas.ts'
+import { pingSchema, uuidParam } from './schemas.ts'
 
 /** However many are kept, no more are listed (docs/spec/monitoring.md#pings-list). */
 const MAX_LISTED = 1000
@@ -18,13 +18,7 @@ export function pingRoutes(version: ApiVersion): Route[] {
     tags: ['Pings'],
     access: readWriteKey,
   } as const
-  const failures = {
-    401: answers.unauthorized,
-    403: answers.forbidden,
-    404: answers.notFound,
-    429: answers.tooMany,
-    503: answers.unavailable,
-  }
+  const errors = [403, 404]
   return [
     read({
       ...common,
@@ -32,12 +26,12 @@ export function pingRoutes(version: ApiVersion): Route[] {
       operationId: 'listPings',
       summary: 'List the newest pings of a check, newest first',
       params: { uuid: uuidParam },
+      errors,
       responses: {
         200: {
           description: 'At most 1,000 pings.',
           content: { 'application/json': z.object({ pings: z.array(pingSchema) }) },
         },
-        ...failures,
       },
       async handle({ key, params: { uuid }, deps, setLag }) {
         const id = await requireCheckId(uuid, key, deps)
@@ -61,7 +55,8 @@ export function pingRoutes(version: ApiVersion): Route[] {
         uuid: uuidParam,
         n: { pattern: '[0-9]+', description: "The ping's number.", example: '17' },
       },
-      responses: { 200: { description: 'The stored bytes.', content: { 'text/plain': null } }, ...failures },
+      errors,
+      responses: { 200: { description: 'The stored bytes.', content: { 'text/plain': null } } },
       async handle({ key, params, deps, setLag }) {
         const id = await requireCheckId(params.uuid, key, deps)
         setLag(await deps.barrier.pass([id]))

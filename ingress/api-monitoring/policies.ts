@@ -11,7 +11,7 @@ import { shownRules } from './check-reads.ts'
 import { pageOf, pageQuery } from './list-page.ts'
 import { read, readWriteKey, withStatus, write } from './monitoring-route.ts'
 import { requireCheck } from './operation.ts'
-import { answers, uuidParam } from './schemas.ts'
+import { uuidParam } from './schemas.ts'
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const policyParam = {
@@ -21,14 +21,9 @@ const policyParam = {
 }
 const common = {
   tags: ['Alerting'],
+  errors: [400, 404, 413],
   responses: {
     200: { description: 'The policy.', content: json(policySchema) },
-    400: answers.invalid,
-    401: answers.unauthorized,
-    404: answers.notFound,
-    413: answers.tooLarge,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 }
 const body = { required: true, content: json(policyRequestSchema) }
@@ -115,10 +110,10 @@ export const policyRoutes: readonly Route[] = [
     operationId: 'getRules',
     summary: 'Get the rules of a check',
     params: { uuid: uuidParam },
+    errors: [...common.errors, 403],
     responses: {
       ...common.responses,
       200: { description: 'The rules.', content: json(rulesSchema) },
-      403: answers.forbidden,
     },
     async handle({ key, params, deps }) {
       const { id } = await requireCheck(params.uuid, key, deps)
@@ -133,10 +128,10 @@ export const policyRoutes: readonly Route[] = [
     description: 'What the request does not name stays; null resets to the default.',
     params: { uuid: uuidParam },
     body: { required: true, content: json(rulesSchema.partial()) },
+    errors: [...common.errors, 403],
     responses: {
       ...common.responses,
       200: { description: 'The rules.', content: json(rulesSchema) },
-      403: answers.forbidden,
     },
     async handle({ key, actor, params, body, deps }) {
       const own = await requireCheck(params.uuid, key, deps)

@@ -3,7 +3,6 @@ import { changeProvisioning } from '#shared/monitoring/operations/projects.ts'
 import { findProvisioning } from '#shared/monitoring/pings/provision-store.ts'
 import type { Route } from '../route.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'
-import { answers } from './schemas.ts'
 
 const schema = z
   .object({
@@ -21,14 +20,9 @@ const common = {
   tags: ['Checks'],
   path: '/api/v3/provisioning',
   params: {},
+  errors: [400, 404, 413],
   responses: {
     200: { description: 'The settings; null: as any new check.', content },
-    400: answers.invalid,
-    401: answers.unauthorized,
-    404: answers.notFound,
-    413: answers.tooLarge,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 } as const
 

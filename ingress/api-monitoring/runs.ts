@@ -7,18 +7,11 @@ import type { Route } from '../route.ts'
 import { read, readWriteKey } from './monitoring-route.ts'
 import { numberOf, requireCheckId } from './operation.ts'
 import { runSchema, runStatsSchema } from './run-schemas.ts'
-import { answers, uuidParam } from './schemas.ts'
+import { uuidParam } from './schemas.ts'
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const common = { tags: ['Alerting'], access: readWriteKey, params: { uuid: uuidParam } } as const
-const failures = {
-  400: answers.invalid,
-  401: answers.unauthorized,
-  403: answers.forbidden,
-  404: answers.notFound,
-  429: answers.tooMany,
-  503: answers.unavailable,
-}
+const errors = [400, 403, 404]
 
 /** The runs of checks whose rules watch them; version 3 only. */
 export const runRoutes: readonly Route[] = [
@@ -32,12 +25,12 @@ export const runRoutes: readonly Route[] = [
       limit: z.string().optional().describe('1-100; 50 by default.'),
       before: z.string().optional().describe('What `next` said.'),
     }),
+    errors,
     responses: {
       200: {
         description: 'A page of runs; `next` names the one after it.',
         content: json(z.object({ runs: z.array(runSchema), next: z.string().nullable() })),
       },
-      ...failures,
     },
     async handle({ key, params: { uuid }, request, deps, setLag }) {
       const id = await requireCheckId(uuid, key, deps)
@@ -55,7 +48,8 @@ export const runRoutes: readonly Route[] = [
     path: '/api/v3/checks/{uuid}/runs/stats',
     operationId: 'getRunStats',
     summary: 'How long the runs of a check take, and what did not run',
-    responses: { 200: { description: 'The figures.', content: json(runStatsSchema) }, ...failures },
+    errors,
+    responses: { 200: { description: 'The figures.', content: json(runStatsSchema) } },
     async handle({ key, params: { uuid }, deps, setLag }) {
       const id = await requireCheckId(uuid, key, deps)
       setLag(await deps.barrier.pass([id]))

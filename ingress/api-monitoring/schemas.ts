@@ -179,3 +179,14 @@ export const answers = {
   },
   tooLarge: { description: 'The body is longer than 2,621,440 bytes.', content: json(errorSchema) },
 } as const
+
+/** How the errors of operations that take a key are documented. */
+export const errorDocuments = {
+  400: answers.invalid,
+  401: answers.unauthorized,
+  403: answers.forbidden,
+  404: answers.notFound,
+  413: answers.tooLarge,
+  429: answers.tooMany,
+  503: answers.unavailable,
+} as const

@@ -7,7 +7,6 @@ import { toIsoSeconds } from '#shared/time.ts'
 import type { Route } from '../route.ts'
 import { policyRequestSchema } from './alerting-schemas.ts'
 import { write } from './monitoring-route.ts'
-import { answers } from './schemas.ts'
 
 const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
 
@@ -78,14 +77,9 @@ export const simulationRoutes: readonly Route[] = [
       'recorded. Nothing is stored or sent; messages count as delivered at once. Six a minute.',
     params: {},
     body: { required: true, content: { 'application/json': requestSchema } },
+    errors: [400, 404, 413],
     responses: {
       200: { description: 'What came of it.', content: { 'application/json': answerSchema } },
-      400: answers.invalid,
-      401: answers.unauthorized,
-      404: answers.notFound,
-      413: answers.tooLarge,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
     async handle({ key, body, deps }) {
       const { check, flips, messages, decisions, assumed, truncated } = await simulateCheck(

@@ -9,19 +9,13 @@ import type { Route } from '../route.ts'
 import { read, readWriteKey, write } from './monitoring-route.ts'
 import { requireCheck, requireCheckId } from './operation.ts'
 import { sourceSchema } from './run-schemas.ts'
-import { answers, uuidParam } from './schemas.ts'
+import { uuidParam } from './schemas.ts'
 
 const answer = {
   description: 'The sources, and in a sentence how many report.',
   content: { 'application/json': z.object({ sources: z.array(sourceSchema), text: z.string() }) },
 }
-const failures = {
-  401: answers.unauthorized,
-  403: answers.forbidden,
-  404: answers.notFound,
-  429: answers.tooMany,
-  503: answers.unavailable,
-}
+const errors = [403, 404]
 
 /** The machines that report for checks whose rules expect several; version 3 only. */
 export const sourceRoutes: readonly Route[] = [
@@ -32,7 +26,8 @@ export const sourceRoutes: readonly Route[] = [
     operationId: 'listSources',
     summary: 'List the sources of a check',
     params: { uuid: uuidParam },
-    responses: { 200: answer, ...failures },
+    errors,
+    responses: { 200: answer },
     async handle({ key, params: { uuid }, deps, setLag }) {
       const id = await requireCheckId(uuid, key, deps)
       setLag(await deps.barrier.pass([id]))
@@ -52,7 +47,8 @@ export const sourceRoutes: readonly Route[] = [
       uuid: uuidParam,
       source: { pattern: '[A-Za-z0-9._:-]{1,64}', description: 'Its name.', example: 'web2' },
     },
-    responses: { 200: answer, ...failures },
+    errors,
+    responses: { 200: answer },
     async handle({ key, actor, params, deps }) {
       const { check, quorum } = await removeSource(deps.db, actor, {
         ...(await requireCheck(params.uuid, key, deps)),

@@ -4,7 +4,7 @@ import { pingServer } from '#shared/platform/database/server.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { read, readWriteKey } from './monitoring-route.ts'
 import type { ApiVersion } from './operation.ts'
-import { answers, channelSchema } from './schemas.ts'
+import { channelSchema } from './schemas.ts'
 
 /** Reports to external monitors if the database answers. Needs no key, accepts any method (docs/spec/monitoring.md#other-endpoints). */
 export function statusRoute(version: ApiVersion): Route {
@@ -48,9 +48,6 @@ export function channelRoutes(version: ApiVersion): Route[] {
           description: 'In the order of their creation.',
           content: { 'application/json': z.object({ channels: z.array(channelSchema) }) },
         },
-        401: answers.unauthorized,
-        429: answers.tooMany,
-        503: answers.unavailable,
       },
       async handle({ key, deps }) {
         const channels = await listIntegrations(deps.db, key.project.id)

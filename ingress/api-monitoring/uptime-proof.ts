@@ -9,7 +9,7 @@ import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { read, readWriteKey } from './monitoring-route.ts'
 import { requireCheckId } from './operation.ts'
-import { answers, uuidParam } from './schemas.ts'
+import { uuidParam } from './schemas.ts'
 
 const object = z.record(z.string(), z.unknown())
 const proofSchema = z
@@ -39,14 +39,9 @@ export const uptimeProofRoutes: readonly Route[] = [
       from: z.string().describe('The first day, YYYY-MM-DD, UTC.'),
       until: z.string().describe(`The last day, included; at most ${MAX_DAYS} days in all.`),
     }),
+    errors: [400, 403, 404],
     responses: {
       200: { description: 'The proof.', content: { 'application/json': proofSchema } },
-      400: answers.invalid,
-      401: answers.unauthorized,
-      403: answers.forbidden,
-      404: answers.notFound,
-      429: answers.tooMany,
-      503: answers.unavailable,
     },
     async handle({ key, params, request, deps }) {
       const id = await requireCheckId(params.uuid, key, deps)

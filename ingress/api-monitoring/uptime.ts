@@ -14,7 +14,7 @@ import { queryOf } from '../middleware/form-text.ts'
 import type { Route } from '../route.ts'
 import { anyKey, read } from './monitoring-route.ts'
 import { requireCheckId, uuidOfUniqueKey } from './operation.ts'
-import { answers, uniqueKeyParam, uuidParam } from './schemas.ts'
+import { uniqueKeyParam, uuidParam } from './schemas.ts'
 
 const seconds = z.int().min(0)
 const uptimeSchema = z
@@ -37,14 +37,10 @@ const common = {
     start: z.string().optional().describe('UNIX timestamp; when the check was made by default.'),
     end: z.string().optional().describe('UNIX timestamp; now by default, and at the latest.'),
   }),
+  errors: [403, 404],
   responses: {
     200: { description: 'The time.', content: { 'application/json': uptimeSchema } },
     400: { description: 'A filter is not valid. No body.' },
-    401: answers.unauthorized,
-    403: answers.forbidden,
-    404: answers.notFound,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 } as const
 

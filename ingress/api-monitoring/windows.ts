@@ -7,7 +7,6 @@ import { UUID_PATTERN } from '#shared/uuid.ts'
 import type { Route } from '../route.ts'
 import { pageOf, pageQuery } from './list-page.ts'
 import { anyKey, read, withStatus, write } from './monitoring-route.ts'
-import { answers } from './schemas.ts'
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const instant = z.iso.datetime({ offset: true }).describe('UTC, whole seconds, offset +00:00.')
@@ -36,14 +35,9 @@ const windowParam = {
 }
 const common = {
   tags: ['Alerting'],
+  errors: [400, 404, 413],
   responses: {
     200: { description: 'The window.', content: json(windowSchema) },
-    400: answers.invalid,
-    401: answers.unauthorized,
-    404: answers.notFound,
-    413: answers.tooLarge,
-    429: answers.tooMany,
-    503: answers.unavailable,
   },
 }
 const body = { required: true, content: json(requestSchema) }

@@ -13,11 +13,17 @@ import type { IngressDeps } from '../deps.ts'
 import type { Caller } from '../middleware/access-token.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { readJson, readOptionalJson } from '../middleware/json-body.ts'
-import { problemResponses } from '../problem-responses.ts'
-import { type Access, defineRoute, type ParamNames, type PathParam, type Route } from '../route.ts'
+import { problemDocuments } from '../problem-responses.ts'
+import { type Access, defineOperation, type ParamNames, type PathParam, type ResponseDocument, type Route } from '../route.ts'
 import { sendAnswer } from './answer.ts'
 import { readIdempotencyKey } from './idempotency.ts'
 import { checkParams, hasFaults, readPreference } from './path-params.ts'
+
+/** Errors of a read, and of a write. */
+const READ_ERRORS = [400, 401, 403, 404, 429, 503]
+const WRITE_ERRORS = [...READ_ERRORS, 409, 413, 415, 422]
+
+const SUCCESSES: Readonly<Record<number, string>> = { 201: 'Created', 202: 'Accepted', 204: 'No content' }
 
 interface Described<P extends string, Admitted> {
   path: P
@@ -56,26 +62,23 @@ export function read<const P extends string, Admitted extends object, Query = Re
   spec: Read<P, Admitted, Query>,
 ): Route {
   const { method = 'get', access, query, returns, responses, handle, ...described } = spec
-  return defineRoute<P>({
-    ...described,
-    method,
-    security: access.security,
-    scopes: access.scopes ?? [],
-    ...(query ? { query } : {}),
-    responses: responses
-      ? { ...(hasFaults(spec.params) ? problemResponses(400) : {}), ...responses }
-      : {
-          200: { description: 'As asked for', content: { 'application/json': returns } },
-          ...problemResponses(400, 401, 403, 404, 429, 503),
-        },
-    async handle(request, response, deps) {
-      const admitted = await access.admit(request, response, deps)
-      checkParams(spec.params, request.params)
-      const parsed = query ? parseWith(query, queryRecord(request), 'the query') : ({} as Query)
-      const result = await handle({ ...admitted, params: request.params, query: parsed, deps, request })
-      sendAnswer(response, result instanceof Answer ? result : jsonAnswer(200, result))
+  return defineOperation<P, Admitted>(
+    {
+      ...described,
+      method,
+      access,
+      ...(query ? { query } : {}),
+      errors: returns ? READ_ERRORS : hasFaults(spec.params) ? [400] : [],
+      responses: responses ?? { 200: success(200, returns ?? null) },
+      async answer(admitted, request, response, deps) {
+        checkParams(spec.params, request.params)
+        const parsed = query ? parseWith(query, queryRecord(request), 'the query') : ({} as Query)
+        const result = await handle({ ...admitted, params: request.params, query: parsed, deps, request })
+        sendAnswer(response, result instanceof Answer ? result : jsonAnswer(200, result))
+      },
     },
-  })
+    problemDocuments,
+  )
 }
 
 /** What a write knows before its effect. */
@@ -146,39 +149,41 @@ type Write<P extends string, Body, By extends Owner> = Effect<P, Body, By> | Lon
 export function write<const P extends string, Body, By extends Owner = Caller>(spec: Write<P, Body, By>): Route {
   const { path, operationId, summary, tags, params, access, body: schema, isBodyOptional = false } = spec
   const method = 'perform' in spec ? 'post' : (spec.method ?? 'post')
-  return defineRoute<P>({
-    path,
-    operationId,
-    summary,
-    ...(spec.description === undefined ? {} : { description: spec.description }),
-    tags,
-    security: access.security,
-    scopes: access.scopes ?? [],
-    params,
-    method,
-    ...(method === 'post' ? { headers: IdempotencyHeaders } : {}),
-    body: { required: !isBodyOptional, content: { 'application/json': schema } },
-    responses: 'perform' in spec ? spec.responses : doneResponses(spec),
-    async handle(request, response, deps) {
-      const { caller } = await access.admit(request, response, deps)
-      const key = method === 'post' ? readIdempotencyKey(request) : null
-      checkParams(params, request.params)
-      const json = await (isBodyOptional ? readOptionalJson(request) : readJson(request))
-      const body = spec.parse ? spec.parse(json, caller) : parseWith(schema, json)
-      const setHeader = (name: string, value: string) => void response.setHeader(name, value)
-      const context = { caller, params: request.params, body, deps, request, setHeader }
-      const once =
-        key === null ? null : { scope: keyScope(caller, key), fingerprint: fingerprintOf(path, request.params, json) }
-      sendAnswer(response, await answer(spec, context, once))
+  return defineOperation<P, { caller: By }>(
+    {
+      path,
+      operationId,
+      summary,
+      ...(spec.description === undefined ? {} : { description: spec.description }),
+      tags,
+      access,
+      params,
+      method,
+      ...(method === 'post' ? { headers: IdempotencyHeaders } : {}),
+      body: { required: !isBodyOptional, content: { 'application/json': schema } },
+      errors: 'perform' in spec ? [] : WRITE_ERRORS,
+      responses: 'perform' in spec ? spec.responses : successOf(spec),
+      async answer({ caller }, request, response, deps) {
+        const key = method === 'post' ? readIdempotencyKey(request) : null
+        checkParams(params, request.params)
+        const json = await (isBodyOptional ? readOptionalJson(request) : readJson(request))
+        const body = spec.parse ? spec.parse(json, caller) : parseWith(schema, json)
+        const setHeader = (name: string, value: string) => void response.setHeader(name, value)
+        const context = { caller, params: request.params, body, deps, request, setHeader }
+        const once =
+          key === null ? null : { scope: keyScope(caller, key), fingerprint: fingerprintOf(path, request.params, json) }
+        sendAnswer(response, await performed(spec, context, once))
+      },
     },
-  })
+    problemDocuments,
+  )
 }
 
 function fingerprintOf(route: string, params: Readonly<Record<string, string>>, body: JsonValue): Buffer {
   return requestFingerprint({ method: 'POST', route, params, body })
 }
 
-async function answer<P extends string, Body, By extends Owner>(
+async function performed<P extends string, Body, By extends Owner>(
   spec: Write<P, Body, By>,
   context: WriteContext<P, Body, By>,
   once: IdempotentRequest | null,
@@ -229,13 +234,15 @@ function answerOf(spec: { status?: number }, result: object | null): StoredAnswe
   return result === null ? new Answer(204, '') : jsonAnswer(spec.status ?? 200, result)
 }
 
-function doneResponses({ returns, status = 200 }: { returns: z.ZodType | null; status?: number }): Route['responses'] {
+function successOf({ returns, status = 200 }: { returns: z.ZodType | null; status?: number }): Route['responses'] {
+  const done = returns === null ? 204 : status
+  return { [done]: success(done, returns) }
+}
+
+function success(status: number, returns: z.ZodType | null): ResponseDocument {
   return {
-    [returns === null ? 204 : status]: {
-      description: 'Done',
-      ...(returns === null ? {} : { content: { 'application/json': returns } }),
-    },
-    ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
+    description: SUCCESSES[status] ?? 'OK',
+    ...(returns === null ? {} : { content: { 'application/json': returns } }),
   }
 }
 

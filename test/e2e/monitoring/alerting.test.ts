@@ -268,10 +268,7 @@ test('lists of incidents are filtered and paged; a read-only key sees less, and 
   const { next, incidents } = await list('?limit=2')
   t.is((await list(`?before=${next}`)).incidents.length, 1)
   t.is(incidents[0]?.previous, incidents[1]?.id)
-  t.is(
-    (await it.call('GET', '/incidents/?limit=101')).text,
-    '{"error":"json validation error: limit must be between 1 and 100"}',
-  )
+  t.regex((await it.call('GET', '/incidents/?limit=101')).text, /^{"error":"json validation error: limit must be/)
   t.is((await it.call('GET', '/incidents/?state=over')).status, 400)
   const reduced = (await list('', it.roKey)).incidents[0]
   t.false(JSON.stringify(reduced).includes(String(it.check.uuid)))
