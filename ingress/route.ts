@@ -31,7 +31,7 @@ export interface ResponseDocument {
 }
 
 /** What is published of an operation (openapi.ts), and what it is mounted by. */
-export interface RouteDocument<P extends string> {
+interface RouteDocument<P extends string> {
   method: Method
   /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a slash at its end is part of it */
   path: P

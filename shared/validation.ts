@@ -119,7 +119,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 /** Describes an issue that the schema gives no message for. */
-export function problemOf(issue: z.core.$ZodRawIssue): string {
+function problemOf(issue: z.core.$ZodRawIssue): string {
   if (isAbsent(issue) && issue.code !== 'invalid_union') return 'is required'
   switch (issue.code) {
     case 'invalid_type':

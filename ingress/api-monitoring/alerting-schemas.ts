@@ -15,10 +15,10 @@ const recurring = z.object({
 const step = z.object({
   wait: seconds(0, WEEK).optional().describe('Seconds after the step before.'),
   channels: z.string().nullish().describe("As in a check; absent: the check's own integrations."),
-  severity: severity.nullish().describe('Checks that are less severe are not told by this step.'),
+  severity: severity.nullish().describe('The step is skipped for checks of lower severity.'),
   repeat: z.object({ every: seconds(60, WEEK), times: z.int().min(1).max(1000).nullish() }).nullish(),
-  hours: z.array(recurring).max(7).nullish().describe('When the step may speak; always by default.'),
-  outside: z.enum(['wait', 'skip']).nullish().describe('What becomes of a message outside of the hours.'),
+  hours: z.array(recurring).max(7).nullish().describe('When the step may notify; always by default.'),
+  outside: z.enum(['wait', 'skip']).nullish().describe('What happens to a notification outside the hours.'),
 })
 
 const fields = {
@@ -30,7 +30,7 @@ const fields = {
   position: z.int().min(0).max(1000),
   when: z.object({
     failures: z.int().min(1).max(20).nullish(),
-    of: z.int().max(20).nullish().describe('Of so many; null: in a row.'),
+    of: z.int().max(20).nullish().describe('Number of runs that are considered; null: consecutive.'),
     down_for: seconds(0, WEEK).nullish(),
     successes: z.int().min(1).max(20).nullish(),
   }),
@@ -62,14 +62,14 @@ export const rulesSchema = z
       .array(z.union([z.object({ check: z.uuid() }), z.object({ tag: z.string() })]))
       .max(20)
       .nullable()
-      .describe('What the check depends on: while it is down nobody is told of the check.'),
+      .describe('Parents of the check. While they are down, its notifications are suppressed.'),
     parents_mode: z
       .enum(['any', 'all'])
       .nullable()
-      .describe('Whether any of them, or only all of them together, hold it.'),
-    run: runRuleSchema.nullable().describe('How its runs are watched; null: as one job whose newest start counts.'),
-    sources: sourceRuleSchema.nullable().describe('How many machines report for it; null: one.'),
-    ping_auth: pingAuthSchema.nullable().describe('How pings show a secret; null: they need none.'),
+      .describe('`any`: one parent that is down suppresses; `all`: all must be down.'),
+    run: runRuleSchema.nullable().describe('How runs are watched; null: one job, of which the newest start counts.'),
+    sources: sourceRuleSchema.nullable().describe('The machines that report for the check; null: one.'),
+    ping_auth: pingAuthSchema.nullable().describe('How pings prove a secret; null: no secret is needed.'),
     previews: z
       .enum(['ignore'])
       .nullable()
@@ -96,7 +96,7 @@ export const incidentSchema = z
     policy: z.uuid().nullish(),
     assignee: z.string().nullish(),
     ack: z.object({ at: instant, by: z.string(), via: z.string(), until: instant.nullable() }).nullish(),
-    next: instant.nullish().describe('When it is looked at again.'),
+    next: instant.nullish().describe('The time of the next evaluation.'),
     report: z.string().optional(),
     previous: z.uuid().nullable(),
   })

@@ -29,7 +29,7 @@ const common = {
   method: 'get',
   tags: ['Badges'],
   security: [],
-  description: 'Opaque: take the URLs from the API. No key is needed.',
+  description: 'Use the badge URLs that the API returns. No key is needed.',
   responses: {
     200: { description: 'The badge.', content: { 'image/svg+xml': null, 'application/json': null } },
     404: answers.notFound,
@@ -43,7 +43,7 @@ export const badgeImageRoutes: readonly Route[] = [
     ...common,
     path: '/badge/{badge_key}/{signature}/{tag}.{format}',
     operationId: 'getTagBadge',
-    summary: 'The badge of a tag',
+    summary: 'Get the badge of a tag',
     params: {
       badge_key: badgeKey,
       signature,
@@ -63,7 +63,7 @@ export const badgeImageRoutes: readonly Route[] = [
     ...common,
     path: '/badge/{badge_key}/{signature}.{format}',
     operationId: 'getProjectBadge',
-    summary: 'The badge of a whole project',
+    summary: 'Get the badge of a project',
     params: { badge_key: badgeKey, signature, format },
     async handle({ params }, response, deps) {
       const states = isUuid(params.badge_key)
@@ -77,7 +77,7 @@ export const badgeImageRoutes: readonly Route[] = [
     ...common,
     path: '/b/{states}/{badge_key}.{format}',
     operationId: 'getCheckBadge',
-    summary: 'The badge of one check',
+    summary: 'Get the badge of a check',
     params: {
       states: { pattern: '[0-9]+', description: '3 for three states, else two.', example: '2' },
       badge_key: { ...uuidParam, description: 'Names the check.' },

@@ -18,7 +18,7 @@ export function badgeRoutes(version: ApiVersion): Route[] {
       access: anyKey,
       params: {},
       responses: {
-        200: { description: 'By tag.', content: { 'application/json': badgesSchema } },
+        200: { description: 'The badge URLs by tag.', content: { 'application/json': badgesSchema } },
       },
       async handle({ key: { project }, deps }) {
         const tags = (await listTags(deps.db, project.id)).flatMap(splitTags)

@@ -33,12 +33,15 @@ export const callbackRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/v3/notifications/{uuid}/status',
     operationId: 'reportNotification',
-    summary: 'Say what became of a message; for gateways',
+    summary: 'Report the delivery status of a message; for gateways',
     tags: ['Status'],
     security: [],
     params: { uuid: uuidParam },
     query: z.object({
-      signature: z.string().optional().describe('From the address that the gateway got; without it nothing changes.'),
+      signature: z
+        .string()
+        .optional()
+        .describe('From the callback URL that the gateway received; without it nothing changes.'),
     }),
     body: { required: false, content: { 'application/x-www-form-urlencoded': null } },
     responses: { 200: { description: 'Always. No body.' }, 413: answers.tooLarge },
@@ -58,7 +61,7 @@ export const callbackRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/v3/bounces/',
     operationId: 'reportBounce',
-    summary: 'Take a mail that says that an alert could not be delivered; for mail servers',
+    summary: 'Report a bounced alert mail; for mail servers',
     description:
       'The body is the whole mail. Its recipient is the signed envelope sender of the alert (`BOUNCE_DOMAIN`).',
     tags: ['Status'],

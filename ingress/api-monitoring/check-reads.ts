@@ -61,7 +61,7 @@ export function checkReadRoutes(version: ApiVersion): Route[] {
       path: `/api/v${version}/checks/{uuid}`,
       operationId: 'getCheck',
       summary: 'Get a check',
-      description: 'Takes the unique_key instead of the uuid as well.',
+      description: 'The path accepts the unique_key instead of the uuid.',
       params: { uuid: uuidParam },
       query: z.object(rulesQuery(version)),
       async handle({ key, params, request, deps, setLag }) {

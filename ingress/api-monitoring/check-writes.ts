@@ -41,7 +41,7 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       responses: {
         200: { description: 'An existing check, updated.', content: { 'application/json': checkSchema } },
         201: answers.created,
-        403: { description: 'The project has as many checks as it may. No body.' },
+        403: { description: 'The project has reached its limit of checks. No body.' },
         ...(takesRules && { 404: { description: 'The project has no such policy. No body.' } }),
       },
       async handle({ key, actor, body, request, deps, setLag }) {
@@ -56,7 +56,7 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       path: `/api/v${version}/checks/{uuid}`,
       operationId: 'updateCheck',
       summary: 'Update a check',
-      description: 'What the request does not name stays.',
+      description: 'Members that the request omits do not change.',
       params: { uuid: uuidParam },
       query,
       body,
@@ -76,7 +76,7 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       summary: 'Delete a check with its pings, flips and notifications',
       params: { uuid: uuidParam },
       query,
-      responses: { ...common.responses, 200: { ...answers.check, description: 'The check as it was.' } },
+      responses: { ...common.responses, 200: { ...answers.check, description: 'The deleted check.' } },
       async handle({ key, actor, params, request, deps, setLag }) {
         const own = await requireCheck(params.uuid, key, deps)
         // They go with the check.

@@ -56,7 +56,7 @@ export const documentRoutes: readonly Route[] = [
     path: '/api/v3/export',
     operationId: 'exportProject',
     summary: 'Get the configuration of the project as one document',
-    description: 'Without secrets, those of pings too: an import keeps those that are stored.',
+    description: 'The document contains no secrets, including ping secrets. An import keeps the stored ones.',
     responses: {
       200: { description: 'The document.', content: { 'application/json': document } },
     },
@@ -73,20 +73,19 @@ export const documentRoutes: readonly Route[] = [
     ...common,
     path: '/api/v3/import',
     operationId: 'importProject',
-    summary: 'Compare the project with a document, or make it agree',
+    summary: 'Compare the project with a document, or apply the document',
     description:
-      'Takes what the export gives, and lists of checks as this API answers them. Nothing is deleted; applying a ' +
-      'document twice changes nothing.',
+      'Accepts the exported document and lists of checks as returned by this API. It deletes nothing. Applying a document twice changes nothing more.',
     query: z.object({
-      plan: z.string().optional().describe('`1`: only say what would change.'),
-      apply: z.string().optional().describe('`1`: change it.'),
+      plan: z.string().optional().describe('`1`: only report the changes.'),
+      apply: z.string().optional().describe('`1`: apply the changes.'),
     }),
     body: { required: true, content: { 'application/json': document } },
     maxValues: MAX_DOCUMENT_VALUES,
     errors: [400, 413],
     responses: {
-      200: { description: 'What differs, or did.', content: { 'application/json': report } },
-      403: { description: 'The project would have more checks, policies or windows than it may. No body.' },
+      200: { description: 'The differences, or the applied changes.', content: { 'application/json': report } },
+      403: { description: 'The project would exceed its limit of checks, policies or windows. No body.' },
     },
     async handle({ key, actor, body, request, deps }) {
       const query = queryOf(request)

@@ -16,7 +16,7 @@ export function flipRoutes(version: ApiVersion): Route[] {
     access: anyKey,
     summary: 'List the changes of status of a check, newest first',
     query: z.object({
-      seconds: z.string().optional().describe('Of the last so many seconds; 0 means all.'),
+      seconds: z.string().optional().describe('Only the last N seconds; 0 means all.'),
       start: z.string().optional().describe('UNIX timestamp: not older than it.'),
       end: z.string().optional().describe('UNIX timestamp: older than it.'),
     }),
@@ -31,7 +31,7 @@ export function flipRoutes(version: ApiVersion): Route[] {
       ...common,
       path: `/api/v${version}/checks/{uuid}/flips/`,
       operationId: 'listFlips',
-      description: 'Takes the unique_key instead of the uuid as well.',
+      description: 'The path accepts the unique_key instead of the uuid.',
       params: { uuid: uuidParam },
       async handle({ key, params, ...context }) {
         return await flipsOf(await requireCheckId(params.uuid, key, context.deps), context)

@@ -17,13 +17,13 @@ const gapSchema = z
     until: instant.nullable().describe('Null while it is open.'),
     listener: z
       .enum(['http', 'smtp', 'sweeper', 'notifier'])
-      .describe('Where pings come in; or who looks for what is missing, and who sends messages.'),
-    scope: z.enum(['all', 'some']).describe('Whether pings of every check, or only of some, could not be taken.'),
+      .describe('A listener, the detection of missing pings, or the sending of notifications.'),
+    scope: z.enum(['all', 'some']).describe('Whether pings of all checks or only of some could not be received.'),
     kind: z
       .enum(['full', 'partial', 'clock', 'detection'])
-      .describe('`detection`: nothing was lost, messages were late.'),
+      .describe('`detection`: no pings were lost, notifications were late.'),
     cause: z.string(),
-    checks: z.int().describe('Checks of this project that became unknown by it.'),
+    checks: z.int().describe('Checks of this project that became unknown because of it.'),
   })
   .meta({ id: 'Gap' })
 
@@ -34,13 +34,13 @@ export const gapRoutes: readonly Route[] = [
     tags: ['Alerting'],
     path: '/api/v3/gaps/',
     operationId: 'listGaps',
-    summary: 'List the times in which signals could not be taken, newest first',
+    summary: 'List the periods in which the service could not receive pings, newest first',
     params: {},
     query: pageQuery,
     errors: [400],
     responses: {
       200: {
-        description: 'A page of gaps; `next` names the one after it.',
+        description: 'A page of gaps; `next` is the cursor of the next page.',
         content: { 'application/json': z.object({ gaps: z.array(gapSchema), next: z.string().nullable() }) },
       },
     },

@@ -57,7 +57,7 @@ const range = {
   start: z.string().optional().describe('UNIX timestamp: not older than it.'),
   end: z.string().optional().describe('UNIX timestamp: older than it.'),
   limit: z.string().optional().describe('1-100; 50 by default.'),
-  before: z.string().optional().describe('What `next` said.'),
+  before: z.string().optional().describe('The `next` of the previous page.'),
 }
 
 /** Incidents, what people do about them, and why somebody was told or not; version 3 only. */
@@ -78,7 +78,7 @@ export const incidentRoutes: readonly Route[] = [
     responses: {
       ...common.responses,
       200: {
-        description: 'A page of incidents; `next` names the one after it.',
+        description: 'A page of incidents; `next` is the cursor of the next page.',
         content: json(z.object({ incidents: z.array(incidentSchema), next: z.string().nullable() })),
       },
     },
@@ -121,7 +121,7 @@ export const incidentRoutes: readonly Route[] = [
       conflict: '`incident is resolved`',
     },
   ),
-  act('unack', 'Take an acknowledgement back', z.object({}), {
+  act('unack', 'Remove an acknowledgement', z.object({}), {
     async run({ own, body, actor, deps }) {
       refuseUnknown(body, '', ['api_key'])
       return await unacknowledgeIncident(deps.db, actor, { ...own, via: 'api' })
@@ -130,7 +130,7 @@ export const incidentRoutes: readonly Route[] = [
   }),
   act(
     'assign',
-    'Say who looks after an incident',
+    'Assign an incident to a member',
     z.object({ to: z.string().nullable().describe("A member's address.") }),
     {
       async run({ own, body, actor, deps }) {
@@ -147,7 +147,7 @@ export const incidentRoutes: readonly Route[] = [
       return await noteIncident(deps.db, actor, { ...own, text, via: 'api' })
     },
   }),
-  act('report', 'Write the report, also afterwards', z.object({ text: z.string().max(20_000) }), {
+  act('report', 'Write the report; also after the incident is resolved', z.object({ text: z.string().max(20_000) }), {
     async run({ own, body, actor, deps }) {
       const text = readText(body.text, 'text', { max: 20_000 })
       refuseUnknown(body, '', ['text', 'api_key'])
@@ -159,14 +159,14 @@ export const incidentRoutes: readonly Route[] = [
     access: readWriteKey,
     path: '/api/v3/checks/{uuid}/decisions/',
     operationId: 'listDecisions',
-    summary: 'Why was somebody told of a check, or not? Newest first',
+    summary: 'List the notification decisions of a check, newest first',
     params: { uuid: uuidParam },
     query: z.object(range),
     errors: [...common.errors, 403],
     responses: {
       ...common.responses,
       200: {
-        description: 'A page of decisions; `next` names the one after it.',
+        description: 'A page of decisions; `next` is the cursor of the next page.',
         content: json(z.object({ decisions: z.array(decisionSchema), next: z.string().nullable() })),
       },
     },
@@ -201,7 +201,7 @@ function act(
     body: { required: false, content: json(schema) },
     responses: {
       ...common.responses,
-      403: { description: 'Too much was done about this incident: 200 acts. No body.' },
+      403: { description: 'The incident has 200 actions, the maximum. No body.' },
       ...(conflict !== undefined && { 409: { description: conflict, content: { 'text/plain': null } } }),
     },
     async handle({ key, actor, params, body, deps }) {

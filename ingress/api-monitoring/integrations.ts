@@ -24,7 +24,7 @@ const integration = z
     id: z.uuid(),
     name: z.string(),
     kind: z.string(),
-    config: z.record(z.string(), z.unknown()).describe('Without its secret members.'),
+    config: z.record(z.string(), z.unknown()).describe('Without secret members.'),
     disabled: z.boolean(),
     last_notify: z.iso.datetime().nullable(),
     last_error: z.string(),
@@ -44,7 +44,7 @@ const notification = z
     finished: z.iso.datetime().nullable(),
     what: z.enum(['flip', 'test', 'first', 'repeat', 'recovery', 'flapping', 'digest', 'unknown']),
     incident: z.uuid().nullable(),
-    size: z.int().describe('Checks that it is about.'),
+    size: z.int().describe('Number of checks in the message.'),
   })
   .meta({ id: 'Notification' })
 
@@ -67,7 +67,7 @@ export const integrationRoutes: readonly Route[] = [
     operationId: 'createChannel',
     summary: 'Create an integration',
     description:
-      'The recipient of an e-mail integration is asked first, by a mail with a link, unless the address belongs to a member of the organisation or agreed in this project before.',
+      'An e-mail integration first sends its recipient a confirmation link, unless the address belongs to a member of the organisation or was confirmed in this project before.',
     params: {},
     body: {
       required: true,
@@ -98,7 +98,7 @@ export const integrationRoutes: readonly Route[] = [
     operationId: 'updateIntegrationRow',
     summary: 'Change an integration',
     description:
-      'What the request does not name stays. A new config keeps the secret members that it leaves out while they go to the same origin; for another one they must be given again, or as null to drop them.',
+      'Members that the request omits do not change. If the URL keeps its origin, a new config keeps the secret members that it omits. For another origin, send them again, or null to delete them.',
     params: { uuid: uuidParam },
     body: {
       required: true,
@@ -120,7 +120,7 @@ export const integrationRoutes: readonly Route[] = [
     method: 'delete',
     path: '/api/v3/channels/{uuid}',
     operationId: 'deleteIntegrationRow',
-    summary: 'Delete an integration; its checks keep their other ones',
+    summary: 'Delete an integration; its checks keep their other integrations',
     params: { uuid: uuidParam },
     async handle({ key, actor, params, deps }) {
       const channel = await requireIntegration(params.uuid, key, deps)
@@ -133,11 +133,11 @@ export const integrationRoutes: readonly Route[] = [
     path: '/api/v3/channels/{uuid}/test',
     operationId: 'testChannel',
     summary: 'Send a test message through an integration',
-    description: 'It is sent like any other; its outcome shows in the notifications of the integration.',
+    description: 'The message is sent like any other. Its result is listed with the notifications of the integration.',
     params: { uuid: uuidParam },
     responses: {
       ...common.responses,
-      202: { description: 'The message is under way.', content: json(z.object({ notification: z.uuid() })) },
+      202: { description: 'The message is queued.', content: json(z.object({ notification: z.uuid() })) },
     },
     async handle({ key, actor, params, deps }) {
       const channel = await requireIntegration(params.uuid, key, deps)

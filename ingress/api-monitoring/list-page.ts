@@ -6,7 +6,7 @@ import { numberOf } from './operation.ts'
 /** The query of a list of the alerting API. */
 export const pageQuery = z.object({
   limit: z.string().optional().describe('1-100; 50 by default.'),
-  before: z.string().optional().describe('What `next` said.'),
+  before: z.string().optional().describe('The `next` of the previous page.'),
 })
 
 /**

@@ -29,7 +29,7 @@ const common = {
   },
 } as const
 
-const project = { ...uuidParam, description: 'Any uuid: the key alone tells the project.' }
+const project = { ...uuidParam, description: 'Any uuid: only the key identifies the project.' }
 
 /** The checks of a project as Prometheus scrapes them, for the holder of its read-only key. */
 export const metricsRoutes: readonly Route[] = [
@@ -37,7 +37,7 @@ export const metricsRoutes: readonly Route[] = [
     ...common,
     path: '/projects/{uuid}/metrics/{key}',
     operationId: 'getProjectMetrics',
-    summary: 'Metrics of a project, the read-only key in the path',
+    summary: 'Get the metrics of a project, with the read-only key in the path',
     security: [],
     params: {
       uuid: project,
@@ -51,7 +51,7 @@ export const metricsRoutes: readonly Route[] = [
     ...common,
     path: '/projects/{uuid}/metrics/',
     operationId: 'getProjectMetricsWithBearer',
-    summary: 'Metrics of a project, the read-only key as a bearer token',
+    summary: 'Get the metrics of a project, with the read-only key as a bearer token',
     security: ['projectBearer'],
     params: { uuid: project },
     async handle(request, response, deps) {

@@ -41,7 +41,7 @@ export const policyRoutes: readonly Route[] = [
     responses: {
       ...common.responses,
       200: {
-        description: 'A page of policies; `next` names the one after it.',
+        description: 'A page of policies; `next` is the cursor of the next page.',
         content: json(z.object({ policies: z.array(policySchema), next: z.string().nullable() })),
       },
     },
@@ -84,7 +84,8 @@ export const policyRoutes: readonly Route[] = [
     path: '/api/v3/policies/{policy}',
     operationId: 'updatePolicy',
     summary: 'Change a policy',
-    description: 'What the request does not name stays; null resets to the default. The change counts from now.',
+    description:
+      'Members that the request omits do not change; null resets to the default. The change is effective immediately.',
     params: { policy: policyParam },
     body,
     async handle({ key, actor, params, body, deps }) {
@@ -97,7 +98,8 @@ export const policyRoutes: readonly Route[] = [
     path: '/api/v3/policies/{policy}',
     operationId: 'deletePolicy',
     summary: 'Delete a policy',
-    description: 'Its checks come under the next policy that applies, or are told directly.',
+    description:
+      'The next policy that matches applies to its checks. Without one, their integrations are notified directly.',
     params: { policy: policyParam },
     async handle({ key, actor, params, deps }) {
       return policyView(await deletePolicy(deps.db, actor, { project: key.project, uuid: params.policy }))
@@ -125,7 +127,7 @@ export const policyRoutes: readonly Route[] = [
     path: '/api/v3/checks/{uuid}/rules',
     operationId: 'updateRules',
     summary: 'Change the rules of a check',
-    description: 'What the request does not name stays; null resets to the default.',
+    description: 'Members that the request omits do not change; null resets to the default.',
     params: { uuid: uuidParam },
     body: { required: true, content: json(rulesSchema.partial()) },
     errors: [...common.errors, 403],

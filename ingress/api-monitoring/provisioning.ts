@@ -22,7 +22,7 @@ const common = {
   params: {},
   errors: [400, 404, 413],
   responses: {
-    200: { description: 'The settings; null: as any new check.', content },
+    200: { description: 'The settings; null: the default of a new check.', content },
   },
 } as const
 
@@ -32,15 +32,15 @@ export const provisioningRoutes: readonly Route[] = [
     ...common,
     access: readWriteKey,
     operationId: 'getProvisioning',
-    summary: 'Get the settings of checks that are made by their first ping',
+    summary: 'Get the settings of checks that their first ping creates',
     handle: async ({ key, deps }) => await findProvisioning(deps.db, key.project.id),
   }),
   write({
     ...common,
     operationId: 'updateProvisioning',
-    summary: 'Change the settings of checks that are made by their first ping',
+    summary: 'Change the settings of checks that their first ping creates',
     description:
-      'What the request does not name stays; null resets. A ping with `create=1` may say others in its query.',
+      'Members that the request omits do not change; null resets to the default. A ping with `create=1` may set other values in its query.',
     body: { required: true, content: { 'application/json': schema.partial() } },
     handle: async ({ key, actor, body, deps }) =>
       await changeProvisioning(deps.db, actor, { project: key.project, body }),

@@ -13,7 +13,7 @@ export const runRuleSchema = z
     watch: z
       .enum(['last', 'each'])
       .nullish()
-      .describe('`last`: only the newest run counts, the default; `each`: every run has a deadline of its own.'),
+      .describe('`last` (default): only the newest run counts; `each`: every run has its deadline.'),
     max: span(60, YEAR).describe('How long a run may take, seconds; the grace time by default.'),
     start_grace: span(60, YEAR).describe('How long after an occurrence a run may begin, seconds; with `each`.'),
     alive: span(60, DAY).describe('A log or start with the run id must come this often, seconds; with `each`.'),
@@ -21,8 +21,8 @@ export const runRuleSchema = z
     spacing: span(1, YEAR),
     early: span(0, DAY).describe('How long before an occurrence a run may begin in its place, seconds.'),
     overlap: z.enum(['allow', 'flag']).nullish(),
-    slow: z.int().min(2).max(20).nullish().describe('Times the length that 19 of 20 runs stay under.'),
-    open: z.int().min(1).max(100).nullish().describe('So many may be open; 20 by default.'),
+    slow: z.int().min(2).max(20).nullish().describe('Factor of the 95th percentile of run times.'),
+    open: z.int().min(1).max(100).nullish().describe('Maximum number of open runs; 20 by default.'),
     fail_on: z.array(flag).nullish().describe('Flags that make a ping count as a failure.'),
   })
   .meta({ id: 'RunRule' })
@@ -32,12 +32,12 @@ export const sourceRuleSchema = z
   .object({
     by: z
       .enum(['query', 'header', 'address'])
-      .describe('Where a ping names its source: `?source=`, the header `X-Ping-Source`, or the address it comes from.'),
+      .describe('Where a ping names its source: `?source=`, the header `X-Ping-Source`, or its client address.'),
     expect: z.union([z.array(z.string()).min(1).max(100), z.int().min(1).max(100)]).describe('Names, or how many.'),
     need: z
       .union([z.int().min(1).max(100), z.literal('all')])
       .optional()
-      .describe('How many must report; `all` by default.'),
+      .describe('The number that must report; `all` by default.'),
   })
   .meta({ id: 'SourceRule' })
 
@@ -70,11 +70,16 @@ export const runStatsSchema = z
 export const pingAuthSchema = z
   .object({
     mode: z.enum(['bearer', 'hmac']),
-    overlap: z.int().min(0).max(604_800).optional().describe('In a request: seconds for which the old secret counts.'),
+    overlap: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .optional()
+      .describe('In a request: seconds for which the old secret remains valid.'),
     secret: z
       .string()
       .optional()
-      .describe('In the answer to a request that names `ping_auth`: the new secret, this once.'),
+      .describe('In the answer to a request that names `ping_auth`: the new secret, shown only once.'),
   })
   .meta({ id: 'PingAuth' })
 

@@ -20,15 +20,15 @@ export const runRoutes: readonly Route[] = [
     path: '/api/v3/checks/{uuid}/runs/',
     operationId: 'listRuns',
     summary: 'List the newest runs of a check, newest first',
-    description: 'Empty unless the rules of the check watch its runs; the newest 500 are kept.',
+    description: 'Empty unless the rules of the check watch its runs. The newest 500 runs are stored.',
     query: z.object({
       limit: z.string().optional().describe('1-100; 50 by default.'),
-      before: z.string().optional().describe('What `next` said.'),
+      before: z.string().optional().describe('The `next` of the previous page.'),
     }),
     errors,
     responses: {
       200: {
-        description: 'A page of runs; `next` names the one after it.',
+        description: 'A page of runs; `next` is the cursor of the next page.',
         content: json(z.object({ runs: z.array(runSchema), next: z.string().nullable() })),
       },
     },
@@ -47,7 +47,7 @@ export const runRoutes: readonly Route[] = [
     ...common,
     path: '/api/v3/checks/{uuid}/runs/stats',
     operationId: 'getRunStats',
-    summary: 'How long the runs of a check take, and what did not run',
+    summary: 'Get the run times of a check, and its missed runs',
     errors,
     responses: { 200: { description: 'The figures.', content: json(runStatsSchema) } },
     async handle({ key, params: { uuid }, deps, setLag }) {

@@ -98,13 +98,13 @@ export const checkSchema = z
     ...schedule,
     rules: rulesSchema
       .optional()
-      .describe('Version 3, with `?rules=1` or where the request names some, and only for a read-write key.'),
+      .describe('Version 3 only, for a read-write key: with `?rules=1`, or if the request names rules.'),
   })
   .meta({ id: 'Check' })
 
 export const readOnlyCheckSchema = z.object({ ...settings, ...state, unique_key: z.string(), ...schedule }).meta({
   id: 'ReadOnlyCheck',
-  description: 'The form for read-only keys: nothing in it can ping or change the check.',
+  description: 'The form for read-only keys: it contains nothing that can ping or change the check.',
 })
 
 export const checkRequestSchema = z
@@ -125,10 +125,10 @@ export const checkRequestSchema = z
     rules: rulesSchema
       .partial()
       .optional()
-      .describe('Version 3 only. What it does not name stays; null resets to the default.'),
+      .describe('Version 3 only. Omitted members do not change; null resets to the default.'),
     api_key: z.string().optional().describe('Instead of the header.'),
   })
-  .meta({ id: 'CheckRequest', description: 'Every member may be left out; unknown members are ignored.' })
+  .meta({ id: 'CheckRequest', description: 'Every member is optional; unknown members are ignored.' })
 
 export const pingSchema = z
   .object({
@@ -163,10 +163,10 @@ const json = (schema: z.ZodType) => ({ 'application/json': schema })
 export const answers = {
   check: { description: 'The check.', content: json(checkSchema) },
   created: { description: 'The check, created by this request.', content: json(checkSchema) },
-  invalid: { description: 'The first thing that is wrong with the request.', content: json(errorSchema) },
+  invalid: { description: 'The first error of the request.', content: json(errorSchema) },
   unauthorized: { description: '`missing api key` or `wrong api key`.', content: json(errorSchema) },
   forbidden: { description: 'The check belongs to another project. No body.' },
-  notFound: { description: 'There is no such thing. No body.' },
+  notFound: { description: 'Not found. No body.' },
   tooMany: {
     description: 'More requests than the limit allows.',
     content: json(errorSchema),

@@ -17,13 +17,13 @@ const requestSchema = z
       .object({})
       .loose()
       .optional()
-      .describe('In place of `check`: a check that is only described, as a request that creates one.'),
-    rules: z.object({}).loose().optional().describe('Drafts, in place of what the check has of these rules.'),
+      .describe('Instead of `check`: a draft, in the form of a request that creates a check.'),
+    rules: z.object({}).loose().optional().describe('Drafts, instead of the rules of the check.'),
     policy: z
       .union([z.uuid(), policyRequestSchema])
       .nullish()
-      .describe('A policy of the project or a draft; null: none; left out: the one in force.'),
-    windows: z.array(z.object({}).loose()).max(100).optional().describe('Drafts, in place of the windows in force.'),
+      .describe('A policy of the project or a draft; null: none; absent: the current one.'),
+    windows: z.array(z.object({}).loose()).max(100).optional().describe('Drafts, instead of the current windows.'),
     events: z
       .array(
         z.object({
@@ -35,11 +35,13 @@ const requestSchema = z
       )
       .max(5_000)
       .optional()
-      .describe('What is thought up, in place of what was recorded.'),
+      .describe('Events, instead of the recorded ones.'),
     recorded: z
       .enum(['pings', 'flips'])
       .optional()
-      .describe("The check's log, and so it is without `events`; or its changes of status, which are kept for longer."),
+      .describe(
+        '`pings` (default without `events`): the log of the check; `flips`: its status changes, which are stored longer.',
+      ),
     from: instant.optional().describe('A week before `until` by default.'),
     until: instant.optional().describe('Now by default; at most 93 days after `from`.'),
   })
@@ -59,7 +61,7 @@ const answerSchema = z
         channels: z.array(z.object({ id: z.uuid(), outcome: z.string(), reason: z.string() })),
       }),
     ),
-    assumed: z.array(z.string()).describe('What is taken for granted, in sentences; empty without messages.'),
+    assumed: z.array(z.string()).describe('The assumptions, as sentences; empty without messages.'),
     truncated: z.boolean(),
   })
   .meta({ id: 'Simulation' })
@@ -70,16 +72,14 @@ export const simulationRoutes: readonly Route[] = [
     tags: ['Alerting'],
     path: '/api/v3/simulations/',
     operationId: 'simulate',
-    summary: 'Simulate who would have been told of a check',
+    summary: 'Simulate the notifications of a check',
     description:
-      "Plays the check's log, or events that are thought up, in virtual time against the policy, rules and windows in " +
-      'force or against drafts. What it depends on, other checks of the policy and gaps of ours are as they were ' +
-      'recorded. Nothing is stored or sent; messages count as delivered at once. Six a minute.',
+      'Replays the log of the check, or events of the request, in virtual time. It uses the current policy, rules and windows, or drafts. Parents, other checks of the policy and outages of the service are as recorded. It stores and sends nothing; messages count as delivered at once. Limit: six per minute.',
     params: {},
     body: { required: true, content: { 'application/json': requestSchema } },
     errors: [400, 404, 413],
     responses: {
-      200: { description: 'What came of it.', content: { 'application/json': answerSchema } },
+      200: { description: 'The result.', content: { 'application/json': answerSchema } },
     },
     async handle({ key, body, deps }) {
       const { check, flips, messages, decisions, assumed, truncated } = await simulateCheck(

@@ -12,7 +12,7 @@ import { sourceSchema } from './run-schemas.ts'
 import { uuidParam } from './schemas.ts'
 
 const answer = {
-  description: 'The sources, and in a sentence how many report.',
+  description: 'The sources, and a sentence with the number that report.',
   content: { 'application/json': z.object({ sources: z.array(sourceSchema), text: z.string() }) },
 }
 const errors = [403, 404]
@@ -42,7 +42,7 @@ export const sourceRoutes: readonly Route[] = [
     method: 'delete',
     path: '/api/v3/checks/{uuid}/sources/{source}',
     operationId: 'deleteSource',
-    summary: 'Forget a source, which makes room for another',
+    summary: 'Delete a source, so that another can take its place',
     params: {
       uuid: uuidParam,
       source: { pattern: '[A-Za-z0-9._:-]{1,64}', description: 'Its name.', example: 'web2' },

@@ -13,7 +13,7 @@ export function statusRoute(version: ApiVersion): Route {
     anyMethod: true,
     path: `/api/v${version}/status/`,
     operationId: 'getStatus',
-    summary: 'Tell whether the service works',
+    summary: 'Get the status of the service',
     tags: ['Status'],
     security: [],
     params: {},
@@ -45,7 +45,7 @@ export function channelRoutes(version: ApiVersion): Route[] {
       params: {},
       responses: {
         200: {
-          description: 'In the order of their creation.',
+          description: 'The integrations, in order of creation.',
           content: { 'application/json': z.object({ channels: z.array(channelSchema) }) },
         },
       },

@@ -15,7 +15,7 @@ const object = z.record(z.string(), z.unknown())
 const proofSchema = z
   .object({
     check: z.string().describe('unique_key'),
-    name: z.string().describe('As it is called now; nothing proves it.'),
+    name: z.string().describe('The current name; it is not proved.'),
     from: z.string(),
     until: z.string(),
     records: z.array(object).describe('One for each day, and one more for each correction of it.'),
@@ -31,9 +31,9 @@ export const uptimeProofRoutes: readonly Route[] = [
     tags: ['Alerting'],
     path: '/api/v3/checks/{uuid}/uptime-proof',
     operationId: 'proveUptime',
-    summary: 'Get what was stated of a check day by day, with the proofs',
+    summary: 'Get the daily uptime statements of a check, with their proofs',
     description:
-      'Verified by `npm run -s verify`, or on the page `/verify`. Empty for a project whose days are not stated.',
+      'Verify it with `npm run -s verify` or on the page `/verify`. Empty for a project without daily statements.',
     params: { uuid: uuidParam },
     query: z.object({
       from: z.string().describe('The first day, YYYY-MM-DD, UTC.'),

@@ -21,9 +21,9 @@ const uptimeSchema = z
   .object({
     up: seconds,
     down: seconds,
-    unknown: seconds.describe('Neither: pings could not be taken when one was expected.'),
+    unknown: seconds.describe('Neither: the service could not receive an expected ping.'),
     maintenance: seconds.describe('In windows whose `uptime` is `exclude`.'),
-    off: seconds.describe('Paused, before the first ping, or before the check was made.'),
+    off: seconds.describe('Paused, before the first ping, or before the check was created.'),
     ratio: z.number().min(0).max(1).nullable().describe('up / (up + down), cut to six digits; null when both are 0.'),
   })
   .meta({ id: 'Uptime' })
@@ -31,11 +31,11 @@ const uptimeSchema = z
 const common = {
   tags: ['Alerting'],
   access: anyKey,
-  summary: 'Get what the time of a check went into, in seconds',
-  description: 'Takes the unique_key instead of the uuid as well.',
+  summary: 'Get the seconds that a check was up, down, unknown or in maintenance',
+  description: 'The path accepts the unique_key instead of the uuid.',
   query: z.object({
-    start: z.string().optional().describe('UNIX timestamp; when the check was made by default.'),
-    end: z.string().optional().describe('UNIX timestamp; now by default, and at the latest.'),
+    start: z.string().optional().describe('UNIX timestamp; default: the creation of the check.'),
+    end: z.string().optional().describe('UNIX timestamp; default and maximum: now.'),
   }),
   errors: [403, 404],
   responses: {

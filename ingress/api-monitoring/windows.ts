@@ -24,7 +24,7 @@ const fields = {
   for: seconds.optional().describe('How long it lasts, in seconds of real time.'),
   tz: z.string().optional().describe('IANA name; UTC by default.'),
   uptime: z.enum(['count', 'exclude']).describe('`exclude` takes the time out of uptime, up and down alike.'),
-  shown: z.boolean().describe('Whether status pages tell of it.'),
+  shown: z.boolean().describe('Whether status pages show the window.'),
 }
 export const windowSchema = z.object({ id: z.uuid(), ...fields }).meta({ id: 'Window' })
 const requestSchema = z.object(fields).partial().meta({ id: 'WindowRequest' })
@@ -55,7 +55,7 @@ export const windowRoutes: readonly Route[] = [
     responses: {
       ...common.responses,
       200: {
-        description: 'A page of windows; `next` names the one after it.',
+        description: 'A page of windows; `next` is the cursor of the next page.',
         content: json(z.object({ windows: z.array(windowSchema), next: z.string().nullable() })),
       },
     },
@@ -69,7 +69,8 @@ export const windowRoutes: readonly Route[] = [
     path: '/api/v3/windows/',
     operationId: 'createWindow',
     summary: 'Create a maintenance window',
-    description: 'While it lasts messages of its checks are held; `{"checks": [...], "for": 3600}` is a snooze.',
+    description:
+      'During the window, notifications of its checks are suppressed. `{"checks": [...], "for": 3600}` silences checks for one hour.',
     params: {},
     body,
     responses: {
@@ -100,7 +101,8 @@ export const windowRoutes: readonly Route[] = [
     path: '/api/v3/windows/{window}',
     operationId: 'updateWindow',
     summary: 'Change a maintenance window',
-    description: 'What the request does not name stays; null resets to the default. It acts at once.',
+    description:
+      'Members that the request omits do not change; null resets to the default. The change is effective immediately.',
     params: { window: windowParam },
     body,
     async handle({ key, actor, params, body, deps }) {

@@ -54,7 +54,7 @@ export const platformSecuritySchemes: Readonly<Record<string, object>> = {
   agentKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An agent key (`rsk_…`), or an access token that was asked for with `resource=<address>/mcp`.',
+    description: 'An agent key (`rsk_…`), or an access token that was requested with `resource=<address>/mcp`.',
   },
   consumerKey: {
     type: 'apiKey',

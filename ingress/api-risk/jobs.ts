@@ -10,7 +10,7 @@ import type { ResponseDocument, Route } from '../route.ts'
 import { readPreference } from './path-params.ts'
 
 const pending: ResponseDocument = {
-  description: 'A worker is at it: poll Location',
+  description: 'In progress: poll Location',
   content: { 'application/json': PendingSchema },
   headers: { Location: 'where to poll', 'Retry-After': 'seconds' },
 }
@@ -19,7 +19,7 @@ const pending: ResponseDocument = {
 export function waitingResponses(done: Readonly<Record<number, z.ZodType>>): Route['responses'] {
   const statuses = Object.entries(done).map(([status, schema]) => [
     status,
-    { description: 'Done', content: { 'application/json': schema } },
+    { description: status === '201' ? 'Created' : 'OK', content: { 'application/json': schema } },
   ])
   return {
     ...Object.fromEntries(statuses),
@@ -31,7 +31,7 @@ export function waitingResponses(done: Readonly<Record<number, z.ZodType>>): Rou
 /** The documented responses of a read of a result that may not be finished. */
 export function pollingResponses(schema: z.ZodType): Route['responses'] {
   return {
-    200: { description: 'As asked for', content: { 'application/json': schema } },
+    200: { description: 'OK', content: { 'application/json': schema } },
     202: pending,
     ...problemResponses(400, 401, 403, 404, 409, 429, 500, 503),
   }

@@ -10,10 +10,9 @@ import { read } from './risk-route.ts'
 export const packPdfRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}/pdf',
   operationId: 'getPackPdf',
-  summary: 'A pack as PDF',
+  summary: 'Get a pack as PDF',
   description:
-    'Composed at the first request, once the log includes the pack, and the same bytes from then on. The SHA-256 of ' +
-    'the file is anchored: `Repr-Digest` states it, and the link `describedby` is its anchor.',
+    'The first request after the log includes the pack creates the file; later requests return the same bytes. The SHA-256 of the file is anchored: `Repr-Digest` has the hash, and the link `describedby` its anchor.',
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
   params: {

@@ -250,7 +250,7 @@ function success(status: number, returns: z.ZodType | null): ResponseDocument {
 export const IdempotencyHeaders = z.object({
   'x-idempotency-key': z
     .string()
-    .meta({ description: 'Names this request: sent again with the same key and body it has the same answer.' }),
+    .meta({ description: 'Identifies this request: a repetition with the same key and body gets the same answer.' }),
 })
 
 /** The query as an object; a name given twice becomes a list, which no schema of ours takes. */

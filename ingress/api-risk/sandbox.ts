@@ -24,7 +24,7 @@ const InboxEntry = z
         headers: z
           .record(z.string(), z.string())
           .nullable()
-          .meta({ description: 'as they would have been sent; null for the moment until they are signed' }),
+          .meta({ description: 'as they would be sent; null until they are signed' }),
       }),
     ),
   })
@@ -34,7 +34,7 @@ const InboxEntry = z
 export const sandboxInboxRoute = read({
   path: '/v1/sandbox/webhook-inbox',
   operationId: 'readSandboxInbox',
-  summary: 'Events of the sandbox, signed and not sent, newest first',
+  summary: 'List the signed, unsent events of the sandbox, newest first',
   tags: ['Webhooks'],
   access: withScope('webhooks:manage'),
   params: {},
@@ -84,8 +84,9 @@ export const sandboxInvoiceRoute = write({
   access: withScope('risk-signals:run'),
   path: '/v1/sandbox/e-invoices',
   operationId: 'signSandboxInvoice',
-  summary: 'Sign a demo e-invoice, for the sandbox alone',
-  description: 'The token goes into `eInvoices` of a pack request, between its parties. No portal knows the document.',
+  summary: 'Sign a demo e-invoice; sandbox only',
+  description:
+    'Use the token in `eInvoices` of a pack request between the same parties. The document is not registered with any portal.',
   params: {},
   body: InvoiceBody,
   returns: z.object({ eInvoice: z.string() }),

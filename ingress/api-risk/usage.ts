@@ -24,7 +24,7 @@ const Cursor = z.tuple([DayQuery, z.string().max(50), z.string().max(20)])
 export const usageRoute = read({
   path: '/v1/usage',
   operationId: 'getUsage',
-  summary: 'Metered units per family, day and environment',
+  summary: 'List metered units per family, day and environment',
   description:
     'One unit per successful call that produced evidence; repetitions, errors and polling are free. Days are UTC; `from` and `to` are days, both included, or instants within them.',
   tags: ['Usage'],

@@ -32,7 +32,7 @@ export interface AgentCaller extends Caller {
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp'
 
 /**
- * Who sent this request: an agent key, or an access token that was asked for with `resource=<PUBLIC_URL>/mcp`.
+ * Who sent this request: an agent key, or an access token that was requested with `resource=<PUBLIC_URL>/mcp`.
  * @throws UnauthorizedError with a challenge (RFC 9728 section 5.1)
  */
 export async function authenticateAgent(

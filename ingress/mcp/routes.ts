@@ -25,10 +25,10 @@ const toolsRoute = defineRoute({
   method: 'post',
   path: '/mcp',
   operationId: 'callTools',
-  summary: 'Agent tools over the Model Context Protocol',
+  summary: 'Call agent tools over the Model Context Protocol',
   description:
     'Streamable HTTP of the revisions 2026-07-28 (no session) and 2025-11-25. The bearer is an agent key, or an access ' +
-    'token that was asked for with `resource=<address of the server>/mcp`.',
+    'token that was requested with `resource=<address of the server>/mcp`.',
   tags: ['Agent tools'],
   security: ['agentKey'],
   scopes: ['agents:invoke'],
@@ -36,7 +36,7 @@ const toolsRoute = defineRoute({
   body: { required: true, content: { 'application/json': RpcSchema } },
   responses: {
     200: { description: 'The answer', content: { 'application/json': null, 'text/event-stream': null } },
-    202: { description: 'A notification was taken' },
+    202: { description: 'The notification was accepted' },
     ...problemResponses(401, 403, 413, 415, 429, 503),
   },
   async handle(request, response, deps) {
@@ -61,7 +61,7 @@ const resourceMetadataRoute = defineRoute({
   method: 'get',
   path: RESOURCE_METADATA_PATH,
   operationId: 'getToolsResourceMetadata',
-  summary: 'Where tokens for the agent tools are given out',
+  summary: 'Get the metadata of the agent tools as a protected resource',
   tags: ['Agent tools'],
   security: [],
   params: {},

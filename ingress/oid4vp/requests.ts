@@ -14,7 +14,7 @@ const MAX_FORM_BYTES = 64 * 1024
 
 const responses: Record<number, ResponseDocument> = {
   200: { description: 'A signed request object (RFC 9101)', content: { [TYPE]: null } },
-  410: { description: 'Over, or served often enough', content: { 'application/json': null } },
+  410: { description: 'Expired, or served ten times', content: { 'application/json': null } },
   ...problemResponses(404, 413, 415, 429, 503),
 }
 
@@ -29,8 +29,8 @@ const readRequestRoute = defineRoute({
   ...described,
   method: 'get',
   operationId: 'getPresentationRequest',
-  summary: 'The request object of a presentation',
-  description: 'Public: whoever has the address may have it, ten times in five minutes.',
+  summary: 'Get the request object of a presentation',
+  description: 'Public: the address is enough. It can be read ten times within five minutes.',
   responses,
   handle: (request, response, deps) => serve(request, response, deps, null),
 })
@@ -43,7 +43,7 @@ const fetchRequestRoute = defineRoute({
   ...described,
   method: 'post',
   operationId: 'fetchPresentationRequest',
-  summary: 'The same, with a nonce of the wallet repeated in it',
+  summary: 'Get the request object, with a nonce of the wallet',
   body: { required: false, content: { 'application/x-www-form-urlencoded': FetchForm } },
   responses,
   async handle(request, response, deps) {

@@ -33,15 +33,14 @@ export const postResponseRoute = defineRoute({
   params: { handle: handleParam },
   method: 'post',
   operationId: 'postPresentationResponse',
-  summary: 'What a wallet presents',
-  description:
-    'OpenID4VP 1.0 `direct_post` and `direct_post.jwt`. The answer says whether it was accepted, and repeats nothing.',
+  summary: 'Receive the response of a wallet',
+  description: 'OpenID4VP 1.0 `direct_post` and `direct_post.jwt`. The answer contains only the result.',
   body: { required: true, content: { 'application/x-www-form-urlencoded': ResponseForm } },
   responses: {
     200: { description: 'Verified, or still being verified', content: { 'application/json': WalletAnswer } },
     400: { description: 'Refused', content: { 'application/json': null } },
-    409: { description: 'Answered before, or refused three times', content: { 'application/json': null } },
-    410: { description: 'Nobody answered in time', content: { 'application/json': null } },
+    409: { description: 'Already answered, or refused three times', content: { 'application/json': null } },
+    410: { description: 'Expired', content: { 'application/json': null } },
     ...problemResponses(404, 413, 415, 429, 503),
   },
   async handle(request, response, deps) {

@@ -12,7 +12,7 @@ import type { PathParam } from '../route.ts'
 /** The last part of a request's addresses. Any text: one that is none of ours is answered like one that is over. */
 export const handleParam: PathParam = {
   pattern: '[^/]{1,300}',
-  description: 'what the QR code names the request by',
+  description: 'the identifier of the request in the QR code',
   example: 'wX5QmZ0cR3iU7tq0v2k9fYc8Jm1sT6aP4nB3hD5eL2o',
 }
 

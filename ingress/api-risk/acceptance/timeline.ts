@@ -8,7 +8,7 @@ export const timelineRoute = read({
   access: withScope('acceptance:read'),
   path: '/v1/acceptance/{receivableRef}',
   operationId: 'getAcceptanceTimeline',
-  summary: 'What is recorded of a receivable, and what it comes to',
+  summary: 'Get the records of a receivable and their summary',
   params: {
     receivableRef: { pattern: '[^/]{1,300}', description: 'the organisation’s own reference', example: 'RCV-7' },
   },

@@ -33,8 +33,9 @@ const txIdParam = formParam(/^[0-9A-Fa-f]{64}$/, 'must be 64 hexadecimal digits'
 export const readAnchorRoute = read({
   path: '/v1/anchors/{txId}',
   operationId: 'getAnchor',
-  summary: 'How far an anchor is, with its proof',
-  description: 'Public. `proof` is the RFC 6962 audit path, `tlogProof` everything an offline verifier needs.',
+  summary: 'Get the state of an anchor, with its proof',
+  description:
+    'Public. `proof` is the RFC 6962 audit path. `tlogProof` contains everything that an offline verifier needs.',
   tags: ['Anchoring'],
   access: anyClient,
   params: { txId: txIdParam },
@@ -55,17 +56,15 @@ export const verifyAnchorRoute = read({
   method: 'post',
   path: '/v1/anchors/verify',
   operationId: 'verifyAnchor',
-  summary: 'Recompute the hash of an object and look its anchor up',
+  summary: 'Recompute the hash of an object and find its anchor',
   description:
-    'Public, changes nothing, and stores nothing. An object without an `anchor` is looked up by the anchor that it ' +
-    'would have. Trust no server with this question when it matters: verify offline. ' +
-    'At most PUBLIC_RATE_LIMIT_PER_MINUTE (600) in a minute per address.',
+    'Public; changes and stores nothing. An object without an `anchor` is found by the anchor that it would have. If the result matters, verify offline instead of trusting a server. Limit: PUBLIC_RATE_LIMIT_PER_MINUTE (600) per minute and address.',
   tags: ['Anchoring'],
   access: publicVerification,
   params: {},
   body: { required: true, content: { 'application/json': VerifyBody } },
   responses: {
-    200: { description: 'What was found', content: { 'application/json': VerifySchema } },
+    200: { description: 'The result', content: { 'application/json': VerifySchema } },
     ...problemResponses(400, 413, 415, 429, 503),
   },
   async handle({ request, deps }) {

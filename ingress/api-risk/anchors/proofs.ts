@@ -21,7 +21,7 @@ const ConsistencyQuery = z.strictObject({ from: size, to: size.optional() })
 export const inclusionRoute = read({
   path: '/v1/transparency/{env}/proof/inclusion',
   operationId: 'getInclusionProof',
-  summary: 'Audit path of an entry',
+  summary: 'Get the audit path of an entry',
   tags: ['Transparency log'],
   access: logReaders,
   params: { env: envParam },
@@ -42,7 +42,7 @@ export const inclusionRoute = read({
 export const consistencyRoute = read({
   path: '/v1/transparency/{env}/proof/consistency',
   operationId: 'getConsistencyProof',
-  summary: 'Proof that one tree is the beginning of another',
+  summary: 'Get the proof that one tree is a prefix of another',
   tags: ['Transparency log'],
   access: logReaders,
   params: { env: envParam },

@@ -32,7 +32,7 @@ export const logReaders: Access<{ env: ApiEnv }> = {
 export const checkpointRoute = read({
   path: '/v1/transparency/{env}/checkpoint',
   operationId: 'getCheckpoint',
-  summary: 'The newest signed checkpoint of a log',
+  summary: 'Get the newest signed checkpoint of a log',
   description: 'A C2SP tlog-checkpoint, with the cosignatures of witnesses.',
   tags: ['Transparency log'],
   access: logReaders,
@@ -48,7 +48,7 @@ export const checkpointRoute = read({
 export const tileRoute = read({
   path: '/v1/transparency/{env}/{tile}',
   operationId: 'getTile',
-  summary: 'A tile of hashes or a bundle of entries',
+  summary: 'Get a tile of hashes or a bundle of entries',
   description: 'C2SP tlog-tiles: `tile/<L>/<N>[.p/<W>]` and `tile/entries/<N>[.p/<W>]`.',
   tags: ['Transparency log'],
   access: logReaders,
@@ -69,13 +69,16 @@ export const tileRoute = read({
 export const logKeyRoute = read({
   path: '/v1/transparency/{env}/log-key',
   operationId: 'getLogKey',
-  summary: 'The verifier key of a log',
+  summary: 'Get the verifier key of a log',
   description:
     'Get it once, over a channel you trust, and keep it: a key fetched together with a proof proves nothing.',
   tags: ['Transparency log'],
   access: logReaders,
   params: { env: envParam },
-  responses: { 200: { description: 'name+id+key', content: { [TEXT]: null } }, ...problemResponses(404, 429, 503) },
+  responses: {
+    200: { description: 'The key, as name+id+key', content: { [TEXT]: null } },
+    ...problemResponses(404, 429, 503),
+  },
   async handle({ env, deps }) {
     const key = await logKey(deps, env)
     return publicAnswer(TEXT, 'public, max-age=300', `${formatVerifierKey(key)}\n`)
@@ -85,7 +88,7 @@ export const logKeyRoute = read({
 export const policyRoute = read({
   path: '/v1/transparency/{env}/policy',
   operationId: 'getLogPolicy',
-  summary: 'The log, its witnesses and their quorum',
+  summary: 'Get the log, its witnesses and their quorum',
   description: 'A C2SP tlog-policy.',
   tags: ['Transparency log'],
   access: logReaders,

@@ -34,7 +34,7 @@ const documented = {
   body: { required: true, content: { 'application/json': z.record(z.string(), z.unknown()) } },
   responses: {
     200: {
-      description: 'Received; the same answer to a repetition, marked by Idempotent-Replayed',
+      description: 'Received; a repetition gets the same answer with Idempotent-Replayed',
       content: { 'application/json': ReceivedSchema },
     },
     ...problemResponses(400, 401, 403, 413, 503),
@@ -47,7 +47,7 @@ const lmsEventsRoute = defineRoute({
   operationId: 'receiveLmsEvent',
   summary: 'Receive a signed event of a loan-management system',
   description:
-    'Signed by HMAC-SHA256 over the raw body: hex in either case, `sha256=` and hex, or base64. With `x-lms-timestamp` the signed content is `timestamp.body`, and the time must be within five minutes of ours. The partner’s event id, else the hash of the body, makes it repeatable.',
+    'The signature is HMAC-SHA256 over the raw body: hex in either case, `sha256=` and hex, or base64. With `x-lms-timestamp` the signed content is `timestamp.body`, and the time must be within five minutes of the server time. Repeated events are recognised by the event id of the partner, or by the hash of the body.',
   params: { integrationId: integrationParam },
   headers: z.object({
     'x-lms-signature': z.string(),
@@ -71,7 +71,7 @@ const hookRoute = defineRoute({
   operationId: 'receiveLmsHook',
   summary: 'Receive an event of a system that cannot sign, such as Apache Fineract',
   description:
-    'Authenticated by the token in the path: hex HMAC-SHA256 of `lms-path:` and the integration’s id under its secret.',
+    'The token in the path authenticates the caller: hex HMAC-SHA256 of `lms-path:` and the id of the integration, with its secret.',
   params: {
     integrationId: integrationParam,
     pathToken: {

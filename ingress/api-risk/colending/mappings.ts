@@ -74,7 +74,7 @@ const FileMappingSchema = z
         from: z.string(),
         transform: z.string().nullable(),
         required: z.boolean(),
-        personal: z.boolean().meta({ description: 'never read: dropped, and named in `unmapped`' }),
+        personal: z.boolean().meta({ description: 'dropped, and named in `unmapped`' }),
         position: PositionSchema.nullable().meta({ description: 'null for what is found by its name or tag' }),
       }),
     ),
@@ -93,17 +93,17 @@ function fileView(mapping: FileMapping) {
 const mappingsRoute = read({
   path: '/v1/colending/mappings',
   operationId: 'listLoanMappings',
-  summary: 'How source formats become evidence contracts, as data',
+  summary: 'List the mappings from source formats to evidence contracts',
   description: MAPPINGS_CLAIM,
   tags,
   access: withScope('colending:read'),
   params: {},
   returns: z.object({
-    claim: z.string().meta({ description: 'what a mapping is not' }),
+    claim: z.string().meta({ description: 'a disclaimer about mappings' }),
     mappings: z.array(z.union([EventMappingSchema, FileMappingSchema])),
     styles: z
       .array(z.looseObject({ style: z.string() }))
-      .meta({ description: 'how bureau files are laid out, as data; no certification is claimed' }),
+      .meta({ description: 'the layouts of bureau files, as data; no certification is claimed' }),
     nextCursor: z.string().nullable(),
   }),
   async handle() {
@@ -150,7 +150,7 @@ const RowsPreviewSchema = z
 const previewRoute = write({
   path: '/v1/colending/mappings/{mappingId}/preview',
   operationId: 'previewLoanMapping',
-  summary: 'Try a mapping on a record, or on rows of a file: nothing is stored, anchored or metered',
+  summary: 'Preview a mapping of a record or of rows; stores, anchors and meters nothing',
   tags,
   access: withScope('colending:write'),
   params: {

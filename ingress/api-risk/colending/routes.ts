@@ -12,8 +12,8 @@ import { mappingRoutes } from './mappings.ts'
 const listRoute = read({
   path: '/v1/colending/evidence',
   operationId: 'listLoanEvidence',
-  summary: 'Evidence contracts, newest first',
-  description: '`loanRef` is the partner’s own reference; it is stored and shown only as a keyed hash.',
+  summary: 'List evidence contracts, newest first',
+  description: '`loanRef` is the reference of the partner. It is stored and shown only as a keyed hash.',
   tags: ['Co-lending'],
   access: withScope('colending:read'),
   params: {},

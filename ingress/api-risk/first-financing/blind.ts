@@ -49,9 +49,9 @@ const keyRoute = read({
   ...common,
   path: KEY,
   operationId: 'getOprfKey',
-  summary: 'The public keys for blind fingerprints, by epoch',
+  summary: 'Get the public keys for blind fingerprints, by epoch',
   description:
-    'Each is anchored when it begins: compare a proof with the key of the anchored object, not only with what is said here. While two epochs are live, requests carry fingerprints of both.',
+    'Each key is anchored at the start of its epoch. Compare a proof with the key of the anchored object, not only with this answer. While two epochs are live, requests must contain fingerprints of both.',
   params: {},
   responses: pollingResponses(KeySchema),
   async handle({ caller, deps, request }) {
@@ -89,9 +89,9 @@ const evaluateRoute = write({
   ...common,
   path: '/v1/first-financing/oprf/evaluate',
   operationId: 'evaluateBlinded',
-  summary: 'Evaluate blinded inputs, of which nothing is learned',
+  summary: 'Evaluate blinded inputs without learning them',
   description:
-    'RFC 9497, VOPRF, ristretto255-SHA512: up to 64 blinded elements, one proof for all of them. The first 32 bytes of a finalised output are a fingerprint. Each element counts towards the limit of the day.',
+    'RFC 9497, VOPRF, ristretto255-SHA512: up to 64 blinded elements, one proof for all of them. The first 32 bytes of a finalised output are a fingerprint. Each element counts towards the daily limit.',
   params: {},
   body: EvaluationBody,
   responses: waitingResponses({ 200: EvaluationSchema }),
@@ -111,7 +111,7 @@ const readEvaluation = read({
   ...common,
   path: `${EVALUATIONS}/{evaluationId}`,
   operationId: 'getEvaluation',
-  summary: 'An evaluation, as it was answered',
+  summary: 'Get an evaluation',
   params: { evaluationId: idParam('evaluationId of the evaluation') },
   responses: pollingResponses(EvaluationSchema),
   handle: ({ caller, params: { evaluationId: id }, deps }) =>
@@ -140,7 +140,7 @@ const absenceRoute = write({
   operationId: 'proveAbsence',
   summary: 'Prove that a receivable was not registered when a snapshot was taken',
   description:
-    'Its neighbours in the sorted tree of the snapshot, verifiable offline; they tell nothing of what they stand for. What was registered is 409 PRESENT and costs nothing. Without `snapshotId` it is the newest, at most about an hour old.',
+    'The proof contains the neighbours in the sorted tree of the snapshot and can be verified offline; they reveal nothing about other receivables. A registered receivable is 409 PRESENT and is not metered. Default of `snapshotId`: the newest snapshot, at most about an hour old.',
   params: {},
   body: z.union([AbsenceBody, BlindAbsenceBody]),
   responses: waitingResponses({ 200: AbsenceSchema }),
@@ -161,7 +161,7 @@ const readAbsence = read({
   ...common,
   path: `${ABSENCE}/{absenceProofId}`,
   operationId: 'getAbsenceProof',
-  summary: 'A proof of absence, as it was given',
+  summary: 'Get a proof of absence',
   params: { absenceProofId: idParam('absenceProofId of the proof') },
   responses: pollingResponses(AbsenceSchema),
   handle: ({ caller, params: { absenceProofId: id }, deps }) =>
@@ -172,7 +172,7 @@ const latestSnapshot = read({
   ...common,
   path: `${SNAPSHOTS}/latest`,
   operationId: 'getLatestSnapshot',
-  summary: 'The newest snapshot of what is registered',
+  summary: 'Get the newest snapshot of the registry',
   params: {},
   returns: SnapshotSchema,
   async handle({ caller, deps: { db } }) {
@@ -186,7 +186,7 @@ const readSnapshot = read({
   ...common,
   path: `${SNAPSHOTS}/{snapshotId}`,
   operationId: 'getSnapshot',
-  summary: 'A snapshot of what was registered',
+  summary: 'Get a snapshot of the registry',
   params: { snapshotId: idParam('snapshotId of the snapshot') },
   returns: SnapshotSchema,
   async handle({ caller, params: { snapshotId }, deps: { db } }) {

@@ -15,9 +15,9 @@ const checkRoute = write({
   ...common,
   path: CHECKS,
   operationId: 'checkReceivable',
-  summary: 'Ask whether a receivable is registered or financed elsewhere',
+  summary: 'Check if a receivable is registered or financed elsewhere',
   description:
-    'Says that something exists: never who, how much, on which day, or how many. By fields, or by `fingerprints` that hide them: then a receivable that no live epoch names leaves the answer UNRESOLVED. `window` also asks the weeks and sizes around it; `statement` has the answer anchored.',
+    'Reports only that a registration exists: never by whom, how many, the amount or the day. Send the fields, or `fingerprints` that hide them. With fingerprints, the answer is UNRESOLVED if no live epoch covers the receivable. `window` also checks the neighbouring weeks and sizes; `statement` anchors the answer.',
   params: {},
   body: z.union([CheckBody, BlindCheckBody]),
   responses: waitingResponses({ 200: CheckSchema }),
@@ -28,7 +28,7 @@ const readCheck = read({
   ...common,
   path: `${CHECKS}/{checkId}`,
   operationId: 'getReceivableCheck',
-  summary: 'A check, as it was answered',
+  summary: 'Get a check',
   params: { checkId: idParam('checkId of the check') },
   responses: pollingResponses(CheckSchema),
   handle: ({ caller, params: { checkId }, deps }) =>

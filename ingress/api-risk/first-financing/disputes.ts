@@ -20,9 +20,9 @@ const disputeRoute = write({
   ...common,
   path: DISPUTES,
   operationId: 'disputeRegistration',
-  summary: 'Dispute that another organisation holds a receivable',
+  summary: 'Dispute the registration of another organisation',
   description:
-    'The holder is told and has seven days to confirm or release; silence marks its registration as contested. Nobody adjudicates, and nothing is freed.',
+    'The holder is notified and has seven days to confirm or release. Without an answer its registration is marked as contested. The service does not decide disputes and releases nothing.',
   params: {},
   body: z.union([DisputeRequestBody, BlindDisputeBody]),
   responses: waitingResponses({ 201: DisputeSchema }),
@@ -33,7 +33,7 @@ const readDispute = read({
   ...common,
   path: `${DISPUTES}/{disputeId}`,
   operationId: 'getDispute',
-  summary: 'A dispute, for either of its sides',
+  summary: 'Get a dispute, as either party',
   params,
   responses: pollingResponses(DisputeSchema),
   async handle({ caller, params: { disputeId: id }, deps }) {

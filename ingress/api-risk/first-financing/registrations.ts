@@ -36,9 +36,9 @@ const registerRoute = write({
   ...common,
   path: REGISTRATIONS,
   operationId: 'registerReceivable',
-  summary: 'Register a receivable, for its first holder',
+  summary: 'Register a receivable',
   description:
-    'By fields, or by `fingerprints` that hide them. Of several that register at the same moment the database lets one be first; the others get 409 with EXACT. Who registers what it holds already gets 200 with its registration. A registration holds for seven days until it is financed.',
+    'Send the fields, or `fingerprints` that hide them. Of concurrent registrations one succeeds; the others get 409 with EXACT. If you already hold the receivable, the answer is 200 with your registration. A registration that is not financed expires after seven days.',
   params: {},
   body: z.union([RegistrationRequestBody, BlindRegistrationBody]),
   responses: waitingResponses({ 200: RegistrationSchema, 201: RegistrationSchema }),
@@ -66,7 +66,7 @@ const readRegistration = read({
   ...common,
   path: `${REGISTRATIONS}/{registrationId}`,
   operationId: 'getRegistration',
-  summary: 'One of the organisation’s own registrations',
+  summary: 'Get a registration of the organisation',
   params,
   responses: pollingResponses(HolderRegistrationSchema),
   async handle({ caller, params: { registrationId: id }, deps }) {
@@ -94,7 +94,7 @@ const listRoute = read({
   ...common,
   path: REGISTRATIONS,
   operationId: 'listRegistrations',
-  summary: 'The organisation’s own registrations, newest first',
+  summary: 'List the registrations of the organisation, newest first',
   params: {},
   query: PageQuery,
   returns: z.object({ registrations: z.array(RegistrationSchema), nextCursor: z.string().nullable() }),
@@ -116,10 +116,10 @@ function refuseFinancedBefore(documentDate: string | undefined, financedOn: stri
 }
 
 const SUMMARIES = {
-  finance: 'Say that the receivable is financed',
-  release: 'Release a financed receivable: others may register it',
-  cancel: 'Give up a registration that was not financed',
-  renew: 'Hold it longer: a registration twice by seven days, a financed one by 180',
+  finance: 'Mark a registration as financed',
+  release: 'Release a financed receivable, so that others can register it',
+  cancel: 'Cancel a registration that was not financed',
+  renew: 'Extend a registration: by seven days, twice; a financed one by 180 days',
 } as const
 
 const moves = (['finance', 'release', 'cancel', 'renew'] as const).map((action) =>
@@ -145,8 +145,8 @@ const transferRoute = write({
   ...common,
   path: `${REGISTRATIONS}/{registrationId}/transfer`,
   operationId: 'offerTransfer',
-  summary: 'Offer a financed receivable to whoever brings the token',
-  description: 'The token is shown this once, works once and for 72 hours; a new offer replaces it.',
+  summary: 'Offer a financed receivable for transfer',
+  description: 'The token is shown only once, can be used once, and expires after 72 hours. A new offer replaces it.',
   params,
   body: MoveBody,
   isBodyOptional: true,
@@ -159,7 +159,7 @@ const acceptRoute = write({
   ...common,
   path: '/v1/first-financing/transfers/accept',
   operationId: 'acceptTransfer',
-  summary: 'Take over a financed receivable with its token',
+  summary: 'Accept the transfer of a financed receivable',
   params: {},
   body: z.union([AcceptBody, BlindAcceptBody]),
   responses: waitingResponses({ 201: RegistrationSchema }),

@@ -39,7 +39,7 @@ const trustRoute = write({
   operationId: 'trustIssuer',
   summary: 'Trust an issuer for your own presentations',
   description:
-    'Its credentials are DOCUMENT_SIGNED; those of issuers that the operator trusts are ISSUER_CONFIRMED. Nobody else trusts it by this.',
+    'Its credentials have tier DOCUMENT_SIGNED; those of issuers that the operator trusts have ISSUER_CONFIRMED. Other organisations are not affected.',
   params: {},
   body: IssuerBody,
   returns: IssuerSchema,
@@ -54,7 +54,7 @@ const listRoute = read({
   access: withScope('identity:read'),
   path: FOLDER,
   operationId: 'listIssuers',
-  summary: 'The issuers that your organisation trusts',
+  summary: 'List the issuers that your organisation trusts',
   params: {},
   returns: z.object({ issuers: z.array(IssuerSchema), nextCursor: z.null() }),
   async handle({ caller: { organisationId, env }, deps }) {
@@ -69,7 +69,7 @@ const distrustRoute = write({
   access: withScope('identity:write'),
   path: `${FOLDER}/{issuerId}`,
   operationId: 'distrustIssuer',
-  summary: 'Trust an issuer no longer',
+  summary: 'Stop trusting an issuer',
   params: { issuerId: idParam('issuerId of the issuer') },
   body: z.strictObject({}),
   isBodyOptional: true,

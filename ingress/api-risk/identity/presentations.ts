@@ -22,7 +22,7 @@ const RequestedSchema = z
     responseMode: z.enum(RESPONSE_MODES),
     expiresAt: z.string(),
     requestUri: z.string(),
-    pageUrl: z.string().meta({ description: 'shows the request as QR code, and what became of it; no values' }),
+    pageUrl: z.string().meta({ description: 'shows the request as QR code, and its state; no values' }),
     authorizationRequest: z.string(),
   })
   .meta({ id: 'RequestedPresentation' })
@@ -53,7 +53,7 @@ const requestRoute = write({
   operationId: 'requestPresentation',
   summary: 'Ask a wallet to present credentials',
   description:
-    'Show `authorizationRequest` as a QR code or link, or send people to `pageUrl`, which does. It lives for five minutes. The query is DCQL (OpenID4VP 1.0) for `dc+sd-jwt` credentials.',
+    'Show `authorizationRequest` as a QR code or link, or open `pageUrl`, which shows it. It expires after five minutes. The query is DCQL (OpenID4VP 1.0) for `dc+sd-jwt` credentials.',
   params: {},
   body: PresentationBody,
   returns: RequestedSchema,
@@ -74,7 +74,7 @@ const readRoute = read({
   access: withScope('identity:read'),
   path: `${FOLDER}/{presentationId}`,
   operationId: 'getPresentation',
-  summary: 'How far a presentation is, and what was disclosed: names, no values',
+  summary: 'Get the state of a presentation and the names of the disclosed fields',
   params,
   returns: PresentationSchema,
   async handle({ caller, params: { presentationId: id }, deps }) {
@@ -89,8 +89,8 @@ const claimsRoute = read({
   access: withScope('identity:read'),
   path: `${FOLDER}/{presentationId}/claims`,
   operationId: 'getPresentationClaims',
-  summary: 'The values that were disclosed, while they are kept',
-  description: 'Every read is in the audit log. Of a presentation with `redirectUri`, `responseCode` is needed.',
+  summary: 'Get the disclosed values, while they are stored',
+  description: 'Each read is written to the audit log. A presentation with `redirectUri` requires `responseCode`.',
   params,
   query: z.strictObject({ responseCode: z.string().max(200).optional() }),
   returns: z.object({

@@ -21,7 +21,7 @@ const listRoute = read({
   access: anyClient,
   path: '/v1/identity/status-lists/{n}',
   operationId: 'getStatusList',
-  summary: 'Which passports are revoked',
+  summary: 'Get the list of revoked passports',
   description: 'A Token Status List of one bit each, signed by the issuer of passports.',
   params: {
     n: formParam(/^[1-9][0-9]{0,14}$/, 'must be the number of a list', {
@@ -56,7 +56,7 @@ const issuerRoute = read({
   access: anyClient,
   path: '/.well-known/jwt-vc-issuer',
   operationId: 'getPassportIssuer',
-  summary: 'The public keys of the issuer of passports',
+  summary: 'Get the public keys of the passport issuer',
   params: {},
   responses: {
     200: { description: 'Metadata (SD-JWT VC)', content: { 'application/json': null } },

@@ -31,7 +31,7 @@ const verifyRoute = write({
   operationId: 'verifySubject',
   summary: 'Verify a subject by a presentation, a signed document or a registry',
   description:
-    'What cannot be verified is MISSING with a reason, and still 201. A registry is asked about a person under a live consent alone, whose purpose is `purpose` and whose fields have `pan` or `ckyc`.',
+    'A value that cannot be verified is MISSING with a reason; the answer is still 201. A registry is queried about a person only with a live consent that has this `purpose` and the field `pan` or `ckyc`.',
   params: subjectParams,
   body: IdentityVerificationBody,
   responses: waitingResponses({ 201: VerificationSchema }),
@@ -43,7 +43,7 @@ const readRoute = read({
   access: withScope('identity:read'),
   path: `${IDENTITY_VERIFICATIONS}/{identityVerificationId}`,
   operationId: 'getIdentityVerification',
-  summary: 'What came of a verification',
+  summary: 'Get the result of a verification',
   params: { identityVerificationId: idParam('verificationId of the verification') },
   responses: pollingResponses(VerificationSchema),
   handle: ({ caller, params: { identityVerificationId: id }, deps }) =>

@@ -34,9 +34,8 @@ const trustRoute = write({
   access: withScope('kyb:write'),
   path: FOLDER,
   operationId: 'trustEntityKey',
-  summary: 'Trust a public key as one by which an entity signs documents',
-  description:
-    'What a document signed with it says of an acceptance has tier DOCUMENT_SIGNED, for this organisation alone.',
+  summary: 'Trust a public key of an entity for signed documents',
+  description: 'An acceptance in a document signed with the key has tier DOCUMENT_SIGNED, for this organisation only.',
   params: { vei: veiParam },
   body: EntityKeyBody,
   returns: KeySchema,
@@ -57,7 +56,7 @@ const listRoute = read({
   access: withScope('kyb:read'),
   path: FOLDER,
   operationId: 'listEntityKeys',
-  summary: 'The keys that are, or were, trusted for an entity',
+  summary: 'List the current and former trusted keys of an entity',
   params: { vei: veiParam },
   returns: z.object({ keys: z.array(KeySchema), nextCursor: z.null() }),
   async handle({ caller, params: { vei }, deps: { db } }) {
@@ -71,7 +70,7 @@ const revokeRoute = write({
   access: withScope('kyb:write'),
   path: `${FOLDER}/{thumbprint}/revoke`,
   operationId: 'revokeEntityKey',
-  summary: 'Trust a key no longer',
+  summary: 'Stop trusting a key',
   params: {
     vei: veiParam,
     thumbprint: formParam(/^[A-Za-z0-9_-]{43}$/, 'must be 43 characters of base64url', {

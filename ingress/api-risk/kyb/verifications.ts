@@ -29,7 +29,7 @@ const verifyRoute = write({
   operationId: 'verifyBusiness',
   summary: 'Verify a business by its identifiers',
   description:
-    'What a registry does not answer is MISSING with a reason, and still 201. Lapsed identifiers are reported, not judged.',
+    'A value that a registry does not return is MISSING with a reason; the answer is still 201. Lapsed identifiers are reported without an assessment.',
   params: {},
   body: VerificationBody,
   responses: waitingResponses({ 201: VerificationSchema }),
@@ -47,7 +47,7 @@ const readVerification = read({
   access: withScope('kyb:read'),
   path: `${BUSINESS_VERIFICATIONS}/{verificationId}`,
   operationId: 'getBusinessVerification',
-  summary: 'A verification, as it was anchored',
+  summary: 'Get an anchored verification',
   params: { verificationId: idParam('verificationId of the verification') },
   responses: pollingResponses(VerificationSchema),
   handle: ({ caller, params: { verificationId: id }, deps }) =>
@@ -59,7 +59,7 @@ const verifyAgain = write({
   access: withScope('kyb:read'),
   path: '/v1/kyb/entities/{vei}/verify',
   operationId: 'verifyEntity',
-  summary: 'Verify an entity once more, by the identifiers held',
+  summary: 'Verify an entity again, by its stored identifiers',
   params: { vei: veiParam },
   body: z.strictObject({}),
   isBodyOptional: true,
@@ -80,8 +80,8 @@ const readLei = read({
   access: withScope('kyb:read'),
   path: '/v1/kyb/lei/{lei}',
   operationId: 'getLei',
-  summary: 'The record of a legal entity identifier',
-  description: 'Its check digits are verified before anybody is asked. Read once a day.',
+  summary: 'Get the record of a legal entity identifier',
+  description: 'The check digits are verified before the registry is queried. The registry is queried once per day.',
   params: { lei: leiParam },
   responses: pollingResponses(LeiAnswerSchema),
   async handle({ caller, params, request, deps }) {
@@ -116,7 +116,7 @@ const readResolution = read({
   access: withScope('kyb:read'),
   path: `${LEI_RESOLUTIONS}/{resolutionId}`,
   operationId: 'getLeiResolution',
-  summary: 'What a resolution found',
+  summary: 'Get the result of a resolution',
   params: { resolutionId: idParam('id of the resolution') },
   responses: pollingResponses(LeiAnswerSchema),
   handle: ({ caller, params: { resolutionId: id }, deps }) =>

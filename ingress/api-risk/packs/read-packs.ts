@@ -30,12 +30,12 @@ function unknownPack(): NotFoundError {
 export const readPackRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}',
   operationId: 'getPack',
-  summary: 'A pack, or how far it is',
+  summary: 'Get a pack, or its progress',
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
   params: { packId: packIdParam },
   responses: {
-    200: { description: 'The pack, byte for byte as it was first given', content: { 'application/json': PackSchema } },
+    200: { description: 'The pack; the same bytes each time', content: { 'application/json': PackSchema } },
     202: { description: 'The pack is being composed', content: { 'application/json': PendingPackSchema } },
     ...problemResponses(401, 403, 404, 429, 500, 503),
   },
@@ -49,7 +49,7 @@ export const readPackRoute = read({
 export const readEvidenceRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}/evidence',
   operationId: 'getPackEvidence',
-  summary: 'Where each value of a pack comes from',
+  summary: 'Get the source of each value of a pack',
   description: 'Source, tier, time, consent and the SHA-256 of the raw answer, per value.',
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
@@ -71,7 +71,7 @@ export const readEvidenceRoute = read({
 export const readOrderRoute = read({
   path: '/v1/po/risk-signals/packs/{packId}/order',
   operationId: 'getPackOrder',
-  summary: 'The record of the purchase order that a pack presented first, as it was anchored',
+  summary: 'Get the anchored record of the purchase order that a pack presented first',
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
   params: { packId: packIdParam },
@@ -105,7 +105,7 @@ const Cursor = z.tuple([z.int(), z.string().refine(isUuid)])
 export const listPacksRoute = read({
   path: PACKS,
   operationId: 'listPacks',
-  summary: 'The packs of the organisation, newest first',
+  summary: 'List the packs of the organisation, newest first',
   tags: ['Risk signals'],
   access: withScope('risk-signals:read'),
   params: {},

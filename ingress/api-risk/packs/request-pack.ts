@@ -11,8 +11,7 @@ export const requestPackRoute = write({
   operationId: 'requestPack',
   summary: 'Request a Risk Signals Pack',
   description:
-    'Stores a job and waits for its pack: 10 seconds, or as `Prefer: wait=N` says (at most 25), or not at all with ' +
-    '`Prefer: respond-async`. What is not finished then is answered with 202 and can be polled.',
+    'Stores a job and waits for its pack: 10 seconds by default, up to 25 seconds with `Prefer: wait=N`, not at all with `Prefer: respond-async`. If the pack is not ready by then, the answer is 202 and you can poll for it.',
   tags: ['Risk signals'],
   access: withScope('risk-signals:run'),
   params: {},

@@ -31,9 +31,9 @@ const rootRoute = read({
   access: consumer,
   path: '/v1/securitisation/pools/{poolId}/evidence-root',
   operationId: 'getPoolEvidenceRoot',
-  summary: 'The root over the evidence objects of a pool as it is',
+  summary: 'Get the current root over the evidence objects of a pool',
   description:
-    'RFC 6962; the data of a leaf is the 32 bytes of payloadSha256, in pool order. 202 while objects are being made. `cutId` is the newest cut of this size, which anchors the root.',
+    'RFC 6962; the data of a leaf is the 32 bytes of payloadSha256, in pool order. The answer is 202 while objects are being created. `cutId` is the newest cut of this size, which anchors the root.',
   params: poolParam,
   responses: pollingResponses(RootSchema),
   async handle({ consumer: caller, params: { poolId }, deps, request }) {
@@ -59,7 +59,7 @@ const rootRoute = read({
 
 const StratumSchema = z
   .object({ band: z.string(), count: z.int(), sumPaise: z.string() })
-  .meta({ id: 'PoolStratum', description: 'an upper bound belongs to its band; MISSING is what nobody knows' })
+  .meta({ id: 'PoolStratum', description: 'an upper bound belongs to its band; MISSING is unknown' })
 
 const StrataSchema = z
   .object({
@@ -113,15 +113,15 @@ function computedRoute(
 
 const strataRoute = computedRoute('stratification', {
   operationId: 'getPoolStratification',
-  summary: 'Counts and sums of a cut by amount, days to due, acceptance and tier',
+  summary: 'Get counts and sums of a cut by amount, days to due, acceptance and tier',
   description: 'Sums are whole paise; ratios and weighted days are rounded half to even from exact integers.',
   schema: StrataSchema,
 })
 
 const replinesRoute = computedRoute('replines', {
   operationId: 'getPoolReplines',
-  summary: 'Lines that stand for the receivables of a cut, by days to due and acceptance',
-  description: 'Groups of one receivable are one line OTHER.',
+  summary: 'Get the replines of a cut, by days to due and acceptance',
+  description: 'Groups with one receivable are merged into the line OTHER.',
   schema: ReplinesSchema,
 })
 
@@ -145,9 +145,9 @@ const evaluateRoute = write({
   access: consumerWriting,
   path: '/v1/securitisation/pools/{poolId}/eligibility',
   operationId: 'evaluatePool',
-  summary: 'Hold the consumer’s own rules against a cut',
+  summary: 'Evaluate eligibility rules of the consumer against a cut',
   description:
-    'Each rule is MET, NOT_MET or MISSING for each receivable; what is missing is never taken for not met. The product has no rules of its own.',
+    'Each rule is MET, NOT_MET or MISSING for each receivable. A missing value never counts as not met. The service has no rules itself.',
   params: poolParam,
   body: EligibilityBody,
   responses: waitingResponses({ 201: RunSchema }),
@@ -170,7 +170,7 @@ const readRun = read({
   access: consumer,
   path: `${RUNS}/{runId}`,
   operationId: 'getEligibilityRun',
-  summary: 'What came of an evaluation',
+  summary: 'Get the result of an evaluation',
   params: runParam,
   responses: pollingResponses(RunSchema),
   handle: ({ consumer: caller, params: { runId: id }, deps }) =>
@@ -191,8 +191,8 @@ const readResultsRoute = read({
   access: consumer,
   path: `${RUNS}/{runId}/receivables`,
   operationId: 'listEligibilityResults',
-  summary: 'Results of an evaluation in pool order',
-  description: '`result` is NOT_MET where a rule is not met, else MISSING where one is missing.',
+  summary: 'List the results of an evaluation, in pool order',
+  description: '`result` is NOT_MET if a rule is not met, otherwise MISSING if one is missing.',
   params: runParam,
   query: PositionQuery,
   returns: z.object({ receivables: z.array(ResultSchema), nextCursor: z.string().nullable() }),

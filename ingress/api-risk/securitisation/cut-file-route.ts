@@ -30,7 +30,7 @@ const TYPES: Record<CutFile, { type: string; name: string }> = {
 }
 
 const waiting: ResponseDocument = {
-  description: 'The file is being made, or waits for the log to include the cut',
+  description: 'The file is being created, or the log does not include the cut yet',
   content: { 'application/json': z.object({ status: z.string() }) },
   headers: { 'Retry-After': 'seconds' },
 }
@@ -113,9 +113,9 @@ async function sendFile(
 const tapeRoute = fileRoute({
   path: '/v1/securitisation/pools/{poolId}/tape',
   operationId: 'getPoolTape',
-  summary: 'The receivables of a cut as a tape',
+  summary: 'Get the receivables of a cut as a tape',
   description:
-    'One line for each receivable, in pool order; the same bytes each time. `esma-annex4` is partial: it has the first fields of the form, and ND5 in those that this evidence does not fill. What is not known is empty, null or ND5, never zero.',
+    'One line for each receivable, in pool order; the same bytes each time. `esma-annex4` is partial: it has the first fields of the form, and ND5 in the fields without evidence. Unknown values are empty, null or ND5, never zero.',
   types: ['text/csv', 'application/json'],
   query: z.strictObject({ format: z.enum(TAPE_FORMATS).default('csv'), cut: cutQuery }),
   choose: ({ format, cut }) => ({ file: format, cut }),
@@ -124,9 +124,9 @@ const tapeRoute = fileRoute({
 const exportRoute = fileRoute({
   path: '/v1/securitisation/pools/{poolId}/export',
   operationId: 'exportPoolCut',
-  summary: 'A cut as a BagIt bag in a ZIP',
+  summary: 'Get a cut as a BagIt package in a ZIP file',
   description:
-    'The cut with its proof, all its evidence objects, the tape and the strata: 202 until the log includes the cut, then the same bytes each time. `npm run -s verify` checks it offline.',
+    'The cut with its proof, its evidence objects, the tape and the strata. The answer is 202 until the log includes the cut, then the same bytes each time. `npm run -s verify` checks it offline.',
   types: ['application/zip'],
   query: z.strictObject({ cut: cutQuery }),
   choose: ({ cut }) => ({ file: 'bundle', cut }),

@@ -47,7 +47,7 @@ const readCuts = read({
   access: consumer,
   path: '/v1/securitisation/pools/{poolId}/cuts',
   operationId: 'listPoolCuts',
-  summary: 'The newest 200 cuts of a pool',
+  summary: 'List the newest 200 cuts of a pool',
   params: poolParam,
   returns: z.object({ cuts: z.array(CutSchema) }),
   async handle({ consumer, params: { poolId }, deps }) {
@@ -63,7 +63,7 @@ const readCut = read({
   access: consumer,
   path: `${CUTS}/{cutId}`,
   operationId: 'getPoolCut',
-  summary: 'A cut, as it was anchored',
+  summary: 'Get an anchored cut',
   params: cutParam,
   responses: pollingResponses(CutSchema),
   handle: ({ consumer, params: { cutId: id }, deps }) =>
@@ -75,8 +75,8 @@ const readProof = read({
   access: consumer,
   path: `${CUTS}/{cutId}/proof`,
   operationId: 'proveMembership',
-  summary: 'One receivable with its path to the root of a cut',
-  description: 'With the proof of the cut’s anchor it is verified offline, without the rest of the pool.',
+  summary: 'Get a receivable with its path to the root of a cut',
+  description: 'With the proof of the anchor of the cut, it can be verified offline without the rest of the pool.',
   params: cutParam,
   query: z.object({ receivableId: z.string().meta({ description: 'receivableId of the evidence object' }) }),
   returns: z

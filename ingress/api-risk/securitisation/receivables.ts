@@ -14,20 +14,20 @@ import { poolRoutes } from './pools.ts'
 const readReceivable = read({
   path: '/v1/securitisation/receivables/{ref}',
   operationId: 'getReceivableEvidence',
-  summary: 'The evidence object of one receivable, as it was anchored',
+  summary: 'Get the anchored evidence object of a receivable',
   description:
-    '`ref` is the id of the receivable, its reference in a pool, or the number of its document. What names several receivables is 409.',
+    '`ref` is the id of the receivable, its reference in a pool, or its document number. If several receivables match, the answer is 409.',
   tags: ['Securitisation evidence'],
   access: consumer,
   params: {
     ref: {
       pattern: '[^/]{1,300}',
-      description: 'receivableId, own reference or document number',
+      description: 'receivableId, reference or document number',
       example: 'INV-2026-0001',
     },
   },
   responses: {
-    200: { description: 'As anchored', content: { 'application/json': ReceivableSchema } },
+    200: { description: 'The anchored object', content: { 'application/json': ReceivableSchema } },
     ...problemResponses(401, 403, 404, 409, 429, 503),
   },
   async handle({ consumer, params: { ref }, deps: { db } }) {

@@ -31,7 +31,7 @@ const recordRoute = write({
   path: '/v1/trade/documents',
   operationId: 'recordTradeDocument',
   summary: 'Record a document by its hash',
-  description: 'The file is never uploaded: its holder hashes it, keeps it, and shows it to whom it likes.',
+  description: 'The file is never uploaded: you hash it and keep it.',
   params: {},
   body: DocumentBody,
   returns: DocumentSchema,
@@ -44,7 +44,7 @@ const listRoute = read({
   access: withScope('trade:read'),
   path: '/v1/trade/documents',
   operationId: 'listTradeDocuments',
-  summary: 'Documents as they were recorded, newest first',
+  summary: 'List recorded documents, newest first',
   params: {},
   query: PageQuery,
   returns: z.object({ documents: z.array(DocumentSchema), nextCursor: z.string().nullable() }),
@@ -58,7 +58,7 @@ const OwnDocumentSchema = z
   .object({
     record: DocumentSchema,
     metadata: z.array(z.object({ name: z.string(), value: z.string(), salt: z.string() })).meta({
-      description: 'what each commitment stands for: SHA-256 of the salt and the canonical JSON of [name, value]',
+      description: 'the content of each commitment: SHA-256 of the salt and the canonical JSON of [name, value]',
     }),
     signature: z.string().nullable(),
   })
@@ -69,7 +69,7 @@ const readRoute = read({
   access: withScope('trade:read'),
   path: '/v1/trade/documents/{documentId}',
   operationId: 'getTradeDocument',
-  summary: 'A document as it was recorded',
+  summary: 'Get a recorded document',
   params: { documentId: idParam('documentId of the document') },
   returns: OwnDocumentSchema,
   async handle({ caller, params: { documentId }, deps }) {

@@ -22,9 +22,9 @@ const KeysSchema = z
 export const evidenceKeysRoute = read({
   path: '/v1/transparency/{env}/evidence-keys',
   operationId: 'getEvidenceKeys',
-  summary: 'The keys that sign provenance packs',
+  summary: 'Get the keys that sign trade packs',
   description:
-    'Every key ever used, the newest first; none before the first pack. Each is anchored when it is made. Get them once, over a channel you trust, and keep them.',
+    'All keys, newest first; empty before the first pack. Each key is anchored when it is created. Get them once over a trusted connection, and keep them.',
   tags: ['Transparency log'],
   access: logReaders,
   params: { env: envParam },

@@ -66,7 +66,7 @@ const listRoute = read({
   access: withScope('trade:read'),
   path: TRADE_PACKS,
   operationId: 'listTradePacks',
-  summary: 'Packs, newest first',
+  summary: 'List trade packs, newest first',
   params: {},
   query: PageQuery,
   returns: z.object({
@@ -87,7 +87,7 @@ const readRoute = read({
   access: withScope('trade:read'),
   path: `${TRADE_PACKS}/{tradePackId}`,
   operationId: 'getTradePack',
-  summary: 'A pack as it was issued',
+  summary: 'Get an issued trade pack',
   params,
   responses: pollingResponses(PackSchema),
   handle: ({ caller, params: { tradePackId: id }, deps }) => outcome(deps, caller, id),
@@ -135,9 +135,9 @@ const bundleRoute = fileRoute(
   'bundle',
   {
     operationId: 'getTradeBundle',
-    summary: 'The signed bundle of a pack',
+    summary: 'Get the signed bundle of a trade pack',
     description:
-      '`proof` is null until the log includes the record. The keys in a bundle prove nothing: get them yourself.',
+      '`proof` is null until the log includes the record. Do not trust the keys in a bundle: get them separately.',
     type: 'application/json',
     schema: BundleSchema,
   },
@@ -148,9 +148,8 @@ const exportRoute = fileRoute(
   'export',
   {
     operationId: 'exportTradePack',
-    summary: 'A pack as a BagIt bag in a ZIP',
-    description:
-      'The same bytes each time once the log includes the record. The documents themselves are their holder’s.',
+    summary: 'Get a trade pack as a BagIt package in a ZIP file',
+    description: 'The same bytes each time after the log includes the record. The documents are not included.',
     type: 'application/zip',
     schema: null,
   },
@@ -165,8 +164,8 @@ const pdfRoute = fileRoute(
   'pdf',
   {
     operationId: 'getTradePackPdf',
-    summary: 'The summary of a pack',
-    description: 'Made when the pack was issued.',
+    summary: 'Get the summary of a trade pack as PDF',
+    description: 'Created when the pack was issued.',
     type: 'application/pdf',
     schema: null,
   },
@@ -181,13 +180,13 @@ const verifyRoute = read({
   access: withScope('trade:read'),
   path: `${TRADE_PACKS}/verify`,
   operationId: 'verifyTradeBundle',
-  summary: 'Verify a bundle, whoever issued it',
+  summary: 'Verify a bundle of any issuer',
   description:
-    'By the keys that this environment has published. Changes nothing, so it needs no idempotency key. Trust no server with this question when it matters: verify offline.',
+    'Uses the keys that this environment has published. It changes nothing and needs no idempotency key. If the result matters, verify offline instead of trusting a server.',
   params: {},
   body: { required: true, content: { 'application/json': VerifyBody } },
   responses: {
-    200: { description: 'What was found', content: { 'application/json': BundleVerificationSchema } },
+    200: { description: 'The result', content: { 'application/json': BundleVerificationSchema } },
     ...problemResponses(400, 401, 403, 413, 415, 429, 503),
   },
   async handle({ caller, request, deps }) {

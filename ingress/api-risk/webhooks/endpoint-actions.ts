@@ -16,7 +16,7 @@ const params = { endpointId: endpointParam }
 
 const Replayed = z.object({
   replayed: z.int().meta({ description: 'deliveries that are due again' }),
-  complete: z.boolean().meta({ description: 'false when there are more: ask again' }),
+  complete: z.boolean().meta({ description: 'false if more remain: repeat the request' }),
 })
 
 const enable = write({
@@ -24,9 +24,9 @@ const enable = write({
   isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/enable',
   operationId: 'enableWebhookEndpoint',
-  summary: 'Switch an endpoint on',
+  summary: 'Enable an endpoint',
   description:
-    'Its address is checked again, and its failures are forgotten. With `releasePaused` the events kept meanwhile are sent, in order and at a bounded rate; without it they wait for a replay.',
+    'Checks the address again and resets the failure count. With `releasePaused`, the stored events are sent in order and at a limited rate; without it they wait for a replay.',
   params,
   body: z.strictObject({ releasePaused: z.boolean().default(false) }),
   returns: EndpointSchema,
@@ -45,7 +45,7 @@ const disable = write({
   isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/disable',
   operationId: 'disableWebhookEndpoint',
-  summary: 'Switch an endpoint off; events for it are kept and can be replayed',
+  summary: 'Disable an endpoint; its events are stored and can be replayed',
   params,
   body: NoBody,
   returns: EndpointSchema,
@@ -59,7 +59,7 @@ const test = write({
   isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/test',
   operationId: 'testWebhookEndpoint',
-  summary: 'Send an event `webhook.test` to this endpoint alone',
+  summary: 'Send an event `webhook.test` to this endpoint only',
   params,
   body: NoBody,
   returns: z.object({ eventId: z.uuid(), deliveryId: z.uuid() }),
@@ -75,7 +75,7 @@ const ReplayBody = z.strictObject({
   status: z
     .union([z.enum(REPLAYABLE), z.array(z.enum(REPLAYABLE)).min(1).max(REPLAYABLE.length)])
     .optional()
-    .meta({ description: 'FAILED, EXHAUSTED and SUPPRESSED unless said; DELIVERED only when asked for' }),
+    .meta({ description: 'default FAILED, EXHAUSTED and SUPPRESSED; DELIVERED only if named' }),
 })
 
 const replay = write({
@@ -83,9 +83,9 @@ const replay = write({
   isBodyOptional: true,
   path: '/v1/webhooks/endpoints/{endpointId}/replay',
   operationId: 'replayWebhookDeliveries',
-  summary: 'Send events of a range of time once more',
+  summary: 'Replay the events of a time range',
   description:
-    'The same events with the same bodies, in the order in which they happened, at most 50 a second. `from` and `to` are instants of the events.',
+    'Sends the same events with the same bodies, in their original order, at most 50 per second. `from` and `to` are times of the events.',
   params,
   body: ReplayBody,
   returns: Replayed,

@@ -25,7 +25,7 @@ const listRoute = read({
   ...common,
   path: '/v1/webhooks/events',
   operationId: 'listWebhookEvents',
-  summary: 'Events of the organisation, newest first, exactly as they are sent',
+  summary: 'List the events of the organisation as they are sent, newest first',
   params: {},
   query: EventQuery,
   returns: z.object({ events: z.array(EventPayloadSchema), nextCursor: z.string().nullable() }),
@@ -50,7 +50,7 @@ const typesRoute = read({
   ...common,
   path: '/v1/webhooks/event-types',
   operationId: 'listWebhookEventTypes',
-  summary: 'Every kind of event that can occur',
+  summary: 'List the event types',
   params: {},
   returns: z.object({
     eventTypes: z.array(z.object({ event: z.string(), description: z.string() })),

@@ -35,16 +35,14 @@ export const EndpointSchema = z
     lastSuccessAt: instant.nullable(),
     previousSecretExpiresAt: instant
       .nullable()
-      .meta({ description: 'until when the secret before the last rotation signs too' }),
+      .meta({ description: 'the time until which the previous secret also signs' }),
     createdAt: instant,
     updatedAt: instant,
   })
   .meta({ id: 'WebhookEndpoint' })
 
 export const EndpointWithSecretSchema = EndpointSchema.extend({
-  secret: z
-    .string()
-    .meta({ description: 'whsec_ and base64; shown this once. The HMAC key is what the base64 stands for.' }),
+  secret: z.string().meta({ description: 'whsec_ and base64; shown only once. The decoded base64 is the HMAC key.' }),
 }).meta({ id: 'WebhookEndpointWithSecret' })
 
 export const DeliverySchema = z
@@ -68,7 +66,7 @@ export const AttemptSchema = z
     startedAt: instant,
     durationMs: z.int().nullable(),
     outcome: z.enum(['delivered', 'failed', 'interrupted']),
-    status: z.int().nullable().meta({ description: 'of the answer; null when there was none' }),
+    status: z.int().nullable().meta({ description: 'status of the answer; null without an answer' }),
     failure: z.string().nullable().meta({ description: 'class of the failure, such as timeout, tls or status' }),
     requestHeaders: z.record(z.string(), z.string()),
   })

@@ -27,7 +27,7 @@ export const TimelineSchema = z
     adjustments: z.array(AdjustmentSchema),
     requests: z.array(
       RequestSchema.pick({ requestId: true, state: true, expiresAt: true }).extend({
-        acceptanceId: z.uuid().nullable().meta({ description: 'the record that the answer became' }),
+        acceptanceId: z.uuid().nullable().meta({ description: 'the record of the answer' }),
       }),
     ),
     summary: z.object({
@@ -35,7 +35,7 @@ export const TimelineSchema = z
       acceptedInr: z.number().nullable().meta({ description: 'null unless that action accepts' }),
       tier: z.string().nullable(),
       registryAction: z.enum(ACCEPTANCE_ACTIONS).nullable(),
-      conflict: z.boolean().meta({ description: 'a registry said otherwise than a record' }),
+      conflict: z.boolean().meta({ description: 'a registry contradicts a record' }),
       amountInr: z.number().nullable(),
       dilutedInr: z.number().nullable(),
       dilutionBps: z.int().nullable(),

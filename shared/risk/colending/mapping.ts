@@ -68,12 +68,14 @@ export const MappedRecordSchema = z.object({
   occurredAt: z
     .string()
     .nullable()
-    .meta({ description: 'ISO 8601 UTC instant; a date where the source knows no more; null when it says nothing' }),
+    .meta({ description: 'ISO 8601 UTC time; a date if the source has no time; null if it has neither' }),
   amounts: z.object({ principal: amount, interest: amount, outstanding: amount }),
   dpd: z.int().nullable().meta({ description: 'days past due' }),
   share: z.object({ lender: amount, colender: amount }).meta({ description: 'percent' }),
   tier: z.literal('LENDER_SIDE'),
-  unmapped: z.array(z.string()).meta({ description: 'names, never values, of what was not used or could not be read' }),
+  unmapped: z
+    .array(z.string())
+    .meta({ description: 'names, never values, of columns that were not used or could not be read' }),
 })
 export type MappedRecord = z.output<typeof MappedRecordSchema>
 

@@ -89,7 +89,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
     borrowerGstin: gstin(options),
     subcontractorGstin: gstin(options),
     poValue: amount.describe('rupees'),
-    dealId: line(100).optional().describe('your own name of the deal; events carry it'),
+    dealId: line(100).optional().describe('your name of the deal; events contain it'),
     poNumber: line(100).optional().describe('the order is recorded, and matched exactly'),
     poDate: z
       .string()
@@ -101,7 +101,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
       .array(eInvoiceToken)
       .max(TOKENS_MAX_COUNT)
       .optional()
-      .describe('signed e-invoices as compact tokens; each is a receivable of one leg'),
+      .describe('signed e-invoices as compact tokens; each is a receivable between two of the parties'),
     consents: z
       .strictObject({ gst: handle.optional(), aa: handle.optional(), epfo: handle.optional() })
       .optional()

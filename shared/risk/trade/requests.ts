@@ -34,13 +34,14 @@ export const DocumentBody = z.strictObject({
     )
     .optional()
     .meta({
-      description: 'kept sealed; only commitments to it are anchored. invoiceNumber is compared with the shipping bill',
+      description:
+        'stored encrypted; only commitments to it are anchored. invoiceNumber is compared with the shipping bill',
     }),
   signature: z
     .string()
     .regex(/^[!-~]{1,8000}$/)
     .optional()
-    .meta({ description: 'JWS over the hash; kept, and raises no tier until keys are trusted' }),
+    .meta({ description: 'JWS over the hash; stored, and does not raise the tier until its key is trusted' }),
   sizeBytes: z.int().min(0).optional(),
   mediaType: z
     .string()

@@ -73,7 +73,7 @@ function listRoute(of: Kind): Route {
   return read({
     path: of.folder,
     operationId: `list${of.name}s`,
-    summary: `Imports of ${of.thing}s, newest first`,
+    summary: `List imports of ${of.thing}s, newest first`,
     tags,
     access: withScope('colending:read'),
     params: {},
@@ -93,14 +93,14 @@ function readRoute(of: Kind): Route {
   return read({
     path: `${of.folder}/{importId}`,
     operationId: `read${of.name}`,
-    summary: `An import of a ${of.thing}: its progress, then its counts, first errors and anchored record`,
+    summary: `Get an import of a ${of.thing}: progress, counts, first errors and anchored record`,
     tags,
     access: withScope('colending:read'),
     params: { importId: importParam },
     responses: {
-      200: { description: 'It has ended', content: { 'application/json': ImportSchema } },
+      200: { description: 'The finished import', content: { 'application/json': ImportSchema } },
       202: {
-        description: 'A worker is at it: poll again',
+        description: 'In progress: poll again',
         content: { 'application/json': ImportSchema },
         headers: { 'Retry-After': 'seconds' },
       },
@@ -123,7 +123,7 @@ function errorsRoute(of: Kind): Route {
   return read({
     path: `${of.folder}/{importId}/errors`,
     operationId: `list${of.name}Errors`,
-    summary: 'Cells and records that could not be read: where, and why, never what stood there',
+    summary: 'List the cells and records that could not be read: place and reason, never content',
     tags,
     access: withScope('colending:read'),
     params: { importId: importParam },
@@ -146,7 +146,7 @@ function errorsCsvRoute(of: Kind): Route {
   return read({
     path: `${of.folder}/{importId}/errors.csv`,
     operationId: `download${of.name}Errors`,
-    summary: 'The same as CSV; no cell of it begins as a formula',
+    summary: 'Get the errors as CSV, without cells that start a formula',
     tags,
     access: withScope('colending:read'),
     params: { importId: importParam },
@@ -168,8 +168,9 @@ function rowsRoute(of: Kind): Route {
   return read({
     path: `${of.folder}/{importId}/rows`,
     operationId: `list${of.name}Rows`,
-    summary: 'Rows in the order of the file, once the import has completed',
-    description: 'Their places count from 0: the first of a page is `firstIndex`, by which `/rows/{n}/proof` names it.',
+    summary: 'List the rows of a completed import, in file order',
+    description:
+      'Row numbers start at 0. `firstIndex` is the number of the first row of the page; `/rows/{n}/proof` takes it.',
     tags,
     access: withScope('colending:read'),
     params: { importId: importParam },
@@ -208,7 +209,7 @@ function proofRoute(of: Kind): Route {
   return read({
     path: `${of.folder}/{importId}/rows/{n}/proof`,
     operationId: `prove${of.name}Row`,
-    summary: 'A row with its path to the anchored root',
+    summary: 'Get a row with its path to the anchored root',
     description:
       'RFC 6962: the data of a leaf is the SHA-256 of the row’s canonical JSON (RFC 8785), 32 bytes. `npm run -s verify -- FILE --proof …` checks the answer offline.',
     tags,
@@ -234,7 +235,7 @@ const tapeUpload = uploadRoute({
   path: TAPES.folder,
   operationId: 'uploadLoanTape',
   summary: 'Import a loan tape: CSV in UTF-8, 20 MiB at most',
-  description: `The body is stored as it comes and read by a worker. The same bytes and mapping again are the import that they were: 200. ${MAPPINGS_CLAIM}`,
+  description: `A worker reads the stored body. The same bytes and mapping again return the existing import with 200. ${MAPPINGS_CLAIM}`,
   types: ['text/csv'],
   query: z.strictObject({ mapping: mappingQuery }),
   plan({ mapping }) {
@@ -247,7 +248,7 @@ const bureauUpload = uploadRoute({
   path: BUREAU.folder,
   operationId: 'uploadBureauFile',
   summary: 'Import a file in the style of a credit bureau, 20 MiB at most',
-  description: `\`style\` is how the file is laid out. ${MAPPINGS_CLAIM}`,
+  description: `\`style\` is the layout of the file. ${MAPPINGS_CLAIM}`,
   types: ['text/plain', 'application/octet-stream'],
   query: z.strictObject({ style: z.enum(BUREAU_STYLES), mapping: mappingQuery }),
   plan({ style, mapping }) {

@@ -61,7 +61,7 @@ export function uploadRoute<Query>(spec: UploadSpec<Query>): Route {
         content: { 'application/json': ReceivedSchema },
       },
       202: {
-        description: 'Received; a worker reads it',
+        description: 'Received; a worker imports it',
         content: { 'application/json': ReceivedSchema },
         headers: { Location: 'where to poll', 'Retry-After': 'seconds' },
       },

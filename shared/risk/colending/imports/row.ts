@@ -13,7 +13,7 @@ export const ReportedLoanSchema = MappedRecordSchema.extend({
     interestRateBps: z.int().nullable(),
     principalRepaid: amount,
     reportedOn: z.string().nullable(),
-    status: z.string().nullable().meta({ description: 'as the source calls it' }),
+    status: z.string().nullable().meta({ description: 'in the words of the source' }),
     termMonths: z.int().nullable(),
   }),
   observations: z

@@ -43,7 +43,9 @@ export const ImportSchema = z
       errors: z.int(),
       persons: z.int().meta({ description: 'segments about persons in a bureau file: counted and dropped' }),
     }),
-    observations: z.partialRecord(z.enum(OBSERVATIONS), z.int()).meta({ description: 'rows of which each is told' }),
+    observations: z
+      .partialRecord(z.enum(OBSERVATIONS), z.int())
+      .meta({ description: 'number of rows with each observation' }),
     unmapped: z.array(z.string()).meta({ description: 'names of columns that are not used, personal ones first' }),
     skipped: z
       .array(z.object({ line: z.int(), reason: z.enum(SKIP_REASONS) }))
@@ -57,7 +59,9 @@ export const ImportSchema = z
         header: z
           .object({ mapping: z.string(), missing: z.array(z.string()), repeated: z.array(z.string()) })
           .optional()
-          .meta({ description: 'of FORMAT_UNKNOWN: which columns of the closest mapping are missing or given twice' }),
+          .meta({
+            description: 'for FORMAT_UNKNOWN: the columns of the closest mapping that are missing or duplicate',
+          }),
       })
       .nullable(),
     record: RecordSchema.nullable().meta({ description: 'the anchored object with the root over the rows' }),

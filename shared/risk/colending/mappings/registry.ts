@@ -17,7 +17,7 @@ export const BUREAU_MAPPINGS: readonly FileMapping[] = [segmentAccounts, fixedAc
 
 /** Stands wherever mappings are shown. */
 export const MAPPINGS_CLAIM =
-  'Mappings are adapter shims: each describes the style of a payload and nothing else. None claims a partnership with, or a certification by, the owner of that style.'
+  'Mappings are adapter shims: each describes only the style of a payload. None claims a partnership with, or a certification by, the owner of that style.'
 
 export function findMapping(id: string): Mapping | undefined {
   return MAPPINGS.find((mapping) => mapping.id === id)
