@@ -51,7 +51,7 @@ export function toProblem(thrown: unknown, response: Response, deps: IngressDeps
   const error = isDataException(thrown) ? unstorable(thrown, response, deps) : asUnavailable(thrown)
   if (!(error instanceof DomainError)) {
     deps.log.error({ requestId: requestIdOf(response), ...describeError(error) }, 'request.failed')
-    const message = 'an unexpected error; the request id finds it in our log'
+    const message = 'an unexpected error of the service; the server log has it under the request id'
     return { ...CODES.INTERNAL, code: 'INTERNAL', message, errors: [], retryAfterSeconds: null }
   }
   if (error instanceof UnavailableError) {
@@ -75,7 +75,7 @@ function faultsOf(error: DomainError): readonly FieldError[] {
 /** What is refused here passed every check of ours: the log says where one is missing. */
 function unstorable(thrown: unknown, response: Response, deps: IngressDeps): ValidationError {
   deps.log.warn({ requestId: requestIdOf(response), ...describeError(thrown) }, 'request.value-refused-by-database')
-  return new ValidationError('a value of the request is out of range')
+  return new ValidationError('a value of the request is outside the range that can be stored')
 }
 
 /**

@@ -90,7 +90,7 @@ export const documentRoutes: readonly Route[] = [
     async handle({ key, actor, body, request, deps }) {
       const query = queryOf(request)
       const [plan, apply] = [query.get('plan') === '1', query.get('apply') === '1']
-      if (plan === apply) throw new ValidationError('either plan=1 or apply=1 is needed')
+      if (plan === apply) throw new ValidationError('the query must have either plan=1 or apply=1')
       const input = { project: key.project, document: body, apply }
       return await deps.importSlots.run(`${key.project.id}`, () => importProject(deps.db, actor, input, deps))
     },

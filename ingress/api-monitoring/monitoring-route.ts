@@ -163,7 +163,7 @@ async function admitWithBody(
   const { key } = await admit(request, response, deps, 'rw', beginning.api_key)
   if (isWhole) return { key, body: beginning }
   const body = await parse(request, await incoming.all(), { maxValues })
-  if (body.api_key !== beginning.api_key) throw new ValidationError('json validation error: api_key is given twice')
+  if (body.api_key !== beginning.api_key) throw new ValidationError('json validation error: api_key must not be given twice')
   return { key, body }
 }
 

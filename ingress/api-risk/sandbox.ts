@@ -92,7 +92,7 @@ export const sandboxInvoiceRoute = write({
   returns: z.object({ eInvoice: z.string() }),
   status: 201,
   async handle({ caller, body, tx, deps }) {
-    if (caller.env !== 'SANDBOX') throw new ForbiddenError('demo e-invoices are signed in the sandbox alone')
+    if (caller.env !== 'SANDBOX') throw new ForbiddenError('demo e-invoices are signed in the sandbox only')
     const { supplierGstin: sellerGstin, ...rest } = body
     return { eInvoice: signDemoInvoice({ sellerGstin, ...rest }, await ensureSandboxKey(tx, deps.secrets)) }
   },

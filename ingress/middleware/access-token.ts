@@ -65,7 +65,7 @@ export async function callerOfToken(
 async function verifyToken(jwt: string, deps: IngressDeps, resource: string): Promise<AccessToken> {
   const { keyRing, issuer } = deps.risk
   const key = await keyRing.verifier(readKid(jwt))
-  if (!key) throw new UnauthorizedError('the access token is not accepted: its signature is not ours')
+  if (!key) throw new UnauthorizedError('the access token is not accepted: its signature is not valid')
   return await verifyAccessToken(jwt, { issuer, audience: resource }, key, toSeconds(deps.now()))
 }
 
@@ -97,7 +97,7 @@ async function callerOf(token: AccessToken, request: Request, deps: IngressDeps)
 export function requireScope(caller: Caller, scope: Scope, response: Response): void {
   if (caller.scopes.has(scope)) return
   response.setHeader('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
-  throw new ForbiddenError(`the scope ${scope} is needed, and the organisation's entitlement to its family`)
+  throw new ForbiddenError(`the scope ${scope} is required, and the organisation must be entitled to its family`)
 }
 
 /**

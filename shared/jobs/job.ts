@@ -76,7 +76,7 @@ export function refusalOf(body: string): DomainError {
 export class JobFailedError extends DomainError {
   readonly code = 'INTERNAL'
   constructor() {
-    super('this could not be done; a new request may succeed')
+    super('the job failed because of an internal error; a new request may succeed')
   }
 }
 

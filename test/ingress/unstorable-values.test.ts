@@ -183,5 +183,5 @@ test('L1 a value that only the database refuses is the caller’s mistake too', 
   await strict.deps.db.raw('INSERT INTO checks (project_id, badge_key) VALUES (?, ?)', [project.id, project.badgeKey])
   const answer = await send(strict.url, `/b/2/${project.badgeKey}.svg`)
   t.is(answer.status, 400)
-  t.is(answer.text, '{"error":"a value of the request is out of range"}')
+  t.is(answer.text, '{"error":"a value of the request is outside the range that can be stored"}')
 })

@@ -32,7 +32,7 @@ export const inclusionRoute = read({
   },
   async handle({ env, query, deps }) {
     const leaf = parseHexHash(query.hash) ?? parseBase64Hash(query.hash)
-    if (!leaf) throw rangeError('hash', 'hash is neither hex nor base64 of 32 bytes')
+    if (!leaf) throw rangeError('hash', 'hash must be 32 bytes in hex or base64')
     const { index, size, proof } = await proveEntry(deps.db, env, { leaf, size: query.size })
     const body = { hash: toHex(leaf), index, size, proof: proof.map(toBase64) }
     return publicAnswer(JSON_TYPE, 'no-store', JSON.stringify(body))

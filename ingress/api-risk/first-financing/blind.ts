@@ -177,7 +177,7 @@ const latestSnapshot = read({
   returns: SnapshotSchema,
   async handle({ caller, deps: { db } }) {
     const snapshot = await findLatestSnapshot(db, caller.env)
-    if (!snapshot) throw new NotFoundError('no snapshot was taken yet')
+    if (!snapshot) throw new NotFoundError('there is no snapshot yet')
     return jsonAnswer(200, JSON.parse(snapshot.record))
   },
 })

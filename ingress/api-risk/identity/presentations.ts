@@ -104,7 +104,7 @@ const claimsRoute = read({
     const values = isUuid(presentationId)
       ? await readPresentationValues(deps.db, caller.actor, caller, presentationId, query.responseCode ?? null, deps)
       : undefined
-    if (!values) throw new NotFoundError('there are no values of such a presentation')
+    if (!values) throw new NotFoundError('there are no stored values of this presentation')
     return { presentationId, claims: Object.fromEntries(values.map(({ name, value }) => [name, value])) }
   },
 })

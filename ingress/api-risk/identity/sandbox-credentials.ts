@@ -50,7 +50,7 @@ export const sandboxCredentialRoute = write({
   seal: true,
   erasureDigest: (result) => credentialDigest((result as { credential: string }).credential), // what `handle` gives
   async handle({ caller, body, deps }) {
-    if (caller.env !== 'SANDBOX') throw new ForbiddenError('credentials are issued in the sandbox alone')
+    if (caller.env !== 'SANDBOX') throw new ForbiddenError('credentials are issued in the sandbox only')
     const key = await ensureSigningKey(deps.db, deps.secrets, 'SANDBOX', 'sandbox-issuer')
     return { credential: await issueSandboxCredential(body, key, Math.floor(toSeconds(deps.now())), randomBytes) }
   },

@@ -73,7 +73,7 @@ const resolveRoute = write({
     const entity = veis
       ? await ensureEntity(tx, caller, veis, body, {})
       : await findByIdentifier(tx, caller, 'lei', body.lei ?? '')
-    if (!entity) throw new NotFoundError('no entity with this identifier has been verified')
+    if (!entity) throw new NotFoundError('no verified entity has this identifier')
     return await viewOf(tx, entity)
   },
 })

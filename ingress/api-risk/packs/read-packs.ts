@@ -78,7 +78,7 @@ export const readOrderRoute = read({
   returns: anchored({ recordId: z.uuid(), packId: z.uuid() }),
   async handle({ caller, params: { packId }, deps }) {
     const body = isUuid(packId) ? await findOrderRecord(deps.db, caller, packId) : undefined
-    if (body === undefined) throw new NotFoundError('this pack presented no order first')
+    if (body === undefined) throw new NotFoundError('this pack did not present an order first')
     return new Answer(200, body)
   },
 })

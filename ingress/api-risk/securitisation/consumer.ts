@@ -46,7 +46,7 @@ async function authenticateConsumer(request: Request, response: Response, deps: 
   }
   const caller = request.headers.authorization === undefined ? null : await authenticate(request, response, deps)
   if (!(await acrossTenants(() => hasConsumerKey(deps.db, caller)))) {
-    throw new NotConfiguredError('no x-api-key has been provisioned')
+    throw new NotConfiguredError('no x-api-key is configured')
   }
   throw new UnauthorizedError('a valid x-api-key is required')
 }

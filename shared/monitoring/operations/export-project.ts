@@ -74,7 +74,7 @@ export type DocumentMember = 'channels' | 'checks' | 'policies' | 'windows'
 /** The entries of one list of a document; none when it has no such list. @throws ValidationError */
 export function entries(document: JsonObject, member: DocumentMember): JsonObject[] {
   if (document.version !== undefined && document.version !== CONFIG_DOCUMENT_VERSION) {
-    throw new ValidationError('version is not one that can be read')
+    throw new ValidationError('version must be a version that this service can read')
   }
   const list = document[member]
   if (list === undefined) return []

@@ -60,7 +60,7 @@ export async function importProject(
 ): Promise<ImportReport> {
   const lists: DocumentMember[] = ['channels', 'checks', 'policies', 'windows']
   if (lists.every((member) => document[member] === undefined)) {
-    throw new ValidationError('the document holds neither checks nor channels')
+    throw new ValidationError('the document must contain checks or channels')
   }
   let touched: string[] = []
   const run = async (tx: Knex.Transaction, enqueue: Enqueue | null) => {

@@ -47,7 +47,7 @@ export async function readAcceptance(deps: { db: Knex }, owner: Owner, id: strin
 /** @throws NotConfiguredError if a live request needs mail, and no mail server is configured */
 export function refuseWithoutMail({ env }: Owner, { config }: { config: Pick<Config, 'smtpUrl'> }): void {
   if (env === 'SANDBOX' || config.smtpUrl !== undefined) return
-  throw new NotConfiguredError('this installation sends no mail')
+  throw new NotConfiguredError('this installation cannot send mail: SMTP_URL is not set')
 }
 
 export const DILUTION_PATH = '/v1/risk-signals/anti-dilution'
@@ -78,7 +78,7 @@ export async function readTimeline(
 ): Promise<z.output<typeof TimelineSchema>> {
   const timeline = await findTimeline(db, owner, receivableRef)
   const requests = await listBuyerRequests(db, owner, receivableRef)
-  if (!timeline) throw new NotFoundError('nothing is recorded of this receivable')
+  if (!timeline) throw new NotFoundError('there are no records of this receivable')
   // Stored as we anchored them.
   const objects = (entries: readonly { body: string }[]) => entries.map(({ body }) => JSON.parse(body))
   return {

@@ -65,7 +65,7 @@ export async function acceptTransfer(
   const offered = offer?.offered
   const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
   if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
-  if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'it is one’s own')
+  if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'the receivable is already held by your organisation')
   if (!(await isReceivableOf(tx, offered.id, soughtOf(keys, receivable, false)))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
   }
@@ -145,7 +145,7 @@ export async function requestBuyerAcceptance(
   await limitRequests(tx, owner, secrets.digest(`acceptance-mailbox:${buyerEmail}`).toString('base64url'))
   await lockReceivable(tx, owner, receivableRef)
   if (!(await saveReceivable(tx, owner, receivableRef, receivable))) {
-    const message = 'this reference stands for another receivable'
+    const message = 'the reference belongs to another receivable'
     throw new ConflictError(message, [{ path: 'receivable', code: 'OTHER_RECEIVABLE', message }])
   }
   const id = randomUUID()

@@ -56,7 +56,7 @@ export async function disputeRegistration(
   if (
     !(await insertDispute(tx, { ...dispute, sealedReason: deps.secrets.seal('financing', JSON.stringify(sealed)) }))
   ) {
-    return conflict('receivable', 'OPEN', 'this organisation has an open dispute of it')
+    return conflict('receivable', 'OPEN', 'the organisation already has an open dispute about it')
   }
   await recordEvent(tx, deps.enqueue, {
     env: owner.env,
@@ -90,7 +90,7 @@ export async function answerDispute(
   const registration = await lockRegistration(tx, dispute.registrationId)
   const state = answer === 'CONFIRM' ? 'CONFIRMED' : 'RELEASED'
   if (!(await storeAnswer(tx, disputeId, state))) {
-    const message = 'the dispute has been answered'
+    const message = 'the dispute is already answered'
     throw new ConflictError(message, [{ path: 'answer', code: 'ANSWERED', message }])
   }
   if (answer === 'RELEASE' && registration) {

@@ -38,12 +38,12 @@ export async function issuePassport(
   deps: OperationDeps & { publicUrl: string; signingKey: SigningKey },
 ) {
   if (entity.erasedAt !== null) {
-    const message = 'the entity was erased'
+    const message = 'the entity is erased'
     throw new ConflictError(message, [{ path: 'vei', code: 'ERASED', message }])
   }
   const [latest] = await listEntityRecords(tx, entity.id, 'VERIFICATION', 1)
   if (!latest) {
-    const message = 'nothing of this entity has been verified'
+    const message = 'the entity has no verification'
     throw new ConflictError(message, [{ path: 'vei', code: 'NOT_VERIFIED', message }])
   }
   // Stored as we anchored it.

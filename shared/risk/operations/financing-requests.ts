@@ -73,7 +73,7 @@ export async function countEvaluation(
     { name: 'financing.checks', count: isCheck ? 1 : 0, limit: config.financingChecksPerDay },
   ])
   if (seconds !== null) {
-    throw new RateLimitedError('the organisation has evaluated as much as it may today', seconds)
+    throw new RateLimitedError('the daily limit of evaluations of the organisation is reached', seconds)
   }
 }
 
@@ -194,7 +194,7 @@ export async function createTransferOffer(
   const nowMs = toMillis(deps.now())
   if (stateAfter(registration, 'transfer', nowMs) === null) {
     const state = stateAt(registration, nowMs)
-    const message = `a registration that is ${state} cannot be transferred`
+    const message = `the registration is ${state} and cannot be transferred`
     throw new ConflictError(message, [{ path: 'registrationId', code: state, message }])
   }
   const transferToken = randomBytes(32).toString('base64url')

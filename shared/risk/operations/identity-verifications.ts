@@ -62,7 +62,7 @@ async function beginVerification(
 }
 
 function revoked(): ConflictError {
-  const message = 'the identity was revoked'
+  const message = 'the identity is revoked'
   return new ConflictError(message, [{ path: 'subjectId', code: 'REVOKED', message }])
 }
 
@@ -84,7 +84,7 @@ export async function findingOfPresentation(
   if (presentation.subjectId !== null && presentation.subjectId !== subjectId) {
     throw refuse('OTHER_SUBJECT', 'the presentation is of another subject')
   }
-  if (await hasVerified(db, presentationId)) throw refuse('COUNTED', 'the presentation has verified a subject before')
+  if (await hasVerified(db, presentationId)) throw refuse('COUNTED', 'the presentation has already verified a subject')
   return {
     key: 'presentation',
     tier: presentation.tier ?? 'DOCUMENT_SIGNED',

@@ -52,7 +52,7 @@ export async function issueIdentityPassport(
   const factors = factorsOf(await listVerifications(tx, subject.id))
   const assurance = assuranceOf(factors, nowMs)
   if (subject.state !== 'VERIFIED' || assurance.expiresAt === null) {
-    const message = `an identity that is ${subject.state} gets no passport`
+    const message = `the identity is ${subject.state}; a passport requires VERIFIED and a current assurance`
     throw new ConflictError(message, [{ path: 'subjectId', code: subject.state, message }])
   }
   const place = await reserveStatusIndex(tx, owner.env, deps.publicUrl)
@@ -134,7 +134,7 @@ export async function revokeIdentityPassport(
 }
 
 export function revokedBefore(): ConflictError {
-  const message = 'the passport was revoked before'
+  const message = 'the passport is already revoked'
   return new ConflictError(message, [{ path: 'passportId', code: 'REVOKED', message }])
 }
 

@@ -58,7 +58,7 @@ export async function trustIssuer(
     assurance: requested.assurance,
   }
   if (!(await insertIssuer(tx, owner, issuer))) {
-    const message = 'this issuer is trusted already; withdraw that first'
+    const message = 'the issuer is already trusted; delete it first'
     throw new ConflictError(message, [{ path: 'iss', code: 'TRUSTED', message }])
   }
   return issuer

@@ -30,7 +30,7 @@ export async function recordConsent(
   }
   const subject = await unsealSubject(tx, owner, subjectId)
   if (subject.state === 'REVOKED') {
-    const message = 'the identity was revoked'
+    const message = 'the identity is revoked'
     throw new ConflictError(message, [{ path: 'subjectId', code: 'REVOKED', message }])
   }
   const consentId = randomUUID()
@@ -66,7 +66,7 @@ export async function withdrawConsent(
   const facts = { withdrawalId: randomUUID(), consentId: id, subjectRef: subject.ref }
   const record = await anchorRecord(tx, owner.env, 'identity.consent_withdrawn', timestamp, facts)
   if (!(await setWithdrawn(tx, id, at, canonicalize(record)))) {
-    const message = 'the consent was withdrawn before'
+    const message = 'the consent is already withdrawn'
     throw new ConflictError(message, [{ path: 'consentId', code: 'WITHDRAWN', message }])
   }
   if ((await revokeByConsent(tx, id, at)) > 0) await refreshAssurance(tx, subject, deps)

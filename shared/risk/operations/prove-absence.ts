@@ -50,7 +50,7 @@ export async function proveAbsence(
   if (!snapshot) return { refusal: new NotFoundError('there is no such snapshot') }
   const sought = exact.find(({ epoch }) => epoch === snapshot.epoch)
   if (snapshot.keys === null)
-    return conflict('snapshotId', 'FORGOTTEN', 'no proof is given from this snapshot any more')
+    return conflict('snapshotId', 'FORGOTTEN', 'the snapshot is too old for a proof')
   if (!sought) return conflict('snapshotId', 'OTHER_EPOCH', 'the fingerprints are of other epochs than the snapshot')
   const tree = deps.trees.get(snapshot.id) ?? new SnapshotTree(snapshot.keys)
   deps.trees.set(snapshot.id, tree)
@@ -83,7 +83,7 @@ async function elsewhere(
     return conflict('receivable', 'PRESENT', 'the receivable is registered under another epoch')
   const epochs = exact.map((fingerprint) => fingerprint.epoch)
   if (isBlind && (await isAnyUncovered(tx, env, epochs)))
-    return conflict('fingerprints', 'UNRESOLVED', 'something is registered that these epochs do not name')
+    return conflict('fingerprints', 'UNRESOLVED', 'a registration exists that these epochs do not cover')
   return undefined
 }
 

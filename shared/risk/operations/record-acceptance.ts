@@ -59,7 +59,7 @@ export async function recordAcceptance(
     return conflict('at', after, `${after}, which is recorded with a later time, does not follow ${action}`)
   }
   if (body.receivable && !(await saveReceivable(tx, owner, receivableRef, body.receivable))) {
-    return conflict('receivable', 'OTHER_RECEIVABLE', 'this reference stands for another receivable')
+    return conflict('receivable', 'OTHER_RECEIVABLE', 'the reference belongs to another receivable')
   }
   const timestamp = instant(deps.now())
   const record = await anchorRecord(tx, owner.env, RECORDED, timestamp, {

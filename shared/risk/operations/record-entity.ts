@@ -97,7 +97,7 @@ export async function eraseEntity(
   deps: OperationDeps,
 ): Promise<object> {
   if (!entity.isPerson) {
-    const message = 'the entity is no person: nothing of it is personal'
+    const message = 'the entity is not a person and has no personal data'
     throw new ConflictError(message, [{ path: 'vei', code: 'NO_PERSON', message }])
   }
   const [before] = await listEntityRecords(tx, entity.id, 'ERASURE', 1)

@@ -101,7 +101,7 @@ export async function registerReceivable(
       return { registration, isNew: false }
     }
   }
-  throw new UnavailableError('others are registering this receivable all the time')
+  throw new UnavailableError('concurrent registration of this receivable; retry later')
 }
 
 async function lapse(

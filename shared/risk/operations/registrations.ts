@@ -64,7 +64,7 @@ export async function moveRegistration(
   const state = stateAfter(registration, action, now)
   if (state === null) {
     const is = stateAt(registration, now)
-    throw new ConflictError(`a registration that is ${is} cannot ${action}`, [
+    throw new ConflictError(`${action} is not possible: the registration is ${is}`, [
       { path: 'registrationId', code: is, message: `it is ${is}, renewed ${registration.renewals} times` },
     ])
   }

@@ -77,7 +77,7 @@ export async function moveSubject(
 ) {
   const { id, env, organisationId, ref, state: from } = subject
   const evaluated = checkTransition(from, to, by)
-  if (evaluated === 'forbidden') throw new ForbiddenError(`${from} becomes ${to} by the service itself alone`)
+  if (evaluated === 'forbidden') throw new ForbiddenError(`only the service can change ${from} to ${to}`)
   const isOver = from === 'SUSPENDED' && to === 'VERIFIED' && !isAssured(subject, toMillis(deps.now()))
   if (evaluated === 'impossible' || isOver) {
     const message = isOver ? 'the assurance has expired' : `an identity that is ${from} cannot become ${to}`

@@ -244,7 +244,7 @@ export async function verifyTradeBundle(
   const given = isWrapped ? body.bundle : body
   if (isObject(given)) parseWith(BundleMembers, given, isWrapped ? 'the bundle' : 'the body')
   try {
-    if (!isObject(given)) throw new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: it is no JSON object')
+    if (!isObject(given)) throw new AnchoringError('ENVELOPE_MALFORMED', 'the bundle must be a JSON object')
     return await verifyMembers(db, env, given, policyOf)
   } catch (error) {
     if (!(error instanceof AnchoringError) || error.code !== 'ENVELOPE_MALFORMED') throw error

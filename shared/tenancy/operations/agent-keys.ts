@@ -56,7 +56,7 @@ export async function createAgentKey(
 ): Promise<{ stored: AgentKey; key: string }> {
   const scopes = [...new Set(input.scopes)].toSorted()
   const errors = [...scopeErrors(scopes, maker, input), ...lifeErrors(input, maker, now)]
-  if (errors.length > 0) throw new ValidationError('the key cannot be made like this', errors)
+  if (errors.length > 0) throw new ValidationError('the key cannot be created: see errors', errors)
   await lockOrganisation(tx, maker.organisationId)
   if ((await countActiveAgentKeys(tx, maker)) >= MAX_KEYS) {
     const message = `an organisation has at most ${MAX_KEYS} agent keys in an environment`
@@ -80,7 +80,7 @@ export async function createAgentKey(
   })
   // Foreign projects and those that do not exist look alike, and the transaction takes the key back.
   if (stored.projects.length !== projects.length) {
-    throw new ValidationError('the key cannot be made like this', [
+    throw new ValidationError('the key cannot be created: see errors', [
       fault('projects', 'NOT_FOUND', 'projects must be projects of this organisation'),
     ])
   }

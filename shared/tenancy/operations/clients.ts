@@ -42,7 +42,7 @@ export async function createClient(
 ): Promise<{ clientId: string; clientSecret: string }> {
   const { organisationId, env, families, scopes } = input
   const name = input.name.trim()
-  if (name === '' || name.length > MAX_NAME) throw new ValidationError(`name takes 1 to ${MAX_NAME} characters`)
+  if (name === '' || name.length > MAX_NAME) throw new ValidationError(`name must have 1 to ${MAX_NAME} characters`)
   const clientId = newClientId(randomBytes)
   const secret = newClientSecret(randomBytes)
   await transaction(db, async (tx) => {

@@ -19,7 +19,7 @@ export async function proveExtension(
   { from, to: wanted }: { from: number; to: number | undefined },
 ): Promise<{ from: number; to: number; proof: Uint8Array[] }> {
   const to = await publishedSize(db, env, 'to', wanted)
-  if (from > to) throw rangeError('from', 'from is larger than to')
+  if (from > to) throw rangeError('from', 'from must not be greater than to')
   const needed = tilesNeeded(to, (read) => proveConsistency(from, to, read))
   return { from, to, proof: proveConsistency(from, to, tileHashReader(to, await readTiles(db, env, needed))) }
 }

@@ -92,7 +92,7 @@ test('the record of an order is read back as it was anchored, by its own organis
   t.is((await b.get(path)).status, 404)
 })
 
-test('demo e-invoices are signed in the sandbox alone', async (t) => {
+test('demo e-invoices are signed in the sandbox only', async (t) => {
   const live = await openClient(product, base, { env: 'PRODUCTION' })
   const { documentType: _type, ...fields } = between()
   t.is((await live.post('/v1/sandbox/e-invoices', fields)).status, 403)

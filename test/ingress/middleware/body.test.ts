@@ -138,7 +138,7 @@ test('a key in a long body must be in its first 64 kB', async (t) => {
   t.deepEqual(await create(JSON.stringify({ x: desc, api_key: rwKey })), [401, 'missing api key'])
   t.deepEqual(await create(`{"a": 1 "b", ${desc}`), [400, 'could not parse request body'])
   const twice = `{"api_key":"${rwKey}","x":"${desc}","api_key":"x"}`
-  t.deepEqual(await create(twice), [400, 'json validation error: api_key is given twice'])
+  t.deepEqual(await create(twice), [400, 'json validation error: api_key must not be given twice'])
 })
 
 test('a body of the API has at most 20,000 values, and a document of an import more', async (t) => {
