@@ -18,7 +18,7 @@ import { PayloadTooLargeError, UnsupportedMediaTypeError } from './middleware/re
 
 const CHUNK_BYTES = 65_536
 
-/** How files begin that are packed: ZIP, as spreadsheets are, gzip, old spreadsheets. */
+/** First bytes of compressed files: ZIP (spreadsheets too), gzip, old spreadsheets. */
 const PACKED = [
   [0x50, 0x4b, 0x03, 0x04],
   [0x1f, 0x8b],
@@ -63,7 +63,7 @@ async function storeUpload(
   }
 }
 
-/** What a file is received as, and what its sender is told. */
+/** The import of an upload, and the answer to its sender. */
 export interface Receiving {
   upload: Omit<NewUpload, 'id'>
   once(file: UploadedFile): IdempotentRequest & { retentionDays: number }

@@ -6,15 +6,14 @@ import type { Content, Route } from './route.ts'
 
 type Json = Record<string, unknown>
 
-/** Every operation that is mounted and documented. */
 export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...publicRoutes, ...platformRoutes]
 
-/** The document as it is committed and served; a test compares it with the routes. */
+/** The committed and served document. A test compares it with the routes. */
 export const openApiFile = new URL('../docs/openapi.json', import.meta.url)
 
 /**
- * The routes folded into one OpenAPI 3.1 document. Schemas with an `id` in their metadata become components.
- * @throws Error when two different schemas claim the same id
+ * Returns the routes as one OpenAPI 3.1 document. Schemas with an `id` in their metadata become components.
+ * @throws Error if two different schemas have the same id
  */
 export function openApiDocument(routes: readonly Route[] = documentedRoutes): Json {
   const schemas: Json = {}
@@ -111,14 +110,14 @@ function mediaTypes(content: Content, schemas: Json): Json {
   )
 }
 
-/** Leaves out noise: the pattern of every UUID, and the bounds of the integers that a double holds. */
+/** Removes the pattern of UUIDs and the bounds of safe integers, which add no information. */
 function shorten({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }
 
-/** Wrapped in an object, so that a schema with an id comes out as a reference like any other. */
+/** Wraps the schema in an object, because only then a schema with an id becomes a reference. */
 function schemaDocument(schema: z.ZodType | z.core.$ZodType, schemas: Json): Json {
   const document = z.toJSONSchema(z.object({ it: schema }), { io: 'input', unrepresentable: 'any', override: shorten })
   for (const [id, definition] of Object.entries(document.$defs ?? {})) {
@@ -137,7 +136,7 @@ function withComponentReferences(definition: object): Json {
   return JSON.parse(JSON.stringify(definition).replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 
-/** How callers may prove who they are; routes name these. */
+/** Security schemes, by the names that routes use. */
 const securitySchemes: Readonly<Record<string, object>> = {
   projectKey: {
     type: 'apiKey',

@@ -32,12 +32,12 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 
 const content = { 'application/problem+json': ProblemSchema }
 
-/** How each error is documented: with the codes that it may have. */
+/** Documents of errors by status, with the codes that each may have. */
 export const problemDocuments: Readonly<Record<number, ResponseDocument>> = Object.fromEntries(
   Object.entries(DESCRIPTIONS).map(([status, description]) => [status, { description, content }]),
 )
 
-/** How these statuses are documented. */
+/** Returns the documents of these statuses. */
 export function problemResponses(...statuses: number[]): Record<number, ResponseDocument> {
   return Object.fromEntries(
     statuses.map((status) => [status, problemDocuments[status] ?? { description: 'Error', content }]),

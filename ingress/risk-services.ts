@@ -11,24 +11,24 @@ import { type ClientDirectory, createClientDirectory } from './api-risk/client-d
 import { createKeyRing, type KeyRing } from './oauth/key-ring.ts'
 import { requestSigners } from './oid4vp/request-signers.ts'
 
-/** What the `/v1` listeners of one process share. */
+/** State that the `/v1` listeners of a process share. */
 export interface RiskServices {
   keyRing: KeyRing
   clients: ClientDirectory
   /** by organisation, environment and family */
   callers: TokenBuckets
-  /** look-ups without an access token, by address */
+  /** lookups without an access token, by address */
   addresses: TokenBuckets
   /** verifications without an access token, by address */
   verifications: TokenBuckets
   /** of entity identifiers and of loan references, by environment */
   veiKey: (env: ApiEnv) => Promise<Buffer>
   loanRefKey: (env: ApiEnv) => Promise<Buffer>
-  /** with what requests to wallets are signed; null where that is not configured */
+  /** signers of requests to wallets; null if not configured */
   requestSigner: (env: ApiEnv) => Promise<RequestSigner | null>
-  /** with what passports and their status lists are signed */
+  /** signs passports and their status lists */
   passportKey: (env: ApiEnv) => Promise<SigningKey>
-  /** of access tokens, and what they are meant for unless another resource was asked for: the address of the API */
+  /** issuer of access tokens, and their default audience: the address of the API */
   issuer: string
 }
 

@@ -8,41 +8,41 @@ import { observe } from './observe.ts'
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A variable part of a path. What does not match `pattern` is another path, and so a 404. */
+/** A variable part of a path. A value that does not match `pattern` is another path, and therefore a 404. */
 export interface PathParam {
   /** source of a regular expression without groups and anchors, matched against the path as sent */
   pattern: string
   description: string
   example: string
-  /** schema in the document, in place of the pattern */
+  /** schema in the document, instead of the pattern */
   schema?: Readonly<Record<string, string>>
-  /** fault of a value that matches the pattern; null for none. The message follows the name */
+  /** the fault of a value that matches the pattern, or null; the message follows the name */
   fault?(text: string): { code: FieldCode; message: string } | null
 }
 
-/** Per media type its schema; null for content that JSON Schema does not describe (text, images, bytes). */
+/** Schemas by media type; null for content that JSON Schema does not describe (text, images, bytes). */
 export type Content = Readonly<Record<string, z.ZodType | null>>
 
 export interface ResponseDocument {
   description: string
   content?: Content
-  /** header names and what they say */
+  /** descriptions by header name */
   headers?: Readonly<Record<string, string>>
 }
 
-/** What is published of an operation (openapi.ts), and what it is mounted by. */
+/** The published description of an operation (openapi.ts), by which it is also mounted. */
 interface RouteDocument<P extends string> {
   method: Method
-  /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a slash at its end is part of it */
+  /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a trailing slash is part of it */
   path: P
   operationId: string
   summary: string
   description?: string
   tags: readonly string[]
   deprecated?: boolean
-  /** answers every method alike, and is documented under this one */
+  /** answers every method, and is documented under this one */
   anyMethod?: boolean
-  /** operation that documents this one: OpenAPI knows no two paths that differ only in what a parameter looks like */
+  /** operation that documents this one: OpenAPI cannot have two paths that differ only in the form of a parameter */
   documentedBy?: string
   /** security schemes, any one of which suffices; empty for the public */
   security: readonly string[]
@@ -61,31 +61,30 @@ export type ParamNames<P extends string> = string extends P
     ? Name | ParamNames<Rest>
     : never
 
-/** The request as a handler gets it: path parameters matched and decoded once, nothing else parsed. */
+/** A request whose path parameters are matched and decoded; nothing else is parsed. */
 type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, string>>
 
-/** Who may call an operation. */
 export interface Access<Admitted> {
   /** security schemes, any one of which suffices; empty for the public */
   security: readonly string[]
   /** scopes that a token must carry */
   scopes?: readonly string[]
-  /** lets the caller in and says what it found out, or throws what the caller is told */
+  /** authenticates the caller, or throws a DomainError */
   admit(request: Request, response: Response, deps: IngressDeps): Promise<Admitted> | Admitted
 }
 
-/** An operation: its document and what answers it. Errors are thrown; the dialect of its area renders them. */
+/** An operation with its document and its handler. Errors are thrown; the dialect of the API renders them. */
 export interface Route<P extends string = string> extends RouteDocument<P> {
   handle(request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void> | void
 }
 
-/** Declares one operation; the path's parameters are typed by the path. */
+/** Declares one operation. The path types the parameters. */
 export function defineRoute<const P extends string>(route: Route<P>): Route {
-  // Route<P> differs from Route only in naming its parameters; mountRoutes fills in exactly those.
+  // Route<P> differs from Route only in the names of its parameters, and mountRoutes sets exactly those.
   return route as unknown as Route
 }
 
-/** An operation of an API whose operations share their errors: what it is, who may call it and what answers it. */
+/** An operation of an API whose operations share their error documents. */
 export interface Operation<P extends string, Admitted> extends Omit<RouteDocument<P>, 'security' | 'scopes'> {
   access: Access<Admitted>
   /** statuses of `errors` that are documented; `responses` has those with a text of their own */
@@ -118,19 +117,19 @@ export function defineOperation<const P extends string, Admitted>(
   })
 }
 
-/** How one area of the API speaks, beyond what its operations say. */
+/** Behaviour that all operations of an API share. */
 export interface Dialect {
-  /** answers HEAD where GET is answered, with its status and headers */
+  /** answers HEAD with the status and the headers of GET */
   answersHead?: boolean
-  /** sets what every answer of a path carries, refusals included */
+  /** sets headers of every answer of a path, refusals included */
   prepare?(request: Request, response: Response, methods: readonly string[]): void
-  /** the path exists and has no such method (OPTIONS included) */
+  /** answers a method that the path does not have (OPTIONS included) */
   refuseMethod(request: Request, response: Response, methods: readonly string[]): void
-  /** turns an error into an answer (errors.ts) */
+  /** sends an error (errors.ts) */
   fail(error: unknown, request: Request, response: Response, deps: IngressDeps): void
 }
 
-/** Mounts operations exactly as documented: case and slashes matter, one handler per path and method. */
+/** Mounts operations as documented: case and slashes matter, and each path has one handler per method. */
 export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: IngressDeps): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const [path, operations] of Map.groupBy(routes, (route) => route.path)) {
@@ -148,7 +147,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
         if (request.method === 'HEAD') declareLength(response)
         if (!route) return dialect.refuseMethod(request, response, methods)
         if (route.security.length > 0) forbidCaching(response, route)
-        // A route by regular expression numbers its groups; the decoding has been done by the router, once.
+        // Groups of a regular expression are numbered. The router has already decoded them.
         const params: Record<string, string> = {}
         for (const [index, name] of names.entries()) params[name] = pathText(request.params[index])
         request.params = params
@@ -162,7 +161,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
   return router
 }
 
-/** Sets the length that the body would have had: Node sends neither for HEAD. */
+/** Sets the length of the body that GET would send: Node sets none for HEAD. */
 function declareLength(response: Response): void {
   const end = response.end.bind(response)
   response.end = (...args: unknown[]) => {
@@ -173,7 +172,7 @@ function declareLength(response: Response): void {
   }
 }
 
-/** A response to a caller who proved who it is must not be given to another by a shared cache. */
+/** Forbids shared caches to store the answer to an authenticated caller. */
 function forbidCaching(response: Response, { security }: Route): void {
   response.setHeader('Cache-Control', 'no-store')
   response.vary(security.some((name) => name.startsWith('projectKey')) ? 'X-Api-Key' : 'Authorization')

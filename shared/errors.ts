@@ -1,6 +1,6 @@
 import type { FieldCode } from './field-codes.ts'
 
-/** Every reason for which a caller is refused: stable, greppable, safe to show. `ingress/errors.ts` has their statuses. */
+/** Stable codes of refusals. `ingress/errors.ts` has their HTTP statuses. */
 export type ErrorCode =
   | 'VALIDATION_ERROR'
   | 'IDEMPOTENCY_KEY_REQUIRED'
@@ -19,18 +19,15 @@ export type ErrorCode =
   | 'UPSTREAM_UNAVAILABLE'
   | 'SERVICE_UNAVAILABLE'
 
-/** An error of ours with a stable code. What is not a DomainError too is nothing to tell a caller of: a 500. */
+/** An error with a stable code. Callers see only DomainErrors; any other error is a 500. */
 export abstract class CodedError extends Error {
   abstract readonly code: string
 }
 
-/**
- * The errors of the domain. They know nothing of HTTP: `ingress/errors.ts` alone turns a `code` into a status
- * and a body, one renderer per dialect.
- */
+/** An error that a caller may see. It does not depend on HTTP: `ingress/errors.ts` turns its code into a status and a body. */
 export abstract class DomainError extends CodedError {
   abstract override readonly code: ErrorCode
-  /** when the same request may succeed; null where time alone changes nothing */
+  /** seconds until a retry can succeed; null if a retry does not help */
   readonly retryAfterSeconds: number | null = null
 }
 
@@ -41,7 +38,7 @@ export interface FieldError {
   message: string
 }
 
-/** The input is not what the contract says; every message names its field. */
+/** The request is not valid. Each message names its member. */
 export class ValidationError extends DomainError {
   readonly code = 'VALIDATION_ERROR'
   readonly errors: readonly FieldError[]
@@ -51,25 +48,25 @@ export class ValidationError extends DomainError {
   }
 }
 
-/** No such thing, or not visible to this caller: the two must look alike. */
+/** The object does not exist or is not visible to this caller; both must look alike. */
 export class NotFoundError extends DomainError {
   readonly code = 'NOT_FOUND'
 }
 
-/** The caller is not who it says, or says nothing. */
+/** Credentials are missing or not valid. */
 export class UnauthorizedError extends DomainError {
   readonly code = 'UNAUTHORIZED'
 }
 
-/** The caller is known and may not. */
+/** The caller is authenticated and lacks the permission. */
 export class ForbiddenError extends DomainError {
   readonly code = 'FORBIDDEN'
 }
 
-/** The thing is in a state in which this cannot be done. */
+/** The state of the object does not allow the operation. */
 export class ConflictError extends DomainError {
   readonly code = 'CONFLICT'
-  /** which member of the request the state contradicts; empty where that says nothing */
+  /** the members of the request that contradict the state; may be empty */
   readonly errors: readonly FieldError[]
   constructor(message: string, errors: readonly FieldError[] = []) {
     super(message)
@@ -77,7 +74,7 @@ export class ConflictError extends DomainError {
   }
 }
 
-/** A dependency (database, broker, registry) cannot serve now; the caller may retry. */
+/** A dependency (database, broker, registry) is unavailable; the caller may retry. */
 export class UnavailableError extends DomainError {
   readonly code = 'UPSTREAM_UNAVAILABLE'
   override readonly retryAfterSeconds: number
@@ -87,11 +84,11 @@ export class UnavailableError extends DomainError {
   }
 }
 
-/** Too many requests of this caller. */
+/** The caller exceeded a limit. */
 export class RateLimitedError extends DomainError {
   readonly code = 'RATE_LIMITED'
   override readonly retryAfterSeconds: number
-  /** what is used up, where that is one of several things */
+  /** the limit that is reached, if several apply */
   readonly errors: readonly FieldError[]
   constructor(message: string, retryAfterSeconds: number, errors: readonly FieldError[] = []) {
     super(message)
@@ -100,7 +97,7 @@ export class RateLimitedError extends DomainError {
   }
 }
 
-/** A message that no retry can mend: the worker runtime dead-letters it at once. */
+/** A message that cannot succeed on a retry: the worker runtime dead-letters it at once. */
 export class PermanentError extends CodedError {
   readonly code = 'PERMANENT'
 }

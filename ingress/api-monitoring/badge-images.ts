@@ -106,7 +106,7 @@ async function answerForProject(
   answer(wanted, badge.label, counts.get(badge.tag) ?? NO_CHECKS, badge.states, response, deps)
 }
 
-/** What the badges of a project say: of each tag, and under null of all checks. */
+/** Counts the checks of a project by tag; the key null counts all checks. */
 async function countByTag(projectId: number, deps: IngressDeps): Promise<Map<string | null, BadgeCounts>> {
   const now = deps.now()
   const turns = createTimeSlices()
@@ -140,7 +140,7 @@ function answer(
   response.setHeader('Content-Type', contentType)
   response.setHeader('Cache-Control', 'max-age=0, no-cache, no-store, must-revalidate, private')
   response.setHeader('Expires', toDate(deps.now()).toUTCString())
-  // Opened by itself an image of ours must not run or load anything.
+  // Opened as a document, the image must not run or load anything.
   response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.end(body)

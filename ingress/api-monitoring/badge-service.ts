@@ -2,13 +2,13 @@ import type { BadgeCounts } from '#shared/monitoring/badges/state.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { createShortCache, type ShortCache } from '../middleware/short-cache.ts'
 
-/** What the listener of badges keeps between requests. */
+/** State that badge requests share. */
 export interface BadgeService {
-  /** the key that badge signatures are made with */
+  /** key of badge signatures */
   secret: Buffer
-  /** by project: what each tag counts, and under null all checks */
+  /** counts by tag of a project; the key null counts all checks */
   tagCounts: ShortCache<Map<string | null, BadgeCounts>>
-  /** by badge key; null when there is no such check */
+  /** by badge key; null if the check does not exist */
   ofCheck: ShortCache<{ label: string; counts: BadgeCounts } | null>
 }
 

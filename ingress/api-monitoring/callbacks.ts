@@ -19,7 +19,7 @@ import { defineRoute, type Route } from '../route.ts'
 import { answers, uuidParam } from './schemas.ts'
 
 const MAX_FORM_BYTES = 20_000
-/** The headers of a mail in which its recipient is sought. */
+/** Bytes of the mail headers that are searched for its recipient. */
 const MAX_ADDRESS_BYTES = 65_536
 const CALLBACK_HOURS = 1
 const BOUNCE_HOURS = 48
@@ -97,7 +97,7 @@ function signedNotification(text: string, { secrets }: IngressDeps): string | nu
 
 async function record(deps: IngressDeps, failure: LateFailure): Promise<void> {
   const { notificationId, disables } = failure
-  // Nobody's key is at hand: the message is found by its id alone.
+  // The route has no key, so the message is found by its id only.
   const { isKnown, isDisabledNow } = await acrossTenants(() =>
     deps.outbox.run(async (tx, enqueue) => {
       const recorded = await recordLateFailure(tx, failure)

@@ -94,7 +94,7 @@ interface Reading {
 
 async function renderList({ key, version, query }: Reading, deps: IngressDeps) {
   const lagMs = await deps.barrier.pass('all')
-  // Of a repeated slug the last counts, and an empty one is no filter; an empty tag matches nothing.
+  // The last of repeated slugs counts. An empty slug is no filter; an empty tag matches nothing.
   const slug = query.getAll('slug').at(-1) || undefined
   const tags = query.getAll('tag')
   const checks = await listChecks(deps.db, key.project.id, slug)
@@ -113,7 +113,7 @@ async function renderCheck(uuid: string, { key, version, query }: Reading, deps:
   return { ...toCheckView(check, viewOptions(key, version, deps)), ...rules?.(check) }
 }
 
-/** How checks look to the holder of a key. */
+/** Returns the form of checks for a key. */
 export function viewOptions(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, deps: IngressDeps) {
   return {
     base: deps.config.publicUrl,
@@ -129,12 +129,12 @@ export function showsRules(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, q
   return version === 3 && key.kind === 'rw' && query.get('rules') === '1'
 }
 
-/** What the description of a route says of it. */
+/** Returns the documented query parameter of `showsRules`. */
 export function rulesQuery(version: ApiVersion): { rules?: z.ZodOptional<z.ZodString> } {
   return version === 3 ? { rules: z.string().optional().describe('`1`: with the rules of the check.') } : {}
 }
 
-/** What check objects gain by their rules. */
+/** Loads the member `rules` of check objects. */
 export async function findShownRules(checks: readonly { id: number }[], { db }: Pick<IngressDeps, 'db'>) {
   const found = await rulesOfChecks(
     db,
@@ -143,7 +143,7 @@ export async function findShownRules(checks: readonly { id: number }[], { db }: 
   return ({ id }: { id: number }) => ({ rules: found.get(id) ?? NO_RULES })
 }
 
-/** Rules as the answer to their change shows them: a new ping secret this once. */
+/** Returns rules as the answer to their change, which alone shows a new ping secret. */
 export function shownRules({ rules, secret }: ChangedRules) {
   return secret === null || rules.ping_auth === null ? rules : { ...rules, ping_auth: { ...rules.ping_auth, secret } }
 }

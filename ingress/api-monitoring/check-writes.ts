@@ -79,7 +79,7 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
       responses: { ...common.responses, 200: { ...answers.check, description: 'The deleted check.' } },
       async handle({ key, actor, params, request, deps, setLag }) {
         const own = await requireCheck(params.uuid, key, deps)
-        // They go with the check.
+        // Deleting the check deletes its rules.
         const rules = showsRules(WRITER, version, queryOf(request)) ? (await findShownRules([own], deps))(own) : {}
         const { check, lagMs } = await deleteCheck(deps.db, actor, own, deps)
         setLag(lagMs)
@@ -115,7 +115,7 @@ export function checkWriteRoutes(version: ApiVersion): Route[] {
   }
 }
 
-/** A check after its change; with its rules when the request named some or asks for them. */
+/** Returns a changed check, with its rules if the request named or requested them. */
 async function written(
   { check, changedRules }: { check: AssignedCheck; changedRules: ChangedRules | null },
   { request, deps, version }: { request: Request; deps: IngressDeps; version: ApiVersion },

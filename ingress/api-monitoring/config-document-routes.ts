@@ -48,7 +48,7 @@ const common = {
   params: {},
 } as const
 
-/** A project's configuration as one document, out and in; version 3 only. */
+/** Export and import of the configuration of a project; version 3 only. */
 export const documentRoutes: readonly Route[] = [
   read({
     ...common,

@@ -27,7 +27,7 @@ const gapSchema = z
   })
   .meta({ id: 'Gap' })
 
-/** When signals could not be taken; version 3 only. */
+/** Periods in which the service could not receive pings; version 3 only. */
 export const gapRoutes: readonly Route[] = [
   read({
     access: anyKey,

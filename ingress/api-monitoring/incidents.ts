@@ -60,7 +60,7 @@ const range = {
   before: z.string().optional().describe('The `next` of the previous page.'),
 }
 
-/** Incidents, what people do about them, and why somebody was told or not; version 3 only. */
+/** Incidents, actions on them, and notification decisions; version 3 only. */
 export const incidentRoutes: readonly Route[] = [
   read({
     ...common,
@@ -218,7 +218,7 @@ function viewFor({ kind }: ProjectKey): (incident: ShownIncident) => object {
 
 type Query = ReturnType<typeof queryOf>
 
-/** @throws ValidationError for a filter that means nothing, NotFoundError for a check of nobody or of others */
+/** @throws ValidationError for an invalid filter, NotFoundError for a check that the project does not have */
 async function filterOf(query: Query, key: ProjectKey, deps: IngressDeps): Promise<IncidentFilter> {
   const state = query.getAll('state').at(-1) ?? null
   if (state !== null && state !== 'open' && state !== 'resolved')

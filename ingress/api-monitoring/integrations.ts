@@ -59,7 +59,7 @@ const common = {
   },
 }
 
-/** Management of integrations: ours, beyond the published contract; version 3 only. */
+/** Management of integrations, an extension of the published contract; version 3 only. */
 export const integrationRoutes: readonly Route[] = [
   write({
     ...common,

@@ -31,7 +31,7 @@ const common = {
 
 const project = { ...uuidParam, description: 'Any uuid: only the key identifies the project.' }
 
-/** The checks of a project as Prometheus scrapes them, for the holder of its read-only key. */
+/** Metrics of the checks of a project for Prometheus, for the holder of its read-only key. */
 export const metricsRoutes: readonly Route[] = [
   defineRoute({
     ...common,

@@ -24,29 +24,29 @@ export const readWriteKey: Access<{ key: ProjectKey }> = {
   admit: (request, response, deps) => admit(request, response, deps, 'rw'),
 }
 
-/** How an operation is described; `errors` are its statuses beyond those of every key. */
+/** The description of an operation; `errors` are its statuses besides KEY_ERRORS. */
 type Described<P extends string> = Omit<Operation<P, unknown>, 'method' | 'access' | 'answer'>
 
 /** Errors of every operation that takes a key. */
 const KEY_ERRORS = [401, 429, 503]
 
-/** What a handler knows of the request and may say of the answer. */
+/** Context of a handler. */
 export interface Context<P extends string> {
   key: ProjectKey
-  /** its holder, as operations and the audit log know them */
+  /** holder of the key, for operations and the audit log */
   actor: Actor
   params: Record<ParamNames<P>, string>
   deps: IngressDeps
-  /** for what the shape does not parse */
+  /** for parts that are not parsed */
   request: Request
-  /** tells the reader that pings of the last moments may be missing; 0 ms when none can be */
+  /** sets X-Signalbox-Lag: the most recent pings may be missing; 0 ms if none can be */
   setLag(lagMs: number): void
 }
 
-/** JSON, of a 200 unless said; or what sends the answer itself, such as one in pieces. */
+/** JSON of a 200, or a function that sends the answer, for example in pieces. */
 export type Reply = object | ((response: Response) => Promise<void>)
 
-/** An operation of the monitoring API without effect: a GET for holders of a key. */
+/** Declares an operation of the monitoring API without effect: a GET for holders of a key. */
 export function read<const P extends string>(
   spec: Described<P> & { access: Access<{ key: ProjectKey }>; handle(context: Context<P>): Promise<Reply> },
 ): Route {
@@ -66,14 +66,14 @@ export function read<const P extends string>(
 }
 
 /**
- * An operation of the monitoring API with an effect: for the holder of the read-write key, which a POST may have in its
- * body. A key in the header is verified before the body is read. The operation that `handle` calls owns the
- * transaction, and notes in it what the key changed.
+ * Declares an operation of the monitoring API with an effect, for the holder of the read-write key. A POST may have the
+ * key in its body. A key in the header is verified before the body is read. The operation that `handle` calls owns the
+ * transaction and writes the audit log in it.
  */
 export function write<const P extends string>(
   spec: Described<P> & {
     method?: 'post' | 'delete'
-    /** values that its body may hold; 20,000 by default */
+    /** maximum number of values in the body; 20,000 by default */
     maxValues?: number
     handle(context: Context<P> & { body: JsonObject }): Promise<Reply>
   },
@@ -133,9 +133,9 @@ async function send(response: Response, reply: Reply): Promise<void> {
   else sendJson(response, reply, 200)
 }
 
-/** Values of a JSON body: no request but an import needs a tenth of them. */
+/** Maximum number of values in a JSON body: no request except an import needs a tenth of them. */
 const MAX_VALUES = 20_000
-/** The first bytes of a body, in which a key that is not in the header must be. */
+/** A key that is not in the header must be in this many first bytes of the body. */
 const KEY_BYTES = 65_536
 
 /**
@@ -163,11 +163,12 @@ async function admitWithBody(
   const { key } = await admit(request, response, deps, 'rw', beginning.api_key)
   if (isWhole) return { key, body: beginning }
   const body = await parse(request, await incoming.all(), { maxValues })
-  if (body.api_key !== beginning.api_key) throw new ValidationError('json validation error: api_key must not be given twice')
+  if (body.api_key !== beginning.api_key)
+    throw new ValidationError('json validation error: api_key must not be given twice')
   return { key, body }
 }
 
-/** The holder of a key, as operations and the audit log know them. */
+/** Returns the holder of a key for operations and the audit log. */
 function keyActor(request: Request, { keyId, label, project }: ProjectKey, deps: IngressDeps): Actor {
   return { kind: 'key', id: keyId, label, owner: project.name, address: clientAddress(request, deps) }
 }
@@ -179,7 +180,7 @@ async function parse(request: Request, raw: Buffer, limits: ParseLimits): Promis
   return parsed.body
 }
 
-/** Tells the reader that pings of the last moments may be missing. @param lagMs 0 when none can be */
+/** Sets X-Signalbox-Lag if the most recent pings may be missing. @param lagMs 0 if none can be */
 export function setLag(response: Response, lagMs: number): void {
   if (lagMs > 0) response.setHeader('X-Signalbox-Lag', lagMs)
 }

@@ -13,7 +13,7 @@ export type ApiVersion = 1 | 2 | 3
 
 /**
  * The internal id of a check that a path names by uuid (docs/spec/monitoring.md#finding-the-check).
- * @throws NotFoundError when there is none anywhere, ForbiddenError when it is another project's
+ * @throws NotFoundError if no project has it, ForbiddenError if another project has it
  */
 export async function requireCheckId(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<number> {
   const owner = await acrossTenants(() => findCheckOwner(deps.db, uuid)) // a foreign one is told from none
@@ -27,7 +27,7 @@ export async function requireCheck(uuid: string, key: ProjectKey, deps: IngressD
   return { project: key.project, id: await requireCheckId(uuid, key, deps), uuid }
 }
 
-/** How the monitoring API speaks: CORS on every answer, 405 without `Allow`, errors as `{"error": text}`. */
+/** The dialect of the monitoring API: CORS on every answer, 405 without `Allow`, errors as `{"error": text}`. */
 export const monitoringDialect: Dialect = {
   prepare(_request: Request, response: Response, methods: readonly string[]) {
     response.setHeader('Access-Control-Allow-Origin', '*')
@@ -52,10 +52,9 @@ export function numberOf(query: URLSearchParams, name: string, range: { min: num
 }
 
 /**
- * The uuid behind a unique_key of the key's project. Finding one hashes every uuid of the project, so what was found is
- * remembered; a dashboard asks for the same ones again and again. Which uuid it stands for never changes: only whether
- * the check still exists, which the caller looks up.
- * @throws NotFoundError when the project has no such check
+ * Returns the uuid of a unique_key of the project. A lookup hashes every uuid of the project, so results are cached. The
+ * uuid of a unique_key never changes; the caller checks that the check still exists.
+ * @throws NotFoundError if the project has no such check
  */
 export async function uuidOfUniqueKey(uniqueKey: string, key: ProjectKey, deps: IngressDeps): Promise<string> {
   const name = `${key.project.id} ${uniqueKey}`

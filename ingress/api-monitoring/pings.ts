@@ -9,7 +9,7 @@ import { read, readWriteKey } from './monitoring-route.ts'
 import { type ApiVersion, requireCheckId } from './operation.ts'
 import { pingSchema, uuidParam } from './schemas.ts'
 
-/** However many are kept, no more are listed (docs/spec/monitoring.md#pings-list). */
+/** Maximum number of listed pings (docs/spec/monitoring.md#pings-list). */
 const MAX_LISTED = 1000
 
 /** Recorded pings and their bodies, for one version of the API. */
@@ -66,7 +66,7 @@ export function pingRoutes(version: ApiVersion): Route[] {
         const length = isKept ? await findBodyLength(deps.db, id, n) : 0
         if (length === 0) throw new NotFoundError('')
         return async (response) => {
-          // The bytes are somebody else's: no browser may take them for a page.
+          // The client that pinged chose the bytes: browsers must not render them as a page.
           response.setHeader('X-Content-Type-Options', 'nosniff')
           response.setHeader('Content-Type', 'text/plain')
           await sendStream(response, readBody(deps.db, id, n, length), length)

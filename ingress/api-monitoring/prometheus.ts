@@ -32,7 +32,7 @@ export function* prometheusLines(checks: readonly MeasuredCheck[]): Generator<st
   }
 }
 
-/** How long runs took, and what did not run, of checks whose rules watch that; only where it was asked for. */
+/** Returns run times and missed runs of checks whose rules watch them. */
 export function* runLines(histograms: readonly RunHistogram[]): Generator<string> {
   const seconds = 'signalbox_check_run_seconds'
   yield head(seconds, 'How long the runs of the check took.', 'histogram')

@@ -26,7 +26,7 @@ const common = {
   },
 } as const
 
-/** What checks are that their first ping makes; version 3 only. */
+/** Settings of checks that their first ping creates; version 3 only. */
 export const provisioningRoutes: readonly Route[] = [
   read({
     ...common,

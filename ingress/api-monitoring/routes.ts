@@ -43,7 +43,7 @@ export const monitoringRoutes: readonly Route[] = [
   ...version(1),
 ]
 
-/** What needs no CORS: the status, for monitors, the metrics, for Prometheus, and what providers call. */
+/** Routes without CORS: the status for monitors, the metrics for Prometheus, and callbacks of providers. */
 export const publicRoutes: readonly Route[] = [
   ...metricsRoutes,
   ...callbackRoutes,

@@ -180,7 +180,7 @@ export const answers = {
   tooLarge: { description: 'The body is longer than 2,621,440 bytes.', content: json(errorSchema) },
 } as const
 
-/** How the errors of operations that take a key are documented. */
+/** Documents of the errors of operations that take a key. */
 export const errorDocuments = {
   400: answers.invalid,
   401: answers.unauthorized,

@@ -4,12 +4,12 @@ interface Reads<T> {
   next: Promise<T> | null
 }
 
-/** Reads under a name, together with who asks for the same. */
+/** Reads under a name, and shares the read with concurrent callers of the same name. */
 export type SharedReads<T> = (name: string, read: () => Promise<T>) => Promise<T>
 
 /**
- * Lets requests for the same thing share one read. A read is only shared by those who asked before it began, so each
- * sees at least everything that was there when it asked; under load one read serves all that came during the last.
+ * Lets concurrent requests of the same name share one read. Requests share only a read that begins after them, so each
+ * sees everything that was stored when it arrived. Under load, one read serves all requests of the previous read's time.
  */
 export function createSharedReads<T>(): SharedReads<T> {
   const underWay = new Map<string, Reads<T>>()

@@ -66,7 +66,7 @@ const answerSchema = z
   })
   .meta({ id: 'Simulation' })
 
-/** What would have been told; version 3 only. */
+/** Simulated notifications; version 3 only. */
 export const simulationRoutes: readonly Route[] = [
   write({
     tags: ['Alerting'],

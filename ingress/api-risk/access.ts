@@ -23,7 +23,7 @@ export function withScope(scope: Scope): Access<{ caller: Caller }> {
   }
 }
 
-/** Everybody, as often as an address may look things up. */
+/** Public access, limited by the lookups of an address. */
 export const anyClient: Access<object> = {
   security: [],
   admit(request, response, deps) {
@@ -32,7 +32,7 @@ export const anyClient: Access<object> = {
   },
 }
 
-/** Everybody from pages of any origin, as often as an address may have something verified. */
+/** Public access from pages of any origin, limited by the verifications of an address. */
 export const publicVerification: Access<object> = {
   security: [],
   admit(request, response, deps) {

@@ -4,7 +4,7 @@ import { type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 
 /** Clients with what they may do now. */
 export interface ClientDirectory {
-  /** @returns undefined when there is no such client; at most 5 s old */
+  /** @returns undefined if the client does not exist; at most 5 s old */
   find(clientId: string): Promise<ClientRecord | undefined>
 }
 

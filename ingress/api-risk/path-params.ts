@@ -4,10 +4,10 @@ import { DEFAULT_WAIT_MS } from '#shared/jobs/job.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
 
-/** Anything without a slash: a malformed value is refused by name, after the access, instead of being another path. */
+/** Matches everything without a slash, so that a malformed value is refused by name after authentication, not as another path. */
 const ANY = '[^/]{1,300}'
 
-/** An id of ours in a path. */
+/** Declares an id in a path. */
 export function idParam(description: string): PathParam {
   return {
     pattern: ANY,
@@ -18,7 +18,7 @@ export function idParam(description: string): PathParam {
   }
 }
 
-/** Another identifier in a path. @param message completes "<name> ..." */
+/** Declares another identifier in a path. @param message follows the name */
 export function formParam(form: RegExp, message: string, { description, example }: Named): PathParam {
   return {
     pattern: ANY,
@@ -29,7 +29,7 @@ export function formParam(form: RegExp, message: string, { description, example 
   }
 }
 
-/** An identifier with further rules. @param faultOf the code of the rule that a value breaks */
+/** Declares an identifier with rules. @param faultOf returns the code of the rule that a value breaks */
 export function checkedParam(faultOf: (text: string) => FieldCode | null, { description, example }: Named): PathParam {
   return {
     pattern: ANY,
@@ -61,7 +61,7 @@ export function hasFaults(params: Readonly<Record<string, PathParam>>): boolean 
   return Object.values(params).some(({ fault }) => fault !== undefined)
 }
 
-/** How long a caller wants to wait (RFC 7240). `applied` is what Preference-Applied says; null when nothing was preferred. */
+/** The wait that a caller prefers (RFC 7240). `applied` is the value of Preference-Applied; null without a preference. */
 export interface WaitPreference {
   waitMs: number
   applied: string | null

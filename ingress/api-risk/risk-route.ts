@@ -31,32 +31,32 @@ interface Described<P extends string, Admitted> {
   summary: string
   description?: string
   tags: readonly string[]
-  /** who may call; what it finds out of them is part of the context */
+  /** authenticates the caller; its result is part of the context */
   access: Access<Admitted>
   params: Readonly<Record<ParamNames<P>, PathParam>>
 }
 
-/** What a read knows, beside what its access found out. */
+/** Context of a read, besides the result of its access. */
 interface ReadContext<P extends string, Query> {
   params: Record<ParamNames<P>, string>
   query: Query
   deps: IngressDeps
-  /** for what the shape does not parse */
+  /** for parts that are not parsed */
   request: Request
 }
 
 type Read<P extends string, Admitted, Query> = Described<P, Admitted> & {
-  /** a GET, unless what is asked for needs a body */
+  /** GET by default; POST if the read needs a body */
   method?: 'post'
   body?: NonNullable<Route['body']>
   query?: z.ZodObject & z.ZodType<Query>
   handle(context: ReadContext<P, Query> & Admitted): Promise<object>
-  /** what 200 answers with; or every documented answer */
+  /** the schema of a 200; or else every documented answer is in `responses` */
 } & ({ returns: z.ZodType; responses?: never } | { returns?: never; responses: Route['responses'] })
 
 /**
- * An operation under `/v1` without effect; nothing is metered. Access first, then the query; what `handle` returns is
- * the JSON of a 200, unless it is an `Answer`.
+ * Declares an operation under `/v1` without effect; nothing is metered. It checks the access, then the query. The result
+ * of `handle` is the JSON of a 200, unless it is an `Answer`.
  */
 export function read<const P extends string, Admitted extends object, Query = Record<string, never>>(
   spec: Read<P, Admitted, Query>,
@@ -81,18 +81,18 @@ export function read<const P extends string, Admitted extends object, Query = Re
   )
 }
 
-/** What a write knows before its effect. */
+/** Context of a write before its effect. */
 interface WriteContext<P extends string, Body, By extends Owner> {
   caller: By
   params: Record<ParamNames<P>, string>
   body: Body
   deps: IngressDeps
   request: Request
-  /** of the answer, whatever it will be */
+  /** sets a header of the answer */
   setHeader(name: string, value: string): void
 }
 
-/** What the effect of a write knows: its messages are sent when its transaction has committed. */
+/** Context of the effect of a write. Its messages are sent after the commit of its transaction. */
 type EffectContext<P extends string, Body, By extends Owner> = WriteContext<P, Body, By> & {
   tx: Knex.Transaction
   enqueue: Enqueue
@@ -100,31 +100,31 @@ type EffectContext<P extends string, Body, By extends Owner> = WriteContext<P, B
 
 interface WriteDescribed<P extends string, Body, By extends Owner> extends Described<P, { caller: By }> {
   body: z.ZodType<Body>
-  /** in place of the schema, for rules that depend on the caller */
+  /** replaces the schema, for rules that depend on the caller */
   parse?(json: JsonValue, caller: NoInfer<By>): Body
   /** no body means `{}` */
   isBodyOptional?: boolean
 }
 
 interface Effect<P extends string, Body, By extends Owner> extends WriteDescribed<P, Body, By> {
-  /** a POST is done once per idempotency key; repeating the others changes nothing more, so they need none */
+  /** a POST runs once per idempotency key; the others are idempotent and need none */
   method?: 'post' | 'patch' | 'delete'
-  /** null when the answer has no body: 204 */
+  /** null if the answer has no body: 204 */
   returns: z.ZodType | null
-  /** of the success; 200 unless said */
+  /** status of the success; 200 by default */
   status?: number
-  /** how long a repetition gets the first answer; 1 unless the thing lives longer */
+  /** days for which a repetition gets the first answer; 1 by default */
   retentionDays?: number
-  /** the answer holds a secret, so the copy kept for repetitions is encrypted */
+  /** the answer contains a secret, so the copy that is stored for repetitions is encrypted */
   seal?: boolean
-  /** names what in the answer is erased with something else: the copy kept for repetitions goes with it */
+  /** names the object whose erasure also deletes the copy that is stored for repetitions */
   erasureDigest?(result: object): Buffer
   /**
-   * What takes long and may refuse the request, before the transaction. The refusal is thrown inside it, so that a
+   * Runs slow checks before the transaction. The refusal is thrown in the transaction, so that a
    * repetition still gets the first answer.
    */
   examine?(context: WriteContext<P, Body, By>): Promise<DomainError | null>
-  /** runs in the transaction in which its answer is stored under the key */
+  /** runs in the transaction that stores its answer under the key */
   handle(context: EffectContext<P, Body, By>): Promise<object | null>
 }
 
@@ -143,8 +143,8 @@ interface LongEffect<P extends string, Body, By extends Owner> extends WriteDesc
 type Write<P extends string, Body, By extends Owner> = Effect<P, Body, By> | LongEffect<P, Body, By>
 
 /**
- * An operation under `/v1` with an effect (docs/spec/risk-signals.md#order-of-checks): access, idempotency key, body, in this order; then the
- * effect, in one transaction with its messages and its answer.
+ * Declares an operation under `/v1` with an effect (docs/spec/risk-signals.md#order-of-checks). It checks access,
+ * idempotency key and body, in this order. The effect runs in one transaction with its messages and its answer.
  */
 export function write<const P extends string, Body, By extends Owner = Caller>(spec: Write<P, Body, By>): Route {
   const { path, operationId, summary, tags, params, access, body: schema, isBodyOptional = false } = spec
@@ -197,7 +197,7 @@ async function performed<P extends string, Body, By extends Owner>(
   return once === null ? await change(spec, context) : await act(spec, context, once)
 }
 
-/** The effect, once per key. */
+/** Runs the effect once per key. */
 async function act<P extends string, Body, By extends Owner>(
   spec: Effect<P, Body, By>,
   context: WriteContext<P, Body, By>,
@@ -220,7 +220,7 @@ async function act<P extends string, Body, By extends Owner>(
   return spec.seal ? { ...answer, body: deps.secrets.open('kept-answer', answer.body) } : answer
 }
 
-/** The effect as often as it is asked for: it changes nothing more. */
+/** Runs an idempotent effect. */
 async function change<P extends string, Body, By extends Owner>(
   spec: Effect<P, Body, By>,
   context: WriteContext<P, Body, By>,
@@ -253,7 +253,7 @@ export const IdempotencyHeaders = z.object({
     .meta({ description: 'Identifies this request: a repetition with the same key and body gets the same answer.' }),
 })
 
-/** The query as an object; a name given twice becomes a list, which no schema of ours takes. */
+/** Returns the query as an object. A repeated name becomes a list, which no schema accepts. */
 export function queryRecord(request: Request): Record<string, string | string[]> {
   const values = queryOf(request)
   return Object.fromEntries(

@@ -30,7 +30,7 @@ const InboxEntry = z
   })
   .meta({ id: 'SandboxInboxEntry' })
 
-/** What the sandbox would have sent: the events with, for each subscribed endpoint, the headers that sign them. */
+/** Unsent events of the sandbox, with the signing headers for each subscribed endpoint. */
 export const sandboxInboxRoute = read({
   path: '/v1/sandbox/webhook-inbox',
   operationId: 'readSandboxInbox',
@@ -62,7 +62,7 @@ export const sandboxInboxRoute = read({
       ({ eventId }) => eventId,
     )
     const events = page.map(({ id, body }) => ({
-      // Canonical JSON of our own: written again it has the bytes that were signed.
+      // The stored text is canonical JSON, so serialising it again gives the signed bytes.
       payload: JSON.parse(body),
       deliveries: (signed.get(id) ?? []).map(({ eventId: _, ...delivery }) => delivery),
     }))
@@ -78,7 +78,7 @@ const InvoiceBody = z.strictObject({
   totalInr: ReceivableFields.shape.totalInr,
 })
 
-/** Signs a demo e-invoice as the portal would, so that a receivable can be presented without an operator. */
+/** Signs a demo e-invoice like the portal, so that a receivable can be presented without an operator. */
 export const sandboxInvoiceRoute = write({
   tags: ['Risk signals'],
   access: withScope('risk-signals:run'),

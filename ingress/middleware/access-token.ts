@@ -11,15 +11,15 @@ import { toMillis, toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress, isRepeated } from './request-safety.ts'
 
-/** Who calls under `/v1`. Every query is scoped by `organisationId` and `env`. */
+/** The caller of an operation under `/v1`. Every query is scoped by `organisationId` and `env`. */
 export interface Caller {
   organisationId: number
   organisationUuid: string
   env: ApiEnv
   clientId: string
-  /** the same, as operations and the audit log know it */
+  /** the caller, for operations and the audit log */
   actor: Actor
-  /** what the token, the client and the organisation's entitlements agree on now */
+  /** scopes that the token, the client and the entitlements of the organisation all have now */
   scopes: ReadonlySet<string>
   /** of its organisation, those that the client has a part in: whose events it may read */
   families: readonly Family[]
@@ -30,7 +30,7 @@ export interface Caller {
  * @throws UnauthorizedError with a challenge in WWW-Authenticate
  */
 export async function authenticate(request: Request, response: Response, deps: IngressDeps): Promise<Caller> {
-  // Node keeps the first of several: which one is meant cannot be told.
+  // Node returns only the first of several Authorization headers, so several are refused.
   const authorization = isRepeated(request, 'authorization') ? '' : (request.headers.authorization ?? '')
   const match = /^bearer +(\S+) *$/i.exec(authorization)
   const jwt = match?.[1]
@@ -49,8 +49,8 @@ export async function authenticate(request: Request, response: Response, deps: I
 }
 
 /**
- * Who holds an access token, and what it may do now. The look-up crosses tenants; the caller enters one.
- * @param resource what the token must be meant for (RFC 8707)
+ * Returns the holder of an access token with its current scopes. The lookup crosses tenants; the caller enters one.
+ * @param resource the audience that the token must have (RFC 8707)
  * @throws UnauthorizedError
  */
 export async function callerOfToken(
@@ -69,7 +69,7 @@ async function verifyToken(jwt: string, deps: IngressDeps, resource: string): Pr
   return await verifyAccessToken(jwt, { issuer, audience: resource }, key, toSeconds(deps.now()))
 }
 
-/** A token says what was granted; what counts is what is still granted. */
+/** Returns the scopes of the token that are still granted. */
 async function callerOf(token: AccessToken, request: Request, deps: IngressDeps): Promise<Caller> {
   const client = await deps.risk.clients.find(token.clientId)
   if (!client || client.isDisabled || client.env !== token.env || client.organisationUuid !== token.org) {
@@ -93,7 +93,7 @@ async function callerOf(token: AccessToken, request: Request, deps: IngressDeps)
   }
 }
 
-/** @throws ForbiddenError that says nothing of whether the resource exists */
+/** @throws ForbiddenError that does not reveal if the resource exists */
 export function requireScope(caller: Caller, scope: Scope, response: Response): void {
   if (caller.scopes.has(scope)) return
   response.setHeader('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)

@@ -5,23 +5,23 @@ import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { limitValues, readBody } from './body.ts'
 import { UnsupportedMediaTypeError } from './request-safety.ts'
 
-/** Bytes of a JSON body under `/v1`. */
+/** Maximum bytes of a JSON body under `/v1`. */
 export const JSON_LIMIT = 1_048_576
 
-/** Values of a JSON body under `/v1`: no request needs a tenth of them, and each costs the event loop. */
+/** Maximum values of a JSON body under `/v1`: no request needs a tenth of them, and each takes time of the event loop. */
 const MAX_VALUES = 20_000
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset=(?:"utf-8"|utf-8)\s*)?$/i
 
 /**
- * The body as JSON that means the same to everybody: UTF-8, no name twice, no number that a double changes.
+ * Reads the body as JSON without ambiguity: UTF-8, no duplicate name, no number that a double changes.
  * @throws UnsupportedMediaTypeError, PayloadTooLargeError, ValidationError
  */
 export async function readJson(request: Request, limit = JSON_LIMIT): Promise<JsonValue> {
   return parseOf(request, await readJsonBytes(request, limit))
 }
 
-/** The same of a body that may be absent: no bytes and no type are an empty object. */
+/** Reads a body that may be absent: without bytes and type it is an empty object. */
 export async function readOptionalJson(request: Request): Promise<JsonValue> {
   const isTyped = request.headers['content-type'] !== undefined
   const bytes = isTyped ? await readJsonBytes(request) : await readBody(request, JSON_LIMIT)
@@ -36,7 +36,7 @@ export function parseOf(request: Request, bytes: Buffer): JsonValue {
   return parseJsonBytes(bytes)
 }
 
-/** The bytes of a JSON body, for what is signed over them. @throws as `readJson`, but for its content */
+/** Returns the bytes of a JSON body, for signatures over them. @throws as `readJson`, except for its content */
 export async function readJsonBytes(request: Request, limit = JSON_LIMIT): Promise<Buffer> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
     throw new UnsupportedMediaTypeError('the body must be application/json in UTF-8')

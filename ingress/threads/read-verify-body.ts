@@ -4,7 +4,7 @@ import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { type AnchoredFacts, factsOf } from '#shared/transparency/anchoring/verify.ts'
 import { parseJsonBytes } from '../middleware/json-body.ts'
 
-/** What is to be verified, or what is wrong with the body; plain, so that it can come from a thread. */
+/** The facts to verify, or the errors of the body. It is plain data, because a thread returns it. */
 export type VerifyBody = { ok: true; facts: AnchoredFacts } | { ok: false; message: string; errors: FieldError[] }
 
 /** Reads exactly `{"object": {...}}`. Its cost grows with the body: a long one is read in a thread. */

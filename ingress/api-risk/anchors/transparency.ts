@@ -18,7 +18,7 @@ const TEXT = 'text/plain; charset=utf-8'
 const FOREVER = 'public, max-age=31536000, immutable'
 const SHORT = 'public, max-age=1'
 
-/** Everybody, for the log that the path names. */
+/** Public access to the log that the path names. */
 export const logReaders: Access<{ env: ApiEnv }> = {
   security: [],
   admit(request, response, deps) {

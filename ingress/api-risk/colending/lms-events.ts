@@ -135,7 +135,7 @@ async function receive(
   })
 }
 
-/** A header given twice is none: it says two things. */
+/** Returns a header; one that is given twice is ambiguous and counts as absent. */
 function headerOf(request: Request, name: string): string | undefined {
   const value = request.headers[name]
   return typeof value === 'string' ? value : undefined

@@ -32,7 +32,7 @@ const listRoute = read({
 
 const evidenceRoutes: readonly Route[] = [listRoute]
 
-/** Co-lending: what loan systems report, what their files hold, and the evidence it became. */
+/** Co-lending: events and files of loan systems, and the evidence made of them. */
 export const colendingRoutes: readonly Route[] = [
   ...lmsEventRoutes,
   ...evidenceRoutes,

@@ -196,7 +196,7 @@ const readSnapshot = read({
   },
 })
 
-/** What is asked without showing a receivable, and shown without showing the registry. */
+/** Operations that reveal neither the receivable nor the registry. */
 export const blindRoutes: readonly Route[] = [
   keyRoute,
   evaluateRoute,

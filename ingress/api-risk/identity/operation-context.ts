@@ -10,12 +10,12 @@ import { idParam } from '../path-params.ts'
 
 export const subjectParams = { subjectId: idParam('subjectId of the subject') }
 
-/** What operations on identities are given. */
+/** Returns the dependencies of operations on identities. */
 export function given(enqueue: Enqueue, deps: IngressDeps) {
   return { enqueue, now: deps.now, secrets: deps.secrets }
 }
 
-/** Whose identities a caller may touch. */
+/** Returns the owner of the identities of a caller. */
 export function ownerOf({ organisationId, env }: Caller) {
   return { organisationId, env }
 }

@@ -35,7 +35,7 @@ const CredentialBody = z.strictObject({
   scenario: z.enum(CREDENTIAL_SCENARIOS).default('VALID'),
 })
 
-/** Issues a credential as an issuer would, so that a wallet can be tried without one. */
+/** Issues a credential like an issuer, so that a wallet can be tested without one. */
 export const sandboxCredentialRoute = write({
   tags: ['Identity'],
   access: withScope('identity:write'),

@@ -13,7 +13,7 @@ import { formParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
 
 const TYPE = 'application/statuslist+jwt'
-/** For how long a list may be believed without asking again, and how long caches keep it, in seconds. */
+/** Seconds for which a list is valid and may be cached. */
 const TTL_SECONDS = 60
 
 const listRoute = read({

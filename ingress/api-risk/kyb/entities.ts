@@ -52,7 +52,7 @@ async function viewOf(db: Knex, entity: Entity) {
   }
 }
 
-/** What operations on an entity are given. */
+/** Returns the dependencies of operations on an entity. */
 function given(enqueue: Enqueue, deps: IngressDeps) {
   return { enqueue, now: deps.now, secrets: deps.secrets }
 }
@@ -122,7 +122,7 @@ const listRoute = read({
   },
 })
 
-/** An anchored object with the values that its commitments stand for; null once they are erased. */
+/** An anchored object with the values of its commitments; null after their erasure. */
 function opened({ body, sealedValues }: EntityRecord, { secrets }: IngressDeps) {
   const values = sealedValues === null ? null : JSON.parse(secrets.open('entity', sealedValues))
   return { record: JSON.parse(body), values }

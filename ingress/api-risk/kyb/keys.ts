@@ -42,7 +42,7 @@ const trustRoute = write({
   status: 201,
   async handle({ caller, params: { vei }, body: { jwk }, tx }) {
     const entity = await requireEntity(tx, caller, vei)
-    // RFC 7638: the required members of a key, in their order, as they stand in the body's schema.
+    // RFC 7638: the required members of a key in their order, which is the order in the schema.
     const thumbprint = hash('sha256', canonicalize(jwk), 'base64url')
     await trustKey(tx, entity.id, thumbprint, jwk)
     const made = (await listKeys(tx, entity.id)).find((key) => key.thumbprint === thumbprint)

@@ -7,10 +7,10 @@ import type { IngressDeps } from '../../deps.ts'
 import { authenticate, limitAddress } from '../../middleware/access-token.ts'
 import type { Access } from '../../route.ts'
 
-/** Longer than any key of ours: what is longer is not looked up. */
+/** Maximum length of a key; longer values are not looked up. */
 const MAX_KEY = 200
 
-/** Holders of a consumer key, as often as an address may look things up. */
+/** Access for holders of a consumer key, limited by the lookups of an address. */
 export const consumer: Access<{ consumer: ReceivableScope }> = {
   security: ['consumerKey'],
   async admit(request, response, deps) {
@@ -19,7 +19,7 @@ export const consumer: Access<{ consumer: ReceivableScope }> = {
   },
 }
 
-/** The same for what they change: idempotency keys are those of the organisation. */
+/** Access for their writes; idempotency keys belong to the organisation. */
 export const consumerWriting: Access<{ caller: ReceivableScope }> = {
   security: ['consumerKey'],
   async admit(request, response, deps) {
@@ -29,9 +29,9 @@ export const consumerWriting: Access<{ caller: ReceivableScope }> = {
 }
 
 /**
- * Who asks for securitisation evidence, by `x-api-key`. A missing, unknown and revoked key look alike. That a key was
- * never provisioned can be said where it is known: of the organisation whose access token is sent along, or of everybody
- * when the service has no key at all.
+ * Authenticates a consumer of securitisation evidence by `x-api-key`. A missing, unknown and revoked key look alike.
+ * The error reports that no key is configured only if the organisation of the access token has none, or if the service
+ * has none at all.
  * @throws UnauthorizedError, ForbiddenError, NotConfiguredError
  */
 async function authenticateConsumer(request: Request, response: Response, deps: IngressDeps): Promise<ReceivableScope> {

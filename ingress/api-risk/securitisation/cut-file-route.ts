@@ -42,11 +42,11 @@ interface FileSpec<Query> {
   description: string
   types: readonly string[]
   query: z.ZodObject & z.ZodType<Query>
-  /** which file of which cut */
+  /** selects the file and the cut */
   choose(query: Query): { file: CutFile; cut?: string | undefined }
 }
 
-/** A file of a cut: made by the worker when it is first asked for, and sent as it was stored from then on. */
+/** Declares a file of a cut. A worker creates it on the first request; later requests get the stored bytes. */
 function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
   return defineRoute({
     ...spec,
@@ -72,7 +72,7 @@ function fileRoute<Query>({ choose, types, ...spec }: FileSpec<Query>): Route {
   })
 }
 
-/** @returns bytes of the file; the answer of who must ask again when it is not there yet */
+/** @returns the bytes of the file, or 202 until it exists */
 async function fileLength(
   cut: PoolCut,
   file: CutFile,
@@ -81,7 +81,7 @@ async function fileLength(
   const { db } = context.deps
   const known = await cutFileLength(db, cut.id, file)
   if (known !== undefined) return known
-  // A bag holds the proof of its cut, and is the same for ever.
+  // A BagIt package contains the proof of its cut, and must never change.
   if (file === 'bundle' && !(await viewAnchor(db, cutRecord(cut).anchor.txId))?.tlogProof) {
     return jsonAnswer(202, { status: 'ANCHORING' }, { 'Retry-After': '1' })
   }

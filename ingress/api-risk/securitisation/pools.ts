@@ -30,7 +30,7 @@ export const poolParam = { poolId: idParam('poolId of the pool') }
 const MAX_LIST_LENGTH = 200
 const PAGE = 500
 
-/** A place in pool order, from which a page begins. */
+/** A position in pool order, at which a page begins. */
 export const PositionQuery = z.object({
   cursor: z
     .string()
@@ -93,7 +93,7 @@ const addReceivables = write({
   },
 })
 
-/** @throws ValidationError for the 50,001st; ConflictError for a reference or a document that the pool has already */
+/** @throws ValidationError above 50,000; ConflictError for a reference or a document that the pool already has */
 async function add(tx: Knex, pool: Pool, items: readonly PoolItem[], deps: IngressDeps): Promise<void> {
   if (pool.size + items.length > MAX_POOL) {
     throw validationError([{ path: 'receivables', code: 'TOO_MANY', message: `a pool has at most ${MAX_POOL}` }])

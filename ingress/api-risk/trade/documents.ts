@@ -75,7 +75,7 @@ const readRoute = read({
   async handle({ caller, params: { documentId }, deps }) {
     const [found] = isUuid(documentId) ? await findDocuments(deps.db, caller, [documentId]) : []
     if (!found) throw new NotFoundError('there is no such document')
-    // Sealed by ourselves.
+    // Encrypted by this service.
     const sealed = JSON.parse(deps.secrets.open('trade', found.sealedValues)) as {
       metadata: Committed[]
       signature: string | null

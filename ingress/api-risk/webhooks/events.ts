@@ -16,7 +16,7 @@ export const EventQuery = PageQuery.extend({
 
 export const EventCursor = z.tuple([InstantQuery, z.uuid()])
 
-/** Names an event for the page after it. */
+/** The cursor of an event. */
 export function eventCursor({ occurredAt, id }: { id: string; occurredAt: Date }): string {
   return encodeCursor([occurredAt.toISOString(), id])
 }

@@ -38,7 +38,7 @@ export function deliveryView(delivery: Delivery) {
   }
 }
 
-/** The signatures are left out: they can be made again from the body, the time and the secret. */
+/** Omits the signatures: they can be computed again from the body, the time and the secret. */
 export function attemptView(attempt: Attempt, eventId: string) {
   return {
     attempt: attempt.n,

@@ -62,7 +62,7 @@ const rowParam = formParam(/^(?:0|[1-9][0-9]{0,8})$/, 'must be the place of a ro
   example: '0',
 })
 
-/** @throws NotFoundError alike for what is another's and what is not there */
+/** @throws NotFoundError for an unknown import, and equally for one of another organisation */
 async function requireImportOf(deps: IngressDeps, caller: Caller, { kind }: Kind, importId: string): Promise<Import> {
   const found = await findOwnImport(deps.db, caller, kind, importId)
   if (!found) throw new NotFoundError('there is no such import')

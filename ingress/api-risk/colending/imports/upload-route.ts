@@ -26,7 +26,7 @@ interface UploadSpec<Query> {
   /** media types that are taken */
   types: readonly string[]
   query: z.ZodObject & z.ZodType<Query>
-  /** what the upload is. @throws ValidationError for a mapping that is none of such files */
+  /** reads the kind of upload. @throws ValidationError for a mapping of other files */
   plan(query: Query): Pick<NewUpload, 'kind' | 'style' | 'requestedMapping'>
 }
 
