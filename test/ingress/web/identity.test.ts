@@ -215,7 +215,7 @@ test.serial('forms refuse what the API refuses, strangers see nothing, and reade
   }
   const other = await submit('/identity/ask', { purpose: 'x', query: JSON.stringify(mdoc) })
   t.is(other.status, 422)
-  t.true(other.text.includes('only dc+sd-jwt is supported'))
+  t.true(other.text.includes('must be dc+sd-jwt'))
   const lists = ['', '/verifications', '/presentations', '/passports', '/consents', '/issuers']
   for (const path of [`/identity/subjects/${subject}`, ...lists.map((list) => `/identity${list}`)])
     t.is((await stranger.get(base + path)).status, 404, path)
