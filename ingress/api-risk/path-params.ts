@@ -1,6 +1,7 @@
 import { validationError } from '#shared/errors.ts'
 import type { FieldCode } from '#shared/field-codes.ts'
 import { DEFAULT_WAIT_MS } from '#shared/jobs/job.ts'
+import { identifierProblem } from '#shared/risk/identifiers/identifier.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { PathParam } from '../route.ts'
 
@@ -37,7 +38,7 @@ export function checkedParam(faultOf: (text: string) => FieldCode | null, { desc
     example,
     fault(text) {
       const code = faultOf(text)
-      return code === null ? null : { code, message: `is not valid: ${code}` }
+      return code === null ? null : { code, message: identifierProblem(code) }
     },
   }
 }

@@ -3,6 +3,7 @@ import type { FieldCode } from '../../field-codes.ts'
 import { rule } from '../../validation.ts'
 import { holdsAadhaar } from '../identifiers/aadhaar.ts'
 import { type GstinReason, validateGstin } from '../identifiers/gstin.ts'
+import { identifierProblem } from '../identifiers/identifier.ts'
 import { indianDay, isDay, parsePaise } from '../packs/money.ts'
 
 const AADHAAR = rule('AADHAAR_NOT_ACCEPTED', 'must not contain an Aadhaar number')
@@ -38,7 +39,7 @@ export function identifier(
   return z.string().transform((input, ctx) => {
     const result = validate(input)
     if (result.valid) return result.value
-    const message = rules[result.reason] ?? `is not valid: ${result.reason}`
+    const message = rules[result.reason] ?? identifierProblem(result.reason)
     ctx.addIssue({ code: 'custom', ...rule(result.reason, message) })
     return z.NEVER
   })

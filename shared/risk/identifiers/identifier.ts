@@ -28,3 +28,20 @@ function trimAscii(input: string): string {
 function isAsciiSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d)
 }
+
+/** Rules that identifiers share, as the text of an error that follows the name of the member. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  LENGTH: 'does not have the required number of characters',
+  FORMAT: 'does not have the required form',
+  STATE_CODE: 'has an unknown state code',
+  CHECK_CHARACTER: 'has a wrong check character',
+  CHECK_DIGITS: 'has wrong check digits',
+  LISTING_STATUS: 'must begin with L or U',
+  YEAR: 'has a year of incorporation outside 1850 to next year',
+  CLASS_CODE: 'has an unknown company class',
+}
+
+/** Returns the text for a broken rule of an identifier. */
+export function identifierProblem(reason: string): string {
+  return PROBLEMS[reason] ?? 'is not valid'
+}

@@ -7,14 +7,14 @@ import { type BeforeJob, type JobContext, runJob } from '../../jobs/operations/j
 import type { StoredAnswer } from '../../tenancy/idempotency/store.ts'
 import { type LeiResolveBody, VerificationBody } from '../businesses/requests.ts'
 import { type Entity, findEntity, listIdentifiers } from '../businesses/store.ts'
-import { normaliseUpper } from '../identifiers/identifier.ts'
+import { identifierProblem, normaliseUpper } from '../identifiers/identifier.ts'
 import { veiError } from '../identifiers/vei.ts'
 
 /** Returns an entity of the organisation. @throws ValidationError for a wrong check character; NotFoundError */
 export async function requireEntity(db: Knex, owner: Owner, vei: string): Promise<Entity> {
   const fault = veiError(vei)
   if (fault !== null) {
-    const message = `vei is not valid: ${fault}`
+    const message = `vei ${identifierProblem(fault)}`
     throw new ValidationError(message, [{ path: 'vei', code: fault, message }])
   }
   const entity = await findEntity(db, owner, normaliseUpper(vei))
