@@ -93,11 +93,11 @@ function scopeErrors(scopes: readonly string[], maker: Maker, input: AgentKeyInp
   const grantable = grantableScopes(maker.scopes, maker.env)
   const errors = scopes
     .filter((scope) => !grantable.has(scope))
-    .map((scope) => fault('scopes', 'NOT_PERMITTED', `scopes must not hold ${scope.replace(/[^\x21-\x7e]/g, '?')}`))
-  if (!scopes.includes('agents:invoke')) errors.push(fault('scopes', 'REQUIRED', 'scopes must hold agents:invoke'))
+    .map((scope) => fault('scopes', 'NOT_PERMITTED', `scopes must not contain ${scope.replace(/[^\x21-\x7e]/g, '?')}`))
+  if (!scopes.includes('agents:invoke')) errors.push(fault('scopes', 'REQUIRED', 'scopes must contain agents:invoke'))
   const watches = scopes.some((scope) => scope.startsWith('monitoring:'))
   if (watches && (input.projects ?? []).length === 0) {
-    errors.push(fault('projects', 'REQUIRED', 'projects must name what monitoring:* is for'))
+    errors.push(fault('projects', 'REQUIRED', 'projects is required with a monitoring scope'))
   }
   return errors
 }

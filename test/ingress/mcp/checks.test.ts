@@ -251,7 +251,7 @@ test('sandbox keys write no checks', async (t) => {
   const { status, json } = await sandbox.post('/v1/agents/keys', { name: 'x', scopes: WRITE, projects: [uuid] })
   t.is(status, 400)
   t.deepEqual(json.errors, [
-    { path: 'scopes', code: 'NOT_PERMITTED', message: 'scopes must not hold monitoring:write' },
+    { path: 'scopes', code: 'NOT_PERMITTED', message: 'scopes must not contain monitoring:write' },
   ])
 })
 

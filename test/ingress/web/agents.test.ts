@@ -44,7 +44,7 @@ test('a key is made on the page, shown once, used, listed with its calls, and re
     t.regex(refused.text, /value="risk-signals:run" checked/)
   }
   const projectless = await owner.post(path, { name: 'x', scope: 'monitoring:read' })
-  t.true(projectless.text.includes('projects must name what monitoring:* is for'))
+  t.true(projectless.text.includes('projects is required with a monitoring scope'))
 
   const keyId = key.split('_')[2]
   t.false((await reader.get(path)).text.includes('Make key'))
