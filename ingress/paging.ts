@@ -24,9 +24,9 @@ export const PageQuery = z.strictObject({
   cursor: z.string().max(500).optional().meta({ description: 'nextCursor of the page before' }),
   limit: z
     .string()
-    .regex(/^[1-9][0-9]{0,2}$/)
+    .regex(/^[1-9][0-9]{0,2}$/, 'must be a whole number from 1 to 200')
     .transform(Number)
-    .refine((limit) => limit <= 200, { message: 'must be at most 200' })
+    .refine((limit) => limit <= 200, rule('TOO_LARGE', 'must be at most 200'))
     .optional()
     .meta({ description: 'entries per page, 1 to 200; 50 when absent' }),
 })
@@ -35,12 +35,14 @@ export const PageQuery = z.strictObject({
 const isPlausible = (text: string): boolean => /^(?:19|2[0-9])[0-9]{2}-/.test(text)
 
 /** An instant with an offset, from 1900 to 2999. */
-export const InstantQuery = z.iso.datetime({ offset: true }).refine(isPlausible, { message: 'is out of range' })
+export const InstantQuery = z.iso
+  .datetime({ offset: true })
+  .refine(isPlausible, rule('OUT_OF_RANGE', 'must be between the years 1900 and 2999'))
 
 /** A day, or an instant, which stands for the day in UTC that it lies in: `YYYY-MM-DD`. */
 export const DayQuery = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
-  .refine(isPlausible, { message: 'is out of range' })
+  .refine(isPlausible, rule('OUT_OF_RANGE', 'must be between the years 1900 and 2999'))
   .transform((text) => new Date(text).toISOString().slice(0, 10))
   .meta({ description: 'a date or an instant', example: '2026-11-21' })
 

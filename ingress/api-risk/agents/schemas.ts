@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isBudgetFamily, keyPrefix } from '#shared/tenancy/agents/agent-key.ts'
 import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
+import { rule } from '#shared/validation.ts'
 
 const Amount = z.int().min(0).max(1_000_000_000)
 const BudgetSchema = z.strictObject({
@@ -14,7 +15,7 @@ const LineSchema = z
   .string()
   .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'must be printable and on one line')
   .transform((text) => text.trim())
-  .pipe(z.string().min(1, 'must not be empty').max(200, 'must be at most 200 characters'))
+  .pipe(z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters'))
 
 export const NewAgentKeyBody = z
   .strictObject({
@@ -24,7 +25,7 @@ export const NewAgentKeyBody = z
     expiresAt: z.iso.datetime({ offset: true }).optional(),
     dailyLimit: Amount.nullable().optional(),
     budgets: z
-      .record(z.string().max(50).refine(isBudgetFamily, { message: 'is not a family' }), BudgetSchema)
+      .record(z.string().max(50).refine(isBudgetFamily, rule('UNKNOWN_VALUE', 'must be a family')), BudgetSchema)
       .optional(),
     projects: z.array(z.uuid()).max(100).optional(),
   })

@@ -8,7 +8,7 @@ import { envParam, logReaders, publicAnswer } from './transparency.ts'
 const JSON_TYPE = 'application/json'
 const size = z
   .string()
-  .refine((text) => parseDecimal(text) !== undefined, { message: 'must be a size of the log' })
+  .refine((text) => parseDecimal(text) !== undefined, 'must be a size of the log')
   .transform(Number)
 
 const InclusionQuery = z.strictObject({

@@ -34,7 +34,7 @@ const PAGE = 500
 export const PositionQuery = z.object({
   cursor: z
     .string()
-    .regex(/^[0-9]{1,6}$/)
+    .regex(/^[0-9]{1,6}$/, 'must be a nextCursor of this list')
     .optional(),
 })
 

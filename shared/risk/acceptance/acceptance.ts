@@ -20,7 +20,9 @@ const receivableRef = line().refine(
   rule('RESERVED', 'must not be a reserved word (records, adjustments, requests) or contain a slash'),
 )
 
-const at = z.iso.datetime({ offset: true }).refine((text) => /^(?:19|20)[0-9]{2}-/.test(text), 'is out of range')
+const at = z.iso
+  .datetime({ offset: true })
+  .refine((text) => /^(?:19|20)[0-9]{2}-/.test(text), rule('OUT_OF_RANGE', 'must be between the years 1900 and 2099'))
 
 /** The body of a record. */
 export const AcceptanceBody = z

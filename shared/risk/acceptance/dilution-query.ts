@@ -8,7 +8,7 @@ export const DilutionQuery = z
     buyerGstin: gstin,
     gstConsent: z
       .string()
-      .regex(/^[!-~]{1,200}$/)
+      .regex(/^[!-~]{1,200}$/, 'must be 1 to 200 visible ASCII characters')
       .optional()
       .meta({ description: 'handle of the supplier’s consent' }),
   })

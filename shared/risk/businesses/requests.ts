@@ -22,7 +22,7 @@ const identifiers = {
 function needsOne(names: readonly string[]) {
   return (value: object, ctx: z.core.$RefinementCtx) => {
     if (names.some((name) => Reflect.get(value, name) !== undefined)) return
-    const message = `or one of ${names.slice(1).join(', ')} is required`
+    const message = `or ${names.slice(1).join(' or ')} is required`
     ctx.addIssue({ code: 'custom', path: [names[0] ?? ''], ...rule('REQUIRED', message) })
   }
 }

@@ -39,13 +39,13 @@ export const DocumentBody = z.strictObject({
     }),
   signature: z
     .string()
-    .regex(/^[!-~]{1,8000}$/)
+    .regex(/^[!-~]{1,8000}$/, 'must be 1 to 8000 visible ASCII characters')
     .optional()
     .meta({ description: 'JWS over the hash; stored, and does not raise the tier until its key is trusted' }),
   sizeBytes: z.int().min(0).optional(),
   mediaType: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/)
+    .regex(/^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/, 'must be a media type in lower case')
     .optional(),
 })
 
@@ -73,7 +73,9 @@ export const EbrcBody = z.strictObject({
   iec,
   brcNumber: identifier(validateEbrcNumber, { FORMAT: 'must be 8 to 30 letters and digits' }),
   shippingBill: z.strictObject({ number: billNumber, date: day, portCode }).optional(),
-  realised: z.strictObject({ amount: foreignAmount, currency: z.string().regex(/^[A-Z]{3}$/) }).optional(),
+  realised: z
+    .strictObject({ amount: foreignAmount, currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters') })
+    .optional(),
 })
 
 export const ShippingBillBody = z.strictObject({
