@@ -44,7 +44,7 @@ export function requireFile(request: IncomingMessage, types: readonly string[]):
 
 /**
  * Stores a body as it comes, sealed, chunk by chunk: nothing of it is parsed, and no more than a chunk is in memory. An
- * upload is seen by nobody before it is received.
+ * upload is invisible until it is received.
  * @throws PayloadTooLargeError, UnsupportedMediaTypeError, ValidationError for an empty one, AbortedRequestError; then
  *   nothing of it is kept
  */

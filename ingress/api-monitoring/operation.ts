@@ -16,7 +16,7 @@ export type ApiVersion = 1 | 2 | 3
  * @throws NotFoundError if no project has it, ForbiddenError if another project has it
  */
 export async function requireCheckId(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<number> {
-  const owner = await acrossTenants(() => findCheckOwner(deps.db, uuid)) // a foreign one is told from none
+  const owner = await acrossTenants(() => findCheckOwner(deps.db, uuid)) // 403 for checks of other projects, 404 for none
   if (!owner) throw new NotFoundError('')
   if (owner.projectId !== key.project.id) throw new ForbiddenError('')
   return owner.id

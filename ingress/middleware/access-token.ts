@@ -101,7 +101,7 @@ export function requireScope(caller: Caller, scope: Scope, response: Response): 
 }
 
 /**
- * Counts the request against the limit of the caller's organisation, environment and family, and says how it stands
+ * Counts the request against the limit of the organisation, environment and family of the caller, and sets the headers
  * (draft-ietf-httpapi-ratelimit-headers).
  * @throws RateLimitedError
  */

@@ -174,7 +174,8 @@ function withChosenScenario(
 
 /** The field's own label stands above the message, so its name in the API is left out; so are those of other fields. */
 function besideField(path: string, message: string): string {
-  if (AMOUNTS.has(path) && message.endsWith('must be a number')) return 'Must be an amount in rupees, such as 12,50,000.'
+  if (AMOUNTS.has(path) && message.endsWith('must be a number'))
+    return 'Must be an amount in rupees, such as 12,50,000.'
   const text = message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
   const other = PARTIES.find(({ value }) => text.endsWith(` ${value}`))
   const named = other ? `${text.slice(0, -other.value.length)}${other.label.toLowerCase()}’s` : text

@@ -65,7 +65,8 @@ export async function acceptTransfer(
   const offered = offer?.offered
   const isOpen = offered?.state === 'FINANCED' && offered.expiresAt.getTime() > toMillis(deps.now())
   if (!offered || !isOpen) return { refusal: new NotFoundError('there is no open offer with this token') }
-  if (offered.organisationId === owner.organisationId) return conflict('transferToken', 'OWN', 'the receivable is already held by your organisation')
+  if (offered.organisationId === owner.organisationId)
+    return conflict('transferToken', 'OWN', 'the receivable is already held by your organisation')
   if (!(await isReceivableOf(tx, offered.id, soughtOf(keys, receivable, false)))) {
     return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
   }

@@ -49,8 +49,7 @@ export async function proveAbsence(
   const snapshot = await snapshotOf(tx, owner, snapshotId, exact, deps)
   if (!snapshot) return { refusal: new NotFoundError('there is no such snapshot') }
   const sought = exact.find(({ epoch }) => epoch === snapshot.epoch)
-  if (snapshot.keys === null)
-    return conflict('snapshotId', 'FORGOTTEN', 'the snapshot is too old for a proof')
+  if (snapshot.keys === null) return conflict('snapshotId', 'FORGOTTEN', 'the snapshot is too old for a proof')
   if (!sought) return conflict('snapshotId', 'OTHER_EPOCH', 'the fingerprints are of other epochs than the snapshot')
   const tree = deps.trees.get(snapshot.id) ?? new SnapshotTree(snapshot.keys)
   deps.trees.set(snapshot.id, tree)
