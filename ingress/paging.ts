@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ValidationError } from '#shared/errors.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { ListPage } from '#shared/risk/trade/store.ts'
+import { rule } from '#shared/validation.ts'
 
 /**
  * One page of rows that were read with one more than `limit`: the one beyond says that there are more.

@@ -14,7 +14,14 @@ import type { Caller } from '../middleware/access-token.ts'
 import { queryOf } from '../middleware/form-text.ts'
 import { readJson, readOptionalJson } from '../middleware/json-body.ts'
 import { problemDocuments } from '../problem-responses.ts'
-import { type Access, defineOperation, type ParamNames, type PathParam, type ResponseDocument, type Route } from '../route.ts'
+import {
+  type Access,
+  defineOperation,
+  type ParamNames,
+  type PathParam,
+  type ResponseDocument,
+  type Route,
+} from '../route.ts'
 import { sendAnswer } from './answer.ts'
 import { readIdempotencyKey } from './idempotency.ts'
 import { checkParams, hasFaults, readPreference } from './path-params.ts'
