@@ -46,7 +46,7 @@ export function Notice({ done }: { done: string }) {
 }
 
 /** What is wrong with a form, above it; nothing when nothing is. */
-export function Problem({ text }: { text: string | null | undefined }) {
+export function Problem({ text }: { text: string | null | undefined | false }) {
   return text ? (
     <p class="problem" role="alert">
       {text}

@@ -5,6 +5,7 @@ import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
 import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
 import { Ago, Fact } from '../components/basics.tsx'
 import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
+import { type Column, Table } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
 import { familyName } from './family-names.ts'
@@ -57,7 +58,7 @@ export function AgentsPage({ context, view }: Props) {
         <KeyCard key={key.keyId} context={context} view={view} agentKey={key} now={now} />
       ))}
       {mayManage && <NewKey context={context} view={view} />}
-      <Calls view={view} now={now} />
+      <Table label="Calls" columns={callColumns(now)} rows={view.calls} />
     </>
   )
 }
@@ -178,39 +179,17 @@ function NewKey({ context, view }: Props) {
   )
 }
 
-function Calls({ view, now }: { view: AgentsView; now: Micros }) {
-  if (view.calls.length === 0) return null
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="card table-card scroll" tabIndex={0} aria-label="Calls">
-      <table class="plain-table wide-table">
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">Key</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Units</th>
-            <th scope="col">When</th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.calls.map((call) => (
-            <tr key={call.callId}>
-              <td>{call.tool}</td>
-              <td class="mono">{call.keyId}</td>
-              <td>
-                <span class={call.code === 'OK' ? 'pill good' : 'pill bad'}>
-                  {call.code === 'OK' ? 'answered' : call.code.toLowerCase().replaceAll('_', ' ')}
-                </span>
-              </td>
-              <td class="figure">{call.units}</td>
-              <td>
-                <Ago at={microsOfDate(call.calledAt)} now={now} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
+const callColumns = (now: Micros): Column<ListedAgentCall>[] => [
+  { title: 'Tool', cell: ({ tool }) => tool },
+  { title: 'Key', look: 'mono', cell: ({ keyId }) => keyId },
+  {
+    title: 'Outcome',
+    cell: ({ code }) => (
+      <span class={code === 'OK' ? 'pill good' : 'pill bad'}>
+        {code === 'OK' ? 'answered' : code.toLowerCase().replaceAll('_', ' ')}
+      </span>
+    ),
+  },
+  { title: 'Units', look: 'figure', cell: ({ units }) => units },
+  { title: 'When', cell: ({ calledAt }) => <Ago at={microsOfDate(calledAt)} now={now} /> },
+]

@@ -7,6 +7,7 @@ import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
 import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { PlainTable } from '../lists/list.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
@@ -79,35 +80,36 @@ function Families(props: {
         A call needs all three: the family here, the scope on the client, the scope in its token. A family that is
         granted counts for clients made afterwards, in both environments.
       </p>
-      <table class="plain-table">
-        <caption class="hidden">Families and whether they are granted</caption>
-        <thead class="hidden">
-          <tr>
-            <th scope="col">Family</th>
-            <th scope="col">State</th>
-            <th scope="col">Change</th>
-          </tr>
-        </thead>
-        <tbody>
-          {FAMILIES.map((family) => (
-            <tr key={family}>
-              <th scope="row">
+      <PlainTable
+        columns={[
+          {
+            title: 'Family',
+            isHeading: true,
+            cell: (family) => (
+              <>
                 {familyName(family)} <small class="mono">{family}</small>
-              </th>
-              <td>
-                <span class={held.has(family) ? 'pill good' : 'pill'}>
-                  {held.has(family) ? 'granted' : withheld.includes(family) ? 'revoked by the operator' : 'not granted'}
-                </span>
-              </td>
-              <td>
-                {mayIn(console, 'own') && !withheld.includes(family) && (
-                  <FamilySwitch context={context} console={console} family={family} held={held} />
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </>
+            ),
+          },
+          {
+            title: 'State',
+            cell: (family) => (
+              <span class={held.has(family) ? 'pill good' : 'pill'}>
+                {held.has(family) ? 'granted' : withheld.includes(family) ? 'revoked by the operator' : 'not granted'}
+              </span>
+            ),
+          },
+          {
+            title: 'Change',
+            cell: (family) =>
+              mayIn(console, 'own') &&
+              !withheld.includes(family) && (
+                <FamilySwitch context={context} console={console} family={family} held={held} />
+              ),
+          },
+        ]}
+        rows={FAMILIES}
+      />
     </section>
   )
 }

@@ -3,6 +3,7 @@ import type { ApiEnv } from '#shared/environment.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
 import type { Membership } from '#shared/tenancy/accounts/store.ts'
+import { type List, ListPage } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import type { RiskArea } from '../shell/navigation.ts'
@@ -72,6 +73,40 @@ export function sendConsole(
       <div data-region="content">{content}</div>
     </>,
     status,
+  )
+}
+
+/** A list of the console. */
+interface ConsoleList<Row> extends Omit<List<Row>, 'path' | 'label' | 'title' | 'actions'> {
+  title: string
+  /** the heading, where it is longer than the title */
+  heading?: string
+  /** accessible name of the table; the title when absent */
+  label?: string
+  area: RiskArea
+  pollSeconds?: number
+  /** of the list and of its actions, below the console */
+  path: string
+  /** offered to people with this right; `edit` when absent */
+  right?: Right
+  actions?: readonly (readonly [path: string, label: string])[]
+}
+
+/** Answers with a list of the console. */
+export function sendList<Row>(context: Context, console: Console, list: ConsoleList<Row>): void {
+  const { heading, area, pollSeconds, path, right = 'edit', actions = [], ...rest } = list
+  const offered = actions.map(([below, label]) => ({ href: console.base + path + below, label }))
+  sendConsole(
+    context,
+    console,
+    { title: list.title, area, ...(pollSeconds !== undefined && { pollSeconds }) },
+    <ListPage
+      {...rest}
+      title={heading ?? list.title}
+      label={list.label ?? list.title}
+      path={console.base + path}
+      actions={mayIn(console, right) ? offered : []}
+    />,
   )
 }
 

@@ -8,9 +8,9 @@ import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago } from '../components/basics.tsx'
 import { CodeBlock, Copyable } from '../components/form.tsx'
+import { Table } from '../lists/list.tsx'
 import type { Context, Pages } from '../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
-import { ListHead } from './evidence/parts.tsx'
+import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from './console.tsx'
 
 const SHOWN = 50
 const POLL_SECONDS = 3
@@ -24,27 +24,42 @@ export function importPages(pages: Pages): void {
 
 async function showImports(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
-  const imports = await listImports(context.deps.db, console, { kind: null, before: null, limit: SHOWN })
+  const { db, now, config } = context.deps
+  const imports = await listImports(db, console, { kind: null, before: null, limit: SHOWN })
   const isRunning = imports.some(({ state }) => !hasEnded(state))
-  sendConsole(
-    context,
-    console,
-    { title: 'Imports', area: 'imports', ...(isRunning ? { pollSeconds: POLL_SECONDS } : {}) },
-    <>
-      <ListHead
-        title="Imports"
-        actions={mayIn(console, 'edit') ? [{ href: `${console.base}/imports/new`, label: 'Upload a file' }] : []}
-      />
+  sendList(context, console, {
+    title: 'Imports',
+    area: 'imports',
+    path: '/imports',
+    ...(isRunning && { pollSeconds: POLL_SECONDS }),
+    actions: [['/new', 'Upload a file']],
+    intro: (
       <p class="muted">
         Loan tapes and files in the style of credit bureaus. Mappings are adapter shims: each describes the style of a
         payload and nothing else, and claims no partnership.
       </p>
-      {imports.length === 0 && <p class="empty">Nothing was imported yet.</p>}
-      {imports.length > 0 && <ImportTable context={context} console={console} imports={imports} />}
-      <h2>By the API</h2>
-      <CodeBlock text={uploadLines(context.deps.config.publicUrl)} label="upload" />
-    </>,
-  )
+    ),
+    columns: [
+      {
+        title: 'File',
+        cell: ({ id, mapping, requestedMapping, style }) => (
+          <a href={`${console.base}/imports/${id}`}>{mapping ?? requestedMapping ?? style}</a>
+        ),
+      },
+      { title: 'State', cell: (found) => <State found={found} /> },
+      { title: 'Rows', look: 'figure', cell: ({ progress }) => progress.accepted },
+      { title: 'Errors', look: 'figure', cell: ({ progress }) => progress.errors },
+      { title: 'Received', cell: ({ receivedAt }) => <Ago at={microsOfDate(receivedAt)} now={now()} /> },
+    ],
+    rows: imports,
+    empty: 'Nothing was imported yet.',
+    foot: (
+      <>
+        <h2>By the API</h2>
+        <CodeBlock text={uploadLines(config.publicUrl)} label="upload" />
+      </>
+    ),
+  })
 }
 
 function uploadLines(publicUrl: string): string {
@@ -52,45 +67,6 @@ function uploadLines(publicUrl: string): string {
     `curl --data-binary @tape.csv ${publicUrl}/v1/colending/loan-tapes \\`,
     '  -H "Authorization: Bearer $TOKEN" -H "Content-Type: text/csv" -H "x-idempotency-key: tape-1"',
   ].join('\n')
-}
-
-function ImportTable({ context, console, imports }: { context: Context; console: Console; imports: Import[] }) {
-  const now = context.deps.now()
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="card table-card scroll" tabIndex={0} aria-label="Imports">
-      <table class="plain-table wide-table">
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">State</th>
-            <th scope="col">Rows</th>
-            <th scope="col">Errors</th>
-            <th scope="col">Received</th>
-          </tr>
-        </thead>
-        <tbody>
-          {imports.map((found) => (
-            <tr key={found.id}>
-              <td>
-                <a href={`${console.base}/imports/${found.id}`}>
-                  {found.mapping ?? found.requestedMapping ?? found.style}
-                </a>
-              </td>
-              <td>
-                <State found={found} />
-              </td>
-              <td class="figure">{found.progress.accepted}</td>
-              <td class="figure">{found.progress.errors}</td>
-              <td>
-                <Ago at={microsOfDate(found.receivedAt)} now={now} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
 }
 
 function State({ found: { state } }: { found: Import }) {
@@ -170,32 +146,20 @@ async function showImport(context: Context): Promise<void> {
           </p>
         </section>
       )}
+      <Table
+        label="Errors"
+        columns={[
+          { title: 'Line', look: 'figure', cell: ({ line }) => line },
+          { title: 'Column', look: 'mono breakable', cell: ({ column }) => column ?? '—' },
+          { title: 'Error', cell: ({ message }) => message },
+        ]}
+        rows={errors}
+      />
       {errors.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <section class="card table-card scroll" tabIndex={0} aria-label="Errors">
-          <table class="plain-table">
-            <thead>
-              <tr>
-                <th scope="col">Line</th>
-                <th scope="col">Column</th>
-                <th scope="col">Error</th>
-              </tr>
-            </thead>
-            <tbody>
-              {errors.map(({ line, column, code, message }) => (
-                <tr key={`${line}/${column}/${code}`}>
-                  <td class="figure">{line}</td>
-                  <td class="mono breakable">{column ?? '—'}</td>
-                  <td>{message}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          <p>
-            {counts.errors > errors.length && `The first ${errors.length} of ${counts.errors}. `}
-            <a href={`${path}/errors.csv`}>All errors as CSV</a>
-          </p>
-        </section>
+        <p>
+          {counts.errors > errors.length && `The first ${errors.length} of ${counts.errors}. `}
+          <a href={`${path}/errors.csv`}>All errors as CSV</a>
+        </p>
       )}
     </>,
   )

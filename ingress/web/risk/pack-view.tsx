@@ -4,6 +4,7 @@ import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/labels.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 import type { PagePart } from '../components/basics.tsx'
+import { type Column, Table } from '../lists/list.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier, TierStrip } from './tiers.tsx'
 
@@ -108,7 +109,13 @@ function SignalCard({ card }: { card: Card }) {
         </dl>
       )}
       <Invoices values={card.values} title={card.title} />
-      <Evidence entries={card.evidence} title={card.title} />
+      <Table
+        label={`Evidence of ${card.title}`}
+        frame="scroll"
+        look="evidence stacked"
+        columns={EVIDENCE_COLUMNS}
+        rows={card.evidence}
+      />
       {card.grade && (
         <p class="hint" title={card.grade}>
           Question class: {gradeText(card.grade)}
@@ -130,74 +137,46 @@ function Invoices({ values, title }: { values: Card['values']; title: string }) 
   if (cells.length === 0) return null
   const columns = [...new Set(cells.map(({ what }) => what))]
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="scroll invoices" tabIndex={0} aria-label={`Invoices of ${title}`}>
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Invoice</th>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {`${column.charAt(0).toUpperCase()}${column.slice(1)}`}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {[...Map.groupBy(cells, ({ n }) => n)].map(([n, own]) => (
-            <tr key={n}>
-              <th scope="row">{n}</th>
-              {columns.map((column) => (
-                <td key={column} class="figure">
-                  <PackValue value={own.find(({ what }) => what === column)?.value ?? '—'} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table
+      label={`Invoices of ${title}`}
+      frame="scroll invoices"
+      look=""
+      columns={[
+        { title: 'Invoice', isHeading: true, cell: ([n]) => n },
+        ...columns.map((column) => ({
+          title: `${column.charAt(0).toUpperCase()}${column.slice(1)}`,
+          look: 'figure',
+          cell: ([, own]: [string, typeof cells]) => (
+            <PackValue value={own.find(({ what }) => what === column)?.value ?? '—'} />
+          ),
+        })),
+      ]}
+      rows={[...Map.groupBy(cells, ({ n }) => n)]}
+    />
   )
 }
 
-function Evidence({ entries, title }: { entries: readonly CardEvidence[]; title: string }) {
-  if (entries.length === 0) return null
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="scroll" tabIndex={0} aria-label={`Evidence of ${title}`}>
-      <table class="plain-table evidence stacked">
-        <thead>
-          <tr>
-            <th scope="col">Value</th>
-            <th scope="col">Tier</th>
-            <th scope="col">Source</th>
-            <th scope="col">As of (UTC)</th>
-            <th scope="col">Consent</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.key}>
-              <td>{entry.label}</td>
-              <td class={entry.tier === 'MISSING' ? 'is-missing' : undefined}>
-                {entry.tier === 'MISSING' ? missingText(entry.missingReason ?? null) : tierLabel(entry.tier)}
-              </td>
-              <td title={entry.source} data-label="Source">
-                {sourceName(entry.source)}
-              </td>
-              <td class="figure" data-label="As of (UTC)">
-                {instantText(entry.asOf ?? entry.observedAt).replace(/ UTC$/, '')}
-              </td>
-              <td class="breakable" data-label="Consent">
-                {entry.consent ? consentText(entry.consent) : '—'}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
+const EVIDENCE_COLUMNS: Column<CardEvidence>[] = [
+  { title: 'Value', cell: ({ label }) => label },
+  {
+    title: 'Tier',
+    cell: ({ tier, missingReason }) =>
+      tier === 'MISSING' ? <span class="is-missing">{missingText(missingReason ?? null)}</span> : tierLabel(tier),
+  },
+  { title: 'Source', hint: ({ source }) => source, isLabelled: true, cell: ({ source }) => sourceName(source) },
+  {
+    title: 'As of (UTC)',
+    look: 'figure',
+    isLabelled: true,
+    cell: ({ asOf, observedAt }) => instantText(asOf ?? observedAt).replace(/ UTC$/, ''),
+  },
+  {
+    title: 'Consent',
+    look: 'breakable',
+    isLabelled: true,
+    cell: ({ consent }) => (consent ? consentText(consent) : '—'),
+  },
+]
 
 function consentText({ handle, expiresAt }: NonNullable<CardEvidence['consent']>): string {
   return expiresAt === null ? handle : `${handle}, until ${instantText(expiresAt)}`

@@ -2,6 +2,7 @@ import { listUsage, type UsageRow } from '#shared/risk/metering/store.ts'
 import { dayText } from '#shared/risk/packs/pdf/figures.ts'
 import { type FamilyUsage, usageByFamily } from '#shared/risk/risk-console/store.ts'
 import { type Micros, toDate } from '#shared/time.ts'
+import { type Column, Table } from '../lists/list.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
@@ -41,8 +42,13 @@ async function showUsage(context: Context): Promise<void> {
         One unit per successful call that produced evidence. Repetitions, errors and polling are free.
       </p>
       {families.length === 0 && <p class="empty">Nothing was metered yet.</p>}
-      {families.length > 0 && <FamilyTable families={families} days={days} today={deps.now()} />}
-      {days.length > 0 && <DayTable days={days} />}
+      <Table label="Units per family" look="units stacked" columns={familyColumns(days, deps.now())} rows={families} />
+      {days.length > 0 && (
+        <details class="more">
+          <summary>Day by day</summary>
+          <Table label="Units per day" look="units" columns={DAY_COLUMNS} rows={days} />
+        </details>
+      )}
     </>,
   )
 }
@@ -62,49 +68,25 @@ async function sendUsage(context: Context): Promise<void> {
     .end(`${['date,family,units', ...lines].join('\n')}\n`)
 }
 
-function FamilyTable(props: { families: readonly FamilyUsage[]; days: readonly UsageRow[]; today: Micros }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="card table-card scroll" tabIndex={0} aria-label="Units per family">
-      <table class="plain-table units stacked">
-        <thead>
-          <tr>
-            <th scope="col">Family</th>
-            <th scope="col">Last {BARS} days</th>
-            <th scope="col">Today (UTC)</th>
-            <th scope="col">This month</th>
-            <th scope="col">{BARS} days</th>
-            <th scope="col">In all</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.families.map(({ family, today, monthToDate, month, total }) => (
-            <tr key={family}>
-              <th scope="row">
-                {familyName(family)}
-                <small class="mono">{family}</small>
-              </th>
-              <td>
-                <UnitBars units={unitsByDay(props.days, family, props.today)} />
-              </td>
-              <td class="figure" data-label="Today (UTC)">
-                {today}
-              </td>
-              <td class="figure" data-label="This month">
-                {monthToDate}
-              </td>
-              <td class="figure" data-label={`${BARS} days`}>
-                {month}
-              </td>
-              <td class="figure" data-label="In all">
-                {total}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
+function familyColumns(days: readonly UsageRow[], now: Micros): Column<FamilyUsage>[] {
+  const figure = { look: 'figure', isLabelled: true }
+  return [
+    {
+      title: 'Family',
+      isHeading: true,
+      cell: ({ family }) => (
+        <>
+          {familyName(family)}
+          <small class="mono">{family}</small>
+        </>
+      ),
+    },
+    { title: `Last ${BARS} days`, cell: ({ family }) => <UnitBars units={unitsByDay(days, family, now)} /> },
+    { title: 'Today (UTC)', ...figure, cell: ({ today }) => today },
+    { title: 'This month', ...figure, cell: ({ monthToDate }) => monthToDate },
+    { title: `${BARS} days`, ...figure, cell: ({ month }) => month },
+    { title: 'In all', ...figure, cell: ({ total }) => total },
+  ]
 }
 
 /** Units of each of the last days, oldest first. */
@@ -136,31 +118,8 @@ function UnitBars({ units }: { units: readonly number[] }) {
   )
 }
 
-function DayTable({ days }: { days: readonly UsageRow[] }) {
-  return (
-    <details class="more">
-      <summary>Day by day</summary>
-      <section class="card table-card">
-        <table class="plain-table units">
-          <caption class="hidden">Units per day</caption>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col">Family</th>
-              <th scope="col">Units</th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.map(({ date, family, units }) => (
-              <tr key={`${date} ${family}`}>
-                <th scope="row">{dayText(date)}</th>
-                <td>{familyName(family)}</td>
-                <td class="figure">{units}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </details>
-  )
-}
+const DAY_COLUMNS: Column<UsageRow>[] = [
+  { title: 'Day', isHeading: true, cell: ({ date }) => dayText(date) },
+  { title: 'Family', cell: ({ family }) => familyName(family) },
+  { title: 'Units', look: 'figure', cell: ({ units }) => units },
+]

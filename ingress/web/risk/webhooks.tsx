@@ -9,10 +9,11 @@ import {
 } from '#shared/webhooks/delivery-store.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
-import { paged } from '../../paging.ts'
 import { Ago, Exact } from '../components/basics.tsx'
+import { type Column, FilterChips, Pager, Table } from '../lists/list.tsx'
+import { readById } from '../lists/paging.ts'
 import type { Context, Pages } from '../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from './console.tsx'
 import { Replay, replayPages } from './replay.tsx'
 import { requireEndpoint } from './webhook-actions.tsx'
 import { EndpointActions, NewSecret } from './webhook-forms.tsx'
@@ -33,79 +34,58 @@ async function showEndpoints(context: Context): Promise<void> {
   const endpoints = await listEndpoints(db, { organisationId, env, after: null, limit: 100 })
   const ids = endpoints.map(({ id }) => id)
   const [rates, next] = await Promise.all([listEndpointRates(db, ids), listNextAttempts(db, failing(endpoints))])
-  sendConsole(
-    context,
-    console,
-    { title: 'Webhooks', area: 'webhooks', pollSeconds: 10 },
-    <>
-      <div class="page-head">
-        <h1>Webhook endpoints</h1>
-        {mayIn(console, 'manage') && (
-          <a class="button primary" href={`${console.base}/webhooks/new`}>
-            New endpoint
-          </a>
-        )}
-      </div>
-      {env === 'SANDBOX' && <p class="muted">In the sandbox events are signed and stored, and never sent.</p>}
-      {endpoints.length === 0 ? (
-        <section class="card empty-card">
-          <h2>No endpoints yet</h2>
-          <p>
-            An endpoint is an address of yours that gets a signed request for each event: a pack is ready, a check
-            ended.
-          </p>
-        </section>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <section class="card table-card scroll" tabIndex={0} aria-label="Endpoints">
-          <EndpointTable console={console} endpoints={endpoints} rates={rates} next={next} now={now()} />
-        </section>
-      )}
-    </>,
-  )
+  sendList(context, console, {
+    title: 'Webhooks',
+    heading: 'Webhook endpoints',
+    label: 'Endpoints',
+    area: 'webhooks',
+    pollSeconds: 10,
+    path: '/webhooks',
+    right: 'manage',
+    actions: [['/new', 'New endpoint']],
+    intro: env === 'SANDBOX' && <p class="muted">In the sandbox events are signed and stored, and never sent.</p>,
+    look: 'wide-table stacked',
+    columns: endpointColumns(console, { rates, next, now: now() }),
+    rows: endpoints,
+    empty: (
+      <section class="card empty-card">
+        <h2>No endpoints yet</h2>
+        <p>
+          An endpoint is a URL of yours that receives a signed request for each event: a pack is ready, a check ended.
+        </p>
+      </section>
+    ),
+  })
 }
 
-function EndpointTable(props: {
-  console: Console
-  endpoints: readonly Endpoint[]
-  rates: ReadonlyMap<string, EndpointRate>
-  next: ReadonlyMap<string, Date>
-  now: number
-}) {
-  const { console, endpoints, rates, next, now } = props
-  return (
-    <table class="plain-table wide-table stacked">
-      <thead>
-        <tr>
-          <th scope="col">Endpoint</th>
-          <th scope="col">Events</th>
-          <th scope="col">Last 24 hours</th>
-          <th scope="col">Last success</th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        {endpoints.map((endpoint) => (
-          <tr key={endpoint.id}>
-            <td class="breakable">
-              <a href={`${console.base}/webhooks/${endpoint.id}`}>{endpoint.url}</a>
-              {endpoint.description !== '' && <small>{endpoint.description}</small>}
-            </td>
-            <td class="breakable" data-label="Events">
-              {eventsText(endpoint.eventTypes)}
-            </td>
-            <td data-label="Last 24 hours">{rateText(rates.get(endpoint.id))}</td>
-            <td data-label="Last success">
-              {endpoint.lastSuccessAt ? <Ago at={microsOfDate(endpoint.lastSuccessAt)} now={now} /> : 'never'}
-            </td>
-            <td>
-              <EndpointState endpoint={endpoint} next={next.get(endpoint.id)} now={now} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+function endpointColumns(
+  console: Console,
+  known: { rates: ReadonlyMap<string, EndpointRate>; next: ReadonlyMap<string, Date>; now: number },
+): Column<Endpoint>[] {
+  const { rates, next, now } = known
+  return [
+    {
+      title: 'Endpoint',
+      look: 'breakable',
+      cell: ({ id, url, description }) => (
+        <>
+          <a href={`${console.base}/webhooks/${id}`}>{url}</a>
+          {description !== '' && <small>{description}</small>}
+        </>
+      ),
+    },
+    { title: 'Events', look: 'breakable', isLabelled: true, cell: ({ eventTypes }) => eventsText(eventTypes) },
+    { title: 'Last 24 hours', isLabelled: true, cell: ({ id }) => rateText(rates.get(id)) },
+    {
+      title: 'Last success',
+      isLabelled: true,
+      cell: ({ lastSuccessAt }) => (lastSuccessAt ? <Ago at={microsOfDate(lastSuccessAt)} now={now} /> : 'never'),
+    },
+    {
+      title: 'State',
+      cell: (endpoint) => <EndpointState endpoint={endpoint} next={next.get(endpoint.id)} now={now} />,
+    },
+  ]
 }
 
 /** The filters of an endpoint; a star alone says little to who did not write it. */
@@ -164,15 +144,13 @@ async function showEndpoint(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const endpoint = await requireEndpoint(context, console)
   const { db, now } = context.deps
-  const before = Number(context.query.get('before') ?? Number.NaN)
-  const page = {
-    state: STATES.find((state) => state === context.query.get('state')) ?? null,
-    before: Number.isSafeInteger(before) ? before : null,
-    limit: PAGE_SIZE + 1,
-    readable: null,
-  }
-  const rows = await listDeliveries(db, endpoint.id, page)
-  const { page: deliveries, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => seq)
+  const state = STATES.find((one) => one === context.query.get('state')) ?? null
+  const { rows, pages } = await readById(
+    context,
+    PAGE_SIZE,
+    (before, limit) => listDeliveries(db, endpoint.id, { state, before, limit, readable: null }),
+    ({ seq }) => seq,
+  )
   const path = `${console.base}/webhooks/${endpoint.id}`
   const next = (await listNextAttempts(db, failing([endpoint]))).get(endpoint.id)
   sendConsole(
@@ -204,22 +182,15 @@ async function showEndpoint(context: Context): Promise<void> {
         )}
       </p>
       {mayIn(console, 'manage') && <EndpointActions context={context} endpoint={endpoint} path={path} />}
-      <StateFilter path={path} state={page.state} />
-      {deliveries.length === 0 && <p class="empty">Nothing was owed to this endpoint yet.</p>}
-      {deliveries.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <section class="card table-card scroll" tabIndex={0} aria-label="Deliveries">
-          <DeliveryTable deliveries={deliveries} base={console.base} now={now()} />
-        </section>
-      )}
-      <nav class="pager" aria-label="Pages">
-        {page.before !== null && <a href={path}>Newest</a>}
-        {nextCursor !== null && (
-          <a rel="next" href={`${path}?${page.state === null ? '' : `state=${page.state}&`}before=${nextCursor}`}>
-            Older
-          </a>
-        )}
-      </nav>
+      <FilterChips label="State" path={path} name="state" values={STATES} chosen={state} />
+      {rows.length === 0 && <p class="empty">No event was due for this endpoint yet.</p>}
+      <Table
+        label="Deliveries"
+        look="wide-table stacked"
+        columns={deliveryColumns(`${console.base}/deliveries`, now())}
+        rows={rows}
+      />
+      <Pager path={path} filters={{ state }} pages={pages} />
       {mayIn(console, 'manage') && endpoint.state === 'ACTIVE' && <Replay context={context} path={path} />}
     </>,
   )
@@ -227,60 +198,19 @@ async function showEndpoint(context: Context): Promise<void> {
 
 const STATES = ['PENDING', 'DELIVERED', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'] as const
 
-function StateFilter({ path, state }: { path: string; state: Delivery['state'] | null }) {
-  return (
-    <ul class="chips small" aria-label="State">
-      <li>
-        <a href={path} aria-current={state === null ? 'true' : undefined}>
-          All
-        </a>
-      </li>
-      {STATES.map((one) => (
-        <li key={one}>
-          <a href={`${path}?state=${one}`} aria-current={state === one ? 'true' : undefined}>
-            {one.toLowerCase()}
-          </a>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-function DeliveryTable(props: { deliveries: readonly Delivery[]; base: string; now: number }) {
-  return (
-    <table class="plain-table wide-table stacked">
-      <thead>
-        <tr>
-          <th scope="col">Event</th>
-          <th scope="col">Deal</th>
-          <th scope="col">State</th>
-          <th scope="col">Attempts</th>
-          <th scope="col">Created</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.deliveries.map((delivery) => (
-          <tr key={delivery.id}>
-            <td>
-              <a href={`${props.base}/deliveries/${delivery.id}`}>{delivery.eventType}</a>
-            </td>
-            <td class="breakable" data-label="Deal">
-              {isAboutEndpoint(delivery) ? '–' : delivery.dealId}
-            </td>
-            <td>
-              <DeliveryState state={delivery.state} />
-            </td>
-            <td class="figure" data-label="Attempts">
-              {delivery.attempts}
-            </td>
-            <td>
-              <Ago at={microsOfDate(delivery.createdAt)} now={props.now} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
+function deliveryColumns(path: string, now: number): Column<Delivery>[] {
+  return [
+    { title: 'Event', cell: ({ id, eventType }) => <a href={`${path}/${id}`}>{eventType}</a> },
+    {
+      title: 'Deal',
+      look: 'breakable',
+      isLabelled: true,
+      cell: (delivery) => (isAboutEndpoint(delivery) ? '–' : delivery.dealId),
+    },
+    { title: 'State', cell: ({ state }) => <DeliveryState state={state} /> },
+    { title: 'Attempts', look: 'figure', isLabelled: true, cell: ({ attempts }) => attempts },
+    { title: 'Created', cell: ({ createdAt }) => <Ago at={microsOfDate(createdAt)} now={now} /> },
+  ]
 }
 
 /** Events about an endpoint are of no deal: they carry the endpoint's own id in its place. */

@@ -149,7 +149,7 @@ test.serial('consents are recorded, listed and withdrawn, and a registry is aske
   t.false((await pageWith(checked.next, 'Registry verified')).includes('AAAPZ7781Q'))
   t.is((await submit(`/identity/consents/${id}/withdraw`, {})).next, '/identity/consents')
   t.true((await pageWith('/identity/consents', 'withdrawn')).includes('identity verification'))
-  t.true((await pageWith(`/identity/subjects/${subject}`, 'counts no longer')).includes('identity.consent_withdrawn'))
+  t.true((await pageWith(`/identity/subjects/${subject}`, 'no longer valid')).includes('identity.consent_withdrawn'))
   t.is((await submit(`/identity/subjects/${subject}/move`, { to: 'VERIFIED', reason: 'x' })).status, 409)
 })
 

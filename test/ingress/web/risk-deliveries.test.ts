@@ -54,7 +54,7 @@ test('a delivery shows its attempts, and is resent and replayed from its page', 
   const endpoint = await addEndpoint('PRODUCTION', sink.url)
   const owner = person('owner')
   t.true((await owner.get(`${live}/webhooks`)).text.includes(sink.url))
-  t.true((await owner.get(`${live}/webhooks/${endpoint}`)).text.includes('Nothing was owed'))
+  t.true((await owner.get(`${live}/webhooks/${endpoint}`)).text.includes('No event was due'))
   await app.deps.outbox.run((tx, enqueue) =>
     recordEvent(tx, enqueue, {
       env: 'PRODUCTION',

@@ -7,11 +7,15 @@ import { findTimeline, listRecords } from '#shared/risk/acceptance/store.ts'
 import { summaryOf } from '#shared/risk/acceptance/summary.ts'
 import { runDilution } from '#shared/risk/operations/acceptance-requests.ts'
 import { inrFigure, instantText, words } from '#shared/risk/packs/pdf/figures.ts'
+import { DilutionQuery, runDilution } from '../../../api-risk/acceptance/routes.ts'
+import { parseWith } from '../../../api-risk/json-body.ts'
 import { paged, sealCursor, unsealCursor } from '../../../paging.ts'
 import { Fact } from '../../components/basics.tsx'
 import { Copyable } from '../../components/form.tsx'
+import { Table } from '../../lists/list.tsx'
+import { readBySeq } from '../../lists/paging.ts'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { CONSOLE, loadConsole, sendConsole, sendList } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
 import { acceptanceForms } from './acceptance-forms.ts'
 import { requireFamily } from './form.tsx'
@@ -19,7 +23,6 @@ import { WAIT_MS } from './job-context.ts'
 import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
-const PAGE_SIZE = 50
 const AREA = { area: 'acceptance' } as const
 
 interface Acceptance extends AnchoredRecord {
@@ -49,52 +52,36 @@ export function acceptancePages(pages: Pages): void {
 
 async function showList(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
-  const { db, secrets } = context.deps
-  const cursor = unsealCursor(context.query.get('cursor') ?? undefined, secrets)
-  const rows = await listRecords(db, console, cursor, PAGE_SIZE + 1)
-  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ seq }) => sealCursor(seq, secrets))
-  const base = `${console.base}/acceptance`
-  // Stored as we anchored them.
-  const records = page.map(({ body }) => JSON.parse(body) as Acceptance)
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Acceptance' },
-    <>
-      <ListHead
-        title="Acceptance"
-        actions={
-          mayIn(console, 'edit')
-            ? [
-                { href: `${base}/record`, label: 'Record' },
-                { href: `${base}/adjust`, label: 'Adjustment' },
-                { href: `${base}/ask`, label: 'Ask the buyer' },
-                { href: `${base}/measure`, label: 'Dilution of a pair' },
-              ]
-            : []
-        }
-      />
-      {records.length === 0 ? (
-        <p class="empty">Nothing is recorded yet.</p>
-      ) : (
-        <Table label="Records" columns={['Receivable', 'Said', 'Tier', 'At']}>
-          {records.map(({ acceptanceId, receivableRef, action, tier, at }) => (
-            <tr key={acceptanceId}>
-              <td class="breakable">
-                <a href={`${base}/receivables/${encodeURIComponent(receivableRef)}`}>{receivableRef}</a>
-              </td>
-              <td>{words(action)}</td>
-              <td>
-                <Tier tier={tier} />
-              </td>
-              <td>{instantText(at)}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <Pager base={base} isFirst={cursor === null} nextCursor={nextCursor} />
-    </>,
+  const { rows, pages } = await readBySeq(context, (before, limit) =>
+    listRecords(context.deps.db, console, before, limit),
   )
+  const linkTo = (ref: string) => `${console.base}/acceptance/receivables/${encodeURIComponent(ref)}`
+  sendList(context, console, {
+    ...AREA,
+    title: 'Acceptance',
+    label: 'Records',
+    path: '/acceptance',
+    actions: [
+      ['/record', 'Record'],
+      ['/adjust', 'Adjustment'],
+      ['/ask', 'Ask the buyer'],
+      ['/measure', 'Dilution of a pair'],
+    ],
+    columns: [
+      {
+        title: 'Receivable',
+        look: 'breakable',
+        cell: ({ receivableRef }) => <a href={linkTo(receivableRef)}>{receivableRef}</a>,
+      },
+      { title: 'Answer', cell: ({ action }) => words(action) },
+      { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
+      { title: 'At', cell: ({ at }) => instantText(at) },
+    ],
+    // Stored as we anchored them.
+    rows: rows.map(({ body }) => JSON.parse(body) as Acceptance),
+    empty: 'Nothing is recorded yet.',
+    pages,
+  })
 }
 
 async function showTimeline(context: Context): Promise<void> {
@@ -115,7 +102,6 @@ async function showTimeline(context: Context): Promise<void> {
     console,
     { ...AREA, title: 'Receivable' },
     <>
-      <Said context={context} />
       {context.flash.secret !== undefined && (
         <p class="notice" role="status">
           The sandbox sends no mail. The buyer’s link: <Copyable text={context.flash.secret} label="the buyer’s link" />
@@ -142,24 +128,21 @@ const bps = (value: number | null) => (value === null ? 'missing' : `${(value / 
 
 function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; requests: ListedRequest[] }) {
   const entries = [
-    ...props.records.map(({ acceptanceId, at, action, channel, amountAccepted, tier }) => ({
-      key: acceptanceId,
+    ...props.records.map(({ at, action, channel, amountAccepted, tier }) => ({
       at,
       what: words(action),
       detail: words(channel),
       amount: amountAccepted,
       tier: <Tier tier={tier} />,
     })),
-    ...props.adjustments.map(({ adjustmentId, at, kind, amountInr }) => ({
-      key: adjustmentId,
+    ...props.adjustments.map(({ at, kind, amountInr }) => ({
       at,
       what: words(kind),
       detail: '',
       amount: amountInr,
       tier: null,
     })),
-    ...props.requests.map(({ requestId, state, expiresAt }) => ({
-      key: requestId,
+    ...props.requests.map(({ state, expiresAt }) => ({
       at: expiresAt,
       what: 'buyer asked; the answer is due',
       detail: words(state),
@@ -168,17 +151,17 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
     })),
   ].toSorted((one, other) => (one.at < other.at ? -1 : 1))
   return (
-    <Table label="Timeline" columns={['At', 'What', 'By', 'Amount', 'Tier']}>
-      {entries.map(({ key, at, what, detail, amount, tier }) => (
-        <tr key={key}>
-          <td>{instantText(at)}</td>
-          <td>{what}</td>
-          <td>{detail}</td>
-          <td class="figure">{amount === null ? '—' : inrFigure(amount)}</td>
-          <td>{tier ?? '—'}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label="Timeline"
+      columns={[
+        { title: 'At', cell: ({ at }) => instantText(at) },
+        { title: 'Event', cell: ({ what }) => what },
+        { title: 'By', cell: ({ detail }) => detail },
+        { title: 'Amount', look: 'figure', cell: ({ amount }) => (amount === null ? '—' : inrFigure(amount)) },
+        { title: 'Tier', cell: ({ tier }) => tier ?? '—' },
+      ]}
+      rows={entries}
+    />
   )
 }
 
@@ -217,18 +200,16 @@ async function showDilution(context: Context): Promise<void> {
         <Fact title="Disputes">{`${measured.disputes.open} open, ${inrFigure(measured.disputes.valueInr)}`}</Fact>
         <Fact title="Rules">{measured.policyVersion}</Fact>
       </dl>
-      {measured.observations.length > 0 && (
-        <Table label="Observations" columns={['Observation', 'Observed', 'Threshold', 'Meaning']}>
-          {measured.observations.map(({ code, observed, threshold, text }) => (
-            <tr key={code}>
-              <td class="mono">{code}</td>
-              <td class="figure">{observed}</td>
-              <td class="figure">{threshold}</td>
-              <td>{text}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Table
+        label="Observations"
+        columns={[
+          { title: 'Observation', look: 'mono', cell: ({ code }) => code },
+          { title: 'Observed', look: 'figure', cell: ({ observed }) => observed },
+          { title: 'Threshold', look: 'figure', cell: ({ threshold }) => threshold },
+          { title: 'Meaning', cell: ({ text }) => text },
+        ]}
+        rows={measured.observations}
+      />
     </>,
   )
 }

@@ -1,22 +1,24 @@
 import type { Knex } from 'knex'
-import { z } from 'zod'
 import { readOutcome } from '#shared/jobs/operations/jobs.ts'
+import { z } from 'zod'
 import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
 import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
 import { veiError } from '#shared/risk/identifiers/vei.ts'
 import { BUSINESS_VERIFICATIONS } from '#shared/risk/operations/business-requests.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../api-risk/kyb/verifications.ts'
 import { decodeCursor, encodeCursor, paged } from '../../../paging.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
+import { Problem } from '../../components/notice.tsx'
+import { MonoLink } from '../../lists/list.tsx'
+import { readByTime } from '../../lists/paging.ts'
 import { type Context, type Pages, redirect } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
 import { businessForms } from './business-forms.ts'
 import { showEntity } from './entity-page.tsx'
-import { Checks, ListHead, Pager, Pending, Table, type Verification } from './parts.tsx'
+import { Checks, Pending, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
-
-const PAGE_SIZE = 50
-const Cursor = z.tuple([z.int(), z.uuid()])
 
 /** Businesses: what is held of them, and what their checks found. */
 export function businessPages(pages: Pages): void {
@@ -33,52 +35,34 @@ async function showList(context: Context): Promise<void> {
   const requested = (context.query.get('q') ?? '').trim().slice(0, 200)
   const found = requested === '' ? undefined : await search(db, console, requested)
   if (found) return redirect(context, `${console.base}/businesses/${found}`)
-  const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
-  const rows = await listEntities(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
-  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, id }) => encodeCursor([micros, id]))
-  sendConsole(
-    context,
-    console,
-    { title: 'Businesses', area: 'businesses' },
-    <>
-      <ListHead
-        title="Businesses"
-        actions={
-          mayIn(console, 'edit') ? [{ href: `${console.base}/businesses/verify`, label: 'Verify a business' }] : []
-        }
-      />
-      <form method="get" action={`${console.base}/businesses`} class="row">
-        <label for="q">Identifier</label>
-        <input id="q" name="q" value={requested} maxLength={200} autocomplete="off" class="mono" />
-        <button type="submit">Find</button>
-      </form>
-      {requested !== '' && (
-        <p class="problem" role="alert">
-          Nothing with this identifier has been verified here.
-        </p>
-      )}
-      {page.length === 0 ? (
-        <p class="empty">No business yet.</p>
-      ) : (
-        <Table label="Businesses" columns={['Entity identifier', 'Kind', 'Since']}>
-          {page.map(({ id, vei, isPerson, micros }) => (
-            <tr key={id}>
-              <td>
-                <a class="mono" href={`${console.base}/businesses/${vei}`}>
-                  {vei}
-                </a>
-              </td>
-              <td>{isPerson ? 'person' : 'business'}</td>
-              <td>
-                <Ago at={micros} now={now()} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <Pager base={`${console.base}/businesses`} isFirst={cursor === null} nextCursor={nextCursor} />
-    </>,
-  )
+  const base = `${console.base}/businesses`
+  sendList(context, console, {
+    title: 'Businesses',
+    area: 'businesses',
+    path: '/businesses',
+    actions: [['/verify', 'Verify a business']],
+    intro: (
+      <>
+        <form method="get" action={base} class="row">
+          <label for="q">Identifier</label>
+          <input id="q" name="q" value={requested} maxLength={200} autocomplete="off" class="mono" />
+          <button type="submit">Find</button>
+        </form>
+        <Problem text={requested !== '' && 'Nothing with this identifier has been verified here.'} />
+      </>
+    ),
+    columns: [
+      { title: 'Entity identifier', cell: ({ vei }) => <MonoLink href={`${base}/${vei}`} text={vei} /> },
+      { title: 'Kind', cell: ({ isPerson }) => (isPerson ? 'person' : 'business') },
+      { title: 'Since', cell: ({ micros }) => <Ago at={micros} now={now()} /> },
+    ],
+    empty: 'No business yet.',
+    ...(await readByTime(
+      context,
+      (before, limit) => listEntities(db, console, before, limit),
+      ({ id }) => id,
+    )),
+  })
 }
 
 /** The entity that a written identifier names, its own or a registry's. */

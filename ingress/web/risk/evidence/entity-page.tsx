@@ -3,10 +3,11 @@ import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#s
 import { requireEntity } from '#shared/risk/operations/business-requests.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
+import { type Column, Table } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
-import { Checks, Said, Table, type Verification } from './parts.tsx'
+import { Checks, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 /** Anchored objects of each kind that the page lists. */
@@ -39,7 +40,6 @@ export async function showEntity(context: Context): Promise<void> {
     console,
     { title: 'Business', area: 'businesses' },
     <>
-      <Said context={context} />
       <div class="page-head">
         <h1>Business</h1>
         {mayIn(console, 'edit') && <Actions base={`${console.base}/businesses/${entity.vei}`} entity={entity} />}
@@ -53,28 +53,28 @@ export async function showEntity(context: Context): Promise<void> {
           <Fact title="Erased">{<Ago at={microsOfDate(entity.erasedAt)} now={context.deps.now()} />}</Fact>
         )}
       </dl>
-      {identifiers.length > 0 && (
-        <Table label="Identifiers" columns={['Identifier', 'Value', 'Tier']}>
-          {identifiers.map(({ type, value, tier }) => (
-            <tr key={type + value}>
-              <td>{type.toUpperCase()}</td>
-              <td class="mono">{entity.isPerson ? 'of a person: not shown here' : value}</td>
-              <td>
-                <Tier tier={tier} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Table
+        label="Identifiers"
+        columns={[
+          { title: 'Identifier', cell: ({ type }) => type.toUpperCase() },
+          {
+            title: 'Value',
+            look: 'mono',
+            cell: ({ value }) => (entity.isPerson ? 'of a person: not shown here' : value),
+          },
+          { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
+        ]}
+        rows={identifiers}
+      />
       {latest && (
         <>
           <h2>Newest verification</h2>
           <Checks checks={latest.checks} />
         </>
       )}
-      {memberships.length > 0 && <Memberships list={memberships} />}
+      <Table label="Memberships" columns={MEMBERSHIP_COLUMNS} rows={memberships} />
       {owners[0] && <Owners statement={owners[0]} />}
-      {passports.length > 0 && <Passports console={console} list={passports} />}
+      <Table label="Passports" columns={passportColumns(console)} rows={passports} />
       <RecordAnchors proven={newest} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
@@ -99,24 +99,17 @@ function Actions({ base, entity }: { base: string; entity: Entity }) {
   )
 }
 
-function Memberships({
-  list,
-}: {
-  list: { membershipId: string; role: string; action: string; effectiveOn: string | null }[]
-}) {
-  return (
-    <Table label="Memberships" columns={['Membership', 'Role', 'What', 'From']}>
-      {list.map(({ membershipId, role, action, effectiveOn }) => (
-        <tr key={membershipId}>
-          <td class="mono">{membershipId}</td>
-          <td>{role}</td>
-          <td>{action.toLowerCase()}</td>
-          <td>{effectiveOn ?? '—'}</td>
-        </tr>
-      ))}
-    </Table>
-  )
-}
+const MEMBERSHIP_COLUMNS: Column<{
+  membershipId: string
+  role: string
+  action: string
+  effectiveOn: string | null
+}>[] = [
+  { title: 'Membership', look: 'mono', cell: ({ membershipId }) => membershipId },
+  { title: 'Role', cell: ({ role }) => role },
+  { title: 'Change', cell: ({ action }) => action.toLowerCase() },
+  { title: 'From', cell: ({ effectiveOn }) => effectiveOn ?? '—' },
+]
 
 /** Owners by their references: names are personal, and read through the API. */
 function Owners({
@@ -126,40 +119,34 @@ function Owners({
 }) {
   return (
     <>
-      <Table label="Owners" columns={['Owner', 'Kind', 'Holding']}>
-        {statement.owners.map(({ ownerRef, kind, holdingBps }) => (
-          <tr key={ownerRef}>
-            <td class="mono">{ownerRef}</td>
-            <td>{kind.toLowerCase()}</td>
-            <td class="figure">{(holdingBps / 100).toFixed(2)} %</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Owners"
+        columns={[
+          { title: 'Owner', look: 'mono', cell: ({ ownerRef }) => ownerRef },
+          { title: 'Kind', cell: ({ kind }) => kind.toLowerCase() },
+          { title: 'Holding', look: 'figure', cell: ({ holdingBps }) => `${(holdingBps / 100).toFixed(2)} %` },
+        ]}
+        rows={statement.owners}
+      />
       <p class="hint">Not stated: {(statement.unstatedBps / 100).toFixed(2)} %. Tier: self declared.</p>
     </>
   )
 }
 
-function Passports({ console, list }: { console: Console; list: readonly EntityPassport[] }) {
-  return (
-    <Table label="Passports" columns={['Passport', 'Purpose', 'Until', 'State']}>
-      {list.map(({ id, vei, body, revokedAt }) => {
-        // Anchored by us.
-        const { purpose, expiresAt } = JSON.parse(body) as { purpose: string; expiresAt: string }
-        return (
-          <tr key={id}>
-            <td class="mono">{id}</td>
-            <td class="breakable">{purpose}</td>
-            <td>{expiresAt}</td>
-            <td>
-              {revokedAt !== null && 'revoked'}
-              {revokedAt === null && mayIn(console, 'edit') && (
-                <a href={`${console.base}/businesses/${vei}/passports/${id}/revoke`}>Revoke</a>
-              )}
-            </td>
-          </tr>
-        )
-      })}
-    </Table>
-  )
+// Anchored by us.
+const termsOf = ({ body }: EntityPassport) => JSON.parse(body) as { purpose: string; expiresAt: string }
+
+function passportColumns(console: Console): Column<EntityPassport>[] {
+  return [
+    { title: 'Passport', look: 'mono', cell: ({ id }) => id },
+    { title: 'Purpose', look: 'breakable', cell: (one) => termsOf(one).purpose },
+    { title: 'Until', cell: (one) => termsOf(one).expiresAt },
+    {
+      title: 'State',
+      cell: ({ id, vei, revokedAt }) =>
+        revokedAt !== null
+          ? 'revoked'
+          : mayIn(console, 'edit') && <a href={`${console.base}/businesses/${vei}/passports/${id}/revoke`}>Revoke</a>,
+    },
+  ]
 }

@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { readOutcome } from '#shared/jobs/operations/jobs.ts'
+import { z } from 'zod'
 import { findDispute } from '#shared/risk/first-financing/dispute-store.ts'
 import { listRegistrations } from '#shared/risk/first-financing/registration-store.ts'
 import { stateAt } from '#shared/risk/first-financing/states.ts'
@@ -7,18 +7,21 @@ import { CHECKS, DISPUTES } from '#shared/risk/operations/financing-requests.ts'
 import { dayText, instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
+import { CHECKS } from '../../../api-risk/first-financing/checks.ts'
+import { DISPUTES } from '../../../api-risk/first-financing/disputes.ts'
 import { decodeCursor, encodeCursor, paged } from '../../../paging.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
 import { Form } from '../../components/form.tsx'
+import { MonoLink, Table } from '../../lists/list.tsx'
+import { readByTime } from '../../lists/paging.ts'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { financingForms } from './financing-forms.ts'
-import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
+import { Pending } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { State, showRegistration } from './registration-page.tsx'
 
-const PAGE_SIZE = 50
-const Cursor = z.tuple([z.int(), z.uuid()])
 const AREA = { area: 'financing' } as const
 
 /** The first-financing registry: own registrations, checks and disputes. */
@@ -35,55 +38,32 @@ async function showList(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
   const nowMs = toMillis(now())
-  const cursor = decodeCursor(context.query.get('cursor') ?? undefined, Cursor)
-  const rows = await listRegistrations(db, console, cursor && { micros: cursor[0], id: cursor[1] }, PAGE_SIZE + 1)
-  const { page, nextCursor } = paged(rows, PAGE_SIZE, ({ micros, id }) => encodeCursor([micros, id]))
-  const base = `${console.base}/financing`
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Financing' },
-    <>
-      <ListHead
-        title="Financing"
-        actions={
-          mayIn(console, 'edit')
-            ? [
-                { href: `${base}/check`, label: 'Check' },
-                { href: `${base}/check-blind`, label: 'Check blind' },
-                { href: `${base}/register`, label: 'Register' },
-                { href: `${base}/accept`, label: 'Accept a transfer' },
-                { href: `${base}/dispute`, label: 'Dispute' },
-              ]
-            : []
-        }
-      />
-      {page.length === 0 ? (
-        <p class="empty">Nothing is registered yet.</p>
-      ) : (
-        <Table label="Registrations" columns={['Registration', 'Deal', 'State', 'Until', 'Made']}>
-          {page.map((one) => (
-            <tr key={one.id}>
-              <td>
-                <a class="mono" href={`${base}/${one.id}`}>
-                  {one.id}
-                </a>
-              </td>
-              <td class="breakable">{one.dealId ?? '—'}</td>
-              <td>
-                <State registration={{ ...one, state: stateAt(one, nowMs) }} />
-              </td>
-              <td>{dayText(one.expiresAt.toISOString().slice(0, 10))}</td>
-              <td>
-                <Ago at={one.micros} now={now()} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <Pager base={base} isFirst={cursor === null} nextCursor={nextCursor} />
-    </>,
-  )
+  sendList(context, console, {
+    ...AREA,
+    title: 'Financing',
+    label: 'Registrations',
+    path: '/financing',
+    actions: [
+      ['/check', 'Check'],
+      ['/check-blind', 'Check blind'],
+      ['/register', 'Register'],
+      ['/accept', 'Accept a transfer'],
+      ['/dispute', 'Dispute'],
+    ],
+    columns: [
+      { title: 'Registration', cell: ({ id }) => <MonoLink href={`${console.base}/financing/${id}`} text={id} /> },
+      { title: 'Deal', look: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
+      { title: 'State', cell: (one) => <State registration={{ ...one, state: stateAt(one, nowMs) }} /> },
+      { title: 'Until', cell: ({ expiresAt }) => dayText(expiresAt.toISOString().slice(0, 10)) },
+      { title: 'Registered', cell: ({ micros }) => <Ago at={micros} now={now()} /> },
+    ],
+    empty: 'Nothing is registered yet.',
+    ...(await readByTime(
+      context,
+      (before, limit) => listRegistrations(db, console, before, limit),
+      ({ id }) => id,
+    )),
+  })
 }
 
 interface Check {
@@ -116,21 +96,21 @@ async function showCheck(context: Context): Promise<void> {
         <Fact title="Asked">{mode === 'BLIND' ? 'blind, by fingerprints alone' : 'by its fields'}</Fact>
         <Fact title="As of">{asOf}</Fact>
       </dl>
-      {matches.length === 0 ? (
-        <p class="empty">Nothing like it is registered.</p>
-      ) : (
-        <Table label="Matches" columns={['Match', 'State', 'Whose', 'First seen', 'Contested']}>
-          {matches.map((match) => (
-            <tr key={`${match.class} ${match.state} ${match.requireRegistration}`}>
-              <td>{match.class.toLowerCase()}</td>
-              <td>{match.state.toLowerCase()}</td>
-              <td>{match.requireRegistration ? 'your own' : 'another organisation’s'}</td>
-              <td>{match.firstSeenMonth}</td>
-              <td>{match.contested ? 'yes' : 'no'}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      {matches.length === 0 && <p class="empty">Nothing like it is registered.</p>}
+      <Table
+        label="Matches"
+        columns={[
+          { title: 'Match', cell: (match) => match.class.toLowerCase() },
+          { title: 'State', cell: ({ state }) => state.toLowerCase() },
+          {
+            title: 'Owner',
+            cell: ({ requireRegistration }) => (requireRegistration ? 'you' : 'another organisation'),
+          },
+          { title: 'First seen', cell: ({ firstSeenMonth }) => firstSeenMonth },
+          { title: 'Contested', cell: ({ contested }) => (contested ? 'yes' : 'no') },
+        ]}
+        rows={matches}
+      />
       {proven && <RecordAnchor proven={proven} publicUrl={deps.config.publicUrl} env={console.env} />}
     </>,
   )
@@ -153,7 +133,6 @@ async function showDispute(context: Context): Promise<void> {
     console,
     page,
     <>
-      <Said context={context} />
       <h1>Dispute</h1>
       <dl class="facts">
         <Fact title="State">{dispute.state.toLowerCase()}</Fact>

@@ -7,11 +7,11 @@ import type { Stratification, Stratum } from '#shared/risk/pools/strata.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Fact } from '../../components/basics.tsx'
 import { CodeBlock } from '../../components/form.tsx'
+import { Table } from '../../lists/list.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { evidenceForm } from './form.tsx'
 import { jobContext, note } from './job-context.ts'
-import { Table } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 const SHOWN = 50
@@ -43,40 +43,34 @@ export function poolPages(pages: Pages): void {
 async function showPools(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
-  const pools = await listPools(db, console, SHOWN)
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Pools' },
-    <>
-      <h1>Pools</h1>
+  sendList(context, console, {
+    ...AREA,
+    title: 'Pools',
+    path: '/pools',
+    intro: (
       <p class="muted">Receivables with an anchored evidence object each, and cuts with a root over all of them.</p>
-      {pools.length === 0 ? (
-        <p class="empty">There is no pool yet.</p>
-      ) : (
-        <Table label="Pools" columns={['Pool', 'Deal', 'Receivables', 'With evidence']}>
-          {pools.map(({ id, name, dealId, size, built }) => (
-            <tr key={id}>
-              <td>
-                <a href={`${console.base}/pools/${id}`}>{name}</a>
-              </td>
-              <td class="breakable">{dealId ?? '—'}</td>
-              <td class="figure">{size}</td>
-              <td class="figure">{built}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <h2>Make one</h2>
-      <CodeBlock
-        text={[
-          `curl --data-binary @pool.json ${config.publicUrl}/v1/securitisation/pools \\`,
-          '  -H "x-api-key: $API_KEY" -H "Content-Type: application/json" -H "x-idempotency-key: pool-1"',
-        ].join('\n')}
-        label="make a pool"
-      />
-    </>,
-  )
+    ),
+    columns: [
+      { title: 'Pool', cell: ({ id, name }) => <a href={`${console.base}/pools/${id}`}>{name}</a> },
+      { title: 'Deal', look: 'breakable', cell: ({ dealId }) => dealId ?? '—' },
+      { title: 'Receivables', look: 'figure', cell: ({ size }) => size },
+      { title: 'With evidence', look: 'figure', cell: ({ built }) => built },
+    ],
+    rows: await listPools(db, console, SHOWN),
+    empty: 'There is no pool yet.',
+    foot: (
+      <>
+        <h2>Create a pool</h2>
+        <CodeBlock
+          text={[
+            `curl --data-binary @pool.json ${config.publicUrl}/v1/securitisation/pools \\`,
+            '  -H "x-api-key: $API_KEY" -H "Content-Type: application/json" -H "x-idempotency-key: pool-1"',
+          ].join('\n')}
+          label="create a pool"
+        />
+      </>
+    ),
+  })
 }
 
 interface Cut extends AnchoredRecord {
@@ -118,23 +112,21 @@ async function showPool(context: Context): Promise<void> {
         <Fact title="With evidence">{pool.built}</Fact>
         <Fact title="Deal">{pool.dealId ?? '—'}</Fact>
       </dl>
-      {cuts.length === 0 ? (
-        <p class="empty">There is no cut yet.</p>
-      ) : (
-        <Table label="Cuts" columns={['Cut-off date', 'Receivables', 'Sum', 'Root']}>
-          {cuts.map((cut) => (
-            <tr key={cut.cutRecordId}>
-              <td>
-                <a href={`${base}?cut=${cut.cutRecordId}`}>{cut.cutOffDate}</a>
-              </td>
-              <td class="figure">{cut.size}</td>
-              <td class="figure">{sumText(cut.sumPaise)}</td>
-              <td class="mono breakable">{cut.root}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {shown && (strata ? <Strata strata={strata} /> : <p class="notice">The cut is being summed up.</p>)}
+      {cuts.length === 0 && <p class="empty">There is no cut yet.</p>}
+      <Table
+        label="Cuts"
+        columns={[
+          {
+            title: 'Cut-off date',
+            cell: ({ cutRecordId, cutOffDate }) => <a href={`${base}?cut=${cutRecordId}`}>{cutOffDate}</a>,
+          },
+          { title: 'Receivables', look: 'figure', cell: ({ size }) => size },
+          { title: 'Sum', look: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
+          { title: 'Root', look: 'mono breakable', cell: ({ root }) => root },
+        ]}
+        rows={cuts}
+      />
+      {shown && (strata ? <Strata strata={strata} /> : <p class="notice">The cut is being totalled.</p>)}
       {proven && <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />}
     </>,
   )
@@ -169,36 +161,40 @@ function Strata({ strata }: { strata: Stratification }) {
       <Bands title="Days to due" size={size} strata={strata.daysToDue} />
       <Bands title="Acceptance" size={size} strata={strata.acceptance} />
       <Bands title="Tier" size={size} strata={strata.tier} />
-      <Table label="Largest buyers" columns={['Buyer', 'Sum', 'Share']}>
-        {topBuyers.map(({ buyerVei, sumPaise: sum, bps }) => (
-          <tr key={buyerVei}>
-            <td class="mono breakable">{buyerVei}</td>
-            <td class="figure">{sumText(sum)}</td>
-            <td>
-              <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar>
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Largest buyers"
+        columns={[
+          { title: 'Buyer', look: 'mono breakable', cell: ({ buyerVei }) => buyerVei },
+          { title: 'Sum', look: 'figure', cell: (buyer) => sumText(buyer.sumPaise) },
+          {
+            title: 'Share',
+            cell: ({ bps }) => <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar>,
+          },
+        ]}
+        rows={topBuyers}
+      />
     </>
   )
 }
 
 function Bands({ title, size, strata }: { title: string; size: number; strata: readonly Stratum[] }) {
   return (
-    <Table label={title} columns={[title, 'Receivables', 'Sum']}>
-      {strata.map(({ band, count, sumPaise }) => (
-        <tr key={band}>
-          <td>{band.replaceAll('_', ' ').toLowerCase()}</td>
-          <td>
+    <Table
+      label={title}
+      columns={[
+        { title, cell: ({ band }) => band.replaceAll('_', ' ').toLowerCase() },
+        {
+          title: 'Receivables',
+          cell: ({ count }) => (
             <Bar part={count} whole={size}>
               {count}
             </Bar>
-          </td>
-          <td class="figure">{sumText(sumPaise)}</td>
-        </tr>
-      ))}
-    </Table>
+          ),
+        },
+        { title: 'Sum', look: 'figure', cell: ({ sumPaise }) => sumText(sumPaise) },
+      ]}
+      rows={strata}
+    />
   )
 }
 

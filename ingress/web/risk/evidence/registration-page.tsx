@@ -11,9 +11,10 @@ import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
 import { Copyable, Form } from '../../components/form.tsx'
+import { MonoLink, Table } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
-import { Pending, Said, Table } from './parts.tsx'
+import { Pending } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 /** How a registration stands. */
@@ -67,7 +68,6 @@ export async function showRegistration(context: Context): Promise<void> {
     console,
     page,
     <>
-      <Said context={context} />
       {context.flash.secret !== undefined && <TransferToken token={context.flash.secret} />}
       <h1>Registration</h1>
       <dl class="facts">
@@ -93,31 +93,26 @@ export async function showRegistration(context: Context): Promise<void> {
       {mayIn(console, 'edit') && (
         <Actions context={context} console={console} registration={registration} nowMs={nowMs} />
       )}
-      {sightings.length > 0 && (
-        <Table label="Checks by others" columns={['Day', 'Checks by others']}>
-          {sightings.map(({ date, count }) => (
-            <tr key={date}>
-              <td>{dayText(date)}</td>
-              <td class="figure">{count}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {disputes.length > 0 && (
-        <Table label="Disputes" columns={['Dispute', 'State', 'Answer by']}>
-          {disputes.map(({ id, state, answerBy }) => (
-            <tr key={id}>
-              <td>
-                <a class="mono" href={`${console.base}/financing/disputes/${id}`}>
-                  {id}
-                </a>
-              </td>
-              <td>{state.toLowerCase()}</td>
-              <td>{instantText(answerBy.toISOString())}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Table
+        label="Checks by others"
+        columns={[
+          { title: 'Day', cell: ({ date }) => dayText(date) },
+          { title: 'Checks by others', look: 'figure', cell: ({ count }) => count },
+        ]}
+        rows={sightings}
+      />
+      <Table
+        label="Disputes"
+        columns={[
+          {
+            title: 'Dispute',
+            cell: ({ id }) => <MonoLink href={`${console.base}/financing/disputes/${id}`} text={id} />,
+          },
+          { title: 'State', cell: ({ state }) => state.toLowerCase() },
+          { title: 'Answer by', cell: ({ answerBy }) => instantText(answerBy.toISOString()) },
+        ]}
+        rows={disputes}
+      />
       <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )

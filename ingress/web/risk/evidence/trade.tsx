@@ -6,12 +6,15 @@ import type { TradeCheck } from '#shared/risk/trade/checks.ts'
 import { findTradePack, listDocuments, listTradePacks, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { readOutcome } from '../../../api-risk/evidence-job.ts'
 import { readPage } from '../../../paging.ts'
 import { Fact } from '../../components/basics.tsx'
+import { type Column, Table } from '../../lists/list.tsx'
+import { readBySeq } from '../../lists/paging.ts'
 import type { Context, Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
-import { Checks, ListHead, Pager, Pending, Table } from './parts.tsx'
+import { Checks, Pending } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { tradeForms } from './trade-forms.ts'
 
@@ -33,53 +36,41 @@ export function tradePages(pages: Pages): void {
 async function showTrade(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const base = `${console.base}/trade`
-  const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
-    listTradePacks(context.deps.db, console, wanted),
-  )
-  const action = (path: string, label: string) => ({ href: `${base}/${path}`, label })
-  const actions = [
-    action('packs/new', 'Build a pack'),
-    action('documents/new', 'Record a document'),
-    action('verify/ebrc', 'e-BRC'),
-    action('verify/shipping-bill', 'Shipping bill'),
-    action('verify/iec', 'Exporter code'),
-  ]
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Trade' },
-    <>
-      <ListHead title="Trade" actions={mayIn(console, 'edit') ? actions : []} />
-      <p class="muted">
-        Documents are recorded by their hashes, and never uploaded. A pack is signed and anchored; anybody verifies it.
-      </p>
-      <p class="row">
-        <a href={`${base}/documents`}>Documents</a>
-        <a href={`${base}/verifications`}>Verifications</a>
-      </p>
-      {page.length === 0 ? (
-        <p class="empty">There is no pack yet.</p>
-      ) : (
-        <Table label="Packs" columns={['Pack', 'Documents', 'Verifications', 'Issued']}>
-          {page.map(({ id, title, record }) => {
-            // Stored as we anchored it.
-            const { documents, checks, timestamp } = JSON.parse(record) as PackRecord
-            return (
-              <tr key={id}>
-                <td class="breakable">
-                  <a href={`${base}/packs/${id}`}>{title ?? id}</a>
-                </td>
-                <td class="figure">{documents}</td>
-                <td class="figure">{checks}</td>
-                <td>{instantText(timestamp)}</td>
-              </tr>
-            )
-          })}
-        </Table>
-      )}
-      <Pager base={base} isFirst={!context.query.has('cursor')} nextCursor={nextCursor} />
-    </>,
-  )
+  // Stored as we anchored it.
+  const recordOf = ({ record }: { record: string }) => JSON.parse(record) as PackRecord
+  sendList(context, console, {
+    ...AREA,
+    title: 'Trade',
+    label: 'Packs',
+    path: '/trade',
+    actions: [
+      ['/packs/new', 'Build a pack'],
+      ['/documents/new', 'Record a document'],
+      ['/verify/ebrc', 'e-BRC'],
+      ['/verify/shipping-bill', 'Shipping bill'],
+      ['/verify/iec', 'Exporter code'],
+    ],
+    intro: (
+      <>
+        <p class="muted">
+          Documents are recorded by their hashes, and never uploaded. A pack is signed and anchored, so that anyone can
+          verify it.
+        </p>
+        <p class="row">
+          <a href={`${base}/documents`}>Documents</a>
+          <a href={`${base}/verifications`}>Verifications</a>
+        </p>
+      </>
+    ),
+    columns: [
+      { title: 'Pack', look: 'breakable', cell: ({ id, title }) => <a href={`${base}/packs/${id}`}>{title ?? id}</a> },
+      { title: 'Documents', look: 'figure', cell: (pack) => recordOf(pack).documents },
+      { title: 'Verifications', look: 'figure', cell: (pack) => recordOf(pack).checks },
+      { title: 'Issued', cell: (pack) => instantText(recordOf(pack).timestamp) },
+    ],
+    empty: 'There is no pack yet.',
+    ...(await readBySeq(context, (before, limit) => listTradePacks(context.deps.db, console, { before, limit }))),
+  })
 }
 
 interface PackRecord extends AnchoredRecord {
@@ -87,82 +78,58 @@ interface PackRecord extends AnchoredRecord {
   checks: number
 }
 
-function cursorOf({ query }: Context): { cursor: string | undefined } {
-  return { cursor: query.get('cursor') ?? undefined }
-}
+const DOCUMENT_COLUMNS: Column<Pick<TradeDocument, 'type' | 'sha256' | 'tier'>>[] = [
+  { title: 'Document', cell: ({ type }) => words(type) },
+  { title: 'SHA-256', look: 'mono breakable', cell: ({ sha256 }) => sha256 },
+  { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
+]
 
 async function showDocuments(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
-  const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
-    listDocuments(context.deps.db, console, wanted),
+  const { rows, pages } = await readBySeq(context, (before, limit) =>
+    listDocuments(context.deps.db, console, { before, limit }),
   )
-  const documents = page.map(({ body }) => JSON.parse(body) as TradeDocument)
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Documents' },
-    <>
-      <h1>Documents</h1>
-      {documents.length === 0 ? <p class="empty">No document is recorded yet.</p> : <Documents documents={documents} />}
-      <Pager base={`${console.base}/trade/documents`} isFirst={!context.query.has('cursor')} nextCursor={nextCursor} />
-    </>,
-  )
-}
-
-function Documents({
-  documents,
-}: {
-  documents: readonly Pick<TradeDocument, 'documentId' | 'type' | 'sha256' | 'tier'>[]
-}) {
-  return (
-    <Table label="Documents" columns={['Document', 'SHA-256', 'Tier']}>
-      {documents.map(({ documentId, type, sha256, tier }) => (
-        <tr key={documentId}>
-          <td>{words(type)}</td>
-          <td class="mono breakable">{sha256}</td>
-          <td>
-            <Tier tier={tier} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+  sendList(context, console, {
+    ...AREA,
+    title: 'Documents',
+    path: '/trade/documents',
+    columns: DOCUMENT_COLUMNS,
+    rows: rows.map(({ body }) => JSON.parse(body) as TradeDocument),
+    empty: 'No document is recorded yet.',
+    pages,
+  })
 }
 
 async function showVerifications(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
-  const base = `${console.base}/trade/verifications`
-  const { page, nextCursor } = await readPage(cursorOf(context), context.deps.secrets, (wanted) =>
-    listVerifications(context.deps.db, console, wanted),
+  const path = '/trade/verifications'
+  const { rows, pages } = await readBySeq(context, (before, limit) =>
+    listVerifications(context.deps.db, console, { before, limit }),
   )
-  const findings = page.map(({ body }) => JSON.parse(body) as TradeFinding)
-  sendConsole(
-    context,
-    console,
-    { ...AREA, title: 'Verifications' },
-    <>
-      <h1>Verifications</h1>
-      {findings.length === 0 ? (
-        <p class="empty">No registry was asked yet.</p>
-      ) : (
-        <Table label="Verifications" columns={['Of', 'Found', 'At']}>
-          {findings.map(({ verificationId, subjectKind, results, timestamp }) => (
-            <tr key={verificationId}>
-              <td>
-                <a href={`${base}/${verificationId}`}>{words(subjectKind)}</a>
-              </td>
-              <td>{results.map(({ key, result }) => `${key} ${result.toLowerCase()}`).join(', ')}</td>
-              <td>{instantText(timestamp)}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <Pager base={base} isFirst={!context.query.has('cursor')} nextCursor={nextCursor} />
-    </>,
-  )
+  sendList(context, console, {
+    ...AREA,
+    title: 'Verifications',
+    path,
+    columns: [
+      {
+        title: 'Of',
+        cell: ({ verificationId, subjectKind }) => (
+          <a href={`${console.base}${path}/${verificationId}`}>{words(subjectKind)}</a>
+        ),
+      },
+      {
+        title: 'Found',
+        cell: ({ results }) => results.map(({ key, result }) => `${key} ${result.toLowerCase()}`).join(', '),
+      },
+      { title: 'At', cell: ({ timestamp }) => instantText(timestamp) },
+    ],
+    rows: rows.map(({ body }) => JSON.parse(body) as TradeFinding),
+    empty: 'No registry has been queried yet.',
+    pages,
+  })
 }
 
-/** What a worker made of what was asked for. @returns undefined while it is at it. @throws as the API does */
+/** Returns the result of a job, or undefined until a worker has finished it. @throws as the API does */
 async function outcomeOf<Body>(
   { deps }: Context,
   console: Console,
@@ -228,7 +195,7 @@ async function showPack(context: Context): Promise<void> {
         <a href={`${path}/bag.zip`}>Bag</a>
         <a href={`${path}/summary.pdf`}>Summary</a>
       </p>
-      <Documents documents={documents} />
+      <Table label="Documents" columns={DOCUMENT_COLUMNS} rows={documents} />
       {checks.length > 0 && <Checks checks={checks} />}
       <RecordAnchor proven={await proveRecord(db, record)} publicUrl={config.publicUrl} env={console.env} />
     </>,

@@ -5,10 +5,10 @@ import { IssuerBody } from '#shared/risk/identity/issuer-requests.ts'
 import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts'
 import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
+import type { Column } from '../../lists/list.tsx'
 import { type Context, field, type Pages } from '../../shell/context.ts'
-import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { CONSOLE, type Console, loadConsole, mayIn, sendList } from '../console.tsx'
 import { evidenceForm, jsonOf } from '../evidence/form.tsx'
-import { ListHead, Said, Table } from '../evidence/parts.tsx'
 import { change, common, idIn, ownerOf } from './change.ts'
 import { Lists } from './parts.tsx'
 
@@ -27,47 +27,32 @@ async function showIssuers(context: Context): Promise<void> {
     listIssuers(context.deps.db, { organisationId, env }),
     listIssuers(context.deps.db, { organisationId: null, env }),
   ])
-  const add = { href: `${console.base}${ISSUERS}/trust`, label: 'Trust an issuer' }
-  sendConsole(
-    context,
-    console,
-    { title: 'Issuers', area: 'identity' },
-    <>
-      <Said context={context} />
-      <ListHead title="Issuers" actions={mayIn(console, 'edit') ? [add] : []} />
-      <Lists console={console} current="/issuers" />
-      {own.length + operators.length === 0 ? (
-        <p class="empty">
-          Nobody’s credentials count yet{env === 'SANDBOX' && ', but those of the sandbox’s own issuer'}.
-        </p>
-      ) : (
-        <IssuerTable console={console} list={[...own, ...operators]} />
-      )}
-    </>,
-  )
+  sendList(context, console, {
+    title: 'Issuers',
+    area: 'identity',
+    path: ISSUERS,
+    actions: [['/trust', 'Trust an issuer']],
+    intro: <Lists console={console} current="/issuers" />,
+    columns: issuerColumns(console),
+    rows: [...own, ...operators],
+    empty: `No issuer is trusted yet${env === 'SANDBOX' ? ', except the issuer of the sandbox' : ''}.`,
+  })
 }
 
-function IssuerTable({ console, list }: { console: Console; list: readonly TrustedIssuer[] }) {
-  return (
-    <Table label="Issuers" columns={['Issuer', 'Types', 'Keys from', 'Trusted by', 'Assurance', 'Change']}>
-      {list.map((issuer) => (
-        <tr key={issuer.id}>
-          <td class="breakable">{issuer.iss}</td>
-          <td class="breakable">{issuer.vctValues.join(', ')}</td>
-          <td>{sourcesOf(issuer).join(', ')}</td>
-          <td>{issuer.isOperators ? 'the operator, for everybody' : 'you'}</td>
-          <td>{words(issuer.assurance)}</td>
-          <td>
-            {issuer.isOperators || !mayIn(console, 'edit') ? (
-              '—'
-            ) : (
-              <a href={`${console.base}${ISSUERS}/${issuer.id}/distrust`}>Distrust</a>
-            )}
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+function issuerColumns(console: Console): Column<TrustedIssuer>[] {
+  const mayChange = (issuer: TrustedIssuer) => !issuer.isOperators && mayIn(console, 'edit')
+  return [
+    { title: 'Issuer', look: 'breakable', cell: ({ iss }) => iss },
+    { title: 'Types', look: 'breakable', cell: ({ vctValues }) => vctValues.join(', ') },
+    { title: 'Keys from', cell: (issuer) => sourcesOf(issuer).join(', ') },
+    { title: 'Trusted by', cell: ({ isOperators }) => (isOperators ? 'the operator, for all organisations' : 'you') },
+    { title: 'Assurance', cell: ({ assurance }) => words(assurance) },
+    {
+      title: 'Change',
+      cell: (issuer) =>
+        mayChange(issuer) ? <a href={`${console.base}${ISSUERS}/${issuer.id}/distrust`}>Distrust</a> : '—',
+    },
+  ]
 }
 
 function sourcesOf({ keys, caCertificates, hasMetadata }: TrustedIssuer): string[] {

@@ -2,33 +2,6 @@ import { paged, sealCursor, unsealCursor } from '../../../paging.ts'
 import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 
-const PAGE_SIZE = 50
-
-/** One page of a list that is ordered by `seq`, and how to go on. */
-export async function pageOf<Row extends { seq: number }>(
-  context: Context,
-  list: (before: number | null, limit: number) => Promise<Row[]>,
-) {
-  const { secrets } = context.deps
-  const before = unsealCursor(context.query.get('cursor') ?? undefined, secrets)
-  const rows = await list(before, PAGE_SIZE + 1)
-  return { ...paged(rows, PAGE_SIZE, ({ seq }) => sealCursor(seq, secrets)), isFirst: before === null }
-}
-
-/** To the newest and to older rows. */
-export function Pager(props: { path: string; isFirst: boolean; nextCursor: string | null }) {
-  return (
-    <nav class="pager" aria-label="Pages">
-      {!props.isFirst && <a href={props.path}>Newest</a>}
-      {props.nextCursor !== null && (
-        <a rel="next" href={`${props.path}?cursor=${props.nextCursor}`}>
-          Older
-        </a>
-      )}
-    </nav>
-  )
-}
-
 const LISTS = [
   ['', 'Subjects'],
   ['/verifications', 'Verifications'],

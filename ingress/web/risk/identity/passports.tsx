@@ -6,12 +6,13 @@ import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Exact, Fact } from '../../components/basics.tsx'
 import { CodeBlock } from '../../components/form.tsx'
+import { type Column, MonoLink, Table } from '../../lists/list.tsx'
+import { readBySeq } from '../../lists/paging.ts'
 import type { Context } from '../../shell/context.ts'
-import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
-import { Said, Table } from '../evidence/parts.tsx'
+import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
-import { Lists, Pager, pageOf } from './parts.tsx'
+import { Lists } from './parts.tsx'
 
 /** What an anchored passport holds. */
 interface PassportRecord extends AnchoredRecord {
@@ -30,25 +31,15 @@ const recordOf = ({ body }: Passport) => JSON.parse(body) as PassportRecord
 export async function showPassports(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
-  const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
-    listAllPassports(db, console, before, limit),
-  )
-  sendConsole(
-    context,
-    console,
-    { title: 'Passports', area: 'identity' },
-    <>
-      <Said context={context} />
-      <h1>Passports</h1>
-      <Lists console={console} current="/passports" />
-      {page.length === 0 ? (
-        <p class="empty">No passport is issued yet. The page of a verified subject issues one.</p>
-      ) : (
-        <PassportTable console={console} list={page} nowMs={toMillis(now())} />
-      )}
-      <Pager path={`${console.base}/identity/passports`} isFirst={isFirst} nextCursor={nextCursor} />
-    </>,
-  )
+  sendList(context, console, {
+    title: 'Passports',
+    area: 'identity',
+    path: '/identity/passports',
+    intro: <Lists console={console} current="/passports" />,
+    columns: passportColumns(console, toMillis(now())),
+    empty: 'No passport is issued yet. The page of a verified subject issues one.',
+    ...(await readBySeq(context, (before, limit) => listAllPassports(db, console, before, limit))),
+  })
 }
 
 function stateOf({ revokedAt, expiresAt }: Passport, nowMs: number): string {
@@ -56,38 +47,29 @@ function stateOf({ revokedAt, expiresAt }: Passport, nowMs: number): string {
   return expiresAt.getTime() <= nowMs ? 'expired' : 'valid'
 }
 
-/** Passports with what they say: for what, how well the subject is known, until when. */
-export function PassportTable(props: { console: Console; list: readonly Passport[]; nowMs: number }) {
-  const { console, list, nowMs } = props
-  const base = `${console.base}/identity/passports`
-  return (
-    <Table label="Passports" columns={['Passport', 'Subject', 'Purpose', 'Assurance', 'Until', 'State']}>
-      {list.map((one) => {
-        const { subjectRef, purpose, assurance } = recordOf(one)
+/** Passports: purpose, assurance of the subject, expiry. */
+export function passportColumns(console: Console, nowMs: number): Column<Passport>[] {
+  const base = `${console.base}/identity`
+  const subject = (one: Passport) => <a href={`${base}/subjects/${one.subjectId}`}>{recordOf(one).subjectRef}</a>
+  return [
+    { title: 'Passport', cell: ({ id }) => <MonoLink href={`${base}/passports/${id}`} text={id} /> },
+    { title: 'Subject', look: 'mono', cell: subject },
+    { title: 'Purpose', look: 'breakable', cell: (one) => recordOf(one).purpose },
+    { title: 'Assurance', cell: (one) => words(recordOf(one).assurance.level) },
+    { title: 'Until', cell: ({ expiresAt }) => <Exact at={microsOfDate(expiresAt)} isNamed /> },
+    {
+      title: 'State',
+      cell: (one) => {
         const state = stateOf(one, nowMs)
+        const isRevocable = state === 'valid' && mayIn(console, 'edit')
         return (
-          <tr key={one.id}>
-            <td>
-              <a class="mono" href={`${base}/${one.id}`}>
-                {one.id}
-              </a>
-            </td>
-            <td class="mono">
-              <a href={`${console.base}/identity/subjects/${one.subjectId}`}>{subjectRef}</a>
-            </td>
-            <td class="breakable">{purpose}</td>
-            <td>{words(assurance.level)}</td>
-            <td>
-              <Exact at={microsOfDate(one.expiresAt)} isNamed />
-            </td>
-            <td>
-              {state} {state === 'valid' && mayIn(console, 'edit') && <a href={`${base}/${one.id}/revoke`}>Revoke</a>}
-            </td>
-          </tr>
+          <>
+            {state} {isRevocable && <a href={`${base}/passports/${one.id}/revoke`}>Revoke</a>}
+          </>
         )
-      })}
-    </Table>
-  )
+      },
+    },
+  ]
 }
 
 /** A passport as anybody may verify it, without names; and its revocation. */
@@ -107,7 +89,6 @@ export async function showPassport(context: Context): Promise<void> {
     console,
     { title: 'Passport', area: 'identity' },
     <>
-      <Said context={context} />
       <div class="page-head">
         <h1>Passport</h1>
         {state === 'valid' && mayIn(console, 'edit') && (
@@ -133,17 +114,15 @@ export async function showPassport(context: Context): Promise<void> {
           <a href={record.statusList.uri}>place {record.statusList.idx}</a>
         </Fact>
       </dl>
-      <Table label="Evidence" columns={['Evidence', 'Tier', 'At']}>
-        {record.evidence.map(({ key, tier, observedAt }) => (
-          <tr key={`${key} ${observedAt}`}>
-            <td>{key}</td>
-            <td>
-              <Tier tier={tier} />
-            </td>
-            <td>{observedAt}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Evidence"
+        columns={[
+          { title: 'Evidence', cell: ({ key }) => key },
+          { title: 'Tier', cell: ({ tier }) => <Tier tier={tier} /> },
+          { title: 'At', cell: ({ observedAt }) => observedAt },
+        ]}
+        rows={record.evidence}
+      />
       <details class="more">
         <summary>The same as credential</summary>
         <p class="hint">An SD-JWT VC, for whoever verifies credentials.</p>

@@ -11,61 +11,45 @@ import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Exact, Fact } from '../../components/basics.tsx'
 import { Copyable, Form } from '../../components/form.tsx'
+import { type Column, Table } from '../../lists/list.tsx'
+import { readBySeq } from '../../lists/paging.ts'
 import { personOf } from '../../shell/audit.ts'
 import type { Context, FormContext } from '../../shell/context.ts'
-import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
+import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { requireFamily } from '../evidence/form.tsx'
-import { Said, Table } from '../evidence/parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
-import { fieldLabels, Lists, Pager, pageOf } from './parts.tsx'
+import { fieldLabels, Lists } from './parts.tsx'
 
 const POLL_SECONDS = 2
 
 export async function showPresentations(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
-  const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
-    listPresentations(db, console, { subjectId: null, before, limit }),
-  )
-  sendConsole(
-    context,
-    console,
-    { title: 'Presentations', area: 'identity' },
-    <>
-      <h1>Presentations</h1>
-      <Lists console={console} current="/presentations" />
-      {page.length === 0 ? (
-        <p class="empty">No wallet was asked yet.</p>
-      ) : (
-        <PresentationTable console={console} list={page} nowMs={toMillis(now())} />
-      )}
-      <Pager path={`${console.base}/identity/presentations`} isFirst={isFirst} nextCursor={nextCursor} />
-    </>,
-  )
+  sendList(context, console, {
+    title: 'Presentations',
+    area: 'identity',
+    path: '/identity/presentations',
+    intro: <Lists console={console} current="/presentations" />,
+    columns: presentationColumns(console, toMillis(now())),
+    empty: 'No presentation has been requested from a wallet yet.',
+    ...(await readBySeq(context, (before, limit) =>
+      listPresentations(db, console, { subjectId: null, before, limit }),
+    )),
+  })
 }
 
-/** What wallets were asked for, and what became of it. */
-export function PresentationTable(props: {
-  console: Console
-  list: Awaited<ReturnType<typeof listPresentations>>
-  nowMs: number
-}) {
-  return (
-    <Table label="Presentations" columns={['Purpose', 'State', 'Asked at']}>
-      {props.list.map((one) => (
-        <tr key={one.id}>
-          <td class="breakable">
-            <a href={`${props.console.base}/identity/presentations/${one.id}`}>{one.purpose}</a>
-          </td>
-          <td>{words(stateAt(one, props.nowMs))}</td>
-          <td>
-            <Exact at={microsOfDate(one.createdAt)} isNamed />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+/** Requests to wallets and their states. */
+export function presentationColumns(
+  console: Console,
+  nowMs: number,
+): Column<Awaited<ReturnType<typeof listPresentations>>[number]>[] {
+  const base = `${console.base}/identity/presentations`
+  return [
+    { title: 'Purpose', look: 'breakable', cell: ({ id, purpose }) => <a href={`${base}/${id}`}>{purpose}</a> },
+    { title: 'State', cell: (one) => words(stateAt(one, nowMs)) },
+    { title: 'Requested at', cell: ({ createdAt }) => <Exact at={microsOfDate(createdAt)} isNamed /> },
+  ]
 }
 
 async function open(context: Context, console: Console): Promise<Presentation> {
@@ -105,7 +89,6 @@ async function send(context: Context, console: Console, presentation: Presentati
     console,
     { title: 'Presentation', area: 'identity', ...(isOpen && { pollSeconds: POLL_SECONDS }) },
     <>
-      <Said context={context} />
       <h1>Presentation</h1>
       {isOpen && <PageLink context={context} presentation={presentation} />}
       <dl class="facts">
@@ -158,13 +141,17 @@ function PageLink({ context, presentation }: { context: Context; presentation: P
 
 function ValueTable({ values }: { values: Values }) {
   return (
-    <Table label="Values" columns={['Field', 'Value']}>
-      {values.map(({ name, value }) => (
-        <tr key={name}>
-          <td>{name}</td>
-          <td class="breakable">{typeof value === 'string' ? value : JSON.stringify(value)}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label="Values"
+      columns={[
+        { title: 'Field', cell: ({ name }) => name },
+        {
+          title: 'Value',
+          look: 'breakable',
+          cell: ({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)),
+        },
+      ]}
+      rows={values}
+    />
   )
 }

@@ -13,70 +13,45 @@ import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago, Exact, Fact } from '../../components/basics.tsx'
+import { type Column, MonoLink, Table } from '../../lists/list.tsx'
+import { readBySeq } from '../../lists/paging.ts'
 import type { Context } from '../../shell/context.ts'
-import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
-import { Said, Table } from '../evidence/parts.tsx'
+import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
-import { ConsentTable } from './consents.tsx'
-import { Lists, Pager, pageOf } from './parts.tsx'
-import { PassportTable } from './passports.tsx'
-import { PresentationTable } from './presentations.tsx'
-import { VerificationTable } from './verifications.tsx'
+import { consentColumns } from './consents.tsx'
+import { Lists } from './parts.tsx'
+import { passportColumns } from './passports.tsx'
+import { presentationColumns } from './presentations.tsx'
+import { verificationColumns } from './verifications.tsx'
 
 /** Rows of each kind that the page of a subject lists. */
 const SHOWN = 20
 
-/** Subjects by their references: what their organisation calls them is not shown here. */
+/** Subjects by their references: your own reference to a subject is not shown here. */
 export async function showSubjects(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
-  const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
-    listSubjects(db, console, before, limit),
-  )
   const base = `${console.base}/identity`
-  sendConsole(
-    context,
-    console,
-    { title: 'Identity', area: 'identity' },
-    <>
-      <div class="page-head">
-        <h1>Identity</h1>
-        {mayIn(console, 'edit') && (
-          <p class="row">
-            <a class="button primary" href={`${base}/ask`}>
-              Ask a wallet
-            </a>
-            <a class="button" href={`${base}/subjects/add`}>
-              Add a subject
-            </a>
-          </p>
-        )}
-      </div>
-      <Lists console={console} current="" />
-      {page.length === 0 ? (
-        <p class="empty">No subject yet.</p>
-      ) : (
-        <Table label="Subjects" columns={['Reference', 'Kind', 'State', 'Assurance', 'Since']}>
-          {page.map(({ id, ref, kind, state, assuranceLevel, createdAt }) => (
-            <tr key={id}>
-              <td>
-                <a class="mono" href={`${base}/subjects/${id}`}>
-                  {ref}
-                </a>
-              </td>
-              <td>{words(kind)}</td>
-              <td>{words(state)}</td>
-              <td>{words(assuranceLevel)}</td>
-              <td>
-                <Ago at={microsOfDate(createdAt)} now={now()} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <Pager path={base} isFirst={isFirst} nextCursor={nextCursor} />
-    </>,
-  )
+  sendList(context, console, {
+    title: 'Identity',
+    label: 'Subjects',
+    area: 'identity',
+    path: '/identity',
+    actions: [
+      ['/ask', 'Ask a wallet'],
+      ['/subjects/add', 'Add a subject'],
+    ],
+    intro: <Lists console={console} current="" />,
+    columns: [
+      { title: 'Reference', cell: ({ id, ref }) => <MonoLink href={`${base}/subjects/${id}`} text={ref} /> },
+      { title: 'Kind', cell: ({ kind }) => words(kind) },
+      { title: 'State', cell: ({ state }) => words(state) },
+      { title: 'Assurance', cell: ({ assuranceLevel }) => words(assuranceLevel) },
+      { title: 'Since', cell: ({ createdAt }) => <Ago at={microsOfDate(createdAt)} now={now()} /> },
+    ],
+    empty: 'No subject yet.',
+    ...(await readBySeq(context, (before, limit) => listSubjects(db, console, before, limit))),
+  })
 }
 
 /** A subject as it is anchored: states, factors, passports and consents, no name. */
@@ -114,7 +89,6 @@ export async function showSubject(context: Context): Promise<void> {
     console,
     { title: 'Subject', area: 'identity' },
     <>
-      <Said context={context} />
       <div class="page-head">
         <h1>Subject</h1>
         {mayIn(console, 'edit') && <Actions console={console} subject={subject} />}
@@ -133,11 +107,15 @@ export async function showSubject(context: Context): Promise<void> {
         )}
         {erasure !== undefined && <Fact title="Erased">values, reference and reasons are deleted</Fact>}
       </dl>
-      {verifications.length > 0 && <VerificationTable console={console} list={verifications.slice(0, SHOWN)} />}
-      {presentations.length > 0 && <PresentationTable console={console} list={presentations} nowMs={nowMs} />}
-      {passports.length > 0 && <PassportTable console={console} list={passports.slice(0, SHOWN)} nowMs={nowMs} />}
-      {consents.length > 0 && <ConsentTable console={console} list={consents.map((one) => consentView(one, nowMs))} />}
-      {transitions.length > 0 && <Transitions bodies={transitions.slice(0, SHOWN)} />}
+      <Table
+        label="Verifications"
+        columns={verificationColumns(console, { isOfMany: false })}
+        rows={verifications.slice(0, SHOWN)}
+      />
+      <Table label="Presentations" columns={presentationColumns(console, nowMs)} rows={presentations} />
+      <Table label="Passports" columns={passportColumns(console, nowMs)} rows={passports.slice(0, SHOWN)} />
+      <Table label="Consents" columns={consentColumns(console)} rows={consents.map((one) => consentView(one, nowMs))} />
+      <Table label="States" columns={TRANSITION_COLUMNS} rows={transitions.slice(0, SHOWN).map(transitionOf)} />
       <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
@@ -167,19 +145,12 @@ function Actions({ console, subject }: { console: Console; subject: Subject }) {
   )
 }
 
-function Transitions({ bodies }: { bodies: readonly string[] }) {
-  // Anchored by us.
-  const list = bodies.map((body) => JSON.parse(body) as Record<string, string>)
-  return (
-    <Table label="States" columns={['At', 'From', 'To', 'Reason']}>
-      {list.map(({ transitionId, timestamp, from, to, reasonCode }) => (
-        <tr key={transitionId}>
-          <td>{instantText(timestamp ?? '')}</td>
-          <td>{words(from ?? '')}</td>
-          <td>{words(to ?? '')}</td>
-          <td class="mono breakable">{reasonCode}</td>
-        </tr>
-      ))}
-    </Table>
-  )
-}
+// Anchored by us.
+const transitionOf = (body: string) => JSON.parse(body) as Record<string, string>
+
+const TRANSITION_COLUMNS: Column<Record<string, string>>[] = [
+  { title: 'At', cell: ({ timestamp = '' }) => instantText(timestamp) },
+  { title: 'From', cell: ({ from = '' }) => words(from) },
+  { title: 'To', cell: ({ to = '' }) => words(to) },
+  { title: 'Reason', look: 'mono breakable', cell: ({ reasonCode }) => reasonCode },
+]

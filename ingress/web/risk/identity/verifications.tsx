@@ -5,76 +5,66 @@ import { IDENTITY_VERIFICATIONS } from '#shared/risk/operations/identity-verific
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Exact, Fact } from '../../components/basics.tsx'
+import { type Column, MonoLink } from '../../lists/list.tsx'
+import { readBySeq } from '../../lists/paging.ts'
 import type { Context } from '../../shell/context.ts'
-import { type Console, loadConsole, sendConsole } from '../console.tsx'
-import { Pending, Table } from '../evidence/parts.tsx'
+import { type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
+import { Pending } from '../evidence/parts.tsx'
 import { Tier } from '../tiers.tsx'
-import { Lists, Pager, pageOf } from './parts.tsx'
+import { Lists } from './parts.tsx'
 
-/** Verifications of all subjects: by what, how well, of whom; no value. */
+/** Verifications of all subjects: method, tier and subject, without values. */
 export async function showVerifications(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
-  const { page, nextCursor, isFirst } = await pageOf(context, (before, limit) =>
-    listAllVerifications(context.deps.db, console, before, limit),
-  )
-  sendConsole(
-    context,
-    console,
-    { title: 'Verifications', area: 'identity' },
-    <>
-      <h1>Verifications</h1>
-      <Lists console={console} current="/verifications" />
-      {page.length === 0 ? (
-        <p class="empty">No subject was verified yet.</p>
-      ) : (
-        <VerificationTable console={console} list={page} />
-      )}
-      <Pager path={`${console.base}/identity/verifications`} isFirst={isFirst} nextCursor={nextCursor} />
-    </>,
-  )
+  sendList(context, console, {
+    title: 'Verifications',
+    area: 'identity',
+    path: '/identity/verifications',
+    intro: <Lists console={console} current="/verifications" />,
+    columns: verificationColumns(console, { isOfMany: true }),
+    empty: 'No subject has been verified yet.',
+    ...(await readBySeq(context, (before, limit) => listAllVerifications(context.deps.db, console, before, limit))),
+  })
 }
 
-type Row = Verification & { subjectId?: string; subjectRef?: string }
-
-/** Verifications with their tiers; of several subjects each with its own. */
-export function VerificationTable({ console, list }: { console: Console; list: readonly Row[] }) {
+/** Verifications with their tiers. @param isOfMany adds the subject of each */
+export function verificationColumns(
+  console: Console,
+  { isOfMany }: { isOfMany: boolean },
+): Column<Verification & { subjectId?: string; subjectRef?: string }>[] {
   const base = `${console.base}/identity`
-  const isOfMany = list.some(({ subjectRef }) => subjectRef !== undefined)
-  return (
-    <Table
-      label="Verifications"
-      columns={['Verification', ...(isOfMany ? ['Subject'] : []), 'Tier', 'By', 'At', 'Until']}
-    >
-      {list.map((one) => (
-        <tr key={one.id}>
-          <td>
-            <a href={`${base}/verifications/${one.id}`}>{one.key}</a>
-          </td>
-          {isOfMany && (
-            <td>
-              <a class="mono" href={`${base}/subjects/${one.subjectId}`}>
-                {one.subjectRef}
-              </a>
-            </td>
-          )}
-          <td>
-            <Tier tier={one.tier} /> {one.missingReason !== null && words(one.missingReason)}
-          </td>
-          <td>
-            {one.presentationId === null ? (
-              '—'
-            ) : (
-              <a href={`${base}/presentations/${one.presentationId}`}>its presentation</a>
-            )}
-          </td>
-          <td>
-            <Exact at={microsOfDate(one.observedAt)} isNamed />
-          </td>
-          <td>{one.revokedAt === null ? <Exact at={microsOfDate(one.expiresAt)} isNamed /> : 'counts no longer'}</td>
-        </tr>
-      ))}
-    </Table>
-  )
+  return [
+    { title: 'Verification', cell: ({ id, key }) => <a href={`${base}/verifications/${id}`}>{key}</a> },
+    ...(isOfMany
+      ? [
+          {
+            title: 'Subject',
+            cell: ({ subjectId = '', subjectRef = '' }) => (
+              <MonoLink href={`${base}/subjects/${subjectId}`} text={subjectRef} />
+            ),
+          },
+        ]
+      : []),
+    {
+      title: 'Tier',
+      cell: ({ tier, missingReason }) => (
+        <>
+          <Tier tier={tier} /> {missingReason !== null && words(missingReason)}
+        </>
+      ),
+    },
+    {
+      title: 'By',
+      cell: ({ presentationId }) =>
+        presentationId === null ? '—' : <a href={`${base}/presentations/${presentationId}`}>its presentation</a>,
+    },
+    { title: 'At', cell: ({ observedAt }) => <Exact at={microsOfDate(observedAt)} isNamed /> },
+    {
+      title: 'Until',
+      cell: ({ revokedAt, expiresAt }) =>
+        revokedAt === null ? <Exact at={microsOfDate(expiresAt)} isNamed /> : 'no longer valid',
+    },
+  ]
 }
 
 /** What came of a verification, once a worker has ended it. */

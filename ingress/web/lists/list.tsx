@@ -1,0 +1,223 @@
+import type { ComponentChildren } from 'preact'
+
+/** One column of a table. */
+export interface Column<Row> {
+  title: string
+  cell: (row: Row) => ComponentChildren
+  /** CSS class of its cells */
+  look?: string
+  /** aligned right, with its title */
+  isNumber?: boolean
+  /** the title is for screen readers only */
+  isTitleHidden?: boolean
+  /** repeats the title beside the value where the table is stacked on a narrow screen */
+  isLabelled?: boolean | ((row: Row) => boolean)
+  /** its cells are the headings of their rows */
+  isHeading?: boolean
+  /** shown when the pointer rests on the cell */
+  hint?: (row: Row) => string
+}
+
+interface TableProps<Row> {
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  /** CSS classes beside `plain-table` */
+  look?: string | undefined
+  /** element id of a row */
+  rowId?: (row: Row) => string
+}
+
+/** The bare table, for a card that holds other things too. */
+export function PlainTable<Row>({ columns, rows, look, rowId }: TableProps<Row>) {
+  return (
+    <table class={look ? `plain-table ${look}` : 'plain-table'}>
+      <thead>
+        <tr>
+          {columns.map(({ title, isNumber, isTitleHidden }) => (
+            <th key={title} scope="col" class={isNumber ? 'number' : undefined}>
+              {isTitleHidden ? <span class="hidden">{title}</span> : title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row} id={rowId?.(row)}>
+            {columns.map((column) => (
+              <Cell key={column.title} column={column} row={row} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const {
+    title,
+    cell,
+    isNumber,
+    look = isNumber ? 'number figure' : undefined,
+    isHeading,
+    isLabelled = false,
+    hint,
+  } = column
+  if (isHeading) {
+    return (
+      <th scope="row" class={look}>
+        {cell(row)}
+      </th>
+    )
+  }
+  const hasLabel = typeof isLabelled === 'function' ? isLabelled(row) : isLabelled
+  return (
+    <td class={look} title={hint?.(row)} data-label={hasLabel ? title : undefined}>
+      {cell(row)}
+    </td>
+  )
+}
+
+/** A table in its own card, which scrolls sideways where it is wider than the window; nothing without rows. */
+export function Table<Row>({
+  label,
+  frame = 'card table-card scroll',
+  look = 'wide-table',
+  ...table
+}: TableProps<Row> & { label: string; frame?: string }) {
+  if (table.rows.length === 0) return null
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section class={frame} tabIndex={0} aria-label={label}>
+      <PlainTable look={look} {...table} />
+    </section>
+  )
+}
+
+/** A link whose text is an identifier. */
+export function MonoLink({ href, text }: { href: string; text: string }) {
+  return (
+    <a class="mono" href={href}>
+      {text}
+    </a>
+  )
+}
+
+/** The values of the filters of a list; null and empty ones are left out of addresses. */
+export type Filters = Readonly<Record<string, string | null>>
+
+/** Returns the address of a list with its filters and, for another page of it, its cursor. */
+function listUrl(path: string, filters: Filters, cursor: Filters = {}): string {
+  const chosen = Object.entries({ ...filters, ...cursor }).flatMap(([name, value]) => (value ? [[name, value]] : []))
+  return chosen.length === 0 ? path : `${path}?${new URLSearchParams(chosen)}`
+}
+
+/** Which page of a list is shown. */
+export interface PageLinks {
+  isFirst: boolean
+  nextCursor: string | number | null
+  /** name of the cursor in the address */
+  cursorName?: string
+}
+
+/** Links to the newest page of a list and to the one after this, with the same filters. */
+export function Pager({ path, filters = {}, pages }: { path: string; filters?: Filters; pages: PageLinks }) {
+  const { isFirst, nextCursor, cursorName = 'cursor' } = pages
+  return (
+    <nav class="pager" aria-label="Pages">
+      {!isFirst && <a href={listUrl(path, filters)}>Newest</a>}
+      {nextCursor !== null && (
+        <a href={listUrl(path, filters, { [cursorName]: String(nextCursor) })} rel="next">
+          Older
+        </a>
+      )}
+    </nav>
+  )
+}
+
+/** Links that show all rows, or only those with one value of a filter. */
+export function FilterChips(props: {
+  label: string
+  path: string
+  name: string
+  values: readonly string[]
+  chosen: string | null
+}) {
+  const { label, path, name, values, chosen } = props
+  return (
+    <ul class="chips small" aria-label={label}>
+      {[null, ...values].map((value) => (
+        <li key={value}>
+          <a href={listUrl(path, { [name]: value })} aria-current={value === chosen ? 'true' : undefined}>
+            {value === null ? 'All' : value.toLowerCase()}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+export interface PageAction {
+  href: string
+  label: string
+  /** never the main action */
+  isSecondary?: boolean
+}
+
+/** The heading of a page with links to what can be done there; the first one is the main action. */
+export function PageHead({ title, actions = [] }: { title: ComponentChildren; actions?: readonly PageAction[] }) {
+  if (actions.length === 0) return <h1>{title}</h1>
+  return (
+    <div class="page-head">
+      <h1>{title}</h1>
+      <p class="row">
+        {actions.map(({ href, label, isSecondary = false }, index) => (
+          <a key={href} class={index === 0 && !isSecondary ? 'button primary' : 'button'} href={href}>
+            {label}
+          </a>
+        ))}
+      </p>
+    </div>
+  )
+}
+
+/** A page that lists one kind of thing: heading, actions, filters, rows or what to do without any, pager. */
+export interface List<Row> extends TableProps<Row> {
+  title: ComponentChildren
+  /** accessible name of the table */
+  label: string
+  actions?: readonly PageAction[] | undefined
+  /** between the heading and the rows: introduction, filters */
+  intro?: ComponentChildren
+  /** shown in place of the table when it has no rows; text becomes a paragraph */
+  empty: ComponentChildren
+  /** absent for a list that is one page */
+  pages?: PageLinks
+  /** address of the list */
+  path: string
+  filters?: Filters
+  /** put around the table when it has rows */
+  wrap?: (table: ComponentChildren) => ComponentChildren
+  /** below everything else */
+  foot?: ComponentChildren
+}
+
+export function ListPage<Row>(props: List<Row>) {
+  const { title, actions, intro, empty, pages, path, filters = {}, wrap, foot, ...table } = props
+  const shown = <Table {...table} />
+  return (
+    <>
+      <PageHead title={title} {...(actions && { actions })} />
+      {intro}
+      {table.rows.length > 0 ? (
+        (wrap?.(shown) ?? shown)
+      ) : typeof empty === 'string' ? (
+        <p class="empty">{empty}</p>
+      ) : (
+        empty
+      )}
+      {pages && <Pager path={path} filters={filters} pages={pages} />}
+      {foot}
+    </>
+  )
+}
