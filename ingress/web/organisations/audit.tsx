@@ -2,6 +2,8 @@ import { type ListedAudit, listAudit } from '#shared/tenancy/accounts/audit-stor
 import { microsOfDate } from '#shared/time.ts'
 import { Exact } from '../components/basics.tsx'
 import { SelectField, TextField } from '../components/form.tsx'
+import { type Column, ListPage } from '../lists/list.tsx'
+import { readById } from '../lists/paging.ts'
 import type { Context, Pages } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { requireOrganisation } from '../shell/workspace.ts'
@@ -9,69 +11,55 @@ import { type AuditPart, auditLabels, auditParts, isAuditPart, nounsOf } from '.
 
 const PAGE_SIZE = 100
 
-/** What of the log is asked for. */
+/** The filter of the page. */
 interface Requested {
   part: AuditPart | null
   text: string
-  /** id that entries are older than */
-  before: number | null
 }
 
 /** Who did what in an organisation, newest first. */
 export function auditPages(pages: Pages): void {
   pages.get('/organisations/:organisation/audit', async (context) => {
     const opened = await requireOrganisation(context, 'manage')
-    const { organisation } = opened
+    const { organisationId, organisationUuid, organisationName } = opened.organisation
     const requested = readFilter(context)
-    const filter = { nouns: requested.part === null ? null : nounsOf(requested.part), text: requested.text }
-    const entries = await listAudit(context.deps.db, organisation.organisationId, {
-      ...filter,
-      beforeId: requested.before,
-      limit: PAGE_SIZE,
-    })
-    const project = opened.projects.find(({ organisationId }) => organisationId === organisation.organisationId)
-    const path = `/organisations/${organisation.organisationUuid}/audit`
+    const { part, text } = requested
+    const nouns = part === null ? null : nounsOf(part)
+    const entries = await readById(
+      context,
+      PAGE_SIZE,
+      (beforeId, limit) => listAudit(context.deps.db, organisationId, { nouns, text, beforeId, limit }),
+      ({ id }) => id,
+    )
+    const project = opened.projects.find((one) => one.organisationId === organisationId)
+    const path = `/organisations/${organisationUuid}/audit`
     sendPage(
       context,
       { title: 'Audit log', workspace: opened, ...(project && { project }), area: 'audit' },
-      <>
-        <h1>Audit log of {organisation.organisationName}</h1>
-        <Filters path={path} requested={requested} />
-        {entries.length === 0 && <p class="empty">{isFiltered(requested) ? 'No entry fits.' : 'No entries yet.'}</p>}
-        {entries.length > 0 && <Entries entries={entries} />}
-        <nav class="pager" aria-label="Pages">
-          {requested.before !== null && <a href={addressOf(path, requested, null)}>Newest</a>}
-          {entries.length === PAGE_SIZE && (
-            <a href={addressOf(path, requested, entries.at(-1)?.id ?? null)} rel="next">
-              Older
-            </a>
-          )}
-        </nav>
-      </>,
+      <ListPage
+        title={`Audit log of ${organisationName}`}
+        label="Entries"
+        path={path}
+        filters={{ part, q: text }}
+        intro={<Filters path={path} requested={requested} />}
+        look="stacked"
+        columns={ENTRY_COLUMNS}
+        empty={isFiltered(requested) ? 'No entry matches.' : 'No entries yet.'}
+        {...entries}
+      />,
     )
   })
 }
 
 function readFilter({ query }: Context): Requested {
   const part = query.get('part') ?? ''
-  const before = Number(query.get('before') ?? Number.NaN)
   return {
     part: isAuditPart(part) ? part : null,
     text: (query.get('q') ?? '').toWellFormed().replaceAll('\0', '').trim().slice(0, 100),
-    before: Number.isSafeInteger(before) ? before : null,
   }
 }
 
 const isFiltered = ({ part, text }: Requested) => part !== null || text !== ''
-
-function addressOf(path: string, { part, text }: Requested, before: number | null): string {
-  const query = new URLSearchParams({
-    ...(part !== null && { part }),
-    ...(text !== '' && { q: text }),
-    ...(before !== null && { before: String(before) }),
-  })
-  return query.size === 0 ? path : `${path}?${query}`
-}
 
 function Filters({ path, requested }: { path: string; requested: Requested }) {
   return (
@@ -89,38 +77,17 @@ function Filters({ path, requested }: { path: string; requested: Requested }) {
   )
 }
 
-function Entries({ entries }: { entries: readonly ListedAudit[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="card table-card scroll" tabIndex={0} aria-label="Entries">
-      <table class="plain-table stacked">
-        <thead>
-          <tr>
-            <th scope="col">When (UTC)</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">To what</th>
-            <th scope="col">From</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td>
-                <Exact at={microsOfDate(entry.at)} />
-              </td>
-              <td class="breakable">{entry.actor}</td>
-              <td>
-                <span class={entry.action === 'request.denied' ? 'pill bad' : undefined} title={entry.action}>
-                  {auditLabels(entry.action)}
-                </span>
-              </td>
-              <td class="breakable">{entry.target}</td>
-              <td>{entry.address}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
+const ENTRY_COLUMNS: Column<ListedAudit>[] = [
+  { title: 'When (UTC)', cell: ({ at }) => <Exact at={microsOfDate(at)} /> },
+  { title: 'Who', look: 'breakable', cell: ({ actor }) => actor },
+  {
+    title: 'Action',
+    cell: ({ action }) => (
+      <span class={action === 'request.denied' ? 'pill bad' : undefined} title={action}>
+        {auditLabels(action)}
+      </span>
+    ),
+  },
+  { title: 'Object', look: 'breakable', isLabelled: ({ target }) => target !== '', cell: ({ target }) => target },
+  { title: 'Address', isLabelled: ({ address }) => address !== '', cell: ({ address }) => address },
+]

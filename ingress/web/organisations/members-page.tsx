@@ -3,6 +3,7 @@ import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
 import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { type Column, Table } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import type { InvitationState, MembersView, Person } from './members-view.ts'
 
@@ -17,7 +18,7 @@ export function MembersPage({ context, view, state }: Props & { state: Invitatio
       <h1>People of {view.name}</h1>
       <div class="settings">
         {state.link !== undefined && <NewInvitation link={state.link} state={state} />}
-        <People context={context} view={view} />
+        <Table label="People" look="" columns={personColumns({ context, view })} rows={view.people} />
         {view.mayManage && <Invite context={context} view={view} state={state} />}
         {view.invitations.length > 0 && <OpenInvitations context={context} view={view} />}
       </div>
@@ -39,81 +40,63 @@ function NewInvitation({ link, state }: { link: string; state: InvitationState }
   )
 }
 
-function People({ context, view }: Props) {
-  return (
-    <section class="card table-card">
-      <table class="plain-table">
-        <caption class="hidden">People</caption>
-        <thead>
-          <tr>
-            <th scope="col">Person</th>
-            <th scope="col">Role</th>
-            <th scope="col">
-              <span class="hidden">Remove</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.people.map((member) => (
-            <PersonRow key={member.userUuid} context={context} view={view} member={member} />
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
-
-function PersonRow({ context, view, member }: Props & { member: Person }) {
-  return (
-    <tr>
-      <td class="breakable">
-        {member.name || member.email} {member.isSelf && <span class="pill">you</span>}
-        {member.name && <small>{member.email}</small>}
-      </td>
-      {member.isChangeable ? (
+function personColumns({ context, view }: Props): Column<Person>[] {
+  return [
+    {
+      title: 'Person',
+      look: 'breakable',
+      cell: ({ name, email, isSelf }) => (
         <>
-          <td>
-            <Form context={context} action={`${view.base}/members/${member.userUuid}/role`} class="inline">
-              <label class="hidden" for={`role-${member.userUuid}`}>
-                Role of {member.email}
-              </label>
-              <select id={`role-${member.userUuid}`} name="role">
-                {view.offered.map((role) => (
-                  <option key={role} value={role} selected={role === member.role}>
-                    {role}
-                  </option>
-                ))}
-              </select>
-              <button type="submit">Change</button>
-            </Form>
-          </td>
-          <td>
-            <Form
-              context={context}
-              action={`${view.base}/members/${member.userUuid}/remove`}
-              confirm={`Remove ${member.email} from ${view.name}? They lose access at once.`}
-              yes="Remove"
-            >
-              <button type="submit" class="danger" aria-label={`Remove ${member.email}`}>
-                Remove
-              </button>
-            </Form>
-          </td>
+          {name || email} {isSelf && <span class="pill">you</span>}
+          {name && <small>{email}</small>}
         </>
-      ) : (
-        <>
-          <td>{member.role}</td>
-          <td />
-        </>
-      )}
-    </tr>
-  )
+      ),
+    },
+    {
+      title: 'Role',
+      cell: ({ userUuid, email, role, isChangeable }) =>
+        isChangeable ? (
+          <Form context={context} action={`${view.base}/members/${userUuid}/role`} class="inline">
+            <label class="hidden" for={`role-${userUuid}`}>
+              Role of {email}
+            </label>
+            <select id={`role-${userUuid}`} name="role">
+              {view.offered.map((one) => (
+                <option key={one} value={one} selected={one === role}>
+                  {one}
+                </option>
+              ))}
+            </select>
+            <button type="submit">Change</button>
+          </Form>
+        ) : (
+          role
+        ),
+    },
+    {
+      title: 'Remove',
+      isTitleHidden: true,
+      cell: ({ userUuid, email, isChangeable }) =>
+        isChangeable && (
+          <Form
+            context={context}
+            action={`${view.base}/members/${userUuid}/remove`}
+            confirm={`Remove ${email} from ${view.name}? They lose access at once.`}
+            yes="Remove"
+          >
+            <button type="submit" class="danger" aria-label={`Remove ${email}`}>
+              Remove
+            </button>
+          </Form>
+        ),
+    },
+  ]
 }
 
 function Invite({ context, view, state }: Props & { state: InvitationState }) {
   return (
     <section class="card" aria-labelledby="invite">
-      <h2 id="invite">Invite somebody</h2>
+      <h2 id="invite">Invite a person</h2>
       <Problem text={state.problem} />
       <Form context={context} action={`${view.base}/invitations`} class="inline-fields">
         <TextField label="E-mail address" name="email" type="email" value={state.email} required />

@@ -81,7 +81,7 @@ test('the pages of a project list gaps, and notices about gaps can be turned off
   t.regex((await owner.get(`${base}/checks`)).text, banner)
   const page = await owner.get(`${base}/gaps`)
   t.is(page.status, 200)
-  t.regex(page.text, /Pings by HTTP could not be taken \(process lost\)/)
+  t.regex(page.text, /Pings by HTTP could not be received \(process lost\)/)
   const uuid = await addCheck(owner, team, { name: 'nightly' })
   const log = async (query = '') => (await owner.get(`/checks/${uuid}${query}`)).text
   t.notRegex(await log(), /We could not take signals for/, 'it was made afterwards')

@@ -7,6 +7,7 @@ import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { type Micros, toDate } from '#shared/time.ts'
 import { CodeBlock, Copyable } from '../../components/form.tsx'
 import { KindIcon } from '../../components/icons.tsx'
+import { PlainTable } from '../../lists/list.tsx'
 import { dayName, everyText, humanDuration, inZone } from '../../shell/format.ts'
 import { labelOfKind } from '../integrations/labels.ts'
 import { percentUp } from './scale.ts'
@@ -72,37 +73,41 @@ export function DowntimeTable(props: {
   return (
     <section class="card" data-region="downtime" aria-labelledby="downtime">
       <h2 id="downtime">Last three months</h2>
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th scope="col">Month</th>
-            <th scope="col">Up</th>
-            <th scope="col">Downtime</th>
-          </tr>
-        </thead>
-        <tbody>
-          {months.map((month) => {
-            const from = since === null || since >= month.until ? null : Math.max(since, month.from)
-            return (
-              <tr key={month.from}>
-                <th scope="row">
-                  {monthName.format(toDate(month.from))}
-                  {from !== null && from > month.from && <small>since {dayName.format(toDate(from))}</small>}
-                </th>
-                <td>{from === null ? '–' : percentUp(month, from, excluded)}</td>
-                <td>
-                  {from === null ? '–' : month.count === 0 ? 'none' : humanDuration(month.seconds)}
-                  {month.count > 0 && (
-                    <small>
-                      {month.count} {month.count === 1 ? 'outage' : 'outages'}
-                    </small>
-                  )}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+      <PlainTable
+        columns={[
+          {
+            title: 'Month',
+            isHeading: true,
+            cell: ({ month, from }) => (
+              <>
+                {monthName.format(toDate(month.from))}
+                {from !== null && from > month.from && <small>since {dayName.format(toDate(from))}</small>}
+              </>
+            ),
+          },
+          {
+            title: 'Up',
+            cell: ({ month, from }) => (from === null ? '–' : percentUp(month, from, excluded)),
+          },
+          {
+            title: 'Downtime',
+            cell: ({ month, from }) => (
+              <>
+                {from === null ? '–' : month.count === 0 ? 'none' : humanDuration(month.seconds)}
+                {month.count > 0 && (
+                  <small>
+                    {month.count} {month.count === 1 ? 'outage' : 'outages'}
+                  </small>
+                )}
+              </>
+            ),
+          },
+        ]}
+        rows={months.map((month) => ({
+          month,
+          from: since === null || since >= month.until ? null : Math.max(since, month.from),
+        }))}
+      />
     </section>
   )
 }
@@ -119,30 +124,28 @@ export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
       )}
       {check.kind === 'cron' && <p>{scheduleText(check.schedule)}.</p>}
       <p>{expectation(check)}</p>
-      {next.length > 0 && (
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Next in {check.tz}</th>
-              {check.tz !== 'UTC' && <th scope="col">UTC</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {next.map((at) => (
-              <tr key={at}>
-                <td>{inZone(at, check.tz) ?? inZone(at, 'UTC')}</td>
-                {check.tz !== 'UTC' && <td>{inZone(at, 'UTC')}</td>}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <NextTimes times={next} tz={check.tz} />
       {check.kind !== 'simple' && next.length === 0 && <p class="muted">The schedule has no further time.</p>}
     </section>
   )
 }
 
-/** What is expected, in words. */
+/** The next times of a schedule, in its time zone and in UTC; nothing when it has none. */
+export function NextTimes({ times, tz }: { times: readonly Micros[]; tz: string }) {
+  if (times.length === 0) return null
+  const zones = [...new Set([tz, 'UTC'])]
+  return (
+    <PlainTable
+      columns={zones.map((zone, index) => ({
+        title: index === 0 ? `Next in ${zone}` : zone,
+        cell: (at: Micros) => inZone(at, zone) ?? inZone(at, 'UTC'),
+      }))}
+      rows={times}
+    />
+  )
+}
+
+/** Returns the expectation as a sentence. */
 function expectation(check: Check): string {
   const grace = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down.`
   return check.kind === 'simple'

@@ -1,12 +1,13 @@
 import { type Micros, toSeconds } from '#shared/time.ts'
 import { Exact } from '../../components/basics.tsx'
 import type { Pages } from '../../shell/context.ts'
-import { humanDuration, inZone, isDurationUnit, UNIT_SECONDS } from '../../shell/format.ts'
+import { humanDuration, isDurationUnit, UNIT_SECONDS } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { signedIn } from '../../shell/workspace.ts'
+import { NextTimes } from './facts.tsx'
 import { previewSchedule, type ScheduleInput } from './schedule-text.ts'
 
-/** What a schedule means, asked for while it is typed. Nothing is stored, and nothing of a project is read. */
+/** Explains a schedule while it is typed. It stores nothing and reads nothing of a project. */
 export function previewPages(pages: Pages): void {
   pages.get('/schedule-preview', async (context) => {
     await signedIn(context)
@@ -36,24 +37,7 @@ export function SchedulePreview({ values, now }: { values: Readonly<Record<strin
               ).
             </p>
           )}
-          {preview.next.length > 0 && (
-            <table class="plain-table">
-              <thead>
-                <tr>
-                  <th scope="col">Next in {preview.tz}</th>
-                  {preview.tz !== 'UTC' && <th scope="col">UTC</th>}
-                </tr>
-              </thead>
-              <tbody>
-                {preview.next.map((at) => (
-                  <tr key={at}>
-                    <td>{inZone(at, preview.tz)}</td>
-                    {preview.tz !== 'UTC' && <td>{inZone(at, 'UTC')}</td>}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )}
+          <NextTimes times={preview.next} tz={preview.tz} />
         </>
       )}
     </section>

@@ -14,9 +14,10 @@ import {
 } from '#shared/monitoring/operations/incidents.ts'
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { may, type Right } from '#shared/tenancy/accounts/roles.ts'
-import { toSeconds } from '#shared/time.ts'
+import { type Micros, toSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago } from '../../components/basics.tsx'
+import { type Column, ListPage, type PageAction } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
@@ -122,62 +123,51 @@ async function showList(context: Context): Promise<void> {
   const open = await listIncidents(db, project.id, { ...any, state: 'open' }, LISTED)
   const resolved = await listIncidents(db, project.id, { ...any, state: 'resolved' }, LISTED)
   const [statusPage, comingOf] = await Promise.all([findStatusPage(db, project.id), loadComing(db, project.id)])
-  const incidents = [...open, ...resolved]
+  const base = `/projects/${project.uuid}`
+  const noted: PageAction[] = [{ href: `${base}/status-notes`, label: 'Notes on the status page', isSecondary: true }]
   sendPage(
     context,
     { title: `Incidents · ${project.name}`, workspace, project, area: 'incidents' },
-    <>
-      <div class="page-head">
-        <h1>Incidents</h1>
-        {statusPage && may(project.role, 'edit') && (
-          <a class="button" href={`/projects/${project.uuid}/status-notes`}>
-            Notes on the status page
-          </a>
-        )}
-      </div>
-      {incidents.length === 0 ? (
-        <p class="empty">No check of this project went down yet.</p>
-      ) : (
-        <section class="card table-card">
-          <table class="plain-table stacked">
-            <caption class="hidden">Incidents of {project.name}, open ones first</caption>
-            <thead>
-              <tr>
-                <th scope="col">Check</th>
-                <th scope="col">Since</th>
-                <th scope="col">State</th>
-                <th scope="col">Next message</th>
-              </tr>
-            </thead>
-            <tbody>
-              {incidents.map((incident) => (
-                <tr key={incident.id}>
-                  <td>
-                    <a href={`/incidents/${incident.id}`}>{incident.name || 'A check without a name'}</a>
-                  </td>
-                  <td data-label="Since">
-                    <Ago at={incident.downAt} now={now} />
-                  </td>
-                  <td data-label="State">
-                    {stateText(incident)}
-                    {incident.resolvedAt !== null && (
-                      <span class="muted">
-                        {' · lasted '}
-                        {humanDuration(toSeconds(Math.max(0, incident.resolvedAt - incident.downAt)))}
-                      </span>
-                    )}
-                  </td>
-                  <td data-label={incident.state === 'resolved' ? undefined : 'Next message'}>
-                    {incident.state !== 'resolved' && (
-                      <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
-    </>,
+    <ListPage
+      title="Incidents"
+      label={`Incidents of ${project.name}, open ones first`}
+      path={`${base}/incidents`}
+      actions={statusPage && may(project.role, 'edit') ? noted : []}
+      look="stacked"
+      columns={incidentColumns(comingOf, now)}
+      rows={[...open, ...resolved]}
+      empty="No check of this project has gone down yet."
+    />,
   )
+}
+
+function incidentColumns(comingOf: Awaited<ReturnType<typeof loadComing>>, now: Micros): Column<ShownIncident>[] {
+  return [
+    {
+      title: 'Check',
+      cell: ({ id, name }) => <a href={`/incidents/${id}`}>{name || 'A check without a name'}</a>,
+    },
+    { title: 'Since', isLabelled: true, cell: ({ downAt }) => <Ago at={downAt} now={now} /> },
+    {
+      title: 'State',
+      isLabelled: true,
+      cell: (incident) => (
+        <>
+          {stateText(incident)}
+          {incident.resolvedAt !== null && (
+            <span class="muted">
+              {' · lasted '}
+              {humanDuration(toSeconds(Math.max(0, incident.resolvedAt - incident.downAt)))}
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      title: 'Next message',
+      isLabelled: ({ state }) => state !== 'resolved',
+      cell: (incident) =>
+        incident.state !== 'resolved' && <NextMessage incident={incident} {...comingOf(incident, null)} now={now} />,
+    },
+  ]
 }

@@ -5,6 +5,7 @@ import { Ago } from '../../components/basics.tsx'
 import { Form } from '../../components/form.tsx'
 import { KindIcon } from '../../components/icons.tsx'
 import { MESSAGES_IN_BAR, MessageBar } from '../../components/notice.tsx'
+import { type Column, ListPage } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { whyNot } from './catalogue.ts'
 import { type IntegrationListView, type ListedIntegration, usageText } from './integrations-view.ts'
@@ -16,88 +17,59 @@ interface Props {
 }
 
 export function IntegrationListPage({ context, view }: Props) {
+  const add = `${view.base}/new`
   return (
-    <>
-      <div class="page-head">
-        <h1>Integrations</h1>
-        {view.mayEdit && (
-          <a class="button primary" href={`${view.base}/new`}>
-            Add integration
-          </a>
-        )}
-      </div>
-      {view.channels.length === 0 ? <NoIntegrations view={view} /> : <Integrations context={context} view={view} />}
-    </>
+    <ListPage
+      title="Integrations"
+      label={`Integrations of ${view.projectName}`}
+      path={view.base}
+      actions={view.mayEdit ? [{ href: add, label: 'Add integration' }] : []}
+      look="integrations stacked"
+      columns={integrationColumns(context, view)}
+      rows={view.channels}
+      rowId={({ uuid }) => `integration-${uuid}`}
+      wrap={(table) => <div data-region="integrations">{table}</div>}
+      empty={
+        <section class="card empty-card">
+          <h2>No integrations yet</h2>
+          <p>An integration notifies people or other systems when a check goes down and when it recovers.</p>
+          {view.mayEdit && (
+            <a class="button primary" href={add}>
+              Choose a type
+            </a>
+          )}
+        </section>
+      }
+    />
   )
 }
 
-function NoIntegrations({ view }: { view: IntegrationListView }) {
-  return (
-    <section class="card empty-card">
-      <h2>No integrations yet</h2>
-      <p>An integration tells people or other systems when a check goes down and when it comes back.</p>
-      {view.mayEdit && (
-        <a class="button primary" href={`${view.base}/new`}>
-          Choose a kind
-        </a>
-      )}
-    </section>
-  )
-}
-
-function Integrations({ context, view }: Props) {
-  return (
-    <section class="card table-card" data-region="integrations">
-      <table class="plain-table integrations stacked">
-        <caption class="hidden">Integrations of {view.projectName}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Integration</th>
-            <th scope="col">Used by</th>
-            <th scope="col">Last {MESSAGES_IN_BAR}</th>
-            <th scope="col">Last message</th>
-            {view.mayEdit && (
-              <th scope="col">
-                <span class="hidden">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {view.channels.map((channel) => (
-            <tr key={channel.uuid} id={`integration-${channel.uuid}`}>
-              <td>
-                <span class="named">
-                  <KindIcon kind={channel.kind} />
-                  <span>
-                    <a href={`/integrations/${channel.uuid}`}>{nameOf(channel)}</a>
-                    <small>{labelOfKind(channel.kind)}</small>
-                  </span>
-                </span>
-              </td>
-              <td>{usageText(channel)}</td>
-              <td>
-                <MessageBar states={channel.states} />
-              </td>
-              <td>
-                <LastResult channel={channel} now={view.now} />
-              </td>
-              {view.mayEdit && (
-                <td>
-                  <Actions context={context} channel={channel} base={view.base} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
+function integrationColumns(context: Context, view: IntegrationListView): Column<ListedIntegration>[] {
+  const columns: Column<ListedIntegration>[] = [
+    {
+      title: 'Integration',
+      cell: (channel) => (
+        <span class="named">
+          <KindIcon kind={channel.kind} />
+          <span>
+            <a href={`/integrations/${channel.uuid}`}>{nameOf(channel)}</a>
+            <small>{labelOfKind(channel.kind)}</small>
+          </span>
+        </span>
+      ),
+    },
+    { title: 'Used by', cell: usageText },
+    { title: `Last ${MESSAGES_IN_BAR}`, cell: ({ states }) => <MessageBar states={states} /> },
+    { title: 'Last message', cell: (channel) => <LastResult channel={channel} now={view.now} /> },
+  ]
+  if (!view.mayEdit) return columns
+  const cell = (channel: ListedIntegration) => <Actions context={context} channel={channel} base={view.base} />
+  return [...columns, { title: 'Actions', isTitleHidden: true, cell }]
 }
 
 const nameOf = ({ name, kind }: ListedIntegration) => name || labelOfKind(kind)
 
-/** Trying it and switching it, from where one sees all of them. What cannot send now is not tried. */
+/** Test and switch buttons. An integration that cannot send now has no test button. */
 function Actions(props: { context: Context; channel: ListedIntegration; base: string }) {
   const { context, channel, base } = props
   const path = `/integrations/${channel.uuid}`
@@ -127,7 +99,7 @@ function Actions(props: { context: Context; channel: ListedIntegration; base: st
   )
 }
 
-/** How an integration is: what came of its last message, and whether and why it is switched off. */
+/** Result of the last message, or why the integration is off. */
 function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros }) {
   const at = channel.lastNotifyAt === null ? null : microsOfDate(channel.lastNotifyAt)
   return (
@@ -149,7 +121,7 @@ function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros 
           {channel.lastError}
           {channel.lastSentAt !== null && (
             <>
-              {' · the last one sent '}
+              {' · last success '}
               <Ago at={microsOfDate(channel.lastSentAt)} now={now} />
             </>
           )}

@@ -2,9 +2,10 @@ import { NotFoundError } from '#shared/errors.ts'
 import { createKey, revokeKey } from '#shared/monitoring/operations/keys.ts'
 import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.ts'
 import type { ListedKey } from '#shared/monitoring/projects/store.ts'
-import { microsOfDate } from '#shared/time.ts'
+import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Ago } from '../../components/basics.tsx'
 import { Copyable, Form, SelectField, TextField } from '../../components/form.tsx'
+import { type Column, PlainTable } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
@@ -37,14 +38,16 @@ async function create(context: FormContext): Promise<void> {
   redirect(context, `${path}#keys`)
 }
 
-/** The keys of a project, which nobody can read any more, and the new one, this once. */
-export function KeyTable(props: {
+interface KeyTableProps {
   context: Context
   base: string
   keys: readonly ListedKey[]
   newKey: { kind: KeyKind; key: string } | undefined
   open: (sealed: string) => string
-}) {
+}
+
+/** The keys of a project by their prefixes, and a new one in full, once. */
+export function KeyTable(props: KeyTableProps) {
   const { context, base, keys, newKey } = props
   const now = context.deps.now()
   return (
@@ -63,56 +66,7 @@ export function KeyTable(props: {
       {keys.length === 0 ? (
         <p class="muted">None yet. Programs need one to use the management API, and to ping by slug.</p>
       ) : (
-        <table class="plain-table stacked">
-          <thead>
-            <tr>
-              <th scope="col">What for</th>
-              <th scope="col">Key</th>
-              <th scope="col">Made</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span class="hidden">Revoke</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map((key) => (
-              <tr key={key.id}>
-                <td>
-                  {key.name || keyKindNames[key.kind]}
-                  {key.name !== '' && <small>{keyKindNames[key.kind]}</small>}
-                </td>
-                <td class="breakable">
-                  {key.sealed !== null ? <code>{props.open(key.sealed)}</code> : <code>{key.prefix}…</code>}
-                </td>
-                <td>
-                  <span class="when-stacked">made</span> <Ago at={microsOfDate(key.createdAt)} now={now} />
-                  {key.createdBy !== '' && <small class="breakable">by {key.createdBy}</small>}
-                </td>
-                <td>
-                  <span class="when-stacked">used</span>{' '}
-                  {key.lastUsedAt === null ? (
-                    <span class="muted">never</span>
-                  ) : (
-                    <Ago at={microsOfDate(key.lastUsedAt)} now={now} />
-                  )}
-                </td>
-                <td>
-                  <Form
-                    context={context}
-                    action={`${base}/keys/${key.id}/revoke`}
-                    confirm={`Revoke the ${keyKindNames[key.kind].toLowerCase()} key ${key.name || `${key.prefix}…`}? What uses it stops working within seconds.`}
-                    yes="Revoke"
-                  >
-                    <button type="submit" class="quiet" aria-label={`Revoke key ${key.prefix}`}>
-                      Revoke
-                    </button>
-                  </Form>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable look="stacked" columns={keyColumns(props, now)} rows={keys} />
       )}
       <Form context={context} action={`${base}/keys`} class="inline-fields foot">
         <TextField label="What the new key is for" name="key_name" maxLength={100} placeholder="CI" />
@@ -126,4 +80,57 @@ export function KeyTable(props: {
       </Form>
     </section>
   )
+}
+
+function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column<ListedKey>[] {
+  return [
+    {
+      title: 'Purpose',
+      cell: ({ name, kind }) => (
+        <>
+          {name || keyKindNames[kind]}
+          {name !== '' && <small>{keyKindNames[kind]}</small>}
+        </>
+      ),
+    },
+    {
+      title: 'Key',
+      look: 'breakable',
+      cell: ({ sealed, prefix }) => <code>{sealed === null ? `${prefix}…` : open(sealed)}</code>,
+    },
+    {
+      title: 'Created',
+      cell: ({ createdAt, createdBy }) => (
+        <>
+          <span class="when-stacked">created</span> <Ago at={microsOfDate(createdAt)} now={now} />
+          {createdBy !== '' && <small class="breakable">by {createdBy}</small>}
+        </>
+      ),
+    },
+    {
+      title: 'Last used',
+      cell: ({ lastUsedAt }) => (
+        <>
+          <span class="when-stacked">used</span>{' '}
+          {lastUsedAt === null ? <span class="muted">never</span> : <Ago at={microsOfDate(lastUsedAt)} now={now} />}
+        </>
+      ),
+    },
+    {
+      title: 'Revoke',
+      isTitleHidden: true,
+      cell: ({ id, kind, name, prefix }) => (
+        <Form
+          context={context}
+          action={`${base}/keys/${id}/revoke`}
+          confirm={`Revoke the ${keyKindNames[kind].toLowerCase()} key ${name || `${prefix}…`}? Clients that use it stop working within seconds.`}
+          yes="Revoke"
+        >
+          <button type="submit" class="quiet" aria-label={`Revoke key ${prefix}`}>
+            Revoke
+          </button>
+        </Form>
+      ),
+    },
+  ]
 }
