@@ -85,7 +85,7 @@ export function TextField(
     value?: string | undefined
     type?: 'text' | 'email' | 'password' | 'number' | 'datetime-local'
     autocomplete?: string
-    required?: boolean
+    required?: boolean | undefined
     maxLength?: number
     placeholder?: string
     list?: string
@@ -139,7 +139,14 @@ export function NewPasswordField({ label, hint = '' }: { label: string; hint?: s
   )
 }
 
-export function TextArea(props: FieldProps & { value?: string; rows?: number; isMono?: boolean; required?: boolean }) {
+export function TextArea(
+  props: FieldProps & {
+    value?: string
+    rows?: number | undefined
+    isMono?: boolean | undefined
+    required?: boolean | undefined
+  },
+) {
   return (
     <Around field={props}>
       <textarea
@@ -158,7 +165,7 @@ export function TextArea(props: FieldProps & { value?: string; rows?: number; is
 }
 
 export function SelectField(
-  props: FieldProps & { value: string; options: readonly { value: string; label: string }[] },
+  props: FieldProps & { value: string; options: readonly { value: string; label: ComponentChildren }[] },
 ) {
   return (
     <Around field={props}>
@@ -176,7 +183,7 @@ export function SelectField(
 /** A span of time: a number and, in the field `<name>_unit`, what it counts. */
 export function DurationField(
   props: FieldProps & {
-    values: Readonly<Record<string, string>>
+    values: Readonly<Record<string, string | readonly string[] | undefined>>
     /** what is chosen most, to be set by one press */
     presets?: readonly (readonly [count: number, unit: DurationUnit])[]
   },
@@ -185,11 +192,11 @@ export function DurationField(
   const unitName = `${name}_unit`
   return (
     <div class="duration">
-      <TextField label={label} name={name} value={values[name]} error={props.error} hint={props.hint} />
+      <TextField label={label} name={name} value={textOf(values[name])} error={props.error} hint={props.hint} />
       <SelectField
         label={`Unit of the ${label.toLowerCase()}`}
         name={unitName}
-        value={values[unitName] ?? 'minutes'}
+        value={textOf(values[unitName]) ?? 'minutes'}
         options={UNITS.map((unit) => ({ value: unit, label: unit }))}
       />
       {props.presets && (
@@ -205,6 +212,10 @@ export function DurationField(
       )}
     </div>
   )
+}
+
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'object' ? value[0] : value
 }
 
 const UNITS = ['seconds', 'minutes', 'hours', 'days'] as const satisfies readonly DurationUnit[]
@@ -225,7 +236,7 @@ export function CheckBox(props: {
   label: ComponentChildren
   value?: string
   isChecked: boolean
-  hint?: string
+  hint?: ComponentChildren
 }) {
   const id = props.value === undefined ? props.name : `${props.name}-${props.value}`
   return (

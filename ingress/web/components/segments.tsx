@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import { describedBy, type FieldProps } from './form.tsx'
 
 interface Choice {
   name: string
   value: string
-  options: readonly { value: string; label: string }[]
+  options: readonly { value: string; label: ComponentChildren }[]
 }
 
 /** A few ways of which one is taken, side by side; each has the id `<name>-<value>`. */

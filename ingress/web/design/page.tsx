@@ -116,7 +116,7 @@ function Components({ theme, now }: { theme: string; now: number }) {
       </Part>
       <Part title="Notices">
         <p class="notice">The check is saved.</p>
-        <Problem text="Something below is not right yet." />
+        <Problem text="Please fix the highlighted fields." />
         <p class="connection still">Not connected since 19:41:02. What you see is from 19:40:58.</p>
         <p class="toast">Copied</p>
       </Part>

@@ -4,7 +4,9 @@ import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
 import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
 import { Ago, Fact } from '../components/basics.tsx'
-import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
+import { Copyable, Form } from '../components/form.tsx'
+import { type FormItem, fieldsOf } from '../forms/fields.tsx'
+import { FieldForm } from '../forms/form.tsx'
 import { type Column, Table } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
@@ -109,12 +111,9 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
 }
 
 function NewKey({ context, view }: Props) {
-  const { console, scopes, projects, families, errors, typed } = view
-  const kept = (name: string) => ({
-    value: typed.get(name) ?? undefined,
-    error: errors.find(({ path }) => path === name)?.message,
-  })
-  const isTicked = (name: string, value: string) => typed.getAll(name).includes(value)
+  const { console, errors, typed } = view
+  const items = keyItems(view)
+  const values = Object.fromEntries(fieldsOf(items).map(({ name }) => [name, typed.getAll(name)]))
   const general = errors.filter(({ path }) => path === 'scopes' || path === 'projects')
   return (
     <section class="card form-wide" aria-labelledby="new-key">
@@ -124,59 +123,40 @@ function NewKey({ context, view }: Props) {
           {message}
         </p>
       ))}
-      <Form context={context} action={`${console.base}/agents`} class="stack">
-        <TextField label="Name" name="name" required={true} maxLength={200} {...kept('name')} />
-        <fieldset>
-          <legend>What its tools may do</legend>
-          <div class="columns">
-            {scopes.map((scope) => (
-              <CheckBox
-                key={scope}
-                name="scope"
-                value={scope}
-                label={<code>{scope}</code>}
-                isChecked={isTicked('scope', scope)}
-              />
-            ))}
-          </div>
-        </fieldset>
-        {projects.length > 0 && (
-          <fieldset>
-            <legend>Projects whose checks it sees</legend>
-            {projects.map(({ uuid, name }) => (
-              <CheckBox key={uuid} name="project" value={uuid} label={name} isChecked={isTicked('project', uuid)} />
-            ))}
-          </fieldset>
-        )}
-        <TextField
-          label="Calls a day"
-          name="dailyLimit"
-          type="number"
-          hint="Empty: no limit of its own."
-          {...kept('dailyLimit')}
-        />
-        {families.map((family) => (
-          <fieldset key={family} class="pair">
-            <legend>Budget of {familyName(family)}, in metered units</legend>
-            <TextField label="A day" name={`${family}.perDay`} type="number" {...kept(`${family}.perDay`)} />
-            <TextField label="A month" name={`${family}.perMonth`} type="number" {...kept(`${family}.perMonth`)} />
-          </fieldset>
-        ))}
-        <TextField
-          label="Days until it expires"
-          name="days"
-          type="number"
-          hint="Empty: a year. At most three."
-          {...kept('days')}
-        />
-        <p>
-          <button type="submit" class="primary">
-            Make key
-          </button>
-        </p>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${console.base}/agents`}
+        submit="Create key"
+        items={items}
+        values={values}
+        errors={new Map(errors.map(({ path, message }) => [path, message]))}
+      />
     </section>
   )
+}
+
+function keyItems({ scopes, projects, families }: AgentsView): FormItem[] {
+  const scopeOptions = scopes.map((scope) => ({ value: scope, label: <code>{scope}</code> }))
+  const projectOptions = projects.map(({ uuid, name }) => ({ value: uuid, label: name }))
+  return [
+    { name: 'name', label: 'Name', isRequired: true, maxLength: 200 },
+    { name: 'scope', label: 'Scopes of its tools', kind: 'choices', options: scopeOptions },
+    ...(projects.length > 0
+      ? [{ name: 'project', label: 'Projects whose checks it sees', kind: 'choices', options: projectOptions } as const]
+      : []),
+    { name: 'dailyLimit', label: 'Calls a day', kind: 'integer', hint: 'Empty: no limit.' },
+    ...families.map(
+      (family): FormItem => ({
+        legend: `Budget of ${familyName(family)}, in metered units`,
+        class: 'pair',
+        items: [
+          { name: `${family}.perDay`, label: 'A day', kind: 'integer' },
+          { name: `${family}.perMonth`, label: 'A month', kind: 'integer' },
+        ],
+      }),
+    ),
+    { name: 'days', label: 'Days until it expires', kind: 'integer', hint: 'Empty: a year. At most three.' },
+  ]
 }
 
 const callColumns = (now: Micros): Column<ListedAgentCall>[] => [

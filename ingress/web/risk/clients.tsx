@@ -5,8 +5,9 @@ import { changeFamilies, createClient, rotateClientSecret, switchClient } from '
 import { listWithheldFamilies } from '#shared/tenancy/organisations/store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
-import { CheckBox, Copyable, Form, TextField } from '../components/form.tsx'
+import { Copyable, Form } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { FieldForm } from '../forms/form.tsx'
 import { PlainTable } from '../lists/list.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
@@ -204,23 +205,26 @@ function NewClientForm({ context, console }: { context: Context; console: Consol
     <section class="card form-wide" aria-labelledby="new-client">
       <h2 id="new-client">New client</h2>
       <p class="muted">It gets the scopes of every family that is granted.</p>
-      <Form context={context} action={`${console.base}/clients`} class="stack">
-        <TextField label="Name" name="name" required maxLength={100} placeholder="Loan system" />
-        <div class="choices">
-          {CLIENT_SCOPES.map((scope) => (
-            <CheckBox key={scope} name="scope" value={scope} label={SCOPES[scope]} isChecked={false} hint={scope} />
-          ))}
-        </div>
-        <div>
-          <button type="submit">Create client</button>
-        </div>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${console.base}/clients`}
+        submit="Create client"
+        items={[
+          { name: 'name', label: 'Name', isRequired: true, maxLength: 100, placeholder: 'Loan system' },
+          {
+            name: 'scope',
+            label: 'Additional scopes',
+            kind: 'choices',
+            options: CLIENT_SCOPES.map((scope) => ({ value: scope, label: SCOPES[scope], hint: scope })),
+          },
+        ]}
+      />
     </section>
   )
 }
 
 const SCOPES: Readonly<Record<(typeof CLIENT_SCOPES)[number], string>> = {
-  'usage:read': 'May read what was metered',
+  'usage:read': 'May read the metered usage',
   'webhooks:manage': 'May change webhook endpoints',
 }
 

@@ -28,13 +28,13 @@ const OVERLAP_SECONDS = 24 * 3600
 export function webhookActionPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks/new`, async (context) => {
     const console = await loadConsole(context, 'manage')
-    showForm(context, console, { url: '', description: '', eventTypes: '*', ordered: false, errors: {} })
+    showForm(context, console, { url: '', description: '', eventTypes: '*', ordered: false, errors: new Map() })
   })
   pages.post(`${CONSOLE}/webhooks`, create)
   pages.get(`${CONSOLE}/webhooks/:endpoint/edit`, async (context) => {
     const console = await loadConsole(context, 'manage')
     const endpoint = await requireEndpoint(context, console)
-    showForm(context, console, { ...endpoint, eventTypes: endpoint.eventTypes.join('\n'), errors: {} }, endpoint)
+    showForm(context, console, { ...endpoint, eventTypes: endpoint.eventTypes.join('\n'), errors: new Map() }, endpoint)
   })
   pages.post(`${CONSOLE}/webhooks/:endpoint/edit`, edit)
   pages.post(`${CONSOLE}/webhooks/:endpoint/disable`, disable)
@@ -76,7 +76,7 @@ function showForm(context: Context, console: Console, state: EndpointFormState, 
   )
 }
 
-/** The form as the API takes it, or as it was sent beside what is wrong with it. */
+/** Returns the form as the API accepts it, otherwise as it was typed, with its errors. */
 async function readForm({ form, deps }: FormContext, { env }: Console, known?: string) {
   const typed = {
     url: field(form, 'url'),
@@ -87,17 +87,17 @@ async function readForm({ form, deps }: FormContext, { env }: Console, known?: s
   const eventTypes = typed.eventTypes.split(/[\s,]+/).filter((filter) => filter !== '')
   const read = checkValue(NewEndpointBody, { ...typed, eventTypes: eventTypes.length === 0 ? ['*'] : eventTypes })
   if (!read.ok) {
-    const errors = Object.fromEntries(read.faults.map(({ path, problem }) => [path.replace(/\[.*/, ''), `${problem}.`]))
+    const errors = new Map(read.faults.map(({ path, problem }) => [path.replace(/\[.*/, ''), `${problem}.`]))
     return { state: { ...typed, errors }, endpoint: null }
   }
   const refusal = read.value.url === known ? null : await urlRefusal(read.value.url, env, deps)
-  if (refusal) return { state: { ...typed, errors: { url: sentence(refusal) } }, endpoint: null }
-  return { state: { ...typed, errors: {} }, endpoint: read.value }
+  if (refusal) return { state: { ...typed, errors: new Map([['url', sentence(refusal)]]) }, endpoint: null }
+  return { state: { ...typed, errors: new Map<string, string>() }, endpoint: read.value }
 }
 
 function sentence({ message }: ValidationError): string {
-  const said = message.replace(/^url /, 'the address ').replace(/\.$/, '')
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${wayOut(message)}`
+  const text = message.replace(/^url /, 'the URL ').replace(/\.$/, '')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.${wayOut(message)}`
 }
 
 async function create(context: FormContext): Promise<void> {

@@ -1,19 +1,63 @@
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
-import { CheckBox, Copyable, Form, TextArea, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { CheckBox, Copyable, Form } from '../components/form.tsx'
+import type { FieldErrors, FormItem } from '../forms/fields.tsx'
+import { EditForm } from '../forms/form.tsx'
 import type { Context } from '../shell/context.ts'
 
-/** What the form of an endpoint shows: texts as they were typed. */
+/** The form of an endpoint, as it was typed. */
 export interface EndpointFormState {
   url: string
   description: string
   /** filters, one a line */
   eventTypes: string
   ordered: boolean
-  /** what is wrong, by the name of its field */
-  errors: Readonly<Record<string, string>>
+  /** by the names of fields */
+  errors: FieldErrors
 }
+
+const ITEMS: readonly FormItem[] = [
+  {
+    legend: 'Where events go',
+    items: [
+      {
+        name: 'url',
+        label: 'URL',
+        placeholder: 'https://example.com/webhooks',
+        maxLength: 2000,
+        isRequired: true,
+      },
+      { name: 'description', label: 'Description', maxLength: 200, placeholder: 'Loan system' },
+    ],
+  },
+  {
+    legend: 'Which events',
+    items: [
+      {
+        name: 'eventTypes',
+        label: 'Filters',
+        kind: 'lines',
+        rows: 3,
+        isMono: true,
+        hint: 'One a line: * for all, risk_signals.* for a group, or one of the types below.',
+      },
+      {
+        content: (
+          <details>
+            <summary>Types of events</summary>
+            <p class="muted breakable">{OFFERED_EVENTS.join(', ')}</p>
+          </details>
+        ),
+      },
+      {
+        name: 'ordered',
+        label: 'In order per deal',
+        kind: 'check',
+        hint: 'One delivery at a time for each deal, in the order of its events.',
+      },
+    ],
+  },
+]
 
 export function EndpointForm(props: {
   context: Context
@@ -22,65 +66,19 @@ export function EndpointForm(props: {
   submit: string
   cancel: string
 }) {
-  const { state, context } = props
+  const { state, ...form } = props
+  const { errors, ordered, url, description, eventTypes } = state
   return (
-    <Form context={context} action={props.action} class="stack check-form">
-      {Object.keys(state.errors).length > 0 && <Problem text="Something below is not right yet." />}
-      <fieldset>
-        <legend>Where events go</legend>
-        <TextField
-          label="Address"
-          name="url"
-          value={state.url}
-          error={state.errors.url}
-          placeholder="https://example.com/webhooks"
-          maxLength={2000}
-          required
-        />
-        <TextField
-          label="Description"
-          name="description"
-          value={state.description}
-          error={state.errors.description}
-          maxLength={200}
-          placeholder="Loan system"
-        />
-      </fieldset>
-      <fieldset>
-        <legend>Which events</legend>
-        <TextArea
-          label="Filters"
-          name="eventTypes"
-          value={state.eventTypes}
-          error={state.errors.eventTypes}
-          rows={3}
-          isMono
-          hint="One a line: * for all, risk_signals.* for a group, or one of the types below."
-        />
-        <details>
-          <summary>Types of events</summary>
-          <p class="muted breakable">{OFFERED_EVENTS.join(', ')}</p>
-        </details>
-        <CheckBox
-          name="ordered"
-          isChecked={state.ordered}
-          label="In order per deal"
-          hint="One delivery at a time for each deal, in the order of its events."
-        />
-      </fieldset>
-      <div class="form-foot">
-        <button type="submit" class="primary">
-          {props.submit}
-        </button>
-        <a class="button" href={props.cancel}>
-          Cancel
-        </a>
-      </div>
-    </Form>
+    <EditForm
+      {...form}
+      items={ITEMS}
+      values={{ url, description, eventTypes, ordered: ordered ? 'on' : '' }}
+      errors={errors}
+    />
   )
 }
 
-/** What may be done with an endpoint that exists. */
+/** The actions on an existing endpoint. */
 export function EndpointActions({ context, endpoint, path }: { context: Context; endpoint: Endpoint; path: string }) {
   const isActive = endpoint.state === 'ACTIVE'
   return (
@@ -101,7 +99,7 @@ export function EndpointActions({ context, endpoint, path }: { context: Context;
           <button type="submit" class="primary">
             Enable
           </button>
-          <CheckBox name="release" isChecked={false} label="and send what was kept meanwhile" />
+          <CheckBox name="release" isChecked={false} label="and send the events that were held back" />
         </Form>
       )}
       <a class="button" href={`${path}/edit`}>
@@ -110,7 +108,7 @@ export function EndpointActions({ context, endpoint, path }: { context: Context;
       <Form
         context={context}
         action={`${path}/rotate`}
-        confirm={`Make a new signing secret for ${endpoint.url}? The old one signs beside it for a day, and then no more.`}
+        confirm={`Make a new signing secret for ${endpoint.url}? The old one stays valid for another day.`}
         yes="Rotate"
       >
         <button type="submit">Rotate the secret</button>
@@ -118,7 +116,7 @@ export function EndpointActions({ context, endpoint, path }: { context: Context;
       <Form
         context={context}
         action={`${path}/delete`}
-        confirm={`Delete ${endpoint.url}? What it is still owed is cancelled, and its secret is lost.`}
+        confirm={`Delete ${endpoint.url}? Its pending deliveries are cancelled, and its secret is lost.`}
         yes="Delete endpoint"
       >
         <button type="submit" class="danger">
@@ -129,7 +127,7 @@ export function EndpointActions({ context, endpoint, path }: { context: Context;
   )
 }
 
-/** A signing secret, this once. */
+/** A new signing secret, shown once. */
 export function NewSecret({ secret }: { secret: string }) {
   return (
     <section class="card secret-once" role="status" aria-label="Signing secret">

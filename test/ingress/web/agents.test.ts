@@ -47,7 +47,7 @@ test('a key is made on the page, shown once, used, listed with its calls, and re
   t.true(projectless.text.includes('projects is required with a monitoring scope'))
 
   const keyId = key.split('_')[2]
-  t.false((await reader.get(path)).text.includes('Make key'))
+  t.false((await reader.get(path)).text.includes('Create key'))
   t.is((await reader.post(path, { name: 'mine' })).status, 403)
   t.is((await reader.post(`${path}/${keyId}/revoke`, {}, path)).status, 403)
   t.is((await owner.post(`${path}/AAAAAAAAAAAAAAAA/revoke`, {}, path)).status, 404)
@@ -81,7 +81,7 @@ test('who is not entitled to agent tools makes no keys, and others see nothing o
   const team = await createTeam(app, 'Acme')
   const owner = await join(app, team, 'owner')
   const path = `/organisations/${team.organisationUuid}/risk/sandbox/agents`
-  t.false((await owner.get(path)).text.includes('Make key'))
+  t.false((await owner.get(path)).text.includes('Create key'))
   t.is((await owner.post(path, { name: 'x' })).status, 404)
   const stranger = await join(app, await createTeam(app, 'Other'), 'owner')
   t.is((await stranger.get(path)).status, 404)

@@ -177,7 +177,7 @@ test('a duplicate of another organisation is said, and nothing more; a transfer 
   t.is(refused.status, 409)
   t.true(refused.text.includes(invoice.documentNumber), 'what was typed stays')
   const check = await submit(member, '/financing/check', fieldsOf(invoice))
-  const page = await pageWith(check.next, 'another organisation’s')
+  const page = await pageWith(check.next, 'another organisation')
   for (const secret of [held.json.registrationId, other.credentials.organisationId]) t.false(page.includes(secret))
   await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/finance`, {})
   const offer = await other.post(`/v1/first-financing/registrations/${held.json.registrationId}/transfer`, {})

@@ -188,7 +188,7 @@ test.serial('issuers are trusted, listed beside those of the operator, and distr
     iss,
     'its key set, its certificate authority, its metadata',
     'https://operators.example',
-    'for everybody',
+    'for all organisations',
   ])
     t.true(page.includes(part), part)
   t.is(page.match(/\/distrust"/g)?.length, 1, 'the operator’s is not theirs to distrust')

@@ -2,16 +2,15 @@ import type { ComponentChildren } from 'preact'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { EditForm } from '../../components/edit-form.tsx'
-import { CheckBox, TextArea, TextField } from '../../components/form.tsx'
-import { SegmentField } from '../../components/segments.tsx'
+import { CheckBox } from '../../components/form.tsx'
+import type { FieldErrors, FormItem } from '../../forms/fields.tsx'
+import { EditForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { notesOf, type OptionField, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
 import { TrialButtons } from './webhook-preview.tsx'
 
-/** The form of one kind of integration, for a new one and for one that exists. */
-export function IntegrationForm(props: {
+interface Props {
   context: Context
   action: string
   kind: IntegrationKind
@@ -20,33 +19,69 @@ export function IntegrationForm(props: {
   config: ConfigObject
   others: readonly StoredIntegration[]
   problem: string | null
-  /** what is wrong with options, by their names */
-  errors?: ReadonlyMap<string, string>
+  /** by the names of options */
+  errors?: FieldErrors
   preview?: ComponentChildren
   isNew: boolean
   /** of a new one; true when absent */
   isForAll?: boolean
   cancel: string
-}) {
+}
+
+/** The form of one type of integration, for a new or an existing one. */
+export function IntegrationForm(props: Props) {
   const { kind, config, isNew } = props
   const notes = notesOf(kind)
   const fields = optionFields(kind)
   const recovery = kind.kind === 'webhook' ? fields.filter(({ name }) => name.endsWith('_up')) : []
-  const option = (field: OptionField) => (
-    <Option
-      key={field.name}
-      field={field}
-      config={config}
-      others={props.others}
-      isNew={isNew}
-      error={props.errors?.get(field.name)}
-    />
-  )
+  const option = (field: OptionField) => itemOf(field, props)
   return (
     <EditForm
       context={props.context}
       action={props.action}
-      errors={props.problem === null ? props.errors : new Map([['', props.problem]])}
+      errors={props.problem === null ? named(props.errors) : new Map([['', props.problem]])}
+      items={[
+        {
+          legend: 'What it needs',
+          items: [
+            {
+              name: 'name',
+              label: 'Name',
+              value: props.name,
+              maxLength: 100,
+              hint: 'What people call it, like “on-call phone”.',
+            },
+            ...fields.filter((field) => !recovery.includes(field)).map(option),
+            ...(recovery.length > 0
+              ? [
+                  {
+                    summary: 'When a check recovers',
+                    isOpen: recovery.some((field) => textOfOption(field, config) !== ''),
+                    items: recovery.map(option),
+                  },
+                ]
+              : []),
+            {
+              content: (
+                <>
+                  {notes !== '' && <p class="hint">{notes}</p>}
+                  {kind.kind === 'webhook' && <Placeholders />}
+                </>
+              ),
+            },
+          ],
+        },
+        ...(isNew
+          ? [
+              {
+                name: 'all',
+                label: 'Use it for every check of this project',
+                kind: 'check' as const,
+                value: (props.isForAll ?? true) ? 'on' : '',
+              },
+            ]
+          : []),
+      ]}
       submit={isNew ? 'Create integration' : 'Save'}
       cancel={props.cancel}
       more={
@@ -60,37 +95,12 @@ export function IntegrationForm(props: {
         )
       }
     >
-      <fieldset>
-        <legend>What it needs</legend>
-        <TextField
-          label="Name"
-          name="name"
-          value={props.name}
-          maxLength={100}
-          hint="What people call it, like “on-call phone”."
-        />
-        {fields.filter((field) => !recovery.includes(field)).map(option)}
-        {recovery.length > 0 && (
-          <details
-            class="more"
-            open={recovery.some((field) => textOfOption(field, config) !== '' || props.errors?.has(field.name))}
-          >
-            <summary>When a check recovers</summary>
-            <div class="stack">{recovery.map(option)}</div>
-          </details>
-        )}
-        {notes !== '' && <p class="hint">{notes}</p>}
-        {kind.kind === 'webhook' && <Placeholders />}
-      </fieldset>
-      {isNew && (
-        <CheckBox name="all" isChecked={props.isForAll ?? true} label="Use it for every check that this project has" />
-      )}
       {props.preview}
     </EditForm>
   )
 }
 
-/** The ones that are used most, put into the field where one is by a press. */
+/** The most used ones: a click inserts one into the current field. */
 const PLACEHOLDERS = ['$NAME', '$STATUS', '$NOW', '$TAGS', '$CODE', '$EXITSTATUS', '$JSON', '$BODY']
 
 function Placeholders() {
@@ -107,101 +117,90 @@ function Placeholders() {
   )
 }
 
-function Option(props: {
-  field: OptionField
-  config: ConfigObject
-  others: readonly StoredIntegration[]
-  isNew: boolean
-  error: string | undefined
-}) {
-  const { field, config, isNew, error } = props
-  const name = `option-${field.name}`
-  const said = field.isSecret && !isNew ? `${field.hint} Left empty, the stored one stays.`.trimStart() : field.hint
-  const hint = said === '' ? undefined : said
-  const text = textOfOption(field, config)
-  switch (field.type) {
-    case 'flag': {
-      const value = config[field.name] ?? field.fallback
-      return <CheckBox name={name} isChecked={value === true} label={field.label} />
+/** Returns errors by the names of fields in place of those of options. */
+function named(errors: FieldErrors = new Map()): FieldErrors {
+  return new Map([...errors].map(([name, text]) => [`option-${name}`, text]))
+}
+
+const KINDS = { flag: 'check', choice: 'segments', 'long-text': 'lines', headers: 'lines', number: 'integer' } as const
+
+function itemOf(option: OptionField, form: Pick<Props, 'config' | 'others' | 'isNew' | 'errors'>): FormItem {
+  const { type, label, isSecret, fallback, choices } = option
+  const { config, isNew } = form
+  const name = `option-${option.name}`
+  const text = textOfOption(option, config)
+  if (type === 'integrations') {
+    return {
+      content: <Members option={option} others={form.others} chosen={text} error={form.errors?.get(option.name)} />,
     }
-    case 'choice':
-      return (
-        <SegmentField
-          label={field.label}
-          name={name}
-          value={text || String(field.fallback ?? '')}
-          options={[
-            ...(field.fallback === null ? [{ value: '', label: 'Automatic' }] : []),
-            ...field.choices.map((choice) => ({ value: choice, label: choice })),
-          ]}
-          hint={hint}
-          error={error}
-        />
-      )
+  }
+  const isMasked = isSecret && !option.name.startsWith('url')
+  const shared = {
+    name,
+    label,
+    kind: type in KINDS ? KINDS[type as keyof typeof KINDS] : isMasked ? ('password' as const) : ('text' as const),
+    hint: hintOf(option, isNew) || undefined,
+  }
+  switch (type) {
+    case 'flag':
+      return { ...shared, value: (config[option.name] ?? fallback) === true ? 'on' : '' }
+    case 'choice': {
+      const automatic = fallback === null ? [{ value: '', label: 'Automatic' }] : []
+      const options = [...automatic, ...choices.map((choice) => ({ value: choice, label: choice }))]
+      return { ...shared, value: text || String(fallback ?? ''), options }
+    }
     case 'long-text':
     case 'headers':
-      return (
-        <TextArea
-          label={field.label}
-          name={name}
-          value={text}
-          isMono
-          hint={
-            field.type === 'headers'
-              ? `One per line, “Name: value”.${isNew ? '' : ' Left empty, the stored ones stay.'}`
-              : hint
-          }
-          error={error}
-        />
-      )
-    case 'integrations':
-      return (
-        <div class="choices">
-          <p class="sub">{field.label}</p>
-          {error !== undefined && (
-            <p class="field-error" role="alert">
-              {error}
-            </p>
-          )}
-          {props.others.length === 0 && <p class="muted">There is no other integration yet.</p>}
-          {props.others.map((other) => (
-            <CheckBox
-              key={other.uuid}
-              name={name}
-              value={other.uuid}
-              isChecked={text.includes(other.uuid)}
-              label={
-                <>
-                  {other.name || labelOfKind(other.kind)} <small>{labelOfKind(other.kind)}</small>
-                </>
-              }
-            />
-          ))}
-        </div>
-      )
+      return { ...shared, value: text, isMono: true }
     case 'number':
-      return (
-        <TextField
-          label={field.label}
-          name={name}
-          type="number"
-          value={text || String(field.fallback ?? '')}
-          hint={hint}
-          error={error}
-        />
-      )
+      return { ...shared, value: text || String(fallback ?? '') }
     default:
-      return (
-        <TextField
-          label={field.label}
-          name={name}
-          type={field.isSecret && !field.name.startsWith('url') ? 'password' : 'text'}
-          autocomplete={field.isSecret ? 'new-password' : 'off'}
-          value={text || (typeof field.fallback === 'string' ? field.fallback : '')}
-          hint={hint}
-          error={error}
-          {...(field.isSecret && !isNew && { placeholder: 'stored' })}
-        />
-      )
+      return {
+        ...shared,
+        value: text || (typeof fallback === 'string' ? fallback : ''),
+        autocomplete: isSecret ? 'new-password' : 'off',
+        ...(isSecret && !isNew && { placeholder: 'stored' }),
+      }
   }
+}
+
+function hintOf({ type, hint, isSecret }: OptionField, isNew: boolean): string {
+  if (type === 'flag') return ''
+  if (type === 'headers') return `One per line, “Name: value”.${isNew ? '' : ' Leave empty to keep the stored ones.'}`
+  return isSecret && !isNew ? `${hint} Leave empty to keep the stored one.`.trimStart() : hint
+}
+
+/** The members of a group. */
+function Members(props: {
+  option: OptionField
+  others: readonly StoredIntegration[]
+  /** uuids */
+  chosen: string
+  error: string | undefined
+}) {
+  const { option, others, chosen, error } = props
+  return (
+    <div class="choices">
+      <p class="sub">{option.label}</p>
+      {error !== undefined && (
+        <p class="field-error" role="alert">
+          {error}
+        </p>
+      )}
+      {others.length === 0 && <p class="muted">There is no other integration yet.</p>}
+      {others.map((other) => (
+        <CheckBox
+          key={other.uuid}
+          name={`option-${option.name}`}
+          value={other.uuid}
+          isChecked={chosen.includes(other.uuid)}
+          label={
+            <>
+              {other.name || labelOfKind(other.kind)} <small>{labelOfKind(other.kind)}</small>
+            </>
+          }
+        />
+      ))}
+    </div>
+  )
 }

@@ -1,7 +1,7 @@
 import { CheckChoice } from '../../components/choices.tsx'
-import { EditForm } from '../../components/edit-form.tsx'
-import { CheckBox, DurationField, TextField, TimeZones } from '../../components/form.tsx'
-import { Segments } from '../../components/segments.tsx'
+import { TimeZones } from '../../components/form.tsx'
+import type { FormItem } from '../../forms/fields.tsx'
+import { EditForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import type { WindowFormState } from './window-state.ts'
 
@@ -17,7 +17,7 @@ interface Props {
   checks: readonly { uuid: string; name: string }[]
 }
 
-/** A maintenance window to be filled in. */
+/** The form of a new or existing maintenance window. */
 export function WindowForm({ context, base, window, state, errors, checks }: Props) {
   const { values, flags } = state
   return (
@@ -30,88 +30,95 @@ export function WindowForm({ context, base, window, state, errors, checks }: Pro
         context={context}
         action={window ? `${base}/${window.uuid}` : `${base}/new`}
         errors={errors}
+        items={[
+          {
+            legend: 'What',
+            items: [
+              ...WHICH,
+              {
+                content: (
+                  <CheckChoice
+                    label="Add a check"
+                    checks={checks}
+                    chosen={state.checks}
+                    typed={values.add_check}
+                    error={errors.get('add_check')}
+                    hint="By its name; save for another one."
+                  />
+                ),
+              },
+            ],
+          },
+          WHEN,
+          MEANING,
+        ]}
+        values={{ ...values, ...Object.fromEntries([...flags].map((name) => [name, 'on'])) }}
         submit={window ? 'Save' : 'Plan it'}
         cancel={base}
-      >
-        <fieldset>
-          <legend>What</legend>
-          <TextField
-            label="Name"
-            name="name"
-            value={values.name}
-            error={errors.get('name')}
-            maxLength={100}
-            placeholder="Patch night"
-          />
-          <TextField
-            label="Tags"
-            name="match"
-            value={values.match}
-            error={errors.get('match')}
-            maxLength={500}
-            hint="Checks that have all of these; * for the whole project. Empty: only the checks below."
-          />
-          <CheckChoice
-            label="Add a check"
-            checks={checks}
-            chosen={state.checks}
-            typed={values.add_check}
-            error={errors.get('add_check')}
-            hint="By its name; save for another one."
-          />
-        </fieldset>
-        <When values={values} errors={errors} />
-        <fieldset>
-          <legend>What it means</legend>
-          <p class="muted">
-            Pings are taken and states change as ever. Messages wait for the end; recoveries are told at once.
-          </p>
-          <CheckBox name="exclude" isChecked={flags.has('exclude')} label="It does not count as uptime or downtime" />
-          <CheckBox name="shown" isChecked={flags.has('shown')} label="The status page tells of it" />
-        </fieldset>
-      </EditForm>
+      />
       <TimeZones />
     </>
   )
 }
 
-function When({ values, errors }: { values: WindowFormState['values']; errors: Props['errors'] }) {
-  return (
-    <fieldset>
-      <legend>When</legend>
-      <Segments
-        name="kind"
-        value={values.kind === 'recurring' ? 'recurring' : 'once'}
-        options={[
-          { value: 'once', label: 'Once' },
-          { value: 'recurring', label: 'Recurring' },
-        ]}
-      />
-      <div class="columns">
-        <div class="if-once">
-          <TextField
-            label="Starts"
-            name="starts"
-            value={values.starts}
-            error={errors.get('starts')}
-            type="datetime-local"
-            hint="By the clock of the time zone. Empty: now."
-          />
-        </div>
-        <div class="if-recurring">
-          <TextField
-            label="Begin at"
-            name="every"
-            value={values.every}
-            error={errors.get('every')}
-            placeholder="Sat 02:00"
-            hint="Cron or OnCalendar."
-            isMono
-          />
-        </div>
-        <TextField label="Time zone" name="tz" value={values.tz} error={errors.get('tz')} list="time-zones" />
-      </div>
-      <DurationField label="Lasts" name="for" values={values} error={errors.get('for')} hint="At most 30 days." />
-    </fieldset>
-  )
+const WHICH: readonly FormItem[] = [
+  { name: 'name', label: 'Name', maxLength: 100, placeholder: 'Patch night' },
+  {
+    name: 'match',
+    label: 'Tags',
+    maxLength: 500,
+    hint: 'Checks that have all of these; * for the whole project. Empty: only the checks below.',
+  },
+]
+
+const KINDS = [
+  { value: 'once', label: 'Once' },
+  { value: 'recurring', label: 'Recurring' },
+]
+
+const WHEN: FormItem = {
+  legend: 'When',
+  items: [
+    { name: 'kind', label: 'Repetition', kind: 'segments', options: KINDS, value: 'once' },
+    {
+      class: 'columns',
+      items: [
+        {
+          class: 'if-once',
+          items: [
+            {
+              name: 'starts',
+              label: 'Starts',
+              kind: 'datetime',
+              hint: 'In the time zone of this form. Empty: now.',
+            },
+          ],
+        },
+        {
+          class: 'if-recurring',
+          items: [
+            { name: 'every', label: 'Begin at', placeholder: 'Sat 02:00', hint: 'Cron or OnCalendar.', isMono: true },
+          ],
+        },
+        { name: 'tz', label: 'Time zone', list: 'time-zones' },
+      ],
+    },
+    { name: 'for', label: 'Lasts', kind: 'duration', hint: 'At most 30 days.' },
+  ],
+}
+
+const MEANING: FormItem = {
+  legend: 'What it means',
+  items: [
+    {
+      content: (
+        <p class="muted">
+          Pings are received and states change as usual. No alerts during maintenance; anything still down is reported
+          at the end. Recoveries are reported at once.
+        </p>
+      ),
+    },
+    { name: 'exclude', label: 'It does not count as uptime or downtime', kind: 'check' },
+    { name: 'shown', label: 'Show it on the status page', kind: 'check' },
+  ],
 }

@@ -3,11 +3,12 @@ import type { StoredWindow } from '#shared/monitoring/maintenance/window-store.t
 import type { Micros } from '#shared/time.ts'
 import { Exact } from '../../components/basics.tsx'
 import { Form } from '../../components/form.tsx'
+import { PageHead } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
 
 interface ListedWindow extends StoredWindow {
-  /** of the checks it is about */
+  /** of the checks that it applies to */
   names: readonly string[]
 }
 
@@ -23,25 +24,19 @@ interface Props {
 
 const NAMED = 5
 
-/** The maintenance of a project: what goes on, what comes, what is over. */
+/** The maintenance windows of a project: current, coming and past. */
 export function WindowList({ context, base, windows, warned, mayEdit, now }: Props) {
   return (
     <>
-      <div class="page-head">
-        <h1>Maintenance</h1>
-        {mayEdit && (
-          <a class="button primary" href={`${base}/new`}>
-            Plan maintenance
-          </a>
-        )}
-      </div>
+      <PageHead title="Maintenance" actions={mayEdit ? [{ href: `${base}/new`, label: 'Plan maintenance' }] : []} />
       <p>
-        Planned time in which a check may be down: nobody is told before it ends, and then only of what is still down.
+        Planned time in which a check may be down. No alerts during maintenance; anything still down is reported at the
+        end.
       </p>
       {warned.length > 0 && (
         <p class="problem">
-          In maintenance for more than half of the next seven days: {namesText(warned)}. Hardly anybody would hear of an
-          outage.
+          In maintenance for more than half of the next seven days: {namesText(warned)}. Most outages would not be
+          reported.
         </p>
       )}
       {windows.length === 0 && <p class="empty">No maintenance is planned.</p>}
@@ -62,7 +57,7 @@ export function WindowList({ context, base, windows, warned, mayEdit, now }: Pro
           </p>
           <p class="hint breakable">
             {namesText(window.names)}.{window.uptime === 'exclude' && ' It does not count as uptime or downtime.'}
-            {window.shown && ' The status page tells of it.'}
+            {window.shown && ' The status page shows it.'}
           </p>
         </section>
       ))}
@@ -79,7 +74,7 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
         <Form
           context={context}
           action={`${path}/end`}
-          confirm={`End ${window.name || 'this maintenance'} now? What is still down is told at once.`}
+          confirm={`End ${window.name || 'this maintenance'} now? Anything still down is reported at once.`}
           yes="End it"
         >
           <button type="submit">{'starts' in window.time ? 'End it now' : 'End it now, this time only'}</button>
@@ -88,7 +83,7 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
       <Form
         context={context}
         action={`${path}/delete`}
-        confirm={`Delete ${window.name || 'this maintenance'}? Its time counts again, and what it holds back is told.`}
+        confirm={`Delete ${window.name || 'this maintenance'}? Its time counts again, and its held-back alerts are sent.`}
         yes="Delete"
       >
         <button type="submit" class="quiet" aria-label={`Delete ${window.name || 'this maintenance'}`}>
@@ -107,7 +102,7 @@ function When({ window, now }: { window: ListedWindow; now: Micros }) {
     <>
       {!('starts' in time) && (
         <>
-          <code>{time.every}</code> for {humanDuration(time.for)}, by the clock of {time.tz}.{' '}
+          <code>{time.every}</code> for {humanDuration(time.for)}, in the time zone {time.tz}.{' '}
         </>
       )}
       {next === null ? (
@@ -116,7 +111,7 @@ function When({ window, now }: { window: ListedWindow; now: Micros }) {
             Over since <Exact at={time.ends} isNamed />.
           </>
         ) : (
-          'It does not come again.'
+          'It does not occur again.'
         )
       ) : next.from <= now ? (
         <>

@@ -9,6 +9,7 @@ import { createPolicy, deletePolicy, updatePolicy } from '#shared/monitoring/ope
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Form } from '../../components/form.tsx'
+import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
@@ -53,7 +54,7 @@ async function requirePolicy(context: Context): Promise<StoredPolicy> {
   return policy
 }
 
-/** Saves the form, or shows it again: with a step more or less, or beside what is wrong with it. */
+/** Saves the form, or shows it again: with a step more or less, or with its errors. */
 async function save(context: FormContext, policy: StoredPolicy | null): Promise<void> {
   const { project, session } = await requireProject(context, 'edit')
   const { deps, form } = context
@@ -70,7 +71,7 @@ async function save(context: FormContext, policy: StoredPolicy | null): Promise<
     else await createPolicy(deps.db, actor, { project, body })
   } catch (error) {
     if (!(error instanceof ValidationError || error instanceof ForbiddenError)) throw error
-    const text = error instanceof ForbiddenError ? 'The project has as many policies as it may: 50.' : error.message
+    const text = error instanceof ForbiddenError ? 'The project has reached its limit of 50 policies.' : error.message
     return await showForm(context, policy, state, new Map([['', text]]))
   }
   redirect(context, `/projects/${project.uuid}/policies?done=policy-saved`)
@@ -131,20 +132,18 @@ async function showList(context: Context): Promise<void> {
     context,
     { title: `Policies · ${project.name}`, workspace, project, area: 'policies' },
     <>
-      <div class="page-head">
-        <h1>Policies</h1>
-        {mayEdit && (
-          <div class="row">
-            <a class="button" href={`/projects/${project.uuid}/simulator`}>
-              Simulator
-            </a>
-            <a class="button primary" href={`${base}/new`}>
-              Add policy
-            </a>
-          </div>
-        )}
-      </div>
-      <p>Whom to tell, when, how often, until when. A check without a policy tells its integrations of each change.</p>
+      <PageHead
+        title="Policies"
+        actions={
+          mayEdit
+            ? [
+                { href: `${base}/new`, label: 'Add policy' },
+                { href: `/projects/${project.uuid}/simulator`, label: 'Simulator' },
+              ]
+            : []
+        }
+      />
+      <p>Whom to notify, when and how often. A check without a policy notifies its integrations of each change.</p>
       {policies.map((policy) => (
         <section class="card" key={policy.uuid} aria-labelledby={`policy-${policy.uuid}`}>
           <div class="card-head">
@@ -174,7 +173,7 @@ async function showList(context: Context): Promise<void> {
   )
 }
 
-/** As a sentence by itself. */
+/** Returns the plan as a sentence. */
 function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
   const text = planText(plan, nameOf)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
@@ -182,10 +181,10 @@ function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
 
 const checksText = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
 
-/** What becomes of the checks of a policy. */
+/** Returns the effect of a deletion on the checks of a policy. */
 function deletedText(count: number): string {
-  if (count === 0) return 'No check is told by it.'
-  return `${checksText(count)} will be told by another one that fits, else of each change.`
+  if (count === 0) return 'No check uses it.'
+  return `${checksText(count)} will use another policy that matches, or notify on each change.`
 }
 
 function matchText(match: string): string {

@@ -1,7 +1,8 @@
 import type { StoredPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { EditForm } from '../../components/edit-form.tsx'
-import { DurationField, TextField, TimeZones } from '../../components/form.tsx'
+import { TimeZones } from '../../components/form.tsx'
+import { Fields, type FormItem } from '../../forms/fields.tsx'
+import { EditForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { hasMore, MAX_STEPS, type PolicyFormState } from './policy-state.ts'
 import { StepFields } from './step-fields.tsx'
@@ -19,16 +20,11 @@ interface Props {
   channels: readonly StoredIntegration[]
 }
 
-interface Part {
-  values: PolicyFormState['values']
-  errorOf(name: string): string | undefined
-}
-
-/** A policy to be filled in. What adds and removes steps sends the form, and it comes back with what was typed. */
+/** The form of a policy. Buttons that add and remove steps submit the form, which comes back with its values. */
 export function PolicyForm({ context, base, policy, state, errors, words, channels }: Props) {
   const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
   const { values, steps } = state
-  const errorOf = (name: string) => errors.get(name)
+  const shown = { values, errors }
   return (
     <>
       <p class="crumb">
@@ -58,7 +54,7 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
             {words}
           </p>
         )}
-        <Selection values={values} errorOf={errorOf} />
+        <Fields items={SELECTION} {...shown} />
         <h2 id="plan">Plan</h2>
         <input type="hidden" name="steps" value={steps.length} />
         {steps.map((_, index) => (
@@ -77,118 +73,87 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
             </button>
           </p>
         )}
-        <More values={values} errorOf={errorOf} isOpen={hasMore(state)} />
+        <Fields items={[{ ...MORE, isOpen: hasMore(state) }]} {...shown} />
       </EditForm>
       <TimeZones />
     </>
   )
 }
 
-function Selection({ values, errorOf }: Part) {
-  return (
-    <fieldset>
-      <legend>For which checks</legend>
-      <TextField label="Name" name="name" value={values.name} error={errorOf('name')} placeholder="On call" />
-      <div class="columns">
-        <TextField
-          label="Tags"
-          name="match"
-          value={values.match}
-          error={errorOf('match')}
-          maxLength={500}
-          hint="Checks that have all of these; * for the whole project. Empty: only checks that name the policy."
-        />
-        <TextField
-          label="Position"
-          name="position"
-          value={values.position}
-          error={errorOf('position')}
-          hint="Of several policies that fit by tags, the one with the lowest position applies."
-        />
-      </div>
-    </fieldset>
-  )
-}
+const SELECTION: readonly FormItem[] = [
+  {
+    legend: 'For which checks',
+    items: [
+      { name: 'name', label: 'Name', placeholder: 'On call' },
+      {
+        class: 'columns',
+        items: [
+          {
+            name: 'match',
+            label: 'Tags',
+            maxLength: 500,
+            hint: 'Checks that have all of these; * for the whole project. Empty: only checks that name the policy.',
+          },
+          {
+            name: 'position',
+            label: 'Position',
+            hint: 'Of several policies that match by tags, the one with the lowest position applies.',
+          },
+        ],
+      },
+    ],
+  },
+]
 
-function More({ values, errorOf, isOpen }: Part & { isOpen: boolean }) {
-  const part = { values, errorOf }
-  return (
-    <details class="more" open={isOpen}>
-      <summary>When it begins and ends, groups, flapping</summary>
-      <div class="stack">
-        <When {...part} />
-        <div class="columns">
-          <TextField
-            label="One message for"
-            name="group.checks"
-            value={values['group.checks']}
-            error={errorOf('group.checks')}
-            hint="Checks that go down together, or more."
-          />
-          <DurationField
-            label="Collected for"
-            name="group.within"
-            values={values}
-            error={errorOf('group.within')}
-            hint="First messages wait that long. 0: nothing is grouped."
-          />
-        </div>
-        <div class="columns">
-          <TextField
-            label="Flapping after"
-            name="flapping.changes"
-            value={values['flapping.changes']}
-            error={errorOf('flapping.changes')}
-            hint="Changes of state: one message says so, then silence until it is steady. Empty: never."
-          />
-          <DurationField label="Within" name="flapping.within" values={values} error={errorOf('flapping.within')} />
-        </div>
-        <DurationField
-          label="An acknowledgement ends after"
-          name="ack_timeout"
-          values={values}
-          error={errorOf('ack_timeout')}
-          hint="Empty: it lasts until the check is up."
-        />
-      </div>
-    </details>
-  )
-}
+const WHEN: readonly FormItem[] = [
+  {
+    class: 'columns',
+    items: [
+      { name: 'when.failures', label: 'Failures', hint: 'Failed or missed runs before the first alert.' },
+      { name: 'when.of', label: 'Of the last', hint: 'Runs. Empty: consecutive ones.' },
+    ],
+  },
+  {
+    class: 'columns',
+    items: [
+      { name: 'when.down_for', label: 'Down for at least', kind: 'duration' },
+      { name: 'when.successes', label: 'Successes', hint: 'Consecutive ones, until it counts as up again.' },
+    ],
+  },
+]
 
-function When({ values, errorOf }: Part) {
-  return (
-    <>
-      <div class="columns">
-        <TextField
-          label="Failures"
-          name="when.failures"
-          value={values['when.failures']}
-          error={errorOf('when.failures')}
-          hint="Failed or missed runs before anybody is told."
-        />
-        <TextField
-          label="Of the last"
-          name="when.of"
-          value={values['when.of']}
-          error={errorOf('when.of')}
-          hint="Runs. Empty: one after the other."
-        />
-      </div>
-      <div class="columns">
-        <DurationField
-          label="Down for at least"
-          name="when.down_for"
-          values={values}
-          error={errorOf('when.down_for')}
-        />
-        <TextField
-          label="Successes"
-          name="when.successes"
-          value={values['when.successes']}
-          error={errorOf('when.successes')}
-          hint="One after the other, until it counts as up again."
-        />
-      </div>
-    </>
-  )
-}
+const MORE = {
+  summary: 'When it begins and ends, groups, flapping',
+  items: [
+    ...WHEN,
+    {
+      class: 'columns',
+      items: [
+        { name: 'group.checks', label: 'One message for', hint: 'Checks that go down together, or more.' },
+        {
+          name: 'group.within',
+          label: 'Collected for',
+          kind: 'duration',
+          hint: 'First messages wait that long. 0: no grouping.',
+        },
+      ],
+    },
+    {
+      class: 'columns',
+      items: [
+        {
+          name: 'flapping.changes',
+          label: 'Flapping after',
+          hint: 'Changes of state: one message reports flapping, the next one a steady state. Empty: never.',
+        },
+        { name: 'flapping.within', label: 'Within', kind: 'duration' },
+      ],
+    },
+    {
+      name: 'ack_timeout',
+      label: 'An acknowledgement ends after',
+      kind: 'duration',
+      hint: 'Empty: it lasts until the check is up.',
+    },
+  ],
+} satisfies FormItem

@@ -3,12 +3,11 @@ import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedLabel } from '#shared/monitoring/simulation/simulated.ts'
 import { Exact } from '../../components/basics.tsx'
-import { EditForm } from '../../components/edit-form.tsx'
-import { SelectField, TextArea, TextField } from '../../components/form.tsx'
-import { Segments } from '../../components/segments.tsx'
+import type { FormItem } from '../../forms/fields.tsx'
+import { EditForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 
-/** What is to be simulated, as it was typed. */
+/** The form, as it was typed. */
 export interface Requested {
   check: string
   /** uuid, `none` or `draft` */
@@ -37,7 +36,7 @@ const OFFERED = 300
 /** Of messages and decisions; a form is no archive. */
 const SHOWN = 200
 
-/** What would have been, beside what is in force. */
+/** The outcome of another policy beside that of the policy in force. */
 export function SimulatorPage({ context, base, requested, checks, policies, names, errors, outcome }: Props) {
   const options = [
     ...(requested.draft ? [{ value: 'draft', label: 'the draft' }] : []),
@@ -51,40 +50,19 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
         <a href={`${base}/policies`}>Policies</a>
       </p>
       <h1>Simulator</h1>
-      <p class="muted">Who would have been told, when and why. Nothing is stored, and nobody is told.</p>
+      <p class="muted">Who would have been notified, when and why. Nothing is stored, and no notification is sent.</p>
       <EditForm
         context={context}
         action={`${base}/simulator#outcome`}
         errors={errors}
+        items={[{ legend: 'What is simulated', items: simulatorItems(options) }]}
+        values={{ check: requested.check, policy: requested.policy, source: requested.source, lines: requested.lines }}
         submit="Simulate"
         cancel={`${base}/policies`}
       >
         {requested.draft?.fields.map(([name, value], index) => (
           <input key={index} type="hidden" name={name} value={value} />
         ))}
-        <fieldset>
-          <legend>What is simulated</legend>
-          <div class="columns">
-            <TextField label="Check" name="check" value={requested.check} error={errors.get('check')} list="checks" />
-            <SelectField label="With" name="policy" value={requested.policy} options={options} />
-          </div>
-          <Segments
-            name="source"
-            value={requested.source}
-            options={[
-              { value: 'recorded', label: 'The last 7 days' },
-              { value: 'lines', label: 'These pings' },
-            ]}
-          />
-          <TextArea
-            label="Pings"
-            name="lines"
-            value={requested.lines}
-            error={errors.get('lines')}
-            hint="One a line, like 03:00 fail: success, start, fail or log, of today by UTC."
-            isMono
-          />
-        </fieldset>
         <datalist id="checks">
           {checks.slice(0, OFFERED).map(({ uuid, name }) => (
             <option key={uuid} value={name || uuid} />
@@ -101,6 +79,31 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
   )
 }
 
+const SOURCES = [
+  { value: 'recorded', label: 'The last 7 days' },
+  { value: 'lines', label: 'These pings' },
+]
+
+function simulatorItems(policies: readonly { value: string; label: string }[]): FormItem[] {
+  return [
+    {
+      class: 'columns',
+      items: [
+        { name: 'check', label: 'Check', list: 'checks' },
+        { name: 'policy', label: 'With', kind: 'select', options: policies },
+      ],
+    },
+    { name: 'source', label: 'Pings from', kind: 'segments', options: SOURCES },
+    {
+      name: 'lines',
+      label: 'Pings',
+      kind: 'lines',
+      hint: 'One a line, for example 03:00 fail: success, start, fail or log, of today in UTC.',
+      isMono: true,
+    },
+  ]
+}
+
 function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['names'] }) {
   const { title, outcome, names } = props
   const { messages, decisions, flips, assumed, truncated } = outcome
@@ -112,12 +115,12 @@ function Outcome(props: { title: string; outcome: SimulatedCheck; names: Props['
       <p>
         {count} about {flips.length} {flips.length === 1 ? 'change' : 'changes'}, from{' '}
         <Exact at={outcome.from} isNamed /> to <Exact at={outcome.until} isNamed />.
-        {truncated && ' It was too much to be simulated to its end.'}
+        {truncated && ' The simulation stopped early: it had too many events.'}
       </p>
       {assumed.length > 0 && <p class="muted">{assumed.join(' ')}</p>}
       {messages.length > 0 && (
         <>
-          <h3>Who is told</h3>
+          <h3>Notifications</h3>
           <ol class="timeline">
             {messages.slice(0, SHOWN).map((message, index) => (
               <li key={index}>

@@ -1,7 +1,7 @@
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
 import { IntegrationChoice } from '../../components/choices.tsx'
-import { DurationField, SelectField, TextField } from '../../components/form.tsx'
 import { SegmentField } from '../../components/segments.tsx'
+import { Fields, type FormItem } from '../../forms/fields.tsx'
 import { MAX_HOURS, type PolicyFormState } from './policy-state.ts'
 
 interface Props {
@@ -9,59 +9,38 @@ interface Props {
   state: PolicyFormState
   errors: ReadonlyMap<string, string>
   channels: readonly StoredIntegration[]
-  /** where the form is sent */
+  /** URL that the form is sent to */
   action: string
 }
 
-/** One step of a plan: when it speaks, to whom, how often, at what hours. */
+/** One step of a plan: wait, recipients, repetition, quiet hours. */
 export function StepFields({ index, state, errors, channels, action }: Props) {
   const { values, steps } = state
   const path = `steps[${index}]`
   const chosen = steps[index]?.channels ?? new Set()
-  const errorOf = (name: string) => errors.get(`${path}.${name}`)
+  const shown = { values, errors }
   return (
     <fieldset id={`step-${index + 1}`}>
       <legend>Step {index + 1}</legend>
-      <DurationField
-        label="Wait"
-        name={`${path}.wait`}
-        values={values}
-        error={errorOf('wait')}
-        hint={index === 0 ? 'After the check counts as down; 0: at once.' : `After step ${index} has begun.`}
+      <Fields
+        items={[
+          {
+            name: `${path}.wait`,
+            label: 'Wait',
+            kind: 'duration',
+            hint: index === 0 ? 'After the check counts as down; 0: at once.' : `After step ${index} has begun.`,
+          },
+        ]}
+        {...shown}
       />
       <Receivers
         index={index}
         isOwn={values[`${path}.whom`] !== 'chosen'}
         chosen={chosen}
         channels={channels}
-        error={errorOf('channels')}
+        error={errors.get(`${path}.channels`)}
       />
-      <DurationField
-        label="Repeat every"
-        name={`${path}.repeat.every`}
-        values={values}
-        error={errorOf('repeat.every')}
-        hint="While the check is down and nobody has acknowledged it. Empty: not repeated."
-      />
-      <div class="columns">
-        <TextField
-          label="Repeat at most"
-          name={`${path}.repeat.times`}
-          value={values[`${path}.repeat.times`]}
-          error={errorOf('repeat.times')}
-          hint="Times. Empty: until it ends."
-        />
-        <SelectField
-          label="Only for checks that are"
-          name={`${path}.severity`}
-          value={values[`${path}.severity`] ?? 'info'}
-          options={[
-            { value: 'info', label: 'of any severity' },
-            { value: 'warning', label: 'warning or critical' },
-            { value: 'critical', label: 'critical' },
-          ]}
-        />
-      </div>
+      <Fields items={repetition(path)} {...shown} />
       <Hours index={index} state={state} errors={errors} action={action} />
       {steps.length > 1 && (
         <p>
@@ -73,6 +52,34 @@ export function StepFields({ index, state, errors, channels, action }: Props) {
       <input type="hidden" name={`${path}.hours`} value={steps[index]?.hours ?? 0} />
     </fieldset>
   )
+}
+
+function repetition(path: string): FormItem[] {
+  return [
+    {
+      name: `${path}.repeat.every`,
+      label: 'Repeat every',
+      kind: 'duration',
+      hint: 'While the check is down and not acknowledged. Empty: not repeated.',
+    },
+    {
+      class: 'columns',
+      items: [
+        { name: `${path}.repeat.times`, label: 'Repeat at most', hint: 'Times. Empty: until it ends.' },
+        {
+          name: `${path}.severity`,
+          label: 'Only for checks that are',
+          kind: 'select',
+          value: 'info',
+          options: [
+            { value: 'info', label: 'of any severity' },
+            { value: 'warning', label: 'warning or critical' },
+            { value: 'critical', label: 'critical' },
+          ],
+        },
+      ],
+    },
+  ]
 }
 
 function Receivers(props: {
@@ -90,11 +97,11 @@ function Receivers(props: {
     <div
       class="stack"
       role="group"
-      aria-label={`Who is told by step ${index + 1}`}
+      aria-label={`Recipients of step ${index + 1}`}
       aria-describedby={error ? errorId : undefined}
     >
       <SegmentField
-        label="Tell"
+        label="Notify"
         name={`${path}.whom`}
         value={isOwn ? 'own' : 'chosen'}
         options={[
@@ -120,31 +127,8 @@ function Hours({ index, state, errors, action }: Omit<Props, 'channels'>) {
     <details class="more" open={count > 0}>
       <summary>Quiet hours</summary>
       <div class="stack">
-        {count === 0 && <p class="muted">This step may speak at any hour.</p>}
-        {rows.map((row, at) => (
-          <div class="stack" key={row}>
-            <p class="sub">It may speak {at === 0 ? '' : 'also '}from</p>
-            <div class="columns">
-              <TextField
-                label="Begin"
-                name={`${row}.every`}
-                value={state.values[`${row}.every`]}
-                error={errors.get(`${row}.every`)}
-                placeholder="Mon..Fri 08:00"
-                hint="Cron or OnCalendar. Empty: these hours are removed."
-                isMono
-              />
-              <TextField
-                label="Time zone"
-                name={`${row}.tz`}
-                value={state.values[`${row}.tz`]}
-                error={errors.get(`${row}.tz`)}
-                list="time-zones"
-              />
-            </div>
-            <DurationField label="For" name={`${row}.for`} values={state.values} error={errors.get(`${row}.for`)} />
-          </div>
-        ))}
+        {count === 0 && <p class="muted">This step notifies at any hour.</p>}
+        <Fields items={rows.flatMap(hoursFields)} values={state.values} errors={errors} />
         {count < MAX_HOURS && (
           <p>
             <button
@@ -158,16 +142,47 @@ function Hours({ index, state, errors, action }: Omit<Props, 'channels'>) {
             </button>
           </p>
         )}
-        <SelectField
-          label="Outside of these hours"
-          name={`${path}.outside`}
-          value={state.values[`${path}.outside`] ?? 'wait'}
-          options={[
-            { value: 'wait', label: 'wait until they begin' },
-            { value: 'skip', label: 'leave it out' },
+        <Fields
+          items={[
+            {
+              name: `${path}.outside`,
+              label: 'Outside of these hours',
+              kind: 'select',
+              value: 'wait',
+              options: [
+                { value: 'wait', label: 'wait until they begin' },
+                { value: 'skip', label: 'skip the step' },
+              ],
+            },
           ]}
+          values={state.values}
         />
       </div>
     </details>
   )
+}
+
+function hoursFields(row: string, at: number): FormItem[] {
+  return [
+    {
+      class: 'stack',
+      items: [
+        { content: <p class="sub">Notifies {at === 0 ? '' : 'also '}from</p> },
+        {
+          class: 'columns',
+          items: [
+            {
+              name: `${row}.every`,
+              label: 'Begin',
+              placeholder: 'Mon..Fri 08:00',
+              hint: 'Cron or OnCalendar. Empty: these hours are removed.',
+              isMono: true,
+            },
+            { name: `${row}.tz`, label: 'Time zone', list: 'time-zones' },
+          ],
+        },
+        { name: `${row}.for`, label: 'For', kind: 'duration' },
+      ],
+    },
+  ]
 }

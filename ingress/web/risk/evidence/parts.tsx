@@ -1,8 +1,8 @@
 import { words } from '#shared/risk/packs/pdf/figures.ts'
+import type { FormField } from '../../forms/fields.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
 import { fieldLabels } from '../identity/parts.tsx'
 import { Tier } from '../tiers.tsx'
-import type { FormField } from './form.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
 
 /** Shown until a worker has the result; the page polls for it. */

@@ -13,10 +13,12 @@ import {
 } from '#shared/risk/trade/requests.ts'
 import { listDocuments, listVerifications } from '#shared/risk/trade/store.ts'
 import type { TradeDocument, TradeFinding } from '#shared/risk/trade/trade-pack.ts'
-import { readPage } from '../../../paging.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { readPage } from '../../../api-risk/trade/documents.ts'
+import type { FormField } from '../../forms/fields.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
-import { type EvidenceForm, evidenceForm, type FormField } from './form.tsx'
+import { type EvidenceForm, evidenceForm } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
 
 const common = { family: 'trade', area: 'trade' } as const

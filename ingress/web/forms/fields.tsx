@@ -1,0 +1,158 @@
+import type { ComponentChildren } from 'preact'
+import { CheckBox, DurationField, SelectField, TextArea, TextField } from '../components/form.tsx'
+import { SegmentField } from '../components/segments.tsx'
+import type { DurationUnit } from '../shell/format.ts'
+
+/** One field of a form. */
+export interface FormField {
+  name: string
+  label: string
+  hint?: ComponentChildren | undefined
+  /**
+   * `text` when absent. `number` is typed as text and may have commas, `integer` has the browser's control, `lines` has
+   * several lines, `segments` shows a few options side by side, `choices` takes any number of its options.
+   */
+  kind?:
+    | 'text'
+    | 'number'
+    | 'integer'
+    | 'email'
+    | 'password'
+    | 'datetime'
+    | 'duration'
+    | 'lines'
+    | 'select'
+    | 'segments'
+    | 'check'
+    | 'choices'
+    | undefined
+  options?: readonly FieldOption[]
+  isRequired?: boolean
+  isMono?: boolean
+  /** shown when the form has no value */
+  value?: string | undefined
+  /** the same, in the sandbox only */
+  demo?: string
+  autocomplete?: string
+  maxLength?: number
+  placeholder?: string
+  /** id of a `datalist` */
+  list?: string
+  rows?: number
+  /** of a duration: values to choose with one click */
+  presets?: readonly (readonly [count: number, unit: DurationUnit])[]
+}
+
+interface FieldOption {
+  value: string
+  label: ComponentChildren
+  hint?: string
+}
+
+/** A box, columns, a part that can be folded, or any other content between the fields. */
+export type FormItem =
+  | FormField
+  | { legend: string; class?: string; items: readonly FormItem[] }
+  | { summary: string; isOpen?: boolean; items: readonly FormItem[] }
+  | { class: string; items: readonly FormItem[] }
+  | { content: ComponentChildren }
+
+export type FormValues = Readonly<Record<string, string | readonly string[] | undefined>>
+
+export type FieldErrors = ReadonlyMap<string, string>
+
+interface Shown {
+  values?: FormValues | undefined
+  errors?: FieldErrors | undefined
+}
+
+/** The fields of a form with their values and errors. */
+export function Fields({ items, ...shown }: Shown & { items: readonly FormItem[] }) {
+  return (
+    <>
+      {items.map((item, index) => (
+        <Item key={'name' in item ? item.name : `item-${index}`} item={item} {...shown} />
+      ))}
+    </>
+  )
+}
+
+function Item({ item, ...shown }: Shown & { item: FormItem }) {
+  if ('name' in item) return <Field field={item} {...shown} />
+  if ('content' in item) return <>{item.content}</>
+  const inside = <Fields items={item.items} {...shown} />
+  if ('legend' in item) {
+    return (
+      <fieldset class={item.class}>
+        <legend>{item.legend}</legend>
+        {inside}
+      </fieldset>
+    )
+  }
+  if ('summary' in item) {
+    return (
+      <details
+        class="more"
+        open={item.isOpen === true || fieldsOf(item.items).some(({ name }) => shown.errors?.has(name))}
+      >
+        <summary>{item.summary}</summary>
+        <div class="stack">{inside}</div>
+      </details>
+    )
+  }
+  return <div class={item.class}>{inside}</div>
+}
+
+/** Returns the fields of a form without its layout. */
+export function fieldsOf(items: readonly FormItem[]): FormField[] {
+  return items.flatMap((item) => ('name' in item ? [item] : 'items' in item ? fieldsOf(item.items) : []))
+}
+
+const INPUT_TYPES = { integer: 'number', email: 'email', password: 'password', datetime: 'datetime-local' } as const
+
+function Field({ field, values = {}, errors }: Shown & { field: FormField }) {
+  const { name, label, hint, kind = 'text', options = [], value: initial, isRequired, ...rest } = field
+  const sent = values[name]
+  const value = (typeof sent === 'string' ? sent : sent?.[0]) ?? initial ?? ''
+  const common = { name, label, error: errors?.get(name), ...(hint !== undefined && { hint }) }
+  switch (kind) {
+    case 'select':
+      return <SelectField {...common} value={value} options={options} />
+    case 'segments':
+      return <SegmentField {...common} value={value} options={options} />
+    case 'lines':
+      return <TextArea {...common} value={value} required={isRequired} rows={rest.rows} isMono={rest.isMono} />
+    case 'duration':
+      return <DurationField {...common} values={values} {...(rest.presets && { presets: rest.presets })} />
+    case 'choices':
+      return <Choices {...common} options={options} chosen={typeof sent === 'string' ? [sent] : (sent ?? [])} />
+    case 'check':
+      return <CheckBox {...common} isChecked={value === 'on'} />
+    default: {
+      const type = kind in INPUT_TYPES ? INPUT_TYPES[kind as keyof typeof INPUT_TYPES] : 'text'
+      return <TextField {...common} {...rest} type={type} value={value} required={isRequired} />
+    }
+  }
+}
+
+/** Any number of options, as check boxes. */
+function Choices(props: {
+  name: string
+  label: string
+  hint?: ComponentChildren
+  error: string | undefined
+  options: readonly FieldOption[]
+  chosen: readonly string[]
+}) {
+  const { name, label, hint, error, options, chosen } = props
+  return (
+    <fieldset class={error === undefined ? undefined : 'wrong'}>
+      <legend>{label}</legend>
+      {hint !== undefined && <p class="hint">{hint}</p>}
+      {error !== undefined && <p class="field-error">{error}</p>}
+      {options.map((option) => (
+        <CheckBox key={option.value} name={name} {...option} isChecked={chosen.includes(option.value)} />
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,117 @@
+import type { ComponentChildren } from 'preact'
+import { Form } from '../components/form.tsx'
+import { Problem } from '../components/notice.tsx'
+import type { Context } from '../shell/context.ts'
+import { type FieldErrors, Fields, type FormItem, type FormValues } from './fields.tsx'
+
+interface FormProps {
+  context: Context
+  action: string
+  /** label of the button that submits */
+  submit: string
+  items?: readonly FormItem[]
+  values?: FormValues | undefined
+  /** by the names of fields; an error of no field has the name '' */
+  errors?: FieldErrors | undefined
+  /** hidden fields */
+  hidden?: Readonly<Record<string, string>>
+}
+
+/** Returns true if the error of a field is shown beside it. */
+type IsShown = (name: string) => boolean
+
+/** A page's form that creates or changes one thing: problem, fields, a button that submits and a link to cancel. */
+export function EditForm(
+  props: FormProps & {
+    /** all named errors when absent */
+    isShown?: IsShown
+    /** address of the cancel link */
+    cancel: string
+    /** asked before the form is submitted */
+    confirm?: string | undefined
+    /** CSS class in place of the default */
+    class?: string
+    /** other buttons, between the two */
+    more?: ComponentChildren
+    /** below the fields */
+    children?: ComponentChildren
+  },
+) {
+  const { context, action, submit, items = [], values, errors = new Map(), hidden, confirm } = props
+  return (
+    <Form
+      context={context}
+      action={action}
+      class={props.class ?? 'stack check-form'}
+      {...(confirm !== undefined && { confirm })}
+    >
+      {/* The enter key presses the first button of a form: it must be the one that submits. */}
+      <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true">
+        {submit}
+      </button>
+      <Problem text={problemOf(errors, props.isShown)} />
+      <Hidden fields={hidden} />
+      <Fields items={items} values={values} errors={errors} />
+      {props.children}
+      <div class="form-foot">
+        <button type="submit" class="primary">
+          {submit}
+        </button>
+        {props.more}
+        <a class="button" href={props.cancel}>
+          Cancel
+        </a>
+      </div>
+    </Form>
+  )
+}
+
+/** A short form that is a part of a page: problem, fields, one button. */
+export function FieldForm(
+  props: FormProps & {
+    /** a problem of the form as a whole */
+    problem?: string | null | undefined
+    /** CSS class in place of the default */
+    class?: string
+    /** the main action of a narrow page: its button is as wide as the fields */
+    isMain?: boolean
+    /** above and below the fields */
+    intro?: ComponentChildren
+    children?: ComponentChildren
+  },
+) {
+  const { context, action, submit, items = [], values, errors, hidden, problem, isMain = false } = props
+  const button = (
+    <button type="submit" class={isMain ? 'primary' : undefined}>
+      {submit}
+    </button>
+  )
+  return (
+    <>
+      <Problem text={problem} />
+      <Form context={context} action={action} class={props.class ?? 'stack'}>
+        {props.intro}
+        <Hidden fields={hidden} />
+        <Fields items={items} values={values} errors={errors} />
+        {props.children}
+        {isMain || props.class === 'inline-fields' ? button : <div>{button}</div>}
+      </Form>
+    </>
+  )
+}
+
+function Hidden({ fields = {} }: { fields: FormProps['hidden'] | undefined }) {
+  return (
+    <>
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  )
+}
+
+/** Returns the error that no field shows, otherwise a hint to those that are shown, or undefined without errors. */
+function problemOf(errors: FieldErrors, isShown: IsShown = (name) => name !== ''): string | undefined {
+  if (errors.size === 0) return undefined
+  return [...errors].find(([name]) => !isShown(name))?.[1] ?? 'Please fix the highlighted fields.'
+}
