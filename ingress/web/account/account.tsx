@@ -5,8 +5,8 @@ import { hashPassword, passwordProblem, verifyPassword } from '#shared/tenancy/a
 import { findSecondFactors, type SecondFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
 import { deleteSession, deleteSessions, listSessions } from '#shared/tenancy/accounts/session-store.ts'
 import { findUser, listIdentities, updatePassword } from '#shared/tenancy/accounts/store.ts'
-import { Form, NewPasswordField, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { currentPasswordField, newPasswordField } from '../forms/fields.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { audit } from '../shell/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
@@ -76,6 +76,7 @@ async function show(
     findReportSettings(db, session.userId),
     findSecondFactors(db, session.userId),
   ])
+  const current = (name: string) => (user?.passwordHash === null ? [] : [currentPasswordField(name)])
   sendPage(
     context,
     { title: 'Account', workspace, area: 'account' },
@@ -85,16 +86,13 @@ async function show(
         <You context={context} session={session} user={user} problem={problems.address ?? null} />
         <section class="card" aria-labelledby="password-title">
           <h2 id="password-title">Password</h2>
-          <Problem text={problems.password ?? null} />
-          <Form context={context} action="/account/password" class="stack">
-            {user?.passwordHash !== null && (
-              <TextField label="Current password" name="old" type="password" autocomplete="current-password" required />
-            )}
-            <NewPasswordField label="New password" hint="You will be signed out everywhere else." />
-            <div>
-              <button type="submit">Change password</button>
-            </div>
-          </Form>
+          <FieldForm
+            context={context}
+            action="/account/password"
+            problem={problems.password}
+            items={[...current('old'), newPasswordField('New password', 'You will be signed out everywhere else.')]}
+            submit="Change password"
+          />
         </section>
         <section class="card" aria-labelledby="factors-title">
           <div class="card-head">
@@ -114,29 +112,24 @@ async function show(
                 {identities.map(({ issuer, subject }) => (
                   <li key={`${issuer} ${subject}`} class="breakable">
                     Connected to <code>{subject}</code> at {issuer}
-                    <Form context={context} action="/account/oidc/disconnect" confirm="Disconnect this identity?">
-                      <input type="hidden" name="issuer" value={issuer} />
-                      <input type="hidden" name="subject" value={subject} />
-                      <button type="submit" class="danger">
-                        Disconnect
-                      </button>
-                    </Form>
+                    <ButtonForm
+                      context={context}
+                      action="/account/oidc/disconnect"
+                      confirm="Disconnect this identity?"
+                      label="Disconnect"
+                      look="danger"
+                      hidden={{ issuer: issuer, subject: subject }}
+                    />
                   </li>
                 ))}
               </ul>
             ) : (
-              <Form context={context} action="/account/oidc" class="stack">
-                {user?.passwordHash !== null && (
-                  <TextField
-                    label="Current password"
-                    name="password"
-                    type="password"
-                    autocomplete="current-password"
-                    required
-                  />
-                )}
-                <button type="submit">Connect this account</button>
-              </Form>
+              <FieldForm
+                context={context}
+                action="/account/oidc"
+                items={current('password')}
+                submit="Connect this account"
+              />
             )}
           </section>
         )}
@@ -154,6 +147,6 @@ function factorsText({ hasTotp, passkeys }: SecondFactors): string {
     ...(passkeys.length > 0 ? [passkeys.length === 1 ? 'one passkey' : `${passkeys.length} passkeys`] : []),
   ]
   return parts.length === 0
-    ? 'None: who has the password is in. An authenticator app or a passkey keeps them out.'
+    ? 'Off. Add an authenticator app or a passkey to protect your account.'
     : `You have ${parts.join(' and ')}.`
 }

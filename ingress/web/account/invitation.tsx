@@ -11,8 +11,10 @@ import {
   listMemberships,
   verifyUserEmail,
 } from '#shared/tenancy/accounts/store.ts'
-import { Form, NewPasswordField, TextField } from '../components/form.tsx'
+import { Form } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { newPasswordField } from '../forms/fields.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { startSession } from '../shell/sessions.ts'
@@ -103,8 +105,8 @@ async function show(context: Context, state: { name?: string; problem?: string }
       <Problem text={state.problem} />
       {session && belongs ? (
         <p>
-          You are signed in as <b>{session.email}</b>, and belong to it already. To whom it was sent opens this link in
-          their own browser. <a href="/projects">Projects</a>
+          You are signed in as <b>{session.email}</b>, and belong to it already. The invited person must open this link
+          in their own browser. <a href="/projects">Projects</a>
         </p>
       ) : session ? (
         <Form context={context} action={action} class="stack">
@@ -122,22 +124,30 @@ async function show(context: Context, state: { name?: string; problem?: string }
           </a>
         </p>
       ) : (
-        <Form context={context} action={action} class="stack">
-          <p>
-            Your account will be <b>{invitation.email}</b>.
-          </p>
-          <TextField label="Your name" name="name" autocomplete="name" value={state.name} maxLength={100} />
-          <NewPasswordField label="Password" />
-          <button type="submit" class="primary">
-            Create the account and join
-          </button>
-        </Form>
+        <FieldForm
+          context={context}
+          action={action}
+          intro={
+            <p>
+              Your account will be <b>{invitation.email}</b>.
+            </p>
+          }
+          items={[
+            { name: 'name', label: 'Your name', autocomplete: 'name', value: state.name, maxLength: 100 },
+            newPasswordField('Password'),
+          ]}
+          submit="Create the account and join"
+          isMain
+        />
       )}
       {!session && config.oidcIssuer !== undefined && (
-        <Form context={context} action="/sign-in/oidc" class="stack or">
-          <input type="hidden" name="next" value={action} />
-          <button type="submit">Join with {config.oidcName}</button>
-        </Form>
+        <ButtonForm
+          context={context}
+          action="/sign-in/oidc"
+          class="stack or"
+          label={`Join with ${config.oidcName}`}
+          hidden={{ next: action }}
+        />
       )}
     </section>,
     status,

@@ -1,7 +1,7 @@
 import { NotFoundError } from '#shared/errors.ts'
 import { confirmFactor, findUnconfirmedFactor } from '#shared/tenancy/accounts/second-factor-store.ts'
 import { disownFactor } from '#shared/tenancy/operations/second-factor.ts'
-import { Form } from '../components/form.tsx'
+import { ButtonForm } from '../forms/form.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 
@@ -33,17 +33,15 @@ async function show(context: Context): Promise<void> {
         <b class="breakable">{found.name}</b> was added to your account. Until you confirm it, a password reset removes
         it.
       </p>
-      <Form context={context} action={`${base}/confirm`} class="stack">
-        <button type="submit" class="primary">
-          Yes, confirm it
-        </button>
-      </Form>
+      <ButtonForm context={context} action={`${base}/confirm`} class="stack" label="Yes, confirm it" look="primary" />
       <p>If you did not add it, remove it. All sessions end, and you choose a new password.</p>
-      <Form context={context} action={`${base}/remove`} class="stack">
-        <button type="submit" class="danger">
-          This was not me: remove it
-        </button>
-      </Form>
+      <ButtonForm
+        context={context}
+        action={`${base}/remove`}
+        class="stack"
+        label="This was not me: remove it"
+        look="danger"
+      />
     </section>,
   )
 }

@@ -1,8 +1,9 @@
 import { ValidationError } from '#shared/errors.ts'
 import { changeReports } from '#shared/monitoring/operations/reports.ts'
 import type { ReportSettings } from '#shared/monitoring/reports/report-times.ts'
-import { Form, SelectField, TextField, TimeZones } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { TimeZones } from '../components/form.tsx'
+import type { FormField } from '../forms/fields.tsx'
+import { FieldForm } from '../forms/form.tsx'
 import { type Context, type FormContext, field } from '../shell/context.ts'
 
 const REPORTS = [
@@ -17,47 +18,52 @@ const REMINDERS = [
   { value: 'daily', label: 'Every day' },
 ]
 
-/** Which mails a person gets about all projects of theirs. */
+const ITEMS: readonly FormField[] = [
+  {
+    name: 'report',
+    label: 'Report',
+    kind: 'select',
+    options: REPORTS,
+    hint: 'About all your projects, in the morning.',
+  },
+  {
+    name: 'reminder',
+    label: 'Reminder',
+    kind: 'select',
+    options: REMINDERS,
+    hint: 'While a check is down and not acknowledged.',
+  },
+  {
+    name: 'tz',
+    label: 'Time zone',
+    maxLength: 100,
+    list: 'time-zones',
+    hint: 'Of these mails, and of the times on your pages until you choose another one there.',
+    isRequired: true,
+  },
+]
+
+/** The mails that a person receives about all their projects. */
 export function Reports(props: { context: Context; settings: ReportSettings; problem: string | null }) {
   const { context, settings, problem } = props
   return (
     <section class="card" aria-labelledby="reports">
       <h2 id="reports">Reports and reminders</h2>
-      <Problem text={problem} />
-      <Form context={context} action="/account/reports" class="stack">
-        <SelectField
-          label="Report"
-          name="report"
-          value={settings.report}
-          options={REPORTS}
-          hint="About all your projects, in the morning."
-        />
-        <SelectField
-          label="Reminder"
-          name="reminder"
-          value={settings.reminder}
-          options={REMINDERS}
-          hint="While something is down that nobody has acknowledged."
-        />
-        <TextField
-          label="Time zone"
-          name="tz"
-          value={settings.tz}
-          maxLength={100}
-          list="time-zones"
-          hint="Of these mails, and of the times on your pages until you choose another clock there."
-          required
-        />
+      <FieldForm
+        context={context}
+        action="/account/reports"
+        problem={problem}
+        items={ITEMS}
+        values={{ report: settings.report, reminder: settings.reminder, tz: settings.tz }}
+        submit="Save"
+      >
         <TimeZones />
-        <div>
-          <button type="submit">Save</button>
-        </div>
-      </Form>
+      </FieldForm>
     </section>
   )
 }
 
-/** Takes the form. @returns what is wrong with it; null when it is stored */
+/** Saves the form. @returns the problem; null when it is saved */
 export async function takeReports({ deps, form }: FormContext, userId: number): Promise<string | null> {
   try {
     const wanted = { report: field(form, 'report'), reminder: field(form, 'reminder'), tz: field(form, 'tz') }

@@ -17,8 +17,8 @@ import {
 } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import type { IngressDeps } from '../../deps.ts'
-import { Form, NewPasswordField, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { newPasswordField } from '../forms/fields.tsx'
+import { FieldForm } from '../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { newToken } from '../shell/sessions.ts'
@@ -126,12 +126,13 @@ function showRequest(context: Context): void {
     <section class="card narrow">
       <h1>Forgot the password?</h1>
       <p>Give the address of your account, and a link to choose a new one is sent there.</p>
-      <Form context={context} action="/reset-password" class="stack">
-        <TextField label="E-mail address" name="email" type="email" autocomplete="username" required />
-        <button type="submit" class="primary">
-          Send the link
-        </button>
-      </Form>
+      <FieldForm
+        context={context}
+        action="/reset-password"
+        items={[{ name: 'email', label: 'E-mail address', kind: 'email', autocomplete: 'username', isRequired: true }]}
+        submit="Send the link"
+        isMain
+      />
       <p class="foot">
         <a href="/sign-in">Back to sign in</a>
       </p>
@@ -146,13 +147,14 @@ function showChoice(context: Context, problem: string | null, status = 200): voi
     <section class="card narrow">
       <h1>Choose a new password</h1>
       <p>You will be signed out everywhere else. Second factors that you did not confirm by mail are removed.</p>
-      <Problem text={problem} />
-      <Form context={context} action={`/reset-password/${context.params.token}`} class="stack">
-        <NewPasswordField label="New password" />
-        <button type="submit" class="primary">
-          Change the password
-        </button>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`/reset-password/${context.params.token}`}
+        problem={problem}
+        items={[newPasswordField('New password')]}
+        submit="Change the password"
+        isMain
+      />
     </section>,
     status,
   )

@@ -5,6 +5,7 @@ import { microsOfDate } from '#shared/time.ts'
 import { Ago, QrCode } from '../components/basics.tsx'
 import { CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { ButtonForm } from '../forms/form.tsx'
 import type { Context } from '../shell/context.ts'
 
 /** What somebody signs in with beside the password. @param props.passkeyForm null where there can be no passkeys */
@@ -36,14 +37,13 @@ export function Factors(props: {
           <section class="card form-wide" aria-labelledby="recovery-title">
             <div class="card-head">
               <h2 id="recovery-title">Recovery codes</h2>
-              <Form
+              <ButtonForm
                 context={context}
                 action={`${base}/recovery-codes`}
                 confirm="Make ten new recovery codes? Those you have open nothing any more."
                 yes="Make new codes"
-              >
-                <button type="submit">Make new codes</button>
-              </Form>
+                label="Make new codes"
+              />
             </div>
             <p class="muted">{factors.recoveryCodes} of 10 are left. Each works once.</p>
           </section>
@@ -61,20 +61,16 @@ function Totp({ context, base, isOn }: { context: Context; base: string; isOn: b
           Authenticator app {isOn ? <span class="pill good">on</span> : <span class="pill">off</span>}
         </h2>
         {isOn ? (
-          <Form
+          <ButtonForm
             context={context}
             action={`${base}/remove`}
             confirm="Remove the authenticator app? Its codes are not asked for any more."
             yes="Remove"
-          >
-            <button type="submit" class="danger">
-              Remove the authenticator app
-            </button>
-          </Form>
+            label="Remove the authenticator app"
+            look="danger"
+          />
         ) : (
-          <Form context={context} action={`${base}/totp`}>
-            <button type="submit">Set up</button>
-          </Form>
+          <ButtonForm context={context} action={`${base}/totp`} label="Set up" />
         )}
       </div>
       <p class="muted">After the password, a code of six digits from an app on your phone.</p>
@@ -109,17 +105,16 @@ function Passkeys(props: Parameters<typeof Factors>[0]) {
                 )}
               </small>
             </span>
-            <Form
+            <ButtonForm
               context={context}
               action={`${base}/remove`}
               confirm={`Remove the passkey “${name}”? It signs nobody in any more.`}
               yes="Remove"
-            >
-              <input type="hidden" name="passkey" value={credentialId} />
-              <button type="submit" class="danger" aria-label={`Remove the passkey ${name}`}>
-                Remove
-              </button>
-            </Form>
+              label="Remove"
+              look="danger"
+              name={`Remove the passkey ${name}`}
+              hidden={{ passkey: credentialId }}
+            />
           </li>
         ))}
       </ul>

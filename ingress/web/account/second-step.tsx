@@ -11,8 +11,8 @@ import {
 import { findUser, type User } from '#shared/tenancy/accounts/store.ts'
 import { takeSecondFactor } from '#shared/tenancy/operations/second-factor.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { Form, TextField } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
+import { FieldForm } from '../forms/form.tsx'
 import { auditAccount } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
@@ -149,19 +149,22 @@ async function show(context: Context, user: User, problem: string | null, status
       <h1>One more step</h1>
       <Problem text={problem} />
       {passkey}
-      <Form context={context} action="/sign-in/second-step" class="stack">
-        <TextField
-          label={hasTotp ? 'Code of your authenticator app' : 'Recovery code'}
-          name="code"
-          autocomplete="one-time-code"
-          hint={hasTotp ? 'Six digits. A recovery code works too.' : undefined}
-          required
-          maxLength={20}
-        />
-        <button type="submit" class="primary">
-          Sign in
-        </button>
-      </Form>
+      <FieldForm
+        context={context}
+        action="/sign-in/second-step"
+        items={[
+          {
+            name: 'code',
+            label: hasTotp ? 'Code of your authenticator app' : 'Recovery code',
+            autocomplete: 'one-time-code',
+            hint: hasTotp ? 'Six digits. A recovery code works too.' : undefined,
+            isRequired: true,
+            maxLength: 20,
+          },
+        ]}
+        submit="Sign in"
+        isMain
+      />
       <p class="foot">
         <a href="/sign-in">Back to sign in</a>
       </p>

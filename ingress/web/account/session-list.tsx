@@ -1,7 +1,7 @@
 import type { ListedSession } from '#shared/tenancy/accounts/session-store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
-import { Form } from '../components/form.tsx'
+import { ButtonForm } from '../forms/form.tsx'
 import type { Context } from '../shell/context.ts'
 
 /** Where somebody is signed in; each of them can be ended alone. @param props.own the session that looks */
@@ -14,14 +14,13 @@ export function Sessions(props: { context: Context; own: number; sessions: reado
       <div class="card-head">
         <h2 id="sessions">Where you are signed in</h2>
         {others > 0 && (
-          <Form
+          <ButtonForm
             context={context}
             action="/sign-out-everywhere"
             confirm={`Sign out everywhere else? That ${others === 1 ? 'is one browser, which has' : `are ${others} browsers, which have`} to sign in again.`}
             yes="Sign out"
-          >
-            <button type="submit">Sign out everywhere else</button>
-          </Form>
+            label="Sign out everywhere else"
+          />
         )}
       </div>
       <ul class="bare">
@@ -35,16 +34,15 @@ export function Sessions(props: { context: Context; own: number; sessions: reado
               </small>
             </span>
             {one.id !== own && (
-              <Form
+              <ButtonForm
                 context={context}
                 action={`/account/sessions/${one.id}/end`}
                 confirm={`Sign out ${agentName(one.agent)} at ${one.address}? It has to sign in again.`}
                 yes="Sign out"
-              >
-                <button type="submit" class="quiet" aria-label={`Sign out ${agentName(one.agent)} at ${one.address}`}>
-                  Sign out
-                </button>
-              </Form>
+                label="Sign out"
+                look="quiet"
+                name={`Sign out ${agentName(one.agent)} at ${one.address}`}
+              />
             )}
           </li>
         ))}

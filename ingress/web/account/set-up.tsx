@@ -14,8 +14,8 @@ import {
   lockAdministration,
 } from '#shared/tenancy/accounts/store.ts'
 import { ensureOrganisation, renameOrganisation } from '#shared/tenancy/organisations/store.ts'
-import { Form, NewPasswordField, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { type FormField, newPasswordField } from '../forms/fields.tsx'
+import { FieldForm } from '../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { startSession } from '../shell/sessions.ts'
@@ -98,6 +98,13 @@ interface State {
   problem?: string | null
 }
 
+const ITEMS: readonly FormField[] = [
+  { name: 'name', label: 'Your name', autocomplete: 'name', maxLength: 100 },
+  { name: 'email', label: 'E-mail address', kind: 'email', autocomplete: 'username', isRequired: true },
+  newPasswordField('Password', 'Several words that nobody else would combine are best.'),
+  { name: 'organisation', label: 'Organisation', maxLength: 100, hint: 'The company or team that owns the projects.' },
+]
+
 function show(context: Context, state: State, status = 200): void {
   sendPage(
     context,
@@ -105,29 +112,15 @@ function show(context: Context, state: State, status = 200): void {
     <section class="card narrow">
       <h1>Welcome</h1>
       <p>You are the first person here. Choose how you will sign in; everything else can be changed later.</p>
-      <Problem text={state.problem} />
-      <Form context={context} action={`/set-up/${context.params.token}`} class="stack">
-        <TextField label="Your name" name="name" autocomplete="name" value={state.name} maxLength={100} />
-        <TextField
-          label="E-mail address"
-          name="email"
-          type="email"
-          autocomplete="username"
-          value={state.email}
-          required
-        />
-        <NewPasswordField label="Password" hint="A few words that nobody else would put together are best." />
-        <TextField
-          label="Organisation"
-          name="organisation"
-          value={state.organisation}
-          maxLength={100}
-          hint="The company or team that owns the projects."
-        />
-        <button type="submit" class="primary">
-          Create my account
-        </button>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`/set-up/${context.params.token}`}
+        problem={state.problem}
+        items={ITEMS}
+        values={{ name: state.name, email: state.email, organisation: state.organisation }}
+        submit="Create my account"
+        isMain
+      />
     </section>,
     status,
   )

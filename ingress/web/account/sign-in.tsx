@@ -2,8 +2,8 @@ import { verifyPassword } from '#shared/tenancy/accounts/password.ts'
 import { normalEmail } from '#shared/tenancy/accounts/roles.ts'
 import { deleteSessions } from '#shared/tenancy/accounts/session-store.ts'
 import { findUserByEmail, hasAccounts } from '#shared/tenancy/accounts/store.ts'
-import { Form, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import type { FormField } from '../forms/fields.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { audit, auditAccount } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
@@ -63,14 +63,33 @@ async function show(context: Context, state: { email?: string; problem?: string 
       {isSetUp ? <PasswordForm context={context} state={state} next={next} /> : <NotSetUp />}
       {isSetUp && (await PasskeySignIn({ context, next }))}
       {config.oidcIssuer !== undefined && (
-        <Form context={context} action="/sign-in/oidc" class="stack or">
-          <input type="hidden" name="next" value={next} />
-          <button type="submit">Sign in with {config.oidcName}</button>
-        </Form>
+        <ButtonForm
+          context={context}
+          action="/sign-in/oidc"
+          class="stack or"
+          label={`Sign in with ${config.oidcName}`}
+          hidden={{ next: next }}
+        />
       )}
     </section>,
     status,
   )
+}
+
+const EMAIL: FormField = {
+  name: 'email',
+  label: 'E-mail address',
+  kind: 'email',
+  autocomplete: 'username',
+  isRequired: true,
+}
+
+const PASSWORD: FormField = {
+  name: 'password',
+  label: 'Password',
+  kind: 'password',
+  autocomplete: 'current-password',
+  isRequired: true,
 }
 
 function PasswordForm({
@@ -84,22 +103,16 @@ function PasswordForm({
 }) {
   return (
     <>
-      <Problem text={state.problem} />
-      <Form context={context} action="/sign-in" class="stack">
-        <input type="hidden" name="next" value={next} />
-        <TextField
-          label="E-mail address"
-          name="email"
-          type="email"
-          autocomplete="username"
-          value={state.email}
-          required
-        />
-        <TextField label="Password" name="password" type="password" autocomplete="current-password" required />
-        <button type="submit" class="primary">
-          Sign in
-        </button>
-      </Form>
+      <FieldForm
+        context={context}
+        action="/sign-in"
+        problem={state.problem}
+        hidden={{ next }}
+        items={[EMAIL, PASSWORD]}
+        values={{ email: state.email }}
+        submit="Sign in"
+        isMain
+      />
       <p class="foot">
         <a href="/reset-password">Forgot the password?</a>
       </p>
@@ -107,11 +120,11 @@ function PasswordForm({
   )
 }
 
-/** Nobody has a password yet: a form would only refuse. */
+/** Shown before the first account exists. */
 function NotSetUp() {
   return (
     <p class="notice">
-      Nobody has an account yet. Open the set-up link that <code>make up</code> printed, or print another with{' '}
+      No account exists yet. Open the set-up link that <code>make up</code> printed, or print another with{' '}
       <code>npm run -s admin -- setup-link</code>.
     </p>
   )

@@ -7,8 +7,8 @@ import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import { findUser, isTheme, type Theme, type User, updateEmail, updateProfile } from '#shared/tenancy/accounts/store.ts'
 import { queueLinkMail } from '#shared/tenancy/operations/link-mails.ts'
 import { restoreAddress } from '#shared/tenancy/operations/second-factor.ts'
-import { Form, SelectField, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { currentPasswordField } from '../forms/fields.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
 import { sendPage } from '../shell/layout.tsx'
@@ -41,11 +41,13 @@ export function youPages(pages: Pages): void {
         <p>
           From then on you sign in as <b class="breakable">{link.email}</b>, and mails about your account go there.
         </p>
-        <Form context={context} action={context.request.path} class="stack">
-          <button type="submit" class="primary">
-            Use this address
-          </button>
-        </Form>
+        <ButtonForm
+          context={context}
+          action={context.request.path}
+          class="stack"
+          label="Use this address"
+          look="primary"
+        />
       </section>,
     )
   })
@@ -61,11 +63,13 @@ export function youPages(pages: Pages): void {
           The account gets the address <b class="breakable">{link.email}</b> back. All sessions end, second factors that
           were added since the change are removed, and you choose a new password.
         </p>
-        <Form context={context} action={context.request.path} class="stack">
-          <button type="submit" class="danger">
-            This was not me: restore it
-          </button>
-        </Form>
+        <ButtonForm
+          context={context}
+          action={context.request.path}
+          class="stack"
+          label="This was not me: restore it"
+          look="danger"
+        />
       </section>,
     )
   })
@@ -157,29 +161,34 @@ export function You(props: { context: Context; session: Session; user: User | nu
       <h2 id="you">You</h2>
       {user?.isEmailVerified === false && (
         <p class="notice">
-          Nobody has shown yet that mails to this address reach you. <a href="/reset-password">Ask for a mail</a> and
-          choose a password by its link.
+          This address is not verified. <a href="/reset-password">Request a mail</a> and choose a password with its
+          link.
         </p>
       )}
-      <Form context={context} action="/account/name" class="inline-fields">
-        <TextField label="Name" name="name" value={session.name} autocomplete="name" maxLength={100} />
-        <SelectField label="Theme" name="theme" value={session.theme} options={THEMES} />
-        <button type="submit">Save</button>
-      </Form>
+      <FieldForm
+        context={context}
+        action="/account/name"
+        class="inline-fields"
+        items={[
+          { name: 'name', label: 'Name', value: session.name, autocomplete: 'name', maxLength: 100 },
+          { name: 'theme', label: 'Theme', kind: 'select', value: session.theme, options: THEMES },
+        ]}
+        submit="Save"
+      />
       <h3>E-mail address</h3>
       <p class="muted breakable">{session.email}</p>
       <details open={problem !== null}>
         <summary>Change the address</summary>
-        <Problem text={problem} />
-        <Form context={context} action="/account/address" class="stack">
-          <TextField label="New address" name="email" type="email" autocomplete="email" required />
-          {user?.passwordHash !== null && (
-            <TextField label="Your password" name="present" type="password" autocomplete="current-password" required />
-          )}
-          <div>
-            <button type="submit">Send a link to the new address</button>
-          </div>
-        </Form>
+        <FieldForm
+          context={context}
+          action="/account/address"
+          problem={problem}
+          items={[
+            { name: 'email', label: 'New address', kind: 'email', autocomplete: 'email', isRequired: true },
+            ...(user?.passwordHash === null ? [] : [currentPasswordField('present', 'Your password')]),
+          ]}
+          submit="Send a link to the new address"
+        />
       </details>
     </section>
   )

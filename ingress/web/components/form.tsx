@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
-import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import type { Context } from '../shell/context.ts'
 import { type DurationUnit, humanDuration, UNIT_SECONDS } from '../shell/format.ts'
 
@@ -124,20 +123,6 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
 
 /** What the fields are called in which passwords are typed: of what was sent, these are never shown again. */
 export const PASSWORD_FIELDS = ['password', 'old', 'present'] as const
-
-/** Where a password is chosen. @param props.hint what is said beside its least length */
-export function NewPasswordField({ label, hint = '' }: { label: string; hint?: string }) {
-  return (
-    <TextField
-      label={label}
-      name="password"
-      type="password"
-      autocomplete="new-password"
-      hint={`At least ${MIN_PASSWORD_LENGTH} characters. ${hint}`.trimEnd()}
-      required
-    />
-  )
-}
 
 export function TextArea(
   props: FieldProps & {

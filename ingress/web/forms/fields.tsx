@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import { CheckBox, DurationField, SelectField, TextArea, TextField } from '../components/form.tsx'
 import { SegmentField } from '../components/segments.tsx'
 import type { DurationUnit } from '../shell/format.ts'
@@ -155,4 +156,20 @@ function Choices(props: {
       ))}
     </fieldset>
   )
+}
+
+/** Returns the field in which a password is chosen. @param hint shown after the minimum length */
+export function newPasswordField(label: string, hint = ''): FormField {
+  return {
+    name: 'password',
+    label,
+    kind: 'password',
+    autocomplete: 'new-password',
+    hint: `At least ${MIN_PASSWORD_LENGTH} characters. ${hint}`.trimEnd(),
+    isRequired: true,
+  }
+}
+
+export function currentPasswordField(name: string, label = 'Current password'): FormField {
+  return { name, label, kind: 'password', autocomplete: 'current-password', isRequired: true }
 }

@@ -94,9 +94,31 @@ export function FieldForm(
         <Hidden fields={hidden} />
         <Fields items={items} values={values} errors={errors} />
         {props.children}
-        {isMain || props.class === 'inline-fields' ? button : <div>{button}</div>}
+        {isMain || props.class?.startsWith('inline-fields') ? button : <div>{button}</div>}
       </Form>
     </>
+  )
+}
+
+/** One button that changes something. */
+export function ButtonForm(
+  props: Omit<Parameters<typeof Form>[0], 'children'> & {
+    label: ComponentChildren
+    /** CSS class of the button */
+    look?: string | undefined
+    /** accessible name, where the label does not name the object */
+    name?: string
+    hidden?: Readonly<Record<string, string>>
+  },
+) {
+  const { label, look, name, hidden, ...form } = props
+  return (
+    <Form {...form}>
+      <Hidden fields={hidden} />
+      <button type="submit" class={look} aria-label={name}>
+        {label}
+      </button>
+    </Form>
   )
 }
 

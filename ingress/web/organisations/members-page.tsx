@@ -1,8 +1,8 @@
 import { roleMeanings, roles } from '#shared/tenancy/accounts/roles.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
-import { Copyable, Form, SelectField, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { Copyable, Form } from '../components/form.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { type Column, Table } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import type { InvitationState, MembersView, Person } from './members-view.ts'
@@ -78,16 +78,15 @@ function personColumns({ context, view }: Props): Column<Person>[] {
       isTitleHidden: true,
       cell: ({ userUuid, email, isChangeable }) =>
         isChangeable && (
-          <Form
+          <ButtonForm
             context={context}
             action={`${view.base}/members/${userUuid}/remove`}
             confirm={`Remove ${email} from ${view.name}? They lose access at once.`}
             yes="Remove"
-          >
-            <button type="submit" class="danger" aria-label={`Remove ${email}`}>
-              Remove
-            </button>
-          </Form>
+            label="Remove"
+            look="danger"
+            name={`Remove ${email}`}
+          />
         ),
     },
   ]
@@ -97,19 +96,24 @@ function Invite({ context, view, state }: Props & { state: InvitationState }) {
   return (
     <section class="card" aria-labelledby="invite">
       <h2 id="invite">Invite a person</h2>
-      <Problem text={state.problem} />
-      <Form context={context} action={`${view.base}/invitations`} class="inline-fields">
-        <TextField label="E-mail address" name="email" type="email" value={state.email} required />
-        <SelectField
-          label="Role"
-          name="role"
-          value="member"
-          options={view.offered.map((role) => ({ value: role, label: role }))}
-        />
-        <button type="submit" class="primary">
-          Invite
-        </button>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${view.base}/invitations`}
+        class="inline-fields"
+        problem={state.problem}
+        items={[
+          { name: 'email', label: 'E-mail address', kind: 'email', value: state.email, isRequired: true },
+          {
+            name: 'role',
+            label: 'Role',
+            kind: 'select',
+            value: 'member',
+            options: view.offered.map((role) => ({ value: role, label: role })),
+          },
+        ]}
+        submit="Invite"
+        isMain
+      />
       <dl class="facts role-facts">
         {roles.map((role) => (
           <div key={role}>
@@ -132,16 +136,14 @@ function OpenInvitations({ context, view }: Props) {
             <span class="breakable">
               {one.email} as {one.role}, ends <Ago at={microsOfDate(one.expiresAt)} now={view.now} />
             </span>
-            <Form
+            <ButtonForm
               context={context}
               action={`${view.base}/invitations/${one.id}/withdraw`}
               confirm={`Withdraw the invitation of ${one.email}? Its link stops working.`}
               yes="Withdraw"
-            >
-              <button type="submit" aria-label={`Withdraw the invitation of ${one.email}`}>
-                Withdraw
-              </button>
-            </Form>
+              label="Withdraw"
+              name={`Withdraw the invitation of ${one.email}`}
+            />
           </li>
         ))}
       </ul>

@@ -4,9 +4,9 @@ import type { ListedAgentCall } from '#shared/tenancy/agents/call-store.ts'
 import type { AgentKey } from '#shared/tenancy/agents/key-store.ts'
 import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
 import { Ago, Fact } from '../components/basics.tsx'
-import { Copyable, Form } from '../components/form.tsx'
+import { Copyable } from '../components/form.tsx'
 import { type FormItem, fieldsOf } from '../forms/fields.tsx'
-import { FieldForm } from '../forms/form.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { type Column, Table } from '../lists/list.tsx'
 import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
@@ -96,15 +96,14 @@ function KeyCard({ context, view, agentKey, now }: Props & { agentKey: AgentKey;
         <Fact title="Expires">{expiresAt.toISOString().slice(0, 10)}</Fact>
       </dl>
       {view.mayManage && state === 'active' && (
-        <Form
+        <ButtonForm
           context={context}
           action={`${view.console.base}/agents/${keyId}/revoke`}
           confirm="Revoke this key? The agent that uses it stops working within five seconds."
-        >
-          <button type="submit" class="danger" aria-label={`Revoke ${name}`}>
-            Revoke
-          </button>
-        </Form>
+          label="Revoke"
+          look="danger"
+          name={`Revoke ${name}`}
+        />
       )}
     </section>
   )

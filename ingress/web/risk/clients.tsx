@@ -5,9 +5,9 @@ import { changeFamilies, createClient, rotateClientSecret, switchClient } from '
 import { listWithheldFamilies } from '#shared/tenancy/organisations/store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
-import { Copyable, Form } from '../components/form.tsx'
+import { Copyable } from '../components/form.tsx'
 import { Problem } from '../components/notice.tsx'
-import { FieldForm } from '../forms/form.tsx'
+import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { PlainTable } from '../lists/list.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
@@ -119,22 +119,17 @@ function FamilySwitch(props: { context: Context; console: Console; family: Famil
   const { context, console, family, held } = props
   const path = `${console.base}/families/${family}`
   return held.has(family) ? (
-    <Form
+    <ButtonForm
       context={context}
       action={`${path}/revoke`}
       confirm={`Take ${family} away from ${console.organisation.organisationName}? Every call of it is refused within seconds, live ones too.`}
       yes="Revoke"
-    >
-      <button type="submit" class="quiet" aria-label={`Revoke ${family}`}>
-        Revoke
-      </button>
-    </Form>
+      label="Revoke"
+      look="quiet"
+      name={`Revoke ${family}`}
+    />
   ) : (
-    <Form context={context} action={`${path}/grant`}>
-      <button type="submit" class="quiet" aria-label={`Grant ${family}`}>
-        Grant
-      </button>
-    </Form>
+    <ButtonForm context={context} action={`${path}/grant`} label="Grant" look="quiet" name={`Grant ${family}`} />
   )
 }
 
@@ -168,31 +163,26 @@ function ClientCard({ context, console, client }: { context: Context; console: C
       </dl>
       {mayIn(console, 'own') && (
         <div class="row foot">
-          <Form
+          <ButtonForm
             context={context}
             action={`${path}/rotate`}
             confirm={`Make a new secret for ${client.name}? The newest of the present ones stays good beside it, all others end.`}
             yes="New secret"
-          >
-            <button type="submit">New secret</button>
-          </Form>
+            label="New secret"
+          />
           {client.isDisabledByOperator ? (
             <span class="muted">The operator disabled it.</span>
           ) : client.disabledAt ? (
-            <Form context={context} action={`${path}/enable`}>
-              <button type="submit">Enable</button>
-            </Form>
+            <ButtonForm context={context} action={`${path}/enable`} label="Enable" />
           ) : (
-            <Form
+            <ButtonForm
               context={context}
               action={`${path}/disable`}
               confirm={`Disable ${client.name}? Its secrets, keys and tokens stop working within seconds.`}
               yes="Disable"
-            >
-              <button type="submit" class="danger">
-                Disable
-              </button>
-            </Form>
+              label="Disable"
+              look="danger"
+            />
           )}
         </div>
       )}

@@ -5,7 +5,8 @@ import { type Attempt, type Delivery, findDelivery, listAttempts } from '#shared
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { isRetryable, retryDelivery } from '#shared/webhooks/operations/deliveries.ts'
 import { Ago, Exact } from '../components/basics.tsx'
-import { CodeBlock, Form } from '../components/form.tsx'
+import { CodeBlock } from '../components/form.tsx'
+import { ButtonForm } from '../forms/form.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
@@ -49,11 +50,7 @@ async function showDelivery(context: Context): Promise<void> {
           {delivery.eventType} <DeliveryState state={delivery.state} />
         </h1>
         {mayIn(console, 'edit') && isRetryable(delivery) && endpoint?.state === 'ACTIVE' && (
-          <Form context={context} action={`${path}/resend`}>
-            <button class="primary" type="submit">
-              Resend now
-            </button>
-          </Form>
+          <ButtonForm context={context} action={`${path}/resend`} label="Resend now" look="primary" />
         )}
       </div>
       <Timeline delivery={delivery} attempts={attempts} now={now()} />

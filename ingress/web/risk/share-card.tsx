@@ -2,7 +2,8 @@ import { SHARE_DAYS } from '#shared/risk/packs/policy.ts'
 import type { PackShare } from '#shared/risk/risk-console/store.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { Ago } from '../components/basics.tsx'
-import { Copyable, Form } from '../components/form.tsx'
+import { Copyable } from '../components/form.tsx'
+import { ButtonForm } from '../forms/form.tsx'
 import type { Context } from '../shell/context.ts'
 import { type Console, mayIn } from './console.tsx'
 
@@ -41,26 +42,20 @@ export function ShareCard(props: {
                 by {share.createdBy}, <Ago at={microsOfDate(share.createdAt)} now={now} />
               </span>
               {mayShare && stateOf(share, now) === 'works' && (
-                <Form
+                <ButtonForm
                   context={context}
                   action={`${path}/shares/${share.id}/revoke`}
                   confirm="Revoke this link? Whoever has it sees the pack no more."
                   yes="Revoke"
-                >
-                  <button class="danger" type="submit">
-                    Revoke
-                  </button>
-                </Form>
+                  label="Revoke"
+                  look="danger"
+                />
               )}
             </li>
           ))}
         </ul>
       )}
-      {mayShare && (
-        <Form context={context} action={`${path}/shares`} class="foot">
-          <button type="submit">Create a share link</button>
-        </Form>
-      )}
+      {mayShare && <ButtonForm context={context} action={`${path}/shares`} class="foot" label="Create a share link" />}
     </section>
   )
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
 import { CheckBox, Copyable, Form } from '../components/form.tsx'
 import type { FieldErrors, FormItem } from '../forms/fields.tsx'
-import { EditForm } from '../forms/form.tsx'
+import { ButtonForm, EditForm } from '../forms/form.tsx'
 import type { Context } from '../shell/context.ts'
 
 /** The form of an endpoint, as it was typed. */
@@ -85,14 +85,8 @@ export function EndpointActions({ context, endpoint, path }: { context: Context;
     <div class="row endpoint-actions">
       {isActive ? (
         <>
-          <Form context={context} action={`${path}/test`}>
-            <button type="submit" class="primary">
-              Send a test
-            </button>
-          </Form>
-          <Form context={context} action={`${path}/disable`}>
-            <button type="submit">Disable</button>
-          </Form>
+          <ButtonForm context={context} action={`${path}/test`} label="Send a test" look="primary" />
+          <ButtonForm context={context} action={`${path}/disable`} label="Disable" />
         </>
       ) : (
         <Form context={context} action={`${path}/enable`} class="row">
@@ -105,24 +99,21 @@ export function EndpointActions({ context, endpoint, path }: { context: Context;
       <a class="button" href={`${path}/edit`}>
         Edit
       </a>
-      <Form
+      <ButtonForm
         context={context}
         action={`${path}/rotate`}
         confirm={`Make a new signing secret for ${endpoint.url}? The old one stays valid for another day.`}
         yes="Rotate"
-      >
-        <button type="submit">Rotate the secret</button>
-      </Form>
-      <Form
+        label="Rotate the secret"
+      />
+      <ButtonForm
         context={context}
         action={`${path}/delete`}
         confirm={`Delete ${endpoint.url}? Its pending deliveries are cancelled, and its secret is lost.`}
         yes="Delete endpoint"
-      >
-        <button type="submit" class="danger">
-          Delete
-        </button>
-      </Form>
+        label="Delete"
+        look="danger"
+      />
     </div>
   )
 }

@@ -85,10 +85,7 @@ export function DowntimeTable(props: {
               </>
             ),
           },
-          {
-            title: 'Up',
-            cell: ({ month, from }) => (from === null ? '–' : percentUp(month, from, excluded)),
-          },
+          { title: 'Up', cell: ({ month, from }) => (from === null ? '–' : percentUp(month, from, excluded)) },
           {
             title: 'Downtime',
             cell: ({ month, from }) => (

@@ -17,8 +17,8 @@ import { statementsSince } from '#shared/monitoring/statements/statement-store.t
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { LinkedText } from '../../components/basics.tsx'
-import { Form } from '../../components/form.tsx'
 import { StatusGlyph } from '../../components/icons.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import { type Context, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { liveAddress } from '../../shell/live.ts'
@@ -240,9 +240,11 @@ function Actions(props: { context: Context; workspace: CheckWorkspace; isPaused:
       <form method="post" action={`/ping/${props.workspace.check.uuid}`} data-inline="Pinged">
         <button type="submit">Ping now</button>
       </form>
-      <Form context={props.context} action={`${path}/${props.isPaused ? 'resume' : 'pause'}`}>
-        <button type="submit">{props.isPaused ? 'Resume' : 'Pause'}</button>
-      </Form>
+      <ButtonForm
+        context={props.context}
+        action={`${path}/${props.isPaused ? 'resume' : 'pause'}`}
+        label={props.isPaused ? 'Resume' : 'Pause'}
+      />
       <a class="button" href={`${path}/edit`}>
         Edit
       </a>

@@ -1,6 +1,7 @@
 import { deleteSavedFilter, type SavedFilter, saveFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
 import { Form } from '../../components/form.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { goBack, setFlash } from '../../shell/flash.ts'
 import { requireProject } from '../../shell/workspace.ts'
@@ -48,17 +49,16 @@ export function SavedFilters(props: { context: Context; projectUuid: string; sav
             <a href={`${context.request.path}?${query}`} aria-current={query === current ? 'true' : undefined}>
               {name}
             </a>
-            <Form
+            <ButtonForm
               context={context}
               action={`${base}/${id}/delete`}
               confirm={`Forget the filter “${name}”? The checks it shows stay as they are.`}
               yes="Forget"
-            >
-              <input type="hidden" name="back" value={context.request.originalUrl} />
-              <button type="submit" class="quiet" aria-label={`Forget the filter ${name}`}>
-                ✕
-              </button>
-            </Form>
+              label="✕"
+              look="quiet"
+              name={`Forget the filter ${name}`}
+              hidden={{ back: context.request.originalUrl }}
+            />
           </li>
         ))}
         {current !== '' && (

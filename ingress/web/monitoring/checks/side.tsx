@@ -6,6 +6,7 @@ import type { CheckFlip } from '#shared/monitoring/pages/status-history-store.ts
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
 import { Form } from '../../components/form.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type CheckWorkspace, checkPath } from '../../shell/workspace.ts'
 import { type AlertPolicy, AlertPolicyCard } from './alert-policy-card.tsx'
@@ -62,9 +63,7 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
       <h2 id="more">More</h2>
       <div class="stack">
         <SnoozeForm context={context} path={path} />
-        <Form context={context} action={`${path}/copy`}>
-          <button type="submit">Make a copy</button>
-        </Form>
+        <ButtonForm context={context} action={`${path}/copy`} label="Make a copy" />
         {may(project.role, 'manage') && targets.length > 0 && (
           <Form
             context={context}
@@ -84,16 +83,14 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
             <button type="submit">Move</button>
           </Form>
         )}
-        <Form
+        <ButtonForm
           context={context}
           action={`${path}/delete`}
           confirm={`Delete ${nameOf(check)} with its whole log of ${check.nPings.toLocaleString('en')} pings? This cannot be undone.`}
           yes="Delete check"
-        >
-          <button type="submit" class="danger">
-            Delete check
-          </button>
-        </Form>
+          label="Delete check"
+          look="danger"
+        />
       </div>
     </section>
   )

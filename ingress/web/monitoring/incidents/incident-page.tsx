@@ -3,7 +3,7 @@ import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/inc
 import { formatDuration } from '#shared/monitoring/notifications/text-parts.ts'
 import type { Micros } from '#shared/time.ts'
 import { Exact } from '../../components/basics.tsx'
-import { Form, TextArea, TextField } from '../../components/form.tsx'
+import { ButtonForm, FieldForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Coming, NextMessage } from './next-message.tsx'
 
@@ -38,22 +38,19 @@ export function IncidentPage({ context, incident, coming, timeline, checkPath, m
         )}
       </p>
       {mayEdit && isOpen && incident.state !== 'acknowledged' && (
-        <Form context={context} action={`${path}/ack`} class="inline-fields form-wide">
-          <TextField
-            label="Note, for whoever reads this next"
-            name="note"
-            maxLength={2000}
-            placeholder="I am looking at it"
-          />
-          <button type="submit" class="primary">
-            Acknowledge
-          </button>
-        </Form>
+        <FieldForm
+          context={context}
+          action={`${path}/ack`}
+          class="inline-fields form-wide"
+          items={[
+            { name: 'note', label: 'Note for the next reader', maxLength: 2000, placeholder: 'I am looking at it' },
+          ]}
+          submit="Acknowledge"
+          isMain
+        />
       )}
       {mayEdit && incident.state === 'acknowledged' && (
-        <Form context={context} action={`${path}/unack`}>
-          <button type="submit">Take the acknowledgement back</button>
-        </Form>
+        <ButtonForm context={context} action={`${path}/unack`} label="Take the acknowledgement back" />
       )}
       <section class="card" aria-labelledby="timeline">
         <h2 id="timeline">What happened</h2>
@@ -71,22 +68,29 @@ export function IncidentPage({ context, incident, coming, timeline, checkPath, m
       {mayEdit && (
         <section class="card" aria-labelledby="note-title">
           <h2 id="note-title">Notes and report</h2>
-          <Form context={context} action={`${path}/note`} class="inline-fields form-wide">
-            <TextField label="Add a note" name="text" maxLength={2000} />
-            <button type="submit">Add</button>
-          </Form>
-          <Form context={context} action={`${path}/report`} class="stack form-wide">
-            <TextArea
-              label="Report"
-              name="report"
-              value={incident.report}
-              rows={6}
-              hint="What happened, why, and what is done about it. It stays with the incident."
-            />
-            <div>
-              <button type="submit">Save the report</button>
-            </div>
-          </Form>
+          <FieldForm
+            context={context}
+            action={`${path}/note`}
+            class="inline-fields form-wide"
+            items={[{ name: 'text', label: 'Add a note', maxLength: 2000 }]}
+            submit="Add"
+          />
+          <FieldForm
+            context={context}
+            action={`${path}/report`}
+            class="stack form-wide"
+            items={[
+              {
+                name: 'report',
+                label: 'Report',
+                kind: 'lines',
+                value: incident.report,
+                rows: 6,
+                hint: 'What happened, why, and what is done about it. It stays with the incident.',
+              },
+            ]}
+            submit="Save the report"
+          />
         </section>
       )}
     </>

@@ -143,10 +143,7 @@ async function showList(context: Context): Promise<void> {
 
 function incidentColumns(comingOf: Awaited<ReturnType<typeof loadComing>>, now: Micros): Column<ShownIncident>[] {
   return [
-    {
-      title: 'Check',
-      cell: ({ id, name }) => <a href={`/incidents/${id}`}>{name || 'A check without a name'}</a>,
-    },
+    { title: 'Check', cell: ({ id, name }) => <a href={`/incidents/${id}`}>{name || 'A check without a name'}</a> },
     { title: 'Since', isLabelled: true, cell: ({ downAt }) => <Ago at={downAt} now={now} /> },
     {
       title: 'State',

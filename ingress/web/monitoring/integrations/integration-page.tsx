@@ -5,6 +5,7 @@ import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Ago } from '../../components/basics.tsx'
 import { Form } from '../../components/form.tsx'
 import { KindIcon } from '../../components/icons.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { checkPath } from '../../shell/workspace.ts'
 import { type IntegrationView, usageText } from './integrations-view.ts'
@@ -65,11 +66,7 @@ function State({ context, view }: Props) {
               ? ': its recipient asked for no more messages, or somebody switched it off.'
               : `, because the service said for good: ${view.channel.lastError}`}
           </p>
-          {view.mayEdit && (
-            <Form context={context} action={`${view.path}/enable`}>
-              <button type="submit">Switch on again</button>
-            </Form>
-          )}
+          {view.mayEdit && <ButtonForm context={context} action={`${view.path}/enable`} label="Switch on again" />}
         </div>
       )}
       {!view.channel.isEmailVerified && (
@@ -77,11 +74,7 @@ function State({ context, view }: Props) {
           <p>
             <b>Waiting for its recipient</b>, who was asked by mail: alerts go out once they agree.
           </p>
-          {view.mayEdit && (
-            <Form context={context} action={`${view.path}/ask`}>
-              <button type="submit">Ask again</button>
-            </Form>
-          )}
+          {view.mayEdit && <ButtonForm context={context} action={`${view.path}/ask`} label="Ask again" />}
         </div>
       )}
     </div>
@@ -142,16 +135,14 @@ function Delete({ context, view }: Props) {
     <section class="card" aria-labelledby="delete">
       <h2 id="delete">Delete</h2>
       <p class="muted">Its messages are gone with it. Switched off, it stays as it is and tells nobody.</p>
-      <Form
+      <ButtonForm
         context={context}
         action={`${view.path}/delete`}
         confirm={`Delete ${view.name}? ${isUsed ? `What uses it, ${usageText(view)}, tells nobody by it any more.` : 'Nothing uses it.'}`}
         yes="Delete integration"
-      >
-        <button type="submit" class="danger">
-          Delete integration
-        </button>
-      </Form>
+        label="Delete integration"
+        look="danger"
+      />
     </section>
   )
 }

@@ -5,6 +5,7 @@ import { Ago } from '../../components/basics.tsx'
 import { Form } from '../../components/form.tsx'
 import { KindIcon } from '../../components/icons.tsx'
 import { MESSAGES_IN_BAR, MessageBar } from '../../components/notice.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import { type Column, ListPage } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { whyNot } from './catalogue.ts'
@@ -77,12 +78,15 @@ function Actions(props: { context: Context; channel: ListedIntegration; base: st
   return (
     <div class="row integration-actions">
       {isOn && channel.isEmailVerified && (
-        <Form context={context} action={`${path}/test`} inline="A test message is on its way">
-          <input type="hidden" name="back" value={base} />
-          <button type="submit" class="quiet" aria-label={`Send a test to ${nameOf(channel)}`}>
-            Test
-          </button>
-        </Form>
+        <ButtonForm
+          context={context}
+          action={`${path}/test`}
+          inline="A test message is on its way"
+          label="Test"
+          look="quiet"
+          name={`Send a test to ${nameOf(channel)}`}
+          hidden={{ back: base }}
+        />
       )}
       <Form
         context={context}

@@ -86,12 +86,7 @@ const WHEN: FormItem = {
         {
           class: 'if-once',
           items: [
-            {
-              name: 'starts',
-              label: 'Starts',
-              kind: 'datetime',
-              hint: 'In the time zone of this form. Empty: now.',
-            },
+            { name: 'starts', label: 'Starts', kind: 'datetime', hint: 'In the time zone of this form. Empty: now.' },
           ],
         },
         {

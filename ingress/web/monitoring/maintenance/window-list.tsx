@@ -2,7 +2,7 @@ import { nextTime } from '#shared/monitoring/maintenance/spans.ts'
 import type { StoredWindow } from '#shared/monitoring/maintenance/window-store.ts'
 import type { Micros } from '#shared/time.ts'
 import { Exact } from '../../components/basics.tsx'
-import { Form } from '../../components/form.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import type { Context } from '../../shell/context.ts'
 import { humanDuration } from '../../shell/format.ts'
@@ -71,25 +71,23 @@ function Actions(props: { context: Context; path: string; window: ListedWindow; 
   return (
     <div class="row">
       {next !== null && next.from <= now && (
-        <Form
+        <ButtonForm
           context={context}
           action={`${path}/end`}
           confirm={`End ${window.name || 'this maintenance'} now? Anything still down is reported at once.`}
           yes="End it"
-        >
-          <button type="submit">{'starts' in window.time ? 'End it now' : 'End it now, this time only'}</button>
-        </Form>
+          label={'starts' in window.time ? 'End it now' : 'End it now, this time only'}
+        />
       )}
-      <Form
+      <ButtonForm
         context={context}
         action={`${path}/delete`}
         confirm={`Delete ${window.name || 'this maintenance'}? Its time counts again, and its held-back alerts are sent.`}
         yes="Delete"
-      >
-        <button type="submit" class="quiet" aria-label={`Delete ${window.name || 'this maintenance'}`}>
-          Delete
-        </button>
-      </Form>
+        label="Delete"
+        look="quiet"
+        name={`Delete ${window.name || 'this maintenance'}`}
+      />
     </div>
   )
 }

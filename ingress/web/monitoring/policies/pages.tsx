@@ -8,7 +8,7 @@ import { namedIntegrations } from '#shared/monitoring/operations/check-changes.t
 import { createPolicy, deletePolicy, updatePolicy } from '#shared/monitoring/operations/policies.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Form } from '../../components/form.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
@@ -151,16 +151,15 @@ async function showList(context: Context): Promise<void> {
               {mayEdit ? <a href={`${base}/${policy.uuid}`}>{policy.name}</a> : policy.name}
             </h2>
             {mayEdit && (
-              <Form
+              <ButtonForm
                 context={context}
                 action={`${base}/${policy.uuid}/delete`}
                 confirm={`Delete the policy ${policy.name}? ${deletedText(counts.get(policy.id)?.length ?? 0)}`}
                 yes="Delete policy"
-              >
-                <button type="submit" class="quiet" aria-label={`Delete ${policy.name}`}>
-                  Delete
-                </button>
-              </Form>
+                label="Delete"
+                look="quiet"
+                name={`Delete ${policy.name}`}
+              />
             )}
           </div>
           <p>{planSentence(policy.plan, (uuid) => names.get(uuid) ?? 'a deleted integration')}</p>

@@ -4,7 +4,8 @@ import { type KeyKind, keyKindNames } from '#shared/monitoring/projects/api-key.
 import type { ListedKey } from '#shared/monitoring/projects/store.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Ago } from '../../components/basics.tsx'
-import { Copyable, Form, SelectField, TextField } from '../../components/form.tsx'
+import { Copyable } from '../../components/form.tsx'
+import { ButtonForm, FieldForm } from '../../forms/form.tsx'
 import { type Column, PlainTable } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
@@ -21,7 +22,7 @@ export function keyPages(pages: Pages): void {
   })
 }
 
-/** Makes a key, which the next page shows once. */
+/** Creates a key, which the next page shows once. */
 async function create(context: FormContext): Promise<void> {
   const { project, session } = await requireProject(context, 'manage')
   const { deps, form } = context
@@ -37,6 +38,8 @@ async function create(context: FormContext): Promise<void> {
   setFlash(context, path, { secret: key, about: kind })
   redirect(context, `${path}#keys`)
 }
+
+const KINDS = (['rw', 'ro', 'ping'] as const).map((kind) => ({ value: kind, label: keyKindNames[kind] }))
 
 interface KeyTableProps {
   context: Context
@@ -68,16 +71,16 @@ export function KeyTable(props: KeyTableProps) {
       ) : (
         <PlainTable look="stacked" columns={keyColumns(props, now)} rows={keys} />
       )}
-      <Form context={context} action={`${base}/keys`} class="inline-fields foot">
-        <TextField label="What the new key is for" name="key_name" maxLength={100} placeholder="CI" />
-        <SelectField
-          label="Kind"
-          name="kind"
-          value="rw"
-          options={(['rw', 'ro', 'ping'] as const).map((kind) => ({ value: kind, label: keyKindNames[kind] }))}
-        />
-        <button type="submit">Create key</button>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${base}/keys`}
+        class="inline-fields foot"
+        items={[
+          { name: 'key_name', label: 'Purpose of the new key', maxLength: 100, placeholder: 'CI' },
+          { name: 'kind', label: 'Type', kind: 'select', value: 'rw', options: KINDS },
+        ]}
+        submit="Create key"
+      />
     </section>
   )
 }
@@ -120,16 +123,15 @@ function keyColumns({ context, base, open }: KeyTableProps, now: Micros): Column
       title: 'Revoke',
       isTitleHidden: true,
       cell: ({ id, kind, name, prefix }) => (
-        <Form
+        <ButtonForm
           context={context}
           action={`${base}/keys/${id}/revoke`}
           confirm={`Revoke the ${keyKindNames[kind].toLowerCase()} key ${name || `${prefix}…`}? Clients that use it stop working within seconds.`}
           yes="Revoke"
-        >
-          <button type="submit" class="quiet" aria-label={`Revoke key ${prefix}`}>
-            Revoke
-          </button>
-        </Form>
+          label="Revoke"
+          look="quiet"
+          name={`Revoke key ${prefix}`}
+        />
       ),
     },
   ]

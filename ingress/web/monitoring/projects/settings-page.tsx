@@ -1,6 +1,7 @@
 import { PageContents } from '../../components/basics.tsx'
-import { CheckBox, CodeBlock, Form, TextField } from '../../components/form.tsx'
+import { CodeBlock, Form } from '../../components/form.tsx'
 import { Problem } from '../../components/notice.tsx'
+import { FieldForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { ExportAndImport } from './import-form.tsx'
 import { KeyTable } from './keys.tsx'
@@ -17,7 +18,7 @@ interface Props {
 const PARTS = [
   { id: 'name-title', label: 'General' },
   { id: 'keys', label: 'Keys' },
-  { id: 'unknown', label: 'Gaps' },
+  { id: 'unknown', label: 'Outages on our side' },
   { id: 'statements', label: 'History' },
   { id: 'status-page', label: 'Status page' },
   { id: 'prometheus', label: 'Prometheus' },
@@ -51,10 +52,13 @@ function Name({ context, view }: Props) {
   return (
     <section class="card" aria-labelledby="name-title">
       <h2 id="name-title">Name</h2>
-      <Form context={context} action={`${view.base}/settings/name`} class="inline-fields">
-        <TextField label="Name of the project" name="name" value={view.name} required maxLength={100} />
-        <button type="submit">Save</button>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${view.base}/settings/name`}
+        class="inline-fields"
+        items={[{ name: 'name', label: 'Name of the project', value: view.name, isRequired: true, maxLength: 100 }]}
+        submit="Save"
+      />
       <p class="hint foot">
         Project id <code>{view.uuid}</code>
       </p>
@@ -65,19 +69,26 @@ function Name({ context, view }: Props) {
 function UnknownNotices({ context, view }: Props) {
   return (
     <section class="card" aria-labelledby="unknown">
-      <h2 id="unknown">When this service could not listen</h2>
+      <h2 id="unknown">Outages on our side</h2>
       <p class="muted">
-        A check that was expected in a gap does not go down. One that is not expected again for more than an hour is
-        named in one message to the integrations that people read. See the <a href={`${view.base}/gaps`}>gaps</a>.
+        A check whose ping was expected during an outage of this service does not go down. If its next ping is more than
+        an hour away, one message names it to the integrations that people read. See the{' '}
+        <a href={`${view.base}/gaps`}>list of outages</a>.
       </p>
-      <Form context={context} action={`${view.base}/settings/unknown`} class="inline-fields">
-        <CheckBox
-          label="Tell integrations of checks that became unknown"
-          name="tell"
-          isChecked={view.notifiesUnknown}
-        />
-        <button type="submit">Save</button>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${view.base}/settings/unknown`}
+        class="inline-fields"
+        items={[
+          {
+            name: 'tell',
+            label: 'Notify integrations of checks that became unknown',
+            kind: 'check',
+            value: view.notifiesUnknown ? 'on' : '',
+          },
+        ]}
+        submit="Save"
+      />
     </section>
   )
 }

@@ -3,7 +3,7 @@ import { changeStatusLogo } from '#shared/monitoring/operations/status-page.ts'
 import { MAX_LOGO_BYTES } from '#shared/monitoring/pages/logo.ts'
 import { findStatusLogo } from '#shared/monitoring/pages/status-page-store.ts'
 import { PayloadTooLargeError } from '../../../middleware/request-safety.ts'
-import { Form } from '../../components/form.tsx'
+import { ButtonForm } from '../../forms/form.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type Pages, redirect, type UploadContext } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
@@ -95,16 +95,14 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
       {page.logoMark !== null && (
         <div class="row">
           <StatusLogo page={page} />
-          <Form
+          <ButtonForm
             context={context}
             action={`${base}/status-page/logo/remove`}
             confirm="Remove the logo? Who looks at the status page sees it no more."
             yes="Remove the logo"
-          >
-            <button type="submit" class="danger">
-              Remove the logo
-            </button>
-          </Form>
+            label="Remove the logo"
+            look="danger"
+          />
         </div>
       )}
     </div>

@@ -4,8 +4,8 @@ import { listStatusNotes, MAX_NOTES, type StatusNote } from '#shared/monitoring/
 import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Exact } from '../../components/basics.tsx'
-import { Form, TextArea, TextField } from '../../components/form.tsx'
-import { Problem } from '../../components/notice.tsx'
+import { ButtonForm, FieldForm } from '../../forms/form.tsx'
+import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
@@ -18,7 +18,7 @@ interface Typed {
   problem: string | null
 }
 
-/** What people say on the status page of a project while something goes on. */
+/** Notes on the status page of a project. */
 export function statusNotePages(pages: Pages): void {
   pages.get('/projects/:project/status-notes', (context) => show(context, { title: '', text: '', problem: null }))
   pages.post('/projects/:project/status-notes', post)
@@ -46,7 +46,7 @@ async function change(context: FormContext, verb: 'end' | 'delete'): Promise<voi
   if (!isUuid(uuid)) throw new NotFoundError('There is no such note.')
   await changeStatusNote(context.deps.db, personOf(context, session), { project, uuid, change: verb })
   const path = `/projects/${project.uuid}/status-notes`
-  setFlash(context, path, { notice: verb === 'end' ? 'The note says that it is over.' : 'The note is deleted.' })
+  setFlash(context, path, { notice: verb === 'end' ? 'The note is marked as over.' : 'The note is deleted.' })
   redirect(context, path)
 }
 
@@ -60,32 +60,25 @@ async function show(context: Context, typed: Typed, status = 200): Promise<void>
     context,
     { title: `Status notes · ${project.name}`, workspace, project, area: 'incidents' },
     <>
-      <div class="page-head">
-        <h1>Notes on the status page</h1>
-        {page && (
-          <a class="button" href={`/status/${page.token}`}>
-            Open the status page
-          </a>
-        )}
-      </div>
-      {page === null && <p class="notice">This project has no public status page: nobody reads its notes.</p>}
+      <PageHead
+        title="Notes on the status page"
+        actions={page ? [{ href: `/status/${page.token}`, label: 'Open the status page', isSecondary: true }] : []}
+      />
+      {page === null && <p class="notice">This project has no public status page, so its notes are not shown.</p>}
       <section class="card" aria-labelledby="new-note">
         <h2 id="new-note">New note</h2>
-        <Problem text={typed.problem} />
-        <Form context={context} action={base} class="stack form-wide">
-          <TextField label="Title" name="title" value={typed.title} required maxLength={100} />
-          <TextArea
-            label="Text"
-            name="text"
-            value={typed.text}
-            hint="What readers notice, and when you will say more."
-          />
-          <div>
-            <button type="submit" class="primary">
-              Post
-            </button>
-          </div>
-        </Form>
+        <FieldForm
+          context={context}
+          action={base}
+          class="stack form-wide"
+          problem={typed.problem}
+          items={[
+            { name: 'title', label: 'Title', isRequired: true, maxLength: 100 },
+            { name: 'text', label: 'Text', kind: 'lines', hint: 'What readers notice, and when you will post again.' },
+          ]}
+          values={{ title: typed.title, text: typed.text }}
+          submit="Post"
+        />
       </section>
       {notes.map((note) => (
         <Note key={note.uuid} context={context} base={base} note={note} />
@@ -103,25 +96,22 @@ function Note({ context, base, note }: { context: Context; base: string; note: S
         <h2 id={`note-${note.uuid}`}>{note.title}</h2>
         <div class="row">
           {note.endedAt === null && (
-            <Form
+            <ButtonForm
               context={context}
               action={`${base}/${note.uuid}/end`}
               confirm={`Say that “${note.title}” is over? The status page shows it at once, and it stays over.`}
               yes="It is over"
-            >
-              <button type="submit">It is over</button>
-            </Form>
+              label="It is over"
+            />
           )}
-          <Form
+          <ButtonForm
             context={context}
             action={`${base}/${note.uuid}/delete`}
-            confirm={`Delete the note “${note.title}”? Who looks at the status page sees it no more.`}
+            confirm={`Delete the note “${note.title}”? The status page no longer shows it.`}
             yes="Delete note"
-          >
-            <button type="submit" class="danger">
-              Delete
-            </button>
-          </Form>
+            label="Delete"
+            look="danger"
+          />
         </div>
       </div>
       <NoteText note={note} />
@@ -129,7 +119,7 @@ function Note({ context, base, note }: { context: Context; base: string; note: S
   )
 }
 
-/** When a note was posted, whether it is over, and what it says. */
+/** A note with its time and state. */
 export function NoteText({ note }: { note: StatusNote }) {
   return (
     <>

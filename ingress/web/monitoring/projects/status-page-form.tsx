@@ -1,45 +1,49 @@
-import { CheckBox, Copyable, Form, TextArea, TextField } from '../../components/form.tsx'
+import { Copyable } from '../../components/form.tsx'
+import type { FormItem } from '../../forms/fields.tsx'
+import { ButtonForm, FieldForm } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import type { SettingsView } from './settings-view.ts'
 import { LogoForm } from './status-logo.tsx'
 
-/** Publishing the status page of a project, what it shows, and taking it down. */
+const ITEMS: readonly FormItem[] = [
+  {
+    class: 'inline-fields',
+    items: [
+      { name: 'title', label: 'Title', isRequired: true, maxLength: 100 },
+      { name: 'tags', label: 'Only checks with one of these tags', maxLength: 200, placeholder: 'all checks' },
+    ],
+  },
+  { name: 'intro', label: 'Introduction for readers', kind: 'lines', rows: 2 },
+  { name: 'grouped', label: 'Group checks by their first tag', kind: 'check', hint: 'Readers see that tag.' },
+]
+
+/** Publishes, changes and removes the status page of a project. */
 export function PublicStatusPage({ context, view }: { context: Context; view: SettingsView }) {
   const page = view.statusPage
   return (
     <section class="card" aria-labelledby="status-page">
       <h2 id="status-page">Public status page</h2>
       <p class="muted">
-        Shows names and states of checks with their last ninety days, to anybody who has its address. Nothing in it can
-        ping or change them.
+        Shows names and states of checks with their last ninety days, to everyone with its URL. Readers cannot ping or
+        change them.
       </p>
       {page && (
         <p class="ping-url">
           <Copyable text={page.url} label="address of the status page" />
         </p>
       )}
-      <Form context={context} action={`${view.base}/status-page`} class="stack">
-        <div class="inline-fields">
-          <TextField label="Title" name="title" value={page?.title ?? view.name} required maxLength={100} />
-          <TextField
-            label="Only checks with one of these tags"
-            name="tags"
-            value={page?.tags ?? ''}
-            maxLength={200}
-            placeholder="all checks"
-          />
-        </div>
-        <TextArea label="What readers should know first" name="intro" value={page?.intro ?? ''} rows={2} />
-        <CheckBox
-          label="Group checks by their first tag"
-          name="grouped"
-          isChecked={page?.isGrouped ?? false}
-          hint="Readers see that tag."
-        />
-        <div>
-          <button type="submit">{page ? 'Save' : 'Publish'}</button>
-        </div>
-      </Form>
+      <FieldForm
+        context={context}
+        action={`${view.base}/status-page`}
+        items={ITEMS}
+        values={{
+          title: page?.title ?? view.name,
+          tags: page?.tags,
+          intro: page?.intro,
+          grouped: page?.isGrouped ? 'on' : '',
+        }}
+        submit={page ? 'Save' : 'Publish'}
+      />
       {page && <LogoForm context={context} base={view.base} page={page} />}
       {page && (
         <div class="row foot">
@@ -49,16 +53,14 @@ export function PublicStatusPage({ context, view }: { context: Context; view: Se
           <a class="button" href={`${view.base}/status-notes`}>
             Notes
           </a>
-          <Form
+          <ButtonForm
             context={context}
             action={`${view.base}/status-page/remove`}
             confirm="Unpublish the status page? Its address stops working for everybody who has it."
             yes="Unpublish"
-          >
-            <button type="submit" class="danger">
-              Unpublish
-            </button>
-          </Form>
+            label="Unpublish"
+            look="danger"
+          />
         </div>
       )}
     </section>

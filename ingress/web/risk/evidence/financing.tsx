@@ -102,10 +102,7 @@ async function showCheck(context: Context): Promise<void> {
         columns={[
           { title: 'Match', cell: (match) => match.class.toLowerCase() },
           { title: 'State', cell: ({ state }) => state.toLowerCase() },
-          {
-            title: 'Owner',
-            cell: ({ requireRegistration }) => (requireRegistration ? 'you' : 'another organisation'),
-          },
+          { title: 'Owner', cell: ({ requireRegistration }) => (requireRegistration ? 'you' : 'another organisation') },
           { title: 'First seen', cell: ({ firstSeenMonth }) => firstSeenMonth },
           { title: 'Contested', cell: ({ contested }) => (contested ? 'yes' : 'no') },
         ]}

@@ -166,10 +166,7 @@ function Strata({ strata }: { strata: Stratification }) {
         columns={[
           { title: 'Buyer', look: 'mono breakable', cell: ({ buyerVei }) => buyerVei },
           { title: 'Sum', look: 'figure', cell: (buyer) => sumText(buyer.sumPaise) },
-          {
-            title: 'Share',
-            cell: ({ bps }) => <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar>,
-          },
+          { title: 'Share', cell: ({ bps }) => <Bar part={bps} whole={10_000}>{`${(bps / 100).toFixed(2)} %`}</Bar> },
         ]}
         rows={topBuyers}
       />
