@@ -14,7 +14,7 @@ test.serial('from the set-up link to the first check, which goes down, tells som
 
   // Before the set-up the sign-in page explains the next step and has no form, which could only refuse.
   await page.goto(`${app.url}/sign-in`)
-  t.true(await page.getByText('Nobody has an account yet').isVisible())
+  t.true(await page.getByText('No account exists yet').isVisible())
   t.is(await page.getByLabel('Password').count(), 0)
   await setUp(app, page)
   await page.getByRole('button', { name: 'Sign out' }).click()

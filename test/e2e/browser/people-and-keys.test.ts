@@ -10,7 +10,7 @@ test.serial('a key is shown once, works, and stops working when it is revoked', 
   await signIn(account, page)
   await page.goto(app.url)
   await page.getByRole('link', { name: 'Settings' }).click()
-  await page.getByLabel('What the new key is for').fill('Deploys')
+  await page.getByLabel('Purpose of the new key').fill('Deploys')
   await page.getByRole('button', { name: 'Create key' }).click()
   const key = (await page.locator('.secret-once .copyable code').textContent()) ?? ''
   t.is(key.length, 32)
