@@ -40,6 +40,8 @@ export interface FormField {
   /** id of a `datalist` */
   list?: string
   rows?: number
+  /** converts the text to the member of a request body; other text is left for the rules to refuse */
+  parse?: (text: string) => unknown
   /** of a duration: values to choose with one click */
   presets?: readonly (readonly [count: number, unit: DurationUnit])[]
 }

@@ -6,8 +6,8 @@ import { parsePackRequest } from '#shared/risk/packs/request.ts'
 import { packScenarios, withScenario } from '#shared/risk/registries/sandbox/scenarios.ts'
 import type { FormField, FormItem } from '../forms/fields.tsx'
 import { personOf } from '../shell/audit.ts'
-import { field, type Pages } from '../shell/context.ts'
-import { evidenceForm, numberOf, type Sent } from './evidence/form.tsx'
+import type { Pages } from '../shell/context.ts'
+import { evidenceForm, type Sent, type Typed } from './evidence/form.tsx'
 
 const REQUIRED: readonly FormField[] = [
   { name: 'buyerGstin', label: 'Buyer (GSTIN)', value: '27AAACB1234C1ZF', isMono: true, isRequired: true },
@@ -19,11 +19,16 @@ const REQUIRED: readonly FormField[] = [
     isMono: true,
     isRequired: true,
   },
-  { name: 'poValue', label: 'Purchase order value (₹)', value: '1250000', isRequired: true },
+  { name: 'poValue', label: 'Purchase order value (₹)', kind: 'number', value: '1250000', isRequired: true },
 ]
 
 const OPTIONAL: readonly FormField[] = [
-  { name: 'subcontractValue', label: 'Subcontract value (₹)', hint: 'that of the purchase order when empty' },
+  {
+    name: 'subcontractValue',
+    label: 'Subcontract value (₹)',
+    kind: 'number',
+    hint: 'that of the purchase order when empty',
+  },
   { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
   { name: 'poNumber', label: 'Purchase order number', hint: 'matched in the first-financing registry' },
   { name: 'poDate', label: 'Purchase order date', hint: 'YYYY-MM-DD' },
@@ -77,20 +82,20 @@ export function newPackPages(pages: Pages): void {
     fields: ITEMS,
     button: 'Request pack',
     schema: z.record(z.string(), z.union([z.string(), z.number()])),
-    bodyOf: packBody,
+    complete: packBody,
     errorText,
     submit,
   })
 }
 
-function packBody(form: URLSearchParams): Record<string, string | number> {
-  const typed = Object.fromEntries([...REQUIRED, ...OPTIONAL].map(({ name }) => [name, field(form, name)]))
-  const values = withChosenScenario(typed, field(form, 'scenario'), field(form, 'scenarioOf'))
-  const given = Object.entries(values).filter(([, value]) => value !== '')
-  return {
-    mode: 'DEMO',
-    ...Object.fromEntries(given.map(([name, value]) => [name, AMOUNTS.has(name) ? numberOf(value) : value])),
-  }
+/** Returns the request: the registration of the chosen party becomes one with the scenario, unless it is invalid. */
+function packBody({ scenario, scenarioOf, ...body }: Typed): Typed {
+  const party = PARTIES.find(({ value }) => value === scenarioOf)?.value
+  const known = packScenarios.find(({ digits }) => digits === scenario)
+  if (!party || !known) return { mode: 'DEMO', ...body }
+  const registration = validateGstin(String(body[party] ?? ''))
+  const changed = registration.valid && { [party]: withScenario(registration.value, known.digits) }
+  return { mode: 'DEMO', ...body, ...changed }
 }
 
 async function submit({ context, console, body, once }: Sent<Record<string, unknown>>): Promise<string> {
@@ -101,18 +106,6 @@ async function submit({ context, console, body, once }: Sent<Record<string, unkn
   const { packId, replay } = await requestPack(personOf(context, console.session), job, parsed.request)
   const stored: unknown = replay ? JSON.parse(replay.body).packId : packId
   return `/packs/${stored}`
-}
-
-/** Changes the registration of the chosen party to one with the scenario; an invalid registration stays unchanged. */
-function withChosenScenario(
-  values: Readonly<Record<string, string>>,
-  digits: string,
-  party: string,
-): Readonly<Record<string, string>> {
-  const isKnown = packScenarios.some((one) => one.digits === digits) && PARTIES.some(({ value }) => value === party)
-  const registration = validateGstin(values[party] ?? '')
-  if (!isKnown || !registration.valid) return values
-  return { ...values, [party]: withScenario(registration.value, digits) }
 }
 
 /** Returns a message without the API's names of fields, because their labels are on the page. */

@@ -127,7 +127,7 @@ test('a private address is refused in words, with who can allow it', async (t) =
   const person = await join(strict, own, 'owner', 'strict@example.com')
   const base = `/organisations/${own.organisationUuid}/risk/production/webhooks`
   const { text } = await person.post(base, { url: 'https://10.0.0.7/hook', eventTypes: '*' }, `${base}/new`)
-  t.regex(text, /The address leads to a private address\. The operator of this installation can allow it/)
+  t.regex(text, /The URL leads to a private address\. The operator of this installation can allow it/)
 })
 
 test('on a phone the table of deliveries says what each of its values is', async (t) => {

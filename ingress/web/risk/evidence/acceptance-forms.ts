@@ -1,6 +1,9 @@
 import { AcceptanceBody, AdjustmentBody, BuyerRequestBody } from '#shared/risk/acceptance/acceptance.ts'
 import { ADJUSTMENT_KINDS } from '#shared/risk/acceptance/dilution.ts'
 import { DilutionQuery } from '#shared/risk/acceptance/dilution-query.ts'
+import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
+import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
+import { toMillis } from '#shared/time.ts'
 import {
   refuseFuture,
   refuseWithoutMail,
@@ -14,7 +17,7 @@ import { toMillis } from '#shared/time.ts'
 import type { FormField } from '../../forms/fields.tsx'
 import type { Pages } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
-import { evidenceForm } from './form.tsx'
+import { codeField, evidenceForm } from './form.tsx'
 import { doOnce, jobContext, note } from './job-context.ts'
 import { receivableFields } from './parts.tsx'
 
@@ -22,10 +25,9 @@ const common = { family: 'acceptance', area: 'acceptance' } as const
 const REF: FormField = { name: 'receivableRef', label: 'Receivable', hint: 'your own reference', isRequired: true }
 const AT: FormField = { name: 'at', label: 'At', hint: 'YYYY-MM-DDThh:mm:ssZ', isRequired: true }
 
-const optionsOf = (codes: readonly string[]) => codes.map((value) => ({ value, label: words(value) }))
 const pageOf = (ref: string) => `/acceptance/receivables/${encodeURIComponent(ref)}`
 
-/** A member of a document that need not be named. */
+/** Returns an optional field of a document. */
 function optional({ demo: _demo, options, ...one }: FormField): FormField {
   return { ...one, isRequired: false, ...(options && { options: [{ value: '', label: '—' }, ...options], value: '' }) }
 }
@@ -40,34 +42,16 @@ function recordForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
     path: '/acceptance/record',
-    title: 'Record what a buyer said',
-    intro: 'With the document, the registry of invoice actions is asked too.',
+    title: 'Record the answer of a buyer',
+    intro: 'With the document, the registry of invoice actions is queried too.',
     button: 'Record',
     fields: [
       REF,
-      {
-        name: 'channel',
-        label: 'Where',
-        kind: 'select',
-        options: optionsOf(AcceptanceBody.shape.channel.options),
-        value: 'IMS',
-      },
-      {
-        name: 'action',
-        label: 'What',
-        kind: 'select',
-        options: optionsOf(AcceptanceBody.shape.action.options),
-        value: 'ACCEPTED',
-      },
+      codeField('channel', 'Channel', AcceptanceBody.shape.channel.options, 'IMS'),
+      codeField('action', 'Answer', AcceptanceBody.shape.action.options, 'ACCEPTED'),
       { name: 'amountAccepted', label: 'Amount (₹)', kind: 'number' },
       AT,
-      {
-        name: 'declaredBy',
-        label: 'Declared by',
-        kind: 'select',
-        options: optionsOf(['LENDER', 'SUPPLIER']),
-        value: 'LENDER',
-      },
+      codeField('declaredBy', 'Declared by', ['LENDER', 'SUPPLIER'], 'LENDER'),
       { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
       ...receivableFields('receivable.').map(optional),
     ],
@@ -87,7 +71,7 @@ function recordForms(pages: Pages): void {
     button: 'Record',
     fields: [
       REF,
-      { name: 'kind', label: 'What', kind: 'select', options: optionsOf(ADJUSTMENT_KINDS), value: 'CREDIT_NOTE' },
+      codeField('kind', 'Type', ADJUSTMENT_KINDS, 'CREDIT_NOTE'),
       { name: 'amountInr', label: 'Amount (₹)', kind: 'number', isRequired: true },
       AT,
       { name: 'reference', label: 'Number', hint: 'of the note or payment' },
@@ -128,7 +112,8 @@ function jobForms(pages: Pages): void {
       return await doOnce(sent, async (tx, enqueue) => {
         const { sandboxUrl } = await requestBuyerAcceptance(tx, console, body, { enqueue, secrets, config })
         await note(tx, context, console, 'acceptance.asked', body.receivableRef)
-        const flash = sandboxUrl === undefined ? { notice: 'The buyer is asked by mail.' } : { secret: sandboxUrl }
+        const flash =
+          sandboxUrl === undefined ? { notice: 'The buyer receives a mail with the question.' } : { secret: sandboxUrl }
         setFlash(context, console.base + next, flash)
         return next
       })

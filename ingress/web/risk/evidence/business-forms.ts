@@ -16,7 +16,10 @@ import {
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { field, type Pages } from '../../shell/context.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { requireEntity } from '../../../api-risk/kyb/keys.ts'
+import { VERIFICATIONS, runBusinessVerification } from '../../../api-risk/kyb/verifications.ts'
+import { type Pages, field } from '../../shell/context.ts'
 import { evidenceForm, numberOf, type Sent } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
 
@@ -34,7 +37,7 @@ function verifyForms(pages: Pages): void {
     ...common,
     path: '/businesses/verify',
     title: 'Verify a business',
-    intro: 'One identifier is enough. What a registry does not answer is missing, with a reason.',
+    intro: 'One identifier is enough. A value that no registry returns is missing, with a reason.',
     button: 'Verify',
     fields: [
       { name: 'gstin', label: 'GSTIN', isMono: true, demo: '29AAACR5678D1Z5' },
@@ -58,7 +61,7 @@ function verifyForms(pages: Pages): void {
     ...common,
     path: `${ENTITY}/verify`,
     title: 'Verify once more',
-    intro: 'By the identifiers that are held of this business.',
+    intro: 'By the known identifiers of this business.',
     button: 'Verify',
     fields: [],
     schema: z.strictObject({}),
@@ -121,7 +124,7 @@ function recordForms(pages: Pages): void {
     ...common,
     path: `${ENTITY}/owners/state`,
     title: 'Owners',
-    intro: 'Names are sealed; the record holds their commitments, and this console shows references.',
+    intro: 'Names are encrypted; the record has their commitments, and this console shows references.',
     button: 'Record',
     fields: [
       {
@@ -130,10 +133,10 @@ function recordForms(pages: Pages): void {
         kind: 'lines',
         hint: 'One a line: name; PERSON or BUSINESS; basis points; basis of control',
         isRequired: true,
+        parse: ownersOf,
       },
     ],
     schema: OwnersBody,
-    bodyOf: (form) => ({ owners: ownersOf(field(form, 'owners')) }),
     submit: async (sent) =>
       await change(sent, 'business.owners-stated', ({ tx, entity, deps }) =>
         stateOwners(tx, sent.console, entity, sent.body, deps),
@@ -162,7 +165,7 @@ function recordForms(pages: Pages): void {
     ...common,
     path: `${ENTITY}/passports/:passport/revoke`,
     title: 'Revoke a passport',
-    intro: 'Its status list says so at once.',
+    intro: 'Its status list shows it at once.',
     button: 'Revoke',
     confirm: 'Revoke this passport for good?',
     fields: [{ name: 'reason', label: 'Reason', isRequired: true }],
@@ -179,9 +182,9 @@ function recordForms(pages: Pages): void {
     ...common,
     path: `${ENTITY}/erase`,
     title: 'Erase a person',
-    intro: 'Identifiers, names and salts are deleted for good. What is anchored stays, and says nothing any more.',
+    intro: 'Identifiers, names and salts are deleted for good. Anchored hashes stay, without any readable value.',
     button: 'Erase for good',
-    confirm: 'Erase this person for good? What is deleted cannot be brought back.',
+    confirm: 'Erase this person for good? Deleted data cannot be restored.',
     fields: [{ name: 'reason', label: 'Reason', isRequired: true }],
     schema: ErasureBody,
     submit: async (sent) =>
@@ -189,7 +192,7 @@ function recordForms(pages: Pages): void {
   })
 }
 
-/** Owners as they are written, one a line; what is missing is refused by the rules. */
+/** Returns owners, one a line; the rules refuse missing parts. */
 function ownersOf(text: string): unknown[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return lines.map((line) => {

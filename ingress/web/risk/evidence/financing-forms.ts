@@ -47,7 +47,7 @@ function checkForms(pages: Pages): void {
     ...common,
     path: '/financing/check',
     title: 'Check a receivable',
-    intro: 'The answer is that something exists: never who, how much, on which day, or how many.',
+    intro: 'The answer shows only that a registration exists: no names, amounts, days or counts.',
     button: 'Check',
     fields: [
       ...receivableFields(),
@@ -65,7 +65,7 @@ function checkForms(pages: Pages): void {
     path: '/financing/check-blind',
     title: 'Check a receivable blind',
     intro:
-      'Whoever knows the receivable makes its fingerprints without showing it: examples/blind-financing prints them with --print. Neither this page nor the registry sees a field of it, so neither can test whether it is true.',
+      'You compute the fingerprints without showing the receivable: examples/blind-financing prints them with --print. This page and the registry see no field of it, so they cannot verify it.',
     button: 'Check',
     fields: [
       {
@@ -74,14 +74,11 @@ function checkForms(pages: Pages): void {
         kind: 'lines',
         hint: 'JSON: a list of epoch, rf1, rf2 and rf3, one for each live epoch',
         isRequired: true,
+        parse: jsonOf,
       },
       { name: 'statement', label: 'Anchor the answer', kind: 'check' },
     ],
     schema: BlindCheckBody,
-    bodyOf: (form) => ({
-      fingerprints: jsonOf(field(form, 'fingerprints')),
-      statement: field(form, 'statement') === 'on',
-    }),
     async submit(sent) {
       const answer = await runFinancingCheck(jobContext(sent), sent.body, noted(sent, 'receivable.checked-blind'))
       return `/financing/checks/${idOf(answer, 'checkId')}`
@@ -91,7 +88,7 @@ function checkForms(pages: Pages): void {
     ...common,
     path: '/financing/dispute',
     title: 'Dispute a receivable',
-    intro: 'Whoever holds it is told and has seven days to confirm or release. Nobody adjudicates.',
+    intro: 'The holder is notified and has seven days to confirm or release. There is no arbitration.',
     button: 'Dispute',
     fields: [
       ...receivableFields('receivable.'),
@@ -111,13 +108,13 @@ function holdForms(pages: Pages): void {
     ...common,
     path: '/financing/register',
     title: 'Register a receivable',
-    intro: 'Of several that register one receivable the database lets one be first.',
+    intro: 'Only the first registration of a receivable succeeds.',
     button: 'Register',
     fields: [
       ...receivableFields(),
       { name: 'dueDate', label: 'Due', hint: 'YYYY-MM-DD' },
       { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
-      { name: 'lenderRef', label: 'Reference', hint: 'of the lender; kept sealed' },
+      { name: 'lenderRef', label: 'Reference', hint: 'of the lender; encrypted' },
     ],
     schema: RegistrationRequestBody,
     async submit(sent) {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { z } from 'zod'
 import { DomainError, type FieldError, ForbiddenError, NotFoundError, ValidationError } from '#shared/errors.ts'
 import { parseWith } from '#shared/parse-with.ts'
+import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { listEntitlements } from '#shared/risk/risk-console/store.ts'
 import { type IdempotentRequest, requestFingerprint } from '#shared/tenancy/idempotency/store.ts'
 import type { Family } from '#shared/tenancy/oauth/families.ts'
@@ -23,6 +24,9 @@ export interface Sent<Body> {
   once: IdempotentRequest
 }
 
+/** The members that the filled fields make. */
+export type Typed = Record<string, unknown>
+
 /** A form of the console that does what an operation of the API does, under the same rules; dots in names nest. */
 export interface EvidenceForm<Body> {
   /** below the console; may have parameters */
@@ -39,8 +43,8 @@ export interface EvidenceForm<Body> {
   /** asked before an action that cannot be undone */
   confirm?: string
   schema: z.ZodType<Body>
-  /** in place of the fields as they are */
-  bodyOf?(form: URLSearchParams): unknown
+  /** changes the body that the fields make */
+  complete?(body: Typed): unknown
   /** in place of the message of the API, without the name of its field */
   errorText?(error: FieldError): string
   /** @returns the path to redirect to, below the console */
@@ -73,7 +77,8 @@ export function evidenceForm<Body>(pages: Pages, form: EvidenceForm<Body>): void
     const items = await itemsOf(form, context, console)
     const fields = fieldsOf(items)
     try {
-      const body = form.bodyOf ? form.bodyOf(context.form) : bodyOf(context.form, fields)
+      const typed = bodyOf(context.form, fields)
+      const body = form.complete ? form.complete(typed) : typed
       const parsed = parseWith(form.schema, body, 'the form')
       const scope = { organisationId: console.organisationId, env: console.env, key: `page-${requestKey}` }
       const { params } = context
@@ -130,9 +135,9 @@ function errorsBeside(
 }
 
 /** Returns the body that the fields make. Empty fields are absent; a number that is not one stays text, to be refused. */
-function bodyOf(form: URLSearchParams, fields: readonly FormField[]): unknown {
-  const body: Record<string, unknown> = {}
-  for (const { name, kind } of fields) {
+function bodyOf(form: URLSearchParams, fields: readonly FormField[]): Typed {
+  const body: Typed = {}
+  for (const { name, kind, parse } of fields) {
     if (kind === 'choices') {
       body[name] = form.getAll(name)
       continue
@@ -143,11 +148,11 @@ function bodyOf(form: URLSearchParams, fields: readonly FormField[]): unknown {
     const last = steps.pop() ?? name
     let parent = body
     for (const step of steps) {
-      const next = (parent[step] ?? {}) as Record<string, unknown> // made here, one line below
+      const next = (parent[step] ?? {}) as Typed // made here, one line below
       parent[step] = next
       parent = next
     }
-    parent[last] = kind === 'check' ? text === 'on' : kind === 'number' ? numberOf(text) : text
+    parent[last] = kind === 'check' ? text === 'on' : parse ? parse(text) : kind === 'number' ? numberOf(text) : text
   }
   return body
 }
@@ -156,6 +161,16 @@ function bodyOf(form: URLSearchParams, fields: readonly FormField[]): unknown {
 export function numberOf(text: string): number | string {
   const plain = text.replaceAll(',', '')
   return /^-?[0-9]+(\.[0-9]+)?$/.test(plain) ? Number(plain) : text
+}
+
+/** Returns a select field whose options are codes of a contract. */
+export function codeField(name: string, label: string, codes: readonly string[], value?: string): FormField {
+  return { name, label, kind: 'select', options: codes.map((code) => ({ value: code, label: words(code) })), value }
+}
+
+/** Returns words that are separated by spaces, line breaks or commas. */
+export function listOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean)
 }
 
 /** Returns the parsed JSON; other text unchanged, to be refused by the rules. */

@@ -18,7 +18,7 @@ import { readPage } from '../../../api-risk/trade/documents.ts'
 import type { FormField } from '../../forms/fields.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
-import { type EvidenceForm, evidenceForm } from './form.tsx'
+import { codeField, type EvidenceForm, evidenceForm } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
 
 const common = { family: 'trade', area: 'trade' } as const
@@ -42,15 +42,9 @@ const documentForm: EvidenceForm<z.output<typeof DocumentBody>> = {
   intro: 'By its hash: the file stays with you. `sha256sum FILE` prints it.',
   button: 'Record',
   fields: [
-    {
-      name: 'type',
-      label: 'Type',
-      kind: 'select',
-      options: DOCUMENT_TYPES.map((value) => ({ value, label: words(value) })),
-      value: 'COMMERCIAL_INVOICE',
-    },
+    codeField('type', 'Type', DOCUMENT_TYPES, 'COMMERCIAL_INVOICE'),
     { name: 'sha256', label: 'SHA-256 of the file', isMono: true, isRequired: true },
-    { name: 'metadata.invoiceNumber', label: 'Invoice number', hint: 'kept sealed; compared with the shipping bill' },
+    { name: 'metadata.invoiceNumber', label: 'Invoice number', hint: 'encrypted; compared with the shipping bill' },
     { name: 'sizeBytes', label: 'Bytes', kind: 'number' },
     { name: 'mediaType', label: 'Media type', hint: 'such as application/pdf' },
   ],

@@ -11,15 +11,16 @@ import { runSubjectVerification } from '#shared/risk/operations/identity-verific
 import { requestPresentation } from '#shared/risk/operations/presentations.ts'
 import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
-import { field, type Pages } from '../../shell/context.ts'
-import { evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
+import { NotConfiguredError } from '../../../api-risk/answer.ts'
+import { runJob } from '../../../api-risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
+import { type Pages, field } from '../../shell/context.ts'
+import { codeField, evidenceForm, jsonOf, numberOf } from '../evidence/form.tsx'
 import { idOf, jobContext, note } from '../evidence/job-context.ts'
 import { change, common, idIn, ownerOf, pageOf, REASON } from './change.ts'
 import { consentForms, passportForms } from './record-forms.ts'
 
 const SUBJECT = '/identity/subjects/:subject'
-
-const optionsOf = (codes: readonly string[]) => codes.map((value) => ({ value, label: words(value) }))
 
 /** Forms about identities. */
 export function identityForms(pages: Pages): void {
@@ -36,29 +37,18 @@ function jobForms(pages: Pages): void {
     path: '/identity/ask',
     title: 'Ask a wallet',
     intro:
-      'The request lives for five minutes; its page shows the QR code. Without a query of your own: legal name and GSTIN of a company.',
+      'The request is valid for five minutes; its page shows the QR code. Default query: legal name and GSTIN of a company.',
     button: 'Ask',
     fields: [
       { name: 'purpose', label: 'Purpose', isRequired: true, demo: 'opening an account' },
-      { name: 'query', label: 'Query', kind: 'lines', hint: 'DCQL, as JSON' },
+      { name: 'query', label: 'Query', kind: 'lines', hint: 'DCQL, as JSON', parse: jsonOf },
       { name: 'responseMode', label: 'Answer', kind: 'select', options: modes, value: 'direct_post.jwt' },
       { name: 'retainHours', label: 'Keep values for hours', kind: 'number', value: '24' },
       { name: 'subjectId', label: 'Subject', isMono: true },
       { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
     ],
     schema: PresentationBody,
-    bodyOf(form) {
-      const text = (name: string) => field(form, name) || undefined
-      const query = text('query')
-      return {
-        purpose: text('purpose'),
-        ...(query === undefined ? { template: 'company-basic' } : { query: jsonOf(query) }),
-        responseMode: text('responseMode'),
-        retainHours: numberOf(field(form, 'retainHours')),
-        subjectId: text('subjectId'),
-        dealId: text('dealId'),
-      }
-    },
+    complete: (body) => ('query' in body ? body : { ...body, template: 'company-basic' }),
     async submit(sent) {
       const { context, console, body } = sent
       const { config, risk } = context.deps
@@ -87,29 +77,22 @@ function verifyForm(pages: Pages): void {
     ...common,
     path: `${SUBJECT}/verify`,
     title: 'Verify',
-    intro: 'Fill in what your method needs. A registry is asked about a person under a live consent alone.',
+    intro: 'Fill in what your method needs. A registry is queried about a person only with a live consent.',
     button: 'Verify',
     fields: [
-      {
-        name: 'method',
-        label: 'Method',
-        kind: 'select',
-        options: optionsOf(Object.keys(MEMBERS)),
-        value: 'PRESENTATION',
-      },
+      codeField('method', 'Method', Object.keys(MEMBERS), 'PRESENTATION'),
       { name: 'presentationId', label: 'Presentation', isMono: true },
-      { name: 'registry', label: 'Registry', kind: 'select', options: optionsOf(['PAN', 'CKYC']), value: 'PAN' },
+      codeField('registry', 'Registry', ['PAN', 'CKYC'], 'PAN'),
       { name: 'identifier', label: 'Identifier there', isMono: true },
       { name: 'consentId', label: 'Consent', isMono: true },
-      { name: 'purpose', label: 'Purpose', hint: 'that of the consent; identity verification unless you say' },
+      { name: 'purpose', label: 'Purpose', hint: 'that of the consent; default: identity verification' },
       { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
       { name: 'signature', label: 'Its signature', kind: 'lines', hint: 'a compact JWS' },
     ],
     schema: IdentityVerificationBody,
-    bodyOf(form) {
-      const method = field(form, 'method')
-      const given = (MEMBERS[method] ?? []).map((name) => [name, field(form, name)] as const)
-      return { method, ...Object.fromEntries(given.filter(([, value]) => value !== '')) }
+    complete(body) {
+      const names = ['method', ...(MEMBERS[String(body.method)] ?? [])]
+      return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)))
     },
     async submit(sent) {
       const subjectId = idIn(sent, 'subject')
@@ -129,13 +112,7 @@ function subjectForms(pages: Pages): void {
     button: 'Add',
     fields: [
       { name: 'externalRef', label: 'Your reference', hint: 'sealed, and shown by the API alone', isRequired: true },
-      {
-        name: 'kind',
-        label: 'Kind',
-        kind: 'select',
-        options: optionsOf(SubjectBody.shape.kind.options),
-        value: 'PERSON',
-      },
+      codeField('kind', 'Kind', SubjectBody.shape.kind.options, 'PERSON'),
     ],
     schema: SubjectBody,
     submit: async (sent) =>
@@ -150,13 +127,7 @@ function subjectForms(pages: Pages): void {
     intro: 'The code is anchored, the reason is not.',
     button: 'Move',
     fields: [
-      {
-        name: 'to',
-        label: 'To',
-        kind: 'select',
-        options: optionsOf(TransitionBody.shape.to.options),
-        value: 'SUSPENDED',
-      },
+      codeField('to', 'To', TransitionBody.shape.to.options, 'SUSPENDED'),
       REASON,
       { name: 'reasonCode', label: 'Code', isMono: true, hint: 'capitals, digits and _' },
     ],
@@ -176,9 +147,9 @@ function subjectForms(pages: Pages): void {
     path: `${SUBJECT}/erase`,
     title: 'Erase a subject',
     intro:
-      'Values, salts, your reference and reasons are deleted; passports are revoked. What is anchored stays, and says nothing any more.',
+      'Values, salts, your reference and reasons are deleted; passports are revoked. Anchored hashes stay, without any readable value.',
     button: 'Erase for good',
-    confirm: 'Erase this subject for good? What is deleted cannot be brought back.',
+    confirm: 'Erase this subject for good? Deleted data cannot be restored.',
     fields: [REASON],
     schema: ReasonBody,
     async submit(sent) {

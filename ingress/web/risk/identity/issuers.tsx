@@ -6,15 +6,15 @@ import { deleteIssuer, listIssuers } from '#shared/risk/identity/issuer-store.ts
 import { trustIssuer } from '#shared/risk/operations/issuers.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import type { Column } from '../../lists/list.tsx'
-import { type Context, field, type Pages } from '../../shell/context.ts'
+import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendList } from '../console.tsx'
-import { evidenceForm, jsonOf } from '../evidence/form.tsx'
+import { evidenceForm, jsonOf, listOf } from '../evidence/form.tsx'
 import { change, common, idIn, ownerOf } from './change.ts'
 import { Lists } from './parts.tsx'
 
 const ISSUERS = '/identity/issuers'
 
-/** Issuers whose credentials count: the organisation's own, and those that the operator trusts for everybody. */
+/** Trusted issuers: the organisation's own, and those that the operator trusts for all organisations. */
 export function issuerPages(pages: Pages): void {
   pages.get(CONSOLE + ISSUERS, showIssuers)
   issuerForms(pages)
@@ -63,8 +63,8 @@ function sourcesOf({ keys, caCertificates, hasMetadata }: TrustedIssuer): string
   ]
 }
 
-const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+const certificatesOf = (text: string) => text.match(PEM) ?? [text]
 
 function issuerForms(pages: Pages): void {
   evidenceForm(pages, {
@@ -72,30 +72,30 @@ function issuerForms(pages: Pages): void {
     path: `${ISSUERS}/trust`,
     title: 'Trust an issuer',
     intro:
-      'Its credentials then count for your organisation alone. Its keys come from one or more of: a key set, a certificate authority, its own metadata.',
+      'Its credentials then count for your organisation only. Its keys come from one or more of: a key set, a certificate authority, its own metadata.',
     button: 'Trust it',
     fields: [
-      { name: 'iss', label: 'Issuer', hint: 'its https address, as it stands in credentials', isRequired: true },
-      { name: 'vctValues', label: 'Types', kind: 'lines', hint: 'of credentials, a line each', isRequired: true },
-      { name: 'jwks', label: 'Key set', kind: 'lines', hint: 'JWKS, as JSON' },
-      { name: 'caCertificates', label: 'Certificate authority', kind: 'lines', hint: 'certificates in PEM' },
-      { name: 'issuerMetadata', label: 'Ask its own metadata for keys', kind: 'check' },
-      { name: 'statusHosts', label: 'Hosts of its status lists', hint: 'its own host unless you say' },
+      { name: 'iss', label: 'Issuer', hint: 'its https URL, as in its credentials', isRequired: true },
+      {
+        name: 'vctValues',
+        label: 'Types',
+        kind: 'lines',
+        hint: 'of credentials, one a line',
+        isRequired: true,
+        parse: listOf,
+      },
+      { name: 'jwks', label: 'Key set', kind: 'lines', hint: 'JWKS, as JSON', parse: jsonOf },
+      {
+        name: 'caCertificates',
+        label: 'Certificate authority',
+        kind: 'lines',
+        hint: 'certificates in PEM',
+        parse: certificatesOf,
+      },
+      { name: 'issuerMetadata', label: 'Read keys from its own metadata', kind: 'check' },
+      { name: 'statusHosts', label: 'Hosts of its status lists', hint: 'default: its own host', parse: listOf },
     ],
     schema: IssuerBody,
-    bodyOf(form) {
-      const jwks = field(form, 'jwks')
-      const pem = field(form, 'caCertificates')
-      const certificates = pem.match(PEM) ?? [pem]
-      return {
-        iss: field(form, 'iss'),
-        vctValues: list(field(form, 'vctValues')),
-        ...(jwks === '' ? {} : { jwks: jsonOf(jwks) }),
-        ...(pem === '' ? {} : { caCertificates: certificates }),
-        ...(field(form, 'issuerMetadata') === 'on' ? { issuerMetadata: true } : {}),
-        statusHosts: list(field(form, 'statusHosts')),
-      }
-    },
     submit: async (sent) =>
       await change(sent, 'issuer.trusted', async (tx) => {
         const { id } = await trustIssuer(tx, ownerOf(sent), sent.body, sent.context.deps)
@@ -106,7 +106,7 @@ function issuerForms(pages: Pages): void {
     ...common,
     path: `${ISSUERS}/:issuer/distrust`,
     title: 'Distrust an issuer',
-    intro: 'Its credentials are refused from now on. What they verified before stays as it is.',
+    intro: 'Its credentials are refused from now on. Earlier verifications stay unchanged.',
     button: 'Distrust it',
     fields: [],
     schema: z.strictObject({}),

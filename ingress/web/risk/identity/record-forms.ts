@@ -3,8 +3,8 @@ import { ConsentBody, IdentityPassportBody, ReasonBody } from '#shared/risk/iden
 import { issueIdentityPassport, revokeIdentityPassport } from '#shared/risk/operations/issue-identity-passport.ts'
 import { recordConsent, withdrawConsent } from '#shared/risk/operations/manage-consent.ts'
 import { unsealSubject } from '#shared/risk/operations/subjects.ts'
-import { field, type Pages } from '../../shell/context.ts'
-import { evidenceForm } from '../evidence/form.tsx'
+import type { Pages } from '../../shell/context.ts'
+import { evidenceForm, listOf } from '../evidence/form.tsx'
 import { change, common, idIn, ownerOf, pageOf, REASON } from './change.ts'
 
 const SUBJECT = '/identity/subjects/:subject'
@@ -19,22 +19,12 @@ export function consentForms(pages: Pages): void {
     fields: [
       { name: 'subjectId', label: 'Subject', isMono: true, isRequired: true },
       { name: 'purpose', label: 'Purpose', isRequired: true, value: 'identity verification' },
-      { name: 'fields', label: 'Fields', hint: 'with blanks between them: pan ckyc', isRequired: true },
+      { name: 'fields', label: 'Fields', hint: 'separated by spaces: pan ckyc', isRequired: true, parse: listOf },
       { name: 'expiresAt', label: 'Until', hint: 'YYYY-MM-DDThh:mm:ssZ', isRequired: true },
       { name: 'noticeSha256', label: 'SHA-256 of the notice', isMono: true },
       { name: 'obtainedVia', label: 'Obtained via' },
     ],
     schema: ConsentBody,
-    bodyOf(form) {
-      const names = ['subjectId', 'purpose', 'expiresAt', 'noticeSha256', 'obtainedVia'] as const
-      const given = names.map((name) => [name, field(form, name)] as const).filter(([, value]) => value !== '')
-      return {
-        ...Object.fromEntries(given),
-        fields: field(form, 'fields')
-          .split(/[\s,]+/)
-          .filter(Boolean),
-      }
-    },
     submit: async (sent) =>
       await change(sent, 'consent.recorded', async (tx, deps) => {
         await recordConsent(tx, ownerOf(sent), sent.body, deps)
@@ -45,7 +35,7 @@ export function consentForms(pages: Pages): void {
     ...common,
     path: '/identity/consents/:consent/withdraw',
     title: 'Withdraw a consent',
-    intro: 'What was read under it is deleted, and counts no longer.',
+    intro: 'Data that was read under it is deleted and no longer valid.',
     button: 'Withdraw',
     fields: [],
     schema: z.strictObject({}),
@@ -88,7 +78,7 @@ export function passportForms(pages: Pages): void {
     ...common,
     path: '/identity/passports/:passport/revoke',
     title: 'Revoke a passport',
-    intro: 'Its status list says so at once.',
+    intro: 'Its status list shows it at once.',
     button: 'Revoke',
     confirm: 'Revoke this passport for good?',
     fields: [REASON],
