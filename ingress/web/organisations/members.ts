@@ -12,8 +12,7 @@ import { setFlash } from '../shell/flash.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { newToken } from '../shell/sessions.ts'
 import { deny, requireOrganisation } from '../shell/workspace.ts'
-import { MembersPage } from './members-page.tsx'
-import { type InvitationState, type LoadedOrganisation, loadMembers } from './members-view.ts'
+import { type InvitationState, type LoadedOrganisation, loadMembers, MembersPage } from './members-page.tsx'
 
 export function memberPages(pages: Pages): void {
   pages.get('/organisations/:organisation/members', async (context) => {

@@ -3,6 +3,7 @@ import { isUuid } from '#shared/uuid.ts'
 import { checkValue } from '#shared/validation.ts'
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
+import { OFFERED_EVENTS } from '#shared/webhooks/event-types.ts'
 import {
   editEndpoint,
   registerEndpoint,
@@ -13,13 +14,15 @@ import {
   testEndpoint,
   urlRefusal,
 } from '#shared/webhooks/operations/endpoints.ts'
-import { NewEndpointBody } from '#shared/webhooks/requests.ts'
+import { NewEndpointBody } from '../../api-risk/webhooks/schemas.ts'
+import { urlRefusal } from '../../api-risk/webhooks/views.ts'
+import type { FieldErrors, FormItem } from '../forms/fields.tsx'
+import { EditForm } from '../forms/form.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
 import { wayOut } from '../shell/format.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
-import { EndpointForm, type EndpointFormState } from './webhook-forms.tsx'
 
 /** How long the old signing secret signs beside a new one. */
 const OVERLAP_SECONDS = 24 * 3600
@@ -176,4 +179,77 @@ function goOn(context: Context, console: Console, { id }: Endpoint, notice: stri
   const path = `${console.base}/webhooks/${id}`
   setFlash(context, path, { notice, ...(secret !== undefined && { secret }) })
   redirect(context, path)
+}
+
+/** The form of an endpoint, as it was typed. */
+interface EndpointFormState {
+  url: string
+  description: string
+  /** filters, one a line */
+  eventTypes: string
+  ordered: boolean
+  /** by the names of fields */
+  errors: FieldErrors
+}
+
+const ITEMS: readonly FormItem[] = [
+  {
+    legend: 'Where events go',
+    items: [
+      {
+        name: 'url',
+        label: 'URL',
+        placeholder: 'https://example.com/webhooks',
+        maxLength: 2000,
+        isRequired: true,
+      },
+      { name: 'description', label: 'Description', maxLength: 200, placeholder: 'Loan system' },
+    ],
+  },
+  {
+    legend: 'Which events',
+    items: [
+      {
+        name: 'eventTypes',
+        label: 'Filters',
+        kind: 'lines',
+        rows: 3,
+        isMono: true,
+        hint: 'One a line: * for all, risk_signals.* for a group, or one of the types below.',
+      },
+      {
+        content: (
+          <details>
+            <summary>Types of events</summary>
+            <p class="muted breakable">{OFFERED_EVENTS.join(', ')}</p>
+          </details>
+        ),
+      },
+      {
+        name: 'ordered',
+        label: 'In order per deal',
+        kind: 'check',
+        hint: 'One delivery at a time for each deal, in the order of its events.',
+      },
+    ],
+  },
+]
+
+function EndpointForm(props: {
+  context: Context
+  action: string
+  state: EndpointFormState
+  submit: string
+  cancel: string
+}) {
+  const { state, ...form } = props
+  const { errors, ordered, url, description, eventTypes } = state
+  return (
+    <EditForm
+      {...form}
+      items={ITEMS}
+      values={{ url, description, eventTypes, ordered: ordered ? 'on' : '' }}
+      errors={errors}
+    />
+  )
 }

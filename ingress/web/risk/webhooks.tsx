@@ -10,13 +10,14 @@ import {
 import type { Endpoint } from '#shared/webhooks/endpoint.ts'
 import { listEndpoints } from '#shared/webhooks/endpoint-store.ts'
 import { Ago, Exact } from '../components/basics.tsx'
+import { CheckBox, Copyable, Form } from '../components/form.tsx'
+import { ButtonForm } from '../forms/form.tsx'
 import { type Column, FilterChips, Pager, Table } from '../lists/list.tsx'
 import { readById } from '../lists/paging.ts'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from './console.tsx'
 import { Replay, replayPages } from './replay.tsx'
 import { requireEndpoint } from './webhook-actions.tsx'
-import { EndpointActions, NewSecret } from './webhook-forms.tsx'
 
 const PAGE_SIZE = 50
 
@@ -221,4 +222,58 @@ export function DeliveryState({ state }: { state: Delivery['state'] }) {
   const isBad = state === 'FAILED' || state === 'EXHAUSTED'
   const look = state === 'DELIVERED' ? 'pill good' : isBad ? 'pill bad' : 'pill'
   return <span class={look}>{state === 'SUPPRESSED_SANDBOX' ? 'not sent: sandbox' : words(state)}</span>
+}
+
+/** The actions on an existing endpoint. */
+function EndpointActions({ context, endpoint, path }: { context: Context; endpoint: Endpoint; path: string }) {
+  const isActive = endpoint.state === 'ACTIVE'
+  return (
+    <div class="row endpoint-actions">
+      {isActive ? (
+        <>
+          <ButtonForm context={context} action={`${path}/test`} label="Send a test" look="primary" />
+          <ButtonForm context={context} action={`${path}/disable`} label="Disable" />
+        </>
+      ) : (
+        <Form context={context} action={`${path}/enable`} class="row">
+          <button type="submit" class="primary">
+            Enable
+          </button>
+          <CheckBox name="release" isChecked={false} label="and send the events that were held back" />
+        </Form>
+      )}
+      <a class="button" href={`${path}/edit`}>
+        Edit
+      </a>
+      <ButtonForm
+        context={context}
+        action={`${path}/rotate`}
+        confirm={`Make a new signing secret for ${endpoint.url}? The old one stays valid for another day.`}
+        yes="Rotate"
+        label="Rotate the secret"
+      />
+      <ButtonForm
+        context={context}
+        action={`${path}/delete`}
+        confirm={`Delete ${endpoint.url}? Its pending deliveries are cancelled, and its secret is lost.`}
+        yes="Delete endpoint"
+        label="Delete"
+        look="danger"
+      />
+    </div>
+  )
+}
+
+/** A new signing secret, shown once. */
+function NewSecret({ secret }: { secret: string }) {
+  return (
+    <section class="card secret-once" role="status" aria-label="Signing secret">
+      <p>
+        The signing secret. It is <b>not shown again</b>: copy it now.
+      </p>
+      <p class="ping-url">
+        <Copyable text={secret} label="signing secret" />
+      </p>
+    </section>
+  )
 }

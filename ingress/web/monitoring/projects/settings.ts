@@ -6,8 +6,7 @@ import { type Context, field, type Pages, redirect } from '../../shell/context.t
 import { setFlash } from '../../shell/flash.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
-import { SettingsPage } from './settings-page.tsx'
-import { loadSettings, type SettingsState } from './settings-view.ts'
+import { loadSettings, SettingsPage, type SettingsState } from './settings-page.tsx'
 
 export function projectSettingsPages(pages: Pages): void {
   pages.get('/projects/:project/settings', (context) => {

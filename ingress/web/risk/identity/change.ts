@@ -6,19 +6,21 @@ import { isUuid } from '#shared/uuid.ts'
 import type { Sent } from '../evidence/form.tsx'
 import { doOnce, note } from '../evidence/job-context.ts'
 
-/** What all forms of the area share. */
+/** Path of the pages of a subject, for registering. */
+export const SUBJECT = '/identity/subjects/:subject'
+/** Members that all forms of the area share. */
 export const common = { family: 'identity', area: 'identity' } as const
-/** Why, in the words of whoever fills in the form. */
+/** The reason for a change. */
 export const REASON = {
   name: 'reason',
   label: 'Reason',
-  hint: 'sealed, and deleted with the subject',
+  hint: 'encrypted, and deleted with the subject',
   isRequired: true,
 }
 
 type Tx = Parameters<typeof createSubject>[0]
 
-/** Does something in one transaction with its entry in the audit log. @param work gives where to go on, and whom it was about */
+/** Runs a change and its audit entry in one transaction. @param work returns the next page and the audited id */
 export async function change<Body>(
   sent: Sent<Body>,
   action: string,
@@ -33,15 +35,15 @@ export async function change<Body>(
   })
 }
 
-/** An id of the path. @throws NotFoundError */
+/** Returns an id of the path. @throws NotFoundError */
 export function idIn<Body>({ context }: Sent<Body>, name: string): string {
   const id = context.params[name] ?? ''
   if (!isUuid(id)) throw new NotFoundError('There is no such page.')
   return id
 }
 
-/** The page of a subject, to go on to. */
+/** Returns the page of a subject as the next page. */
 export const pageOf = (subjectId: string) => ({ next: `/identity/subjects/${subjectId}`, target: subjectId })
 
-/** Whose identities a form is about. */
+/** Returns the owner of the identities that a form changes. */
 export const ownerOf = <Body>({ console: { organisationId, env } }: Sent<Body>) => ({ organisationId, env })

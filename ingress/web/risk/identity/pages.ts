@@ -1,17 +1,21 @@
 import type { Pages } from '../../shell/context.ts'
 import { CONSOLE } from '../console.tsx'
-import { showConsents } from './consents.tsx'
-import { identityForms } from './forms.ts'
+import { consentForms, showConsents } from './consents.tsx'
 import { issuerPages } from './issuers.tsx'
-import { showPassport, showPassports } from './passports.tsx'
-import { showPresentation, showPresentations, showValues } from './presentations.tsx'
-import { showSubject, showSubjects } from './subjects.tsx'
-import { showVerification, showVerifications } from './verifications.tsx'
+import { passportForms, showPassport, showPassports } from './passports.tsx'
+import { presentationForm, showPresentation, showPresentations, showValues } from './presentations.tsx'
+import { showSubject, showSubjects, subjectForms } from './subjects.tsx'
+import { showVerification, showVerifications, verificationForm } from './verifications.tsx'
 
-/** Subjects with what is known of them and by what, what wallets were asked for, passports, consents, issuers. */
+/** Subjects with their verifications, presentations, passports and consents, and trusted issuers. */
 export function identityPages(pages: Pages): void {
   pages.get(`${CONSOLE}/identity`, showSubjects)
-  identityForms(pages)
+  // Before the pages whose parameters would match the paths of the forms.
+  presentationForm(pages)
+  verificationForm(pages)
+  subjectForms(pages)
+  consentForms(pages)
+  passportForms(pages)
   pages.get(`${CONSOLE}/identity/subjects/:subject`, showSubject)
   pages.get(`${CONSOLE}/identity/verifications`, showVerifications)
   pages.get(`${CONSOLE}/identity/verifications/:id`, showVerification)

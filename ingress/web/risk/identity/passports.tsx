@@ -1,6 +1,9 @@
 import { NotFoundError } from '#shared/errors.ts'
+import { IdentityPassportBody, ReasonBody } from '#shared/risk/identity/identity-requests.ts'
 import type { Passport } from '#shared/risk/identity/passport.ts'
 import { findOwnPassport, listAllPassports } from '#shared/risk/identity/passport-store.ts'
+import { issueIdentityPassport, revokeIdentityPassport } from '#shared/risk/operations/issue-identity-passport.ts'
+import { unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -8,10 +11,12 @@ import { Exact, Fact } from '../../components/basics.tsx'
 import { CodeBlock } from '../../components/form.tsx'
 import { type Column, MonoLink, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
-import type { Context } from '../../shell/context.ts'
+import type { Context, Pages } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
+import { evidenceForm } from '../evidence/form.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
+import { change, common, idIn, ownerOf, pageOf, REASON, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
 
 /** What an anchored passport holds. */
@@ -131,4 +136,48 @@ export async function showPassport(context: Context): Promise<void> {
       <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
   )
+}
+
+/** Forms that issue and revoke passports. */
+export function passportForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/passport`,
+    title: 'Passport',
+    intro: 'Assurance and evidence of a verified subject, without names.',
+    button: 'Issue',
+    fields: [
+      { name: 'purpose', label: 'Purpose', isRequired: true },
+      { name: 'validForDays', label: 'Valid for days', kind: 'number', value: '180' },
+    ],
+    schema: IdentityPassportBody,
+    async submit(sent) {
+      const id = idIn(sent, 'subject')
+      const { risk, config } = sent.context.deps
+      const signingKey = await risk.passportKey(sent.console.env)
+      return await change(sent, 'identity-passport.issued', async (tx, deps) => {
+        const subject = await unsealSubject(tx, ownerOf(sent), id)
+        const given = { ...deps, publicUrl: config.publicUrl, signingKey }
+        await issueIdentityPassport(tx, ownerOf(sent), subject, sent.body, given)
+        return pageOf(id)
+      })
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: '/identity/passports/:passport/revoke',
+    title: 'Revoke a passport',
+    intro: 'Its status list shows it at once.',
+    button: 'Revoke',
+    confirm: 'Revoke this passport for good?',
+    fields: [REASON],
+    schema: ReasonBody,
+    async submit(sent) {
+      const id = idIn(sent, 'passport')
+      return await change(sent, 'identity-passport.revoked', async (tx, deps) => {
+        await revokeIdentityPassport(tx, ownerOf(sent), id, sent.body.reason, deps)
+        return { next: `/identity/passports/${id}`, target: id }
+      })
+    },
+  })
 }

@@ -1,24 +1,32 @@
 import type { JsonValue } from '#shared/canonical/parse-json.ts'
 import { NotFoundError } from '#shared/errors.ts'
 import { requestedNames } from '#shared/risk/credentials/select-claims.ts'
-import { type Presentation, type PresentationSecrets, stateAt } from '#shared/risk/identity/presentation.ts'
+import {
+  type Presentation,
+  type PresentationSecrets,
+  RESPONSE_MODES,
+  stateAt,
+} from '#shared/risk/identity/presentation.ts'
 import { findPresentation, listPresentations } from '#shared/risk/identity/presentation-store.ts'
 import { refusalMessages } from '#shared/risk/identity/refusal-messages.ts'
 import { presentationPageUrl } from '#shared/risk/identity/request-object.ts'
-import { readPresentationValues } from '#shared/risk/operations/presentations.ts'
+import { PresentationBody } from '#shared/risk/identity/requests.ts'
+import { readPresentationValues, requestPresentation } from '#shared/risk/operations/presentations.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
+import { NotConfiguredError } from '../../../api-risk/answer.ts'
 import { Exact, Fact } from '../../components/basics.tsx'
 import { Copyable, Form } from '../../components/form.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
 import { personOf } from '../../shell/audit.ts'
-import type { Context, FormContext } from '../../shell/context.ts'
+import type { Context, FormContext, Pages } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
-import { requireFamily } from '../evidence/form.tsx'
+import { evidenceForm, jsonOf, requireFamily } from '../evidence/form.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from '../evidence/record-anchor.tsx'
 import { Tier } from '../tiers.tsx'
+import { change, common, ownerOf } from './change.ts'
 import { fieldLabels, Lists } from './parts.tsx'
 
 const POLL_SECONDS = 2
@@ -155,3 +163,38 @@ function ValueTable({ values }: { values: Values }) {
     />
   )
 }
+
+/** The form that requests a presentation from a wallet. */
+export function presentationForm(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/identity/ask',
+    title: 'Ask a wallet',
+    intro:
+      'The request is valid for five minutes; its page shows the QR code. Default query: legal name and GSTIN of a company.',
+    button: 'Ask',
+    fields: [
+      { name: 'purpose', label: 'Purpose', isRequired: true, demo: 'opening an account' },
+      { name: 'query', label: 'Query', kind: 'lines', hint: 'DCQL, as JSON', parse: jsonOf },
+      { name: 'responseMode', label: 'Answer', kind: 'select', options: modes, value: 'direct_post.jwt' },
+      { name: 'retainHours', label: 'Keep values for hours', kind: 'number', value: '24' },
+      { name: 'subjectId', label: 'Subject', isMono: true },
+      { name: 'dealId', label: 'Deal', hint: 'your own number for it' },
+    ],
+    schema: PresentationBody,
+    complete: (body) => ('query' in body ? body : { ...body, template: 'company-basic' }),
+    async submit(sent) {
+      const { context, console, body } = sent
+      const { config, risk } = context.deps
+      const signer = await risk.requestSigner(console.env)
+      if (!signer) throw new NotConfiguredError('requests to wallets are not configured')
+      return await change(sent, 'presentation.requested', async (tx, deps) => {
+        const given = { ...deps, clientId: signer.clientId, publicUrl: config.publicUrl }
+        const { presentationId } = await requestPresentation(tx, ownerOf(sent), body, given)
+        return { next: `/identity/presentations/${presentationId}`, target: presentationId }
+      })
+    },
+  })
+}
+
+const modes = RESPONSE_MODES.map((value) => ({ value, label: value.endsWith('jwt') ? 'encrypted' : 'in the clear' }))

@@ -3,21 +3,25 @@ import { assuranceOf } from '#shared/risk/identity/assurance.ts'
 import { consentView } from '#shared/risk/identity/consent.ts'
 import { listConsents } from '#shared/risk/identity/consent-store.ts'
 import { findErasure } from '#shared/risk/identity/erasure-store.ts'
+import { ReasonBody, SubjectBody, TransitionBody } from '#shared/risk/identity/identity-requests.ts'
 import { listPassports } from '#shared/risk/identity/passport-store.ts'
 import { listPresentations } from '#shared/risk/identity/presentation-store.ts'
 import type { Subject } from '#shared/risk/identity/subject.ts'
 import { findSubject, listSubjects, listTransitions } from '#shared/risk/identity/subject-store.ts'
 import { factorsOf } from '#shared/risk/identity/verification.ts'
 import { listVerifications } from '#shared/risk/identity/verification-store.ts'
+import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { Ago, Exact, Fact } from '../../components/basics.tsx'
 import { type Column, MonoLink, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
-import type { Context } from '../../shell/context.ts'
+import type { Context, Pages } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
+import { codeField, evidenceForm } from '../evidence/form.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from '../evidence/record-anchor.tsx'
+import { change, common, idIn, ownerOf, pageOf, REASON, SUBJECT } from './change.ts'
 import { consentColumns } from './consents.tsx'
 import { Lists } from './parts.tsx'
 import { passportColumns } from './passports.tsx'
@@ -154,3 +158,62 @@ const TRANSITION_COLUMNS: Column<Record<string, string>>[] = [
   { title: 'To', cell: ({ to = '' }) => words(to) },
   { title: 'Reason', look: 'mono breakable', cell: ({ reasonCode }) => reasonCode },
 ]
+
+/** Forms that add, move and erase subjects. */
+export function subjectForms(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: '/identity/subjects/add',
+    title: 'Add a subject',
+    button: 'Add',
+    fields: [
+      { name: 'externalRef', label: 'Your reference', hint: 'sealed, and shown by the API alone', isRequired: true },
+      codeField('kind', 'Kind', SubjectBody.shape.kind.options, 'PERSON'),
+    ],
+    schema: SubjectBody,
+    submit: async (sent) =>
+      await change(sent, 'subject.created', async (tx, deps) =>
+        pageOf((await createSubject(tx, ownerOf(sent), sent.body, deps)).subjectId),
+      ),
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/move`,
+    title: 'State',
+    intro: 'The code is anchored, the reason is not.',
+    button: 'Move',
+    fields: [
+      codeField('to', 'To', TransitionBody.shape.to.options, 'SUSPENDED'),
+      REASON,
+      { name: 'reasonCode', label: 'Code', isMono: true, hint: 'capitals, digits and _' },
+    ],
+    schema: TransitionBody,
+    async submit(sent) {
+      const id = idIn(sent, 'subject')
+      const { to, reason, reasonCode } = sent.body
+      return await change(sent, 'subject.moved', async (tx, deps) => {
+        const subject = await unsealSubject(tx, ownerOf(sent), id)
+        await moveSubject(tx, subject, to, { by: 'CALLER', reasonCode, reason }, deps)
+        return pageOf(id)
+      })
+    },
+  })
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/erase`,
+    title: 'Erase a subject',
+    intro:
+      'Values, salts, your reference and reasons are deleted; passports are revoked. Anchored hashes stay, without any readable value.',
+    button: 'Erase for good',
+    confirm: 'Erase this subject for good? Deleted data cannot be restored.',
+    fields: [REASON],
+    schema: ReasonBody,
+    async submit(sent) {
+      const id = idIn(sent, 'subject')
+      return await change(sent, 'subject.erased', async (tx, deps) => {
+        await eraseSubject(tx, ownerOf(sent), id, deps)
+        return pageOf(id)
+      })
+    },
+  })
+}

@@ -1,16 +1,22 @@
-import { readOutcome } from '#shared/jobs/operations/jobs.ts'
-import type { Verification } from '#shared/risk/identity/verification.ts'
+import { identityRequested } from '#shared/contracts/worker-messages.ts'
+import { IdentityVerificationBody } from '#shared/risk/identity/identity-requests.ts'
 import { listAllVerifications } from '#shared/risk/identity/verification-store.ts'
-import { IDENTITY_VERIFICATIONS } from '#shared/risk/operations/identity-verifications.ts'
+import type { Verification } from '#shared/risk/identity/verification.ts'
+import { IDENTITY_VERIFICATIONS, beginVerification } from '#shared/risk/operations/identity-verifications.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
+import { readOutcome, runJob } from '../../../api-risk/evidence-job.ts'
+import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { Exact, Fact } from '../../components/basics.tsx'
 import { type Column, MonoLink } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
-import type { Context } from '../../shell/context.ts'
+import type { Context, Pages } from '../../shell/context.ts'
 import { type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
+import { codeField, evidenceForm } from '../evidence/form.tsx'
+import { idOf, jobContext, note } from '../evidence/job-context.ts'
 import { Pending } from '../evidence/parts.tsx'
 import { Tier } from '../tiers.tsx'
+import { common, idIn, ownerOf, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
 
 /** Verifications of all subjects: method, tier and subject, without values. */
@@ -105,4 +111,52 @@ export async function showVerification(context: Context): Promise<void> {
       </p>
     </>,
   )
+}
+
+/** Members of a verification, by its method. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  PRESENTATION: ['presentationId'],
+  DOCUMENT: ['documentSha256', 'signature'],
+  REGISTRY: ['registry', 'identifier', 'consentId', 'purpose'],
+}
+
+/** The form that verifies a subject. */
+export function verificationForm(pages: Pages): void {
+  evidenceForm(pages, {
+    ...common,
+    path: `${SUBJECT}/verify`,
+    title: 'Verify',
+    intro: 'Fill in what your method needs. A registry is queried about a person only with a live consent.',
+    button: 'Verify',
+    fields: [
+      codeField('method', 'Method', Object.keys(MEMBERS), 'PRESENTATION'),
+      { name: 'presentationId', label: 'Presentation', isMono: true },
+      codeField('registry', 'Registry', ['PAN', 'CKYC'], 'PAN'),
+      { name: 'identifier', label: 'Identifier there', isMono: true },
+      { name: 'consentId', label: 'Consent', isMono: true },
+      { name: 'purpose', label: 'Purpose', hint: 'that of the consent; default: identity verification' },
+      { name: 'documentSha256', label: 'SHA-256 of a document', isMono: true },
+      { name: 'signature', label: 'Its signature', kind: 'lines', hint: 'a compact JWS' },
+    ],
+    schema: IdentityVerificationBody,
+    complete(body) {
+      const names = ['method', ...(MEMBERS[String(body.method)] ?? [])]
+      return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)))
+    },
+    async submit(sent) {
+      const subjectId = idIn(sent, 'subject')
+      const { now, secrets } = sent.context.deps
+      const answer = await runJob(jobContext(sent), {
+        kind: 'identity.verification',
+        message: identityRequested,
+        folder: VERIFICATIONS,
+        request: { ...sent.body, subjectId },
+        async before(tx, enqueue) {
+          await beginVerification(tx, ownerOf(sent), subjectId, { enqueue, now, secrets })
+          await note(tx, sent.context, sent.console, 'subject.verified', subjectId)
+        },
+      })
+      return `/identity/verifications/${idOf(answer, 'verificationId')}`
+    },
+  })
 }
