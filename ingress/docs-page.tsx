@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { renderToStaticMarkup } from 'preact-render-to-string'
 import { mapYielding } from '#shared/platform/process/time-slices.ts'
 import type { Route } from './route.ts'
-import { Logo } from './web/components/icons.tsx'
 import { assets } from './web/shell/assets.ts'
+import { Logo } from './web/shell/icons.tsx'
 
 /** The page may load the style of the pages and its fonts, and nothing else. */
 export const DOCS_CSP =

@@ -11,12 +11,11 @@ import {
   listMemberships,
   verifyUserEmail,
 } from '#shared/tenancy/accounts/store.ts'
-import { Form } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
 import { newPasswordField } from '../forms/fields.tsx'
-import { ButtonForm, FieldForm } from '../forms/form.tsx'
+import { ButtonForm, FieldForm, Form } from '../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
+import { Problem } from '../shell/notice.tsx'
 import { startSession } from '../shell/sessions.ts'
 
 /** Joining an organisation: with a new account, or with the one that the browser is signed in to. */

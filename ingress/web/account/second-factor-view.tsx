@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { totpAddress } from '#shared/tenancy/accounts/second-factor.ts'
 import type { SecondFactors } from '#shared/tenancy/accounts/second-factor-store.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { Ago, QrCode } from '../components/basics.tsx'
-import { CodeBlock, Copyable, Form, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
-import { ButtonForm } from '../forms/form.tsx'
+import { ButtonForm, Form } from '../forms/form.tsx'
+import { TextField } from '../forms/inputs.tsx'
+import { Ago, CodeBlock, Copyable, QrCode } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
+import { Problem } from '../shell/notice.tsx'
 
 /** What somebody signs in with beside the password. @param props.passkeyForm null where there can be no passkeys */
 export function Factors(props: {

@@ -1,7 +1,7 @@
 import type { ListedSession } from '#shared/tenancy/accounts/session-store.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { Ago } from '../components/basics.tsx'
 import { ButtonForm } from '../forms/form.tsx'
+import { Ago } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 
 /** Where somebody is signed in; each of them can be ended alone. @param props.own the session that looks */

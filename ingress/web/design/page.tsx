@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
-import { Ago, Distance } from '../components/basics.tsx'
-import { DayBar } from '../components/day-bar.tsx'
-import { CheckBox, CodeBlock, Copyable, SelectField, TextArea, TextField } from '../components/form.tsx'
-import { Icon, KindIcon, StatusGlyph, statusNames } from '../components/icons.tsx'
-import { Problem } from '../components/notice.tsx'
-import { SegmentField } from '../components/segments.tsx'
+import { CheckBox, SegmentField, SelectField, TextArea, TextField } from '../forms/inputs.tsx'
+import { DayBar } from '../monitoring/day-bar.tsx'
+import { Ago, CodeBlock, Copyable, Distance } from '../shell/basics.tsx'
 import type { Pages } from '../shell/context.ts'
 import { iconNames } from '../shell/icon-rules.ts'
+import { Icon, KindIcon, StatusGlyph, statusNames } from '../shell/icons.tsx'
 import { sendPage } from '../shell/layout.tsx'
+import { Problem } from '../shell/notice.tsx'
 
 const statuses: readonly ShownStatus[] = ['up', 'grace', 'down', 'paused', 'new']
 const colours = ['ground', 'card', 'side', 'line', 'text', 'soft', 'accent', 'up', 'grace', 'down', 'paused', 'new']

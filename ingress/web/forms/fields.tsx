@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
-import { CheckBox, DurationField, SelectField, TextArea, TextField } from '../components/form.tsx'
-import { SegmentField } from '../components/segments.tsx'
 import type { DurationUnit } from '../shell/format.ts'
+import { CheckBox, DurationField, SegmentField, SelectField, TextArea, TextField } from './inputs.tsx'
 
 /** One field of a form. */
 export interface FormField {

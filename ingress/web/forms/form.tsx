@@ -1,8 +1,49 @@
 import type { ComponentChildren } from 'preact'
-import { Form } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
 import type { Context } from '../shell/context.ts'
+import { Problem } from '../shell/notice.tsx'
 import { type FieldErrors, Fields, type FormItem, type FormValues } from './fields.tsx'
+
+/** A form that changes something, with the CSRF token of this browser. */
+export function Form(props: {
+  context: Context
+  action: string
+  children: ComponentChildren
+  class?: string
+  id?: string
+  /** question to confirm first, in a dialog, or on a page when scripts are off */
+  confirm?: string
+  /** label of the button that confirms */
+  yes?: string
+  /** submitted by script without leaving the page; the message shown when it is done */
+  inline?: string
+}) {
+  return (
+    <form
+      method="post"
+      action={props.action}
+      id={props.id}
+      class={props.class}
+      data-confirm={props.confirm}
+      data-yes={props.yes}
+      data-inline={props.inline}
+    >
+      <input type="hidden" name="_csrf" value={props.context.csrf} />
+      {props.confirm !== undefined && (
+        <>
+          <input type="hidden" name="_question" value={props.confirm} />
+          <input type="hidden" name="_from" value={pageOf(props.context)} />
+          {props.yes !== undefined && <input type="hidden" name="_yes" value={props.yes} />}
+        </>
+      )}
+      {props.children}
+    </form>
+  )
+}
+
+/** Returns the URL of the page, or '' for the response to a form, which has no URL for GET. */
+function pageOf({ request }: Context): string {
+  return request.method === 'GET' ? request.originalUrl : ''
+}
 
 interface FormProps {
   context: Context

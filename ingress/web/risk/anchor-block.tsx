@@ -1,8 +1,7 @@
 import type { PackDocument } from '#shared/risk/packs/pdf/document.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { type PackProof, verificationLines, verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
-import { QrCode } from '../components/basics.tsx'
-import { CodeBlock, Copyable } from '../components/form.tsx'
+import { CodeBlock, Copyable, QrCode } from '../shell/basics.tsx'
 
 /** What fixes the pack in the public log, and how anybody checks it without trusting this page. */
 export function AnchorBlock(props: { document: PackDocument; proof: PackProof | null; publicUrl: string }) {

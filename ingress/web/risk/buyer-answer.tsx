@@ -12,11 +12,12 @@ import type { ReceivableFields } from '#shared/risk/first-financing/receivable.t
 import { answerBuyerRequest, sendBuyerCode } from '#shared/risk/operations/acceptances.ts'
 import { dayText, inrFigure } from '#shared/risk/packs/pdf/figures.ts'
 import { throttle } from '../account/throttle.ts'
-import { Form, TextField } from '../components/form.tsx'
-import { Problem } from '../components/notice.tsx'
+import { Form } from '../forms/form.tsx'
+import { TextField } from '../forms/inputs.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
 import { sendPage } from '../shell/layout.tsx'
+import { Problem } from '../shell/notice.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'
 
 const KINDS: Record<ReceivableFields['documentType'], string> = {

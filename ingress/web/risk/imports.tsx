@@ -6,9 +6,8 @@ import { ERRORS_SHOWN, errorView, listedImportView } from '#shared/risk/colendin
 import { exportImportErrors } from '#shared/risk/operations/imports.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Ago } from '../components/basics.tsx'
-import { CodeBlock, Copyable } from '../components/form.tsx'
 import { Table } from '../lists/list.tsx'
+import { Ago, CodeBlock, Copyable } from '../shell/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from './console.tsx'
 

@@ -3,8 +3,8 @@ import { EVIDENCE_SENTENCE, type PackDocument } from '#shared/risk/packs/pdf/doc
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { gradeText, missingText, sourceName } from '#shared/risk/packs/pdf/labels.ts'
 import { tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
-import type { PagePart } from '../components/basics.tsx'
 import { type Column, Table } from '../lists/list.tsx'
+import type { PagePart } from '../shell/basics.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier, TierStrip } from './tiers.tsx'
 

@@ -7,7 +7,7 @@ import { authorizationRequest, requestAddresses } from '#shared/risk/identity/re
 import { handleDigestOf, handleOfPage } from '#shared/risk/operations/presentations.ts'
 import { findOrganisationName } from '#shared/tenancy/organisations/store.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
-import { Exact, QrCode } from '../components/basics.tsx'
+import { Exact, QrCode } from '../shell/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 import { RiskStyle, SandboxBand } from './console.tsx'

@@ -1,6 +1,7 @@
 import { countReplayable, REPLAYABLE } from '#shared/webhooks/delivery-store.ts'
 import { replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
-import { CheckBox, Form } from '../components/form.tsx'
+import { Form } from '../forms/form.tsx'
+import { CheckBox } from '../forms/inputs.tsx'
 import { personOf } from '../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'

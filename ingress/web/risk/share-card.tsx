@@ -1,9 +1,8 @@
 import { SHARE_DAYS } from '#shared/risk/packs/policy.ts'
 import type { PackShare } from '#shared/risk/risk-console/store.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { Ago } from '../components/basics.tsx'
-import { Copyable } from '../components/form.tsx'
 import { ButtonForm } from '../forms/form.tsx'
+import { Ago, Copyable } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import { type Console, mayIn } from './console.tsx'
 

@@ -9,7 +9,7 @@ import { bodyPieces, parseFormText, pathText, queryOf } from '../../middleware/f
 import { clientAddress } from '../../middleware/request-safety.ts'
 import { readUploadForm } from '../../middleware/upload-form.ts'
 import { observe } from '../../observe.ts'
-import { PASSWORD_FIELDS } from '../components/form.tsx'
+import { PASSWORD_FIELDS } from '../forms/inputs.tsx'
 import { sendConfirmation, sendPreservedForm } from './confirm-page.tsx'
 import {
   type Context,

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { PASSWORD_FIELDS } from '../../../ingress/web/components/form.tsx'
+import { PASSWORD_FIELDS } from '../../../ingress/web/forms/inputs.tsx'
 import { openBrowser } from '../../support/browser.ts'
 import { type Account, addAccount, sharedInstallation, signIn, signInByForm } from './installation.ts'
 

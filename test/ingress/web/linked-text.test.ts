@@ -1,7 +1,7 @@
 import test from 'ava'
 import { h } from 'preact'
 import { render } from 'preact-render-to-string'
-import { LinkedText } from '../../../ingress/web/components/basics.tsx'
+import { LinkedText } from '../../../ingress/web/shell/basics.tsx'
 
 const shown = (text: string) => render(h(LinkedText, { text }))
 const link = (address: string) => `<a href="${address}" rel="noopener noreferrer nofollow">${address}</a>`

@@ -6,7 +6,7 @@ import { planText } from '#shared/monitoring/alerting/plan.ts'
 import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { findAlertRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import type { Micros } from '#shared/time.ts'
-import { Ago } from '../../components/basics.tsx'
+import { Ago } from '../../shell/basics.tsx'
 import { type Coming, loadComing, NextMessage } from '../incidents/next-message.tsx'
 
 const SHOWN = 10

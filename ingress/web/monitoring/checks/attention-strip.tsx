@@ -3,7 +3,7 @@ import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts
 import { secretRefusals } from '#shared/monitoring/pings/secret-store.ts'
 import { findLimitedPings, type LimitedPings } from '#shared/monitoring/pings/usage-store.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
-import { Ago, Exact } from '../../components/basics.tsx'
+import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /** What needs somebody now; nothing when nothing does. @param props.failing integrations whose last message failed */

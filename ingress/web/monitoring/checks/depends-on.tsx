@@ -9,7 +9,7 @@ import { countChildren } from '#shared/monitoring/rules/parent-store.ts'
 import { dependentsText, type ParentsMode } from '#shared/monitoring/rules/parents.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
-import { StatusGlyph } from '../../components/icons.tsx'
+import { StatusGlyph } from '../../shell/icons.tsx'
 
 export interface Relatives {
   /** what the check depends on, with why that may not help */

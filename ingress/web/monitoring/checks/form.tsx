@@ -1,9 +1,8 @@
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { IntegrationChoice } from '../../components/choices.tsx'
-import { CheckBox, DurationField, TextArea, TextField, TimeZones } from '../../components/form.tsx'
-import { Segments } from '../../components/segments.tsx'
 import { EditForm } from '../../forms/form.tsx'
+import { CheckBox, DurationField, Segments, TextArea, TextField, TimeZones } from '../../forms/inputs.tsx'
 import type { Context } from '../../shell/context.ts'
+import { IntegrationChoice } from '../choices.tsx'
 import { type CheckFormState, isField } from './form-state.ts'
 import { SchedulePreview } from './preview.tsx'
 

@@ -1,8 +1,8 @@
 import { type CheckFilter, checkSorts, type ListSummary } from '#shared/monitoring/pages/check-list.ts'
 import type { SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
-import { Form } from '../../components/form.tsx'
-import { statusNames } from '../../components/icons.tsx'
+import { Form } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
+import { statusNames } from '../../shell/icons.tsx'
 import { withQuery } from './list-view.ts'
 import { SavedFilters } from './saved-filters.tsx'
 

@@ -12,8 +12,8 @@ import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { type StoredWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import { runYielding } from '#shared/platform/process/time-slices.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { Exact } from '../../components/basics.tsx'
-import { Form } from '../../components/form.tsx'
+import { Form } from '../../forms/form.tsx'
+import { Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
 export interface Maintenance {

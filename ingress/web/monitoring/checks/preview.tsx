@@ -1,5 +1,5 @@
 import { type Micros, toSeconds } from '#shared/time.ts'
-import { Exact } from '../../components/basics.tsx'
+import { Exact } from '../../shell/basics.tsx'
 import type { Pages } from '../../shell/context.ts'
 import { humanDuration, isDurationUnit, UNIT_SECONDS } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'

@@ -5,13 +5,13 @@ import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { changeRules } from '#shared/monitoring/operations/rules.ts'
-import { CheckChoice, chosenChecks } from '../../components/choices.tsx'
-import { SelectField, TextField } from '../../components/form.tsx'
 import { EditForm } from '../../forms/form.tsx'
+import { SelectField, TextField } from '../../forms/inputs.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type CheckWorkspace, requireCheckPage } from '../../shell/workspace.ts'
+import { CheckChoice, chosenChecks } from '../choices.tsx'
 
 interface State {
   /** uuid; empty: the one that fits by tags */

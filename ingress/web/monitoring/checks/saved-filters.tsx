@@ -1,7 +1,6 @@
 import { deleteSavedFilter, type SavedFilter, saveFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { transaction } from '#shared/platform/database/db.ts'
-import { Form } from '../../components/form.tsx'
-import { ButtonForm } from '../../forms/form.tsx'
+import { ButtonForm, Form } from '../../forms/form.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { goBack, setFlash } from '../../shell/flash.ts'
 import { requireProject } from '../../shell/workspace.ts'

@@ -4,7 +4,7 @@ import type { NotifiedMessage } from '#shared/monitoring/pages/check-log-store.t
 import type { CheckFlip } from '#shared/monitoring/pages/status-history-store.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { Ago, Distance, Exact } from '../../components/basics.tsx'
+import { Ago, Distance, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
 interface Props {

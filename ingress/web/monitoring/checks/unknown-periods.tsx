@@ -6,7 +6,7 @@ import { merged } from '#shared/monitoring/maintenance/spans.ts'
 import { listUnknown } from '#shared/monitoring/maintenance/uptime-store.ts'
 import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import type { Micros } from '#shared/time.ts'
-import { Exact } from '../../components/basics.tsx'
+import { Exact } from '../../shell/basics.tsx'
 
 /** Lists the unknown periods of a check, which coverage gaps caused (docs/spec/alerting.md#unknown-time). */
 export interface UnknownTime {

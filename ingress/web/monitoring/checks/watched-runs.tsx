@@ -5,7 +5,7 @@ import { RULE_BITS } from '#shared/monitoring/checks/rule-bits.ts'
 import type { RunFlag, RunRule, Run as StoredRun } from '#shared/monitoring/rules/run.ts'
 import { listRuns } from '#shared/monitoring/rules/run-store.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { Exact } from '../../components/basics.tsx'
+import { Exact } from '../../shell/basics.tsx'
 import type { LaneRun } from './lanes.tsx'
 
 /** The runs of a check whose rules watch them. */

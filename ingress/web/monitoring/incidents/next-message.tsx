@@ -6,7 +6,7 @@ import { IMPLICIT_PLAN, type Plan } from '#shared/monitoring/alerting/policy.ts'
 import { policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import type { Micros } from '#shared/time.ts'
-import { Ago, Exact } from '../../components/basics.tsx'
+import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /** What the sentence about the next message needs beside the incident. */

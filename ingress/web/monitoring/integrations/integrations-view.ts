@@ -16,7 +16,7 @@ import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
-import { MESSAGES_IN_BAR } from '../../components/notice.tsx'
+import { MESSAGES_IN_BAR } from '../../shell/notice.tsx'
 import { chosenConfig, optionFields, textOfOption } from './fields.ts'
 import { labelOfKind } from './labels.ts'
 

@@ -17,9 +17,9 @@ import type { Actor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
 import type { IngressDeps } from '../../../deps.ts'
 import { clientAddress } from '../../../middleware/request-safety.ts'
-import { Logo } from '../../components/icons.tsx'
 import { assets } from '../../shell/assets.ts'
 import { sendErrorPage } from '../../shell/error-page.tsx'
+import { Logo } from '../../shell/icons.tsx'
 import { setSafetyHeaders } from '../../shell/serve.ts'
 
 type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationByUuid>>>

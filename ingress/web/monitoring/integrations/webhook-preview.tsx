@@ -5,8 +5,8 @@ import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts
 import type { PlaceholderValues } from '#shared/monitoring/notifications/placeholders.ts'
 import { type WebhookRequest, webhookRequest } from '#shared/monitoring/notifications/webhook-request.ts'
 import { type TriedWebhook, tryWebhook } from '#shared/monitoring/operations/try-webhook.ts'
-import { CodeBlock } from '../../components/form.tsx'
 import { personOf } from '../../shell/audit.ts'
+import { CodeBlock } from '../../shell/basics.tsx'
 import { type FormContext, field } from '../../shell/context.ts'
 import type { ProjectWorkspace } from '../../shell/workspace.ts'
 

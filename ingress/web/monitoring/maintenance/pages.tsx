@@ -9,15 +9,15 @@ import { mapYielding, runYielding } from '#shared/platform/process/time-slices.t
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Micros } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { Exact } from '../../components/basics.tsx'
-import { chosenChecks } from '../../components/choices.tsx'
 import { ButtonForm } from '../../forms/form.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
+import { Exact } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { humanDuration, secondsOf } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { checkPath, requireCheckPage, requireProject } from '../../shell/workspace.ts'
+import { chosenChecks } from '../choices.tsx'
 import {
   bodyOfState,
   errorsOf,

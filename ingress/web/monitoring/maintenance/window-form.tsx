@@ -3,12 +3,12 @@ import type { Window } from '#shared/monitoring/maintenance/window.ts'
 import { nextOccurrence } from '#shared/monitoring/schedules/schedule.ts'
 import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
 import { microsOfDate, microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/time.ts'
-import { CheckChoice } from '../../components/choices.tsx'
-import { TimeZones } from '../../components/form.tsx'
 import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
+import { TimeZones } from '../../forms/inputs.tsx'
 import { type Context, field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
+import { CheckChoice } from '../choices.tsx'
 
 interface Props {
   context: Context

@@ -2,9 +2,9 @@ import { decisionText, integrationText } from '#shared/monitoring/alerting/decis
 import type { JsonObject } from '#shared/monitoring/checks/json-body.ts'
 import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-check.ts'
 import { simulatedLabel } from '#shared/monitoring/simulation/simulated.ts'
-import { Exact } from '../../components/basics.tsx'
 import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
+import { Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
 /** The form, as it was typed. */

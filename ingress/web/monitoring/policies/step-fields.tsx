@@ -1,7 +1,7 @@
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { IntegrationChoice } from '../../components/choices.tsx'
-import { SegmentField } from '../../components/segments.tsx'
 import { Fields, type FormItem } from '../../forms/fields.tsx'
+import { SegmentField } from '../../forms/inputs.tsx'
+import { IntegrationChoice } from '../choices.tsx'
 import { MAX_HOURS, type PolicyFormState } from './policy-state.ts'
 
 interface Props {

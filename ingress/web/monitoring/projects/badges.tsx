@@ -1,7 +1,7 @@
 import { badgeUrls } from '#shared/monitoring/badges/signature.ts'
 import { listTags } from '#shared/monitoring/badges/store.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
-import { Copyable } from '../../components/form.tsx'
+import { Copyable } from '../../shell/basics.tsx'
 import type { Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'

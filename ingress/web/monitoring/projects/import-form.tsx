@@ -1,6 +1,7 @@
 import { settingLabel } from '#shared/monitoring/checks/change-labels.ts'
 import type { ImportReport, ObjectChanges } from '#shared/monitoring/projects/config-document.ts'
-import { Form, TextArea } from '../../components/form.tsx'
+import { Form } from '../../forms/form.tsx'
+import { TextArea } from '../../forms/inputs.tsx'
 import type { Context } from '../../shell/context.ts'
 
 /** Names that are shown of each list; a document may hold a thousand. */

@@ -1,5 +1,6 @@
 import { enableStatements } from '#shared/monitoring/operations/uptime.ts'
-import { CheckBox, Form } from '../../components/form.tsx'
+import { Form } from '../../forms/form.tsx'
+import { CheckBox } from '../../forms/inputs.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, field, type Pages, redirect } from '../../shell/context.ts'
 import { requireProject } from '../../shell/workspace.ts'

@@ -1,6 +1,6 @@
-import { Copyable } from '../../components/form.tsx'
 import type { FormItem } from '../../forms/fields.tsx'
 import { ButtonForm, FieldForm } from '../../forms/form.tsx'
+import { Copyable } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import type { SettingsView } from './settings-page.tsx'
 import { LogoForm } from './status-logo.tsx'

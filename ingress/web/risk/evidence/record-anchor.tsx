@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
 import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
-import { CodeBlock, Copyable } from '../../components/form.tsx'
+import { CodeBlock, Copyable } from '../../shell/basics.tsx'
 
 /** An anchored object, as it stands in our rows. */
 export interface AnchoredRecord {

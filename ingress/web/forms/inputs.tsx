@@ -1,51 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
-import type { Context } from '../shell/context.ts'
 import { type DurationUnit, humanDuration, UNIT_SECONDS } from '../shell/format.ts'
 
-/** A form that changes something: it always carries the token of this browser. */
-export function Form(props: {
-  context: Context
-  action: string
-  children: ComponentChildren
-  class?: string
-  id?: string
-  /** asked before it is done: in a dialog where scripts run, else on a page of its own */
-  confirm?: string
-  /** what the button says that does it all the same */
-  yes?: string
-  /** sent without leaving the page, where scripts run; what is said once it is done */
-  inline?: string
-}) {
-  return (
-    <form
-      method="post"
-      action={props.action}
-      id={props.id}
-      class={props.class}
-      data-confirm={props.confirm}
-      data-yes={props.yes}
-      data-inline={props.inline}
-    >
-      <input type="hidden" name="_csrf" value={props.context.csrf} />
-      {props.confirm !== undefined && (
-        <>
-          <input type="hidden" name="_question" value={props.confirm} />
-          <input type="hidden" name="_from" value={pageOf(props.context)} />
-          {props.yes !== undefined && <input type="hidden" name="_yes" value={props.yes} />}
-        </>
-      )}
-      {props.children}
-    </form>
-  )
-}
-
-/** Where the form is; nowhere on an answer to another form, which has no page of its own. */
-function pageOf({ request }: Context): string {
-  return request.method === 'GET' ? request.originalUrl : ''
-}
-
-/** What every field has. */
+/** Properties of every field. */
 export interface FieldProps {
   label: string
   name: string
@@ -53,7 +10,7 @@ export interface FieldProps {
   error?: string | undefined
 }
 
-/** The ids of what explains a field; undefined when nothing does. */
+/** Returns the ids of the hint and error of a field. */
 export function describedBy({ name, hint, error }: FieldProps): string | undefined {
   const ids = [...(hint === undefined ? [] : [`${name}-hint`]), ...(error === undefined ? [] : [`${name}-error`])]
   return ids.length === 0 ? undefined : ids.join(' ')
@@ -78,7 +35,7 @@ function Around({ field, children }: { field: FieldProps; children: ComponentChi
   )
 }
 
-/** One line to type, with its label, an explanation and what is wrong with it. */
+/** One line of text with its label, hint and error. */
 export function TextField(
   props: FieldProps & {
     value?: string | undefined
@@ -121,7 +78,7 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
   }
 }
 
-/** What the fields are called in which passwords are typed: of what was sent, these are never shown again. */
+/** Names of password fields: their submitted values are never shown again. */
 export const PASSWORD_FIELDS = ['password', 'old', 'present'] as const
 
 export function TextArea(
@@ -165,11 +122,11 @@ export function SelectField(
   )
 }
 
-/** A span of time: a number and, in the field `<name>_unit`, what it counts. */
+/** A duration: a number and, in the field `<name>_unit`, its unit. */
 export function DurationField(
   props: FieldProps & {
     values: Readonly<Record<string, string | readonly string[] | undefined>>
-    /** what is chosen most, to be set by one press */
+    /** usual values, set with one click */
     presets?: readonly (readonly [count: number, unit: DurationUnit])[]
   },
 ) {
@@ -205,7 +162,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
 
 const UNITS = ['seconds', 'minutes', 'hours', 'days'] as const satisfies readonly DurationUnit[]
 
-/** What fields of time zones offer while one types, by `list="time-zones"`; once on a page. */
+/** Suggestions for fields with `list="time-zones"`; once on a page. */
 export function TimeZones() {
   return (
     <datalist id="time-zones">
@@ -244,29 +201,51 @@ export function CheckBox(props: {
   )
 }
 
-/** Text to take away, with a button for it where scripts run. */
-export function Copyable({ text, label }: { text: string; label: string }) {
+interface Choice {
+  name: string
+  value: string
+  options: readonly { value: string; label: ComponentChildren }[]
+}
+
+/** A few options side by side, of which one is chosen; each has the id `<name>-<value>`. */
+export function Segments({ name, value, options }: Choice) {
   return (
-    <span class="copyable">
-      <code>{text}</code>
-      <button type="button" class="copy" data-copy={text} aria-label={`Copy ${label}`} hidden>
-        Copy
-      </button>
-    </span>
+    <div class="segments">
+      {options.map((option) => (
+        <span key={option.value}>
+          <input
+            type="radio"
+            id={`${name}-${option.value}`}
+            name={name}
+            value={option.value}
+            checked={option.value === value}
+          />
+          <label for={`${name}-${option.value}`}>{option.label}</label>
+        </span>
+      ))}
+    </div>
   )
 }
 
-/** Several lines to take away. */
-export function CodeBlock({ text, label }: { text: string; label: string }) {
+/** `Segments` with a label, a hint and an error. */
+export function SegmentField(props: FieldProps & Choice) {
+  const { name, label, hint, error } = props
   return (
-    <div class="code-block">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex lint/a11y/useSemanticElements: what scrolls must be reachable by keyboard, and have a name */}
-      <pre tabIndex={0} role="region" aria-label={label}>
-        <code>{text}</code>
-      </pre>
-      <button type="button" class="copy" data-copy={text} aria-label={`Copy ${label}`} hidden>
-        Copy
-      </button>
+    <div class="field" role="radiogroup" aria-labelledby={`${name}-label`} aria-describedby={describedBy(props)}>
+      <p class="sub" id={`${name}-label`}>
+        {label}
+      </p>
+      <Segments name={name} value={props.value} options={props.options} />
+      {hint !== undefined && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p class="field-error" id={`${name}-error`}>
+          {error}
+        </p>
+      )}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-/** What a redirect may tell the next page; anything else in the address says nothing. */
+/** Notices by the value of `?done=`; any other value shows nothing. */
 const notices: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out everywhere else.',
@@ -7,28 +7,28 @@ const notices: Readonly<Record<string, string>> = {
   'password-reset':
     'The password is changed, and you are signed out everywhere else. Keys and invitations that were created with your account still work: revoke those that you did not create.',
   'name-changed': 'Saved.',
-  'reports-saved': 'Saved. Nothing else is sent to you than what is chosen below.',
+  'reports-saved': 'Saved. You receive only the mails chosen below.',
   'check-created': 'The check is created. It waits for its first ping.',
   'check-saved': 'The check is saved.',
   'check-deleted': 'The check is deleted.',
   'check-copied': 'This is the copy. It waits for its first ping.',
-  'check-transferred': 'The check has moved here. Its ping address stays the same; its integrations stayed behind.',
+  'check-transferred': 'The check has moved here. Its ping URL stays the same; its integrations stayed in the other project.',
   'checks-changed': 'Done.',
   'integration-created': 'The integration is created. Send a test to see that it works.',
-  'recipient-asked': 'The recipient is asked by mail. Alerts go out once they agree.',
+  'recipient-asked': 'The recipient receives a mail to confirm. Alerts are sent once they agree.',
   'integration-saved': 'The integration is saved.',
   'integration-deleted': 'The integration is deleted.',
-  'policy-saved': 'The policy is saved. It counts from now.',
+  'policy-saved': 'The policy is saved. It applies from now on.',
   'policy-deleted': 'The policy is deleted.',
   'window-saved': 'The maintenance is planned.',
-  'window-ended': 'The maintenance has ended. What is still down is told now.',
+  'window-ended': 'The maintenance has ended. Anything still down is reported now.',
   'window-deleted': 'The maintenance is deleted.',
   'project-created': 'The project is created.',
   'project-saved': 'The project is saved.',
   'project-deleted': 'The project is deleted.',
   'key-revoked': 'The key is revoked. It stops working within seconds.',
-  'status-page-saved': 'The status page is public at the address below.',
-  'status-page-removed': 'The status page is gone.',
+  'status-page-saved': 'The status page is public at the URL below.',
+  'status-page-removed': 'The status page is removed.',
   'role-changed': 'The role is changed.',
   'member-removed': 'The person no longer belongs to the organisation.',
   'invitation-withdrawn': 'The invitation no longer works.',
@@ -45,7 +45,7 @@ export function Notice({ done }: { done: string }) {
   )
 }
 
-/** What is wrong with a form, above it; nothing when nothing is. */
+/** The problem of a form, above it. */
 export function Problem({ text }: { text: string | null | undefined | false }) {
   return text ? (
     <p class="problem" role="alert">
@@ -56,10 +56,10 @@ export function Problem({ text }: { text: string | null | undefined | false }) {
 
 type State = 'pending' | 'delivered' | 'failed' | 'suppressed'
 
-/** Bars that a full one has: newest right. */
+/** Number of messages in the bar. */
 export const MESSAGES_IN_BAR = 20
 
-/** What became of the last messages, oldest left; what failed is taller, and not only red. */
+/** Results of the last messages, the newest on the right. Failed ones are taller, not only red. */
 export function MessageBar({ states }: { states: readonly State[] }) {
   const sent = states.filter((state) => state === 'delivered').length
   const label = states.length === 0 ? 'No messages yet.' : `${sent} of the last ${states.length} were sent.`

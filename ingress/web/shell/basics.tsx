@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { qrMatrix } from '#shared/risk/packs/pdf/draw-qr.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
-import { distanceText, relativeTime } from '../shell/format.ts'
+import { distanceText, relativeTime } from './format.ts'
 
 /** One fact of a list of facts (`dl.facts`). */
 export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
@@ -23,7 +23,7 @@ export function Ago({ at, now }: { at: Micros; now: Micros }) {
   )
 }
 
-/** An instant to the second, in UTC; where scripts run, by the clock that was chosen on the page. @param isNamed says UTC */
+/** An instant to the second, in UTC, or by script in the time zone chosen on the page. @param isNamed appends UTC */
 export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }) {
   const iso = toIsoSeconds(at)
   return (
@@ -33,7 +33,7 @@ export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }
   )
 }
 
-/** How long ago, or how far ahead, without saying which: `22 min`. The script keeps it current. */
+/** The distance of an instant from now, past or future: `22 min`. The script keeps it current. */
 export function Distance({ at, now }: { at: Micros; now: Micros }) {
   const iso = toIsoSeconds(at)
   return (
@@ -57,15 +57,15 @@ export function QrCode({ text, title, side = 148 }: { text: string; title: strin
   )
 }
 
-/** An address in free text: up to a space, a quote or a bracket, without the punctuation of the sentence around it. */
+/** A URL in free text: up to a space, a quote or a bracket, without the punctuation of the sentence around it. */
 const ADDRESS = /(https?:\/\/[^\s<>"'()[\]{}]*[^\s<>"'()[\]{}.,;:!?])/
 
-/** Free text in which addresses are links; all else is shown as it was written. They lead away, and say nothing of where from. */
+/** Free text in which URLs are links without a referrer. */
 export function LinkedText({ text }: { text: string }) {
   return (
     <>
       {text.split(ADDRESS).map((part, index) =>
-        // Every second part is what the pattern holds.
+        // Every second part matches the pattern.
         index % 2 === 0 ? (
           part
         ) : (
@@ -84,7 +84,7 @@ export interface PagePart {
   label: string
 }
 
-/** What is on a long page, in its order, to go to. */
+/** Links to the parts of a long page, in their order. */
 export function PageContents({ parts }: { parts: readonly PagePart[] }) {
   return (
     <nav class="page-contents" aria-labelledby="contents-title">
@@ -102,22 +102,49 @@ export function PageContents({ parts }: { parts: readonly PagePart[] }) {
   )
 }
 
-/** What of an integration tells whether it can be relied on. */
+/** Properties of an integration that show if it can notify. */
 interface ShownIntegration {
   disabledAt: Date | null
   lastError: string
   isEmailVerified: boolean
 }
 
-/** Why it may not tell anybody, in a word or two; empty when nothing is known against it. */
+/** Returns why an integration may not notify, in a few words; '' without a known problem. */
 export function troubleOf({ disabledAt, lastError, isEmailVerified }: ShownIntegration): string {
   if (disabledAt !== null) return 'switched off'
   if (!isEmailVerified) return 'not confirmed'
   return lastError === '' ? '' : 'failing'
 }
 
-/** The same as a mark beside its name. */
+/** The same as a label beside its name. */
 export function IntegrationTrouble({ channel }: { channel: ShownIntegration }) {
   const trouble = troubleOf(channel)
   return trouble === '' ? null : <span class="pill bad">{trouble}</span>
+}
+
+/** Text with a button that copies it, shown when scripts run. */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  return (
+    <span class="copyable">
+      <code>{text}</code>
+      <button type="button" class="copy" data-copy={text} aria-label={`Copy ${label}`} hidden>
+        Copy
+      </button>
+    </span>
+  )
+}
+
+/** Several lines with a button that copies them. */
+export function CodeBlock({ text, label }: { text: string; label: string }) {
+  return (
+    <div class="code-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex lint/a11y/useSemanticElements: a scrolling region must be reachable by keyboard and have a name */}
+      <pre tabIndex={0} role="region" aria-label={label}>
+        <code>{text}</code>
+      </pre>
+      <button type="button" class="copy" data-copy={text} aria-label={`Copy ${label}`} hidden>
+        Copy
+      </button>
+    </div>
+  )
 }

@@ -1,5 +1,5 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
-import { iconOfKind } from '../shell/icon-rules.ts'
+import { iconOfKind } from './icon-rules.ts'
 
 /** Our mark: a signal arm in its box. Beside it the name is always written out. */
 export function Logo() {

@@ -1,21 +1,18 @@
 import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { labelOfKind } from '../monitoring/integrations/labels.ts'
-import { IntegrationTrouble } from './basics.tsx'
-import { CheckBox, TextField } from './form.tsx'
+import { CheckBox, TextField } from '../forms/inputs.tsx'
+import { IntegrationTrouble } from '../shell/basics.tsx'
+import { labelOfKind } from './integrations/labels.ts'
 
-/** A check as something to be chosen. */
+/** A check as an option. */
 interface Choosable {
   uuid: string
   name: string
 }
 
-/** Checks that are offered while one types; more would make the page heavy, and any name may be typed. */
+/** Number of suggested checks: more would make the page heavy, and any name may be typed. */
 const OFFERED = 300
 
-/**
- * Some of a project's checks: the chosen ones to be kept or dropped, and a field that adds one by its name. It sends
- * `check` for each that stays, and `add_check`.
- */
+/** The chosen checks, as boxes named `check`, and the field `add_check`, which adds one by its name. */
 export function CheckChoice(props: {
   label: string
   hint?: string
@@ -58,10 +55,7 @@ export function CheckChoice(props: {
   )
 }
 
-/**
- * The checks that a sent choice means.
- * @returns uuids, or what is wrong with what was typed
- */
+/** Returns the uuids of the submitted checks, or the error of the typed name. */
 export function chosenChecks(
   chosen: readonly string[],
   typed: string,
@@ -76,13 +70,13 @@ export function chosenChecks(
   return added ? { uuids: [...new Set([...kept, added.uuid])] } : { error: 'There is no check with this name.' }
 }
 
-/** Some of a project's integrations, by name and kind; those that may not tell anybody say so. */
+/** The integrations of a project as boxes; those that may not notify are labelled. */
 export function IntegrationChoice(props: {
   name: string
   channels: readonly StoredIntegration[]
   /** uuids */
   chosen: ReadonlySet<string>
-  /** hidden while a choice beside it says that others are meant */
+  /** hidden while another option beside it is chosen */
   isDependent?: boolean
 }) {
   if (props.channels.length === 0) return <p class="muted">There is no integration in this project yet.</p>
