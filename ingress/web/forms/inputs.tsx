@@ -11,7 +11,7 @@ export interface FieldProps {
 }
 
 /** Returns the ids of the hint and error of a field. */
-export function describedBy({ name, hint, error }: FieldProps): string | undefined {
+function describedBy({ name, hint, error }: FieldProps): string | undefined {
   const ids = [...(hint === undefined ? [] : [`${name}-hint`]), ...(error === undefined ? [] : [`${name}-error`])]
   return ids.length === 0 ? undefined : ids.join(' ')
 }

@@ -12,7 +12,8 @@ const notices: Readonly<Record<string, string>> = {
   'check-saved': 'The check is saved.',
   'check-deleted': 'The check is deleted.',
   'check-copied': 'This is the copy. It waits for its first ping.',
-  'check-transferred': 'The check has moved here. Its ping URL stays the same; its integrations stayed in the other project.',
+  'check-transferred':
+    'The check has moved here. Its ping URL stays the same; its integrations stayed in the other project.',
   'checks-changed': 'Done.',
   'integration-created': 'The integration is created. Send a test to see that it works.',
   'recipient-asked': 'The recipient receives a mail to confirm. Alerts are sent once they agree.',
