@@ -64,7 +64,7 @@ function Totp({ context, base, isOn }: { context: Context; base: string; isOn: b
           <ButtonForm
             context={context}
             action={`${base}/remove`}
-            confirm="Remove the authenticator app? Its codes are not asked for any more."
+            confirm="Remove the authenticator app? Its codes are no longer required."
             yes="Remove"
             label="Remove the authenticator app"
             look="danger"
@@ -85,8 +85,8 @@ function Passkeys(props: Parameters<typeof Factors>[0]) {
     <section class="card form-wide" aria-labelledby="passkeys-title">
       <h2 id="passkeys-title">Passkeys</h2>
       <p class="muted">
-        Your finger, your face or the PIN of your device, instead of the password. A passkey works on this site alone:
-        nobody can be lured into giving it away.
+        Your finger, your face or the PIN of your device, instead of the password. A passkey works only on this site,
+        which protects you against phishing.
       </p>
       <ul class="bare">
         {factors.passkeys.map(({ credentialId, name, createdAt, usedAt }) => (
@@ -108,7 +108,7 @@ function Passkeys(props: Parameters<typeof Factors>[0]) {
             <ButtonForm
               context={context}
               action={`${base}/remove`}
-              confirm={`Remove the passkey “${name}”? It signs nobody in any more.`}
+              confirm={`Remove the passkey “${name}”? It can no longer be used to sign in.`}
               yes="Remove"
               label="Remove"
               look="danger"

@@ -36,7 +36,7 @@ async function requireLink(context: Context): Promise<number> {
   const link = (await hasAdministrator(db)) ? null : await findLink(db, 'set-up', digests)
   if (!link) {
     throw new NotFoundError(
-      'This set-up link has been used, is older than a day, or was replaced by a newer one. While nobody has an account, “npm run -s admin -- setup-link” prints another.',
+      'This set-up link has been used, is older than a day, or was replaced by a newer one. While no account exists, “npm run -s admin -- setup-link” prints another.',
     )
   }
   return link.id
@@ -69,7 +69,7 @@ async function setUp(context: FormContext): Promise<void> {
     })
     return user.id
   })
-  if (userId === null) throw new NotFoundError('Somebody else has used this link a moment ago.')
+  if (userId === null) throw new NotFoundError('This link was used a moment ago.')
   await startSession(context, userId)
   redirect(context, '/')
 }

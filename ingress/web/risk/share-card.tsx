@@ -25,7 +25,9 @@ export function ShareCard(props: {
   return (
     <section class="card" id="shares" aria-labelledby="shares-title">
       <h2 id="shares-title">Share links</h2>
-      <p class="muted">Whoever has a link sees this pack and its PDF, for {SHARE_DAYS} days or until it is revoked.</p>
+      <p class="muted">
+        Anyone with a link can see this pack and its PDF, for {SHARE_DAYS} days or until it is revoked.
+      </p>
       {link && (
         <div class="notice secret-once" role="status">
           <p>Copy the link now: it is not shown again.</p>
@@ -44,7 +46,7 @@ export function ShareCard(props: {
                 <ButtonForm
                   context={context}
                   action={`${path}/shares/${share.id}/revoke`}
-                  confirm="Revoke this link? Whoever has it sees the pack no more."
+                  confirm="Revoke this link? It stops working at once."
                   yes="Revoke"
                   label="Revoke"
                   look="danger"

@@ -106,7 +106,7 @@ function show(context: Context, console: Console, { format, requestKey, message,
       <h1>Upload a file</h1>
       <p class="muted">
         A loan tape or a file in the style of a credit bureau: text in UTF-8, {MAX_FILE_BYTES / MIB} MiB at most. What
-        cannot be read is told by line and column; the cells themselves are never repeated. {MAPPINGS_CLAIM}
+        cannot be read is reported by line and column; cell values are never repeated. {MAPPINGS_CLAIM}
       </p>
       <Problem text={message} />
       <form

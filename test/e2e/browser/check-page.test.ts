@@ -213,7 +213,7 @@ test.serial('a check that is down says since when, why, and who was told or was 
   const sentence = (await page.locator('.sentence').textContent()) ?? ''
   t.regex(
     sentence,
-    /^Down for \d+ (s|min), since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: a failure was reported\..*Nobody was told\.$/,
+    /^Down for \d+ (s|min), since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: a failure was reported\..*No notification was sent\.$/,
   )
 })
 

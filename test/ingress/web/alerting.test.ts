@@ -45,9 +45,9 @@ test.serial('a policy is made in the browser, shown in words with its checks, ch
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'prod' })
   const onCheck = async () =>
     /<h2 id="notified">.*?<\/section>/.exec((await owner.get(`/checks/${check}`)).text)?.[0] ?? ''
-  t.regex(await onCheck(), /Who is told.*Nobody\./)
+  t.regex(await onCheck(), /id="notified">Notifications<.*?None\./)
   t.is((await owner.post(`${base}/policies/new`, form)).status, 303)
-  t.regex(await onCheck(), /Its own integrations.*None, though its policy tells them\./)
+  t.regex(await onCheck(), /Integrations of this check.*None, although the alert policy notifies them\./)
   const list = plain((await owner.get(`${base}/policies`)).text)
   const words =
     "At once: the check's own integrations, again every hour; after 15 min: the check's own integrations, if critical"

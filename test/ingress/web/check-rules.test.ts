@@ -58,7 +58,7 @@ test.serial('parents are chosen and seen, with what is doubtful about them; ring
   t.like(await rulesOf(web), { parents: [{ check: router }, { tag: 'switch' }], parents_mode: 'all' })
   const page = (await owner.get(`/checks/${web}`)).text
   t.regex(page, /Depends on[\s\S]*router[\s\S]*all of these are down/)
-  t.regex(page, /Attention: it tells nobody\./)
+  t.regex(page, /Attention: it sends no alerts\./)
   t.regex(page, /Attention: it is noticed later than this check/)
   t.regex((await owner.get(`/checks/${router}`)).text, /1 check depends on it\./)
   const channel = await addChannel(app.deps, team.project.id, 'On call')

@@ -47,7 +47,7 @@ test.serial('a row shows what became of the last twenty messages, and when one a
   const { text } = await owner.get(base)
   t.true(text.includes('20 of the last 20 were sent.'))
   t.true(text.includes('1 of the last 3 were sent.'))
-  t.regex(text, /Received status code 500 · the last one sent <time[^>]*>3 min ago/)
+  t.regex(text, /Received status code 500 · last success <time[^>]*>3 min ago/)
 })
 
 test.serial('an integration is tried and switched from its row, which leads back to the list', async (t) => {
@@ -130,8 +130,8 @@ test.serial('an integration that only a policy tells is used by it, which is sai
   t.is(made.status, 303)
   t.regex((await owner.get(base)).text, /<td>1 policy<\/td>/)
   t.regex((await owner.get(`/integrations/${channel.uuid}`)).text, /1 policy of .*<a href="[^"]*">On call<\/a>/)
-  t.regex((await question()) ?? '', /What uses it, 1 policy, tells nobody by it any more/)
-  t.regex((await owner.get(`/checks/${own}`)).text, /They are not told: its policy tells others\./)
+  t.regex((await question()) ?? '', /1 policy will no longer notify through it/)
+  t.regex((await owner.get(`/checks/${own}`)).text, /Not notified: the alert policy uses other integrations\./)
 })
 
 test.serial(

@@ -61,31 +61,31 @@ export function UpcomingMessages({ alertPolicy: { open }, now }: { alertPolicy: 
 /** Beyond them they are behind a summary. */
 const SHOWN_DECISIONS = 3
 
-/** `Told by: On call (tag prod)`, and why somebody was told lately, or was not. */
+/** The alert policy of a check and its recent decisions. */
 export function AlertPolicyCard(props: {
   alertPolicy: AlertPolicy
   channels: readonly { uuid: string; name: string }[]
   now: Micros
-  /** of the check, for whoever may change it; else null */
+  /** of the check; null without the right to change it */
   path: string | null
 }) {
   const { policy, decisions, why } = props.alertPolicy
   const names = new Map(props.channels.map(({ uuid, name }) => [uuid, name || 'an integration without a name']))
   const nameOf = (uuid: string) => names.get(uuid) ?? 'a deleted integration'
   return (
-    <section class="card" data-region="told-by" aria-labelledby="told-by">
-      <h2 id="told-by">Told by</h2>
+    <section class="card" data-region="alert-policy" aria-labelledby="alert-policy">
+      <h2 id="alert-policy">Alert policy</h2>
       <p>
         {policy
           ? `${policy.name}${policy.match === '' ? '' : ` (${policy.match === '*' ? 'the whole project' : `tag ${policy.match}`})`}: ${planText(policy.plan, nameOf)}`
-          : 'Its own integrations, of each change.'}
+          : 'Notifications: this check’s integrations, on every change.'}
       </p>
       {props.path !== null && <a href={`${props.path}/rules`}>Choose a policy</a>}
       {why !== null && (
         <>
-          <h3 id="why">Why? Of this change and its incident</h3>
+          <h3 id="why">Why? This change and its incident</h3>
           {why.length === 0 ? (
-            <p class="muted">Nothing is known of it, or not any more.</p>
+            <p class="muted">Nothing is recorded about it.</p>
           ) : (
             <Decisions decisions={why} nameOf={nameOf} now={props.now} />
           )}

@@ -47,8 +47,8 @@ export async function loadRelatives(db: Knex, check: AssignedCheck, now: Micros)
       return {
         check: parent,
         warnings: [
-          ...(notifiesReceivers(parent, policy) ? [] : ['tells nobody']),
-          ...(detectionDelay(parent, now) > own ? ['is noticed later than this check, which would be told first'] : []),
+          ...(notifiesReceivers(parent, policy) ? [] : ['sends no alerts']),
+          ...(detectionDelay(parent, now) > own ? ['is noticed later than this check, which would alert first'] : []),
         ],
       }
     }),
@@ -70,7 +70,7 @@ function detectionDelay({ kind, timeoutSeconds, graceSeconds, schedule, tz }: As
   return graceSeconds + (next === null || after === null ? 0 : toSeconds(after - next))
 }
 
-/** Shown when there is something to show; whoever may change it can begin here. */
+/** The dependencies of a check; shown when it has some or the reader may add them. */
 export function DependsOn(props: { relatives: Relatives; path: string; mayEdit: boolean; now: Micros }) {
   const { parents, mode, children } = props.relatives
   if (parents.length === 0 && children === 0 && !props.mayEdit) return null
@@ -95,8 +95,7 @@ export function DependsOn(props: { relatives: Relatives; path: string; mayEdit: 
             ))}
           </ul>
           <p class="muted">
-            While {mode === 'any' ? 'any of these is' : 'all of these are'} down, nobody is told that this check is
-            down.
+            While {mode === 'any' ? 'any of these is' : 'all of these are'} down, no alert says that this check is down.
           </p>
         </>
       )}

@@ -14,7 +14,7 @@ import { percentUp } from './scale.ts'
 import { nextTimes, scheduleText } from './schedule-text.ts'
 import { snippets } from './snippets.ts'
 
-/** The address in each form that works for the check, and lines that use it. */
+/** The ping URLs that work for the check, and commands that use them. */
 export function PingInstructions(props: { check: Check; base: string; pingKey: string | null; emailDomain: string }) {
   const { check, base, pingKey } = props
   const url = `${base}/ping/${check.uuid}`
@@ -62,11 +62,11 @@ function countedText(check: Check): string {
 
 const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-/** What was before the first ping is not shown as good: nothing is known of it. @param props.since null before it */
+/** Uptime by month, without the time before the first ping. @param props.since null before the first ping */
 export function DowntimeTable(props: {
   months: readonly Downtime[]
   since: Micros | null
-  /** merged: time that does not count */
+  /** merged periods that do not count */
   excluded: readonly WindowTime[]
 }) {
   const { months, since, excluded } = props
@@ -144,17 +144,17 @@ export function NextTimes({ times, tz }: { times: readonly Micros[]; tz: string 
 
 /** Returns the expectation as a sentence. */
 function expectation(check: Check): string {
-  const grace = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down.`
+  const grace = `Goes down when more than ${humanDuration(check.graceSeconds)} late.`
   return check.kind === 'simple'
     ? `A ping at least ${everyText(check.timeoutSeconds)}. ${grace}`
-    : `A ping after each time of the schedule, by the clock of ${check.tz}. ${grace}`
+    : `A ping after each time of the schedule, in the time zone ${check.tz}. ${grace}`
 }
 
 export function UsedIntegrations(props: {
   check: AssignedCheck
   channels: readonly StoredIntegration[]
   projectUuid: string
-  /** what decides who is told; null: each change is told by the check's own integrations */
+  /** null: the check's own integrations are notified of each change */
   policy: Pick<Policy, 'plan'> | null
 }) {
   const { policy } = props
@@ -162,15 +162,15 @@ export function UsedIntegrations(props: {
   const isNotified = policy?.plan.steps.some(({ channels }) => channels === null)
   return (
     <section class="card" aria-labelledby="notified">
-      <h2 id="notified">{policy === null ? 'Who is told' : 'Its own integrations'}</h2>
+      <h2 id="notified">{policy === null ? 'Notifications' : 'Integrations of this check'}</h2>
       {policy !== null && used.length > 0 && (
         <p class="muted">
-          {isNotified ? 'They are told when its policy says so.' : 'They are not told: its policy tells others.'}
+          {isNotified ? 'The alert policy notifies them.' : 'Not notified: the alert policy uses other integrations.'}
         </p>
       )}
       {used.length === 0 ? (
         <p class="muted">
-          {policy === null ? 'Nobody.' : isNotified ? 'None, though its policy tells them.' : 'None.'}{' '}
+          {isNotified ? 'None, although the alert policy notifies them.' : 'None.'}{' '}
           <a href={`/projects/${props.projectUuid}/integrations`}>Integrations</a>
         </p>
       ) : (

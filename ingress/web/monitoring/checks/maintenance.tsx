@@ -41,7 +41,7 @@ export async function loadMaintenance(
   }
 }
 
-/** Said beside the state: whoever sees it down knows that it is meant to be. */
+/** Shown beside the state: the check may be down because of maintenance. */
 export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenance; base: string }) {
   const { current, isMuchOfWeek } = maintenance
   return (
@@ -49,14 +49,14 @@ export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenanc
       {current && (
         <p class="notice">
           In <a href={`${base}/windows`}>maintenance</a>
-          {current.window.name !== '' && ` “${current.window.name}”`} until <Exact at={current.until} isNamed />: nobody
-          is told that it is down before.
+          {current.window.name !== '' && ` “${current.window.name}”`} until <Exact at={current.until} isNamed />: no
+          alerts before.
         </p>
       )}
       {isMuchOfWeek && (
         <p class="problem">
-          In <a href={`${base}/windows`}>maintenance</a> for more than half of the next seven days: hardly anybody would
-          hear of an outage.
+          In <a href={`${base}/windows`}>maintenance</a> for more than half of the next seven days: most outages would
+          not be reported.
         </p>
       )}
     </>

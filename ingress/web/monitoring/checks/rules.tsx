@@ -26,7 +26,7 @@ interface State {
   typed: string
 }
 
-/** Which policy tells of a check, how bad its outage is, and on what it depends. */
+/** The alert policy of a check, its severity and its dependencies. */
 export function checkRulesPages(pages: Pages): void {
   pages.get('/checks/:check/rules', async (context) => {
     const workspace = await requireCheckPage(context, 'edit')
@@ -69,7 +69,7 @@ async function save(context: FormContext): Promise<void> {
 }
 
 function errorsOf(error: Error): ReadonlyMap<string, string> {
-  if (error instanceof NotFoundError) return new Map([['policy', 'This policy is gone.']])
+  if (error instanceof NotFoundError) return new Map([['policy', 'This policy was deleted.']])
   const [, ring] = /make a cycle: (.*)$/.exec(error.message) ?? []
   if (ring !== undefined) return new Map([['add_check', `It would depend on itself: ${ring}.`]])
   if (/ parents\[\d+\]\.tag /.test(error.message))
@@ -94,7 +94,7 @@ async function show(
       <p class="crumb">
         <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
       </p>
-      <h1>Who is told, and when not</h1>
+      <h1>Alerts</h1>
       <EditForm
         context={context}
         action={`/checks/${check.uuid}/rules`}
@@ -105,7 +105,7 @@ async function show(
         <PolicyFields state={state} policies={policies} error={errors.get('policy')} />
         <fieldset>
           <legend>What it depends on</legend>
-          <p class="muted">While that is down, nobody is told that this check is down too.</p>
+          <p class="muted">While a check that it depends on is down, this check sends no alerts.</p>
           <CheckChoice
             label="Add a check"
             checks={all.filter(({ uuid }) => uuid !== check.uuid)}
@@ -122,7 +122,7 @@ async function show(
             hint="Separated by spaces."
           />
           <SelectField
-            label="Nobody is told while"
+            label="No alerts while"
             name="mode"
             value={state.mode}
             options={[
@@ -145,7 +145,7 @@ function PolicyFields(props: {
   const { state, policies, error } = props
   return (
     <fieldset>
-      <legend>Who is told</legend>
+      <legend>Alert policy</legend>
       <div class="columns">
         <SelectField
           label="Policy"
@@ -153,7 +153,7 @@ function PolicyFields(props: {
           value={state.policy}
           error={error}
           options={[
-            { value: '', label: 'The one that fits by tags' },
+            { value: '', label: 'The one that matches by tags' },
             ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
           ]}
         />
@@ -162,7 +162,7 @@ function PolicyFields(props: {
           name="severity"
           value={state.severity}
           options={SEVERITIES.map((severity) => ({ value: severity, label: severity }))}
-          hint="Steps of a policy may be only for bad ones."
+          hint="Steps of a policy may be limited to some severities."
         />
       </div>
     </fieldset>

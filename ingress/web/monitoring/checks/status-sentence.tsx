@@ -12,7 +12,7 @@ interface Props {
   status: ShownStatus
   now: Micros
   lastFlip: CheckFlip | undefined
-  /** who was told of the outage that goes on */
+  /** notifications of the current outage */
   notified: readonly NotifiedMessage[]
 }
 
@@ -46,11 +46,7 @@ function Standing(props: Props) {
       )
     case 'paused':
       return (
-        <>
-          {check.manualResume
-            ? 'Paused. It stays so until somebody resumes it.'
-            : 'Paused. The next ping or a click on “Resume” ends it.'}
-        </>
+        <>{check.manualResume ? 'Paused. Resume manually.' : 'Paused. The next ping or a click on “Resume” ends it.'}</>
       )
     case 'down':
       return <Down {...props} />
@@ -116,11 +112,16 @@ function Down({ check, now, lastFlip: flip, notified }: Props) {
   )
 }
 
-const outcomes = { delivered: 'notified', pending: 'being told', failed: 'not told', suppressed: 'kept back' } as const
+const outcomes = {
+  delivered: 'notified',
+  pending: 'sending',
+  failed: 'not notified',
+  suppressed: 'suppressed',
+} as const
 
-/** Who knows of it, and whether telling worked. */
+/** The notifications of the outage and their results. */
 function Notifications({ notified }: { notified: readonly NotifiedMessage[] }) {
-  if (notified.length === 0) return <>Nobody was told.</>
+  if (notified.length === 0) return <>No notification was sent.</>
   return (
     <>
       {notified.map(({ integrationUuid, integrationName, integrationKind, state, error }, index) => (

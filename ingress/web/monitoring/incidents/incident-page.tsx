@@ -106,14 +106,14 @@ function sentenceOf(incident: ShownIncident, now: Micros): string {
 }
 
 export function stateText({ state, resolution, ackBy, suppression }: ShownIncident): string {
-  if (state === 'resolved') return resolution === 'paused' ? 'the check was paused' : 'over'
+  if (state === 'resolved') return resolution === 'paused' ? 'the check was paused' : 'resolved'
   if (state === 'acknowledged') return `acknowledged${ackBy ? ` ${nameOf(ackBy)}` : ''}`
   if (suppression !== null)
     return decisionText({ outcome: 'suppressed', reason: suppression, detail: {} }).replace(/\.$/, '').toLowerCase()
-  return state === 'waiting' ? 'nobody is told yet' : 'being told'
+  return state === 'waiting' ? 'not notified yet' : 'alerting'
 }
 
-/** Whoever holds the link of a message is named by the integration that it came through. */
+/** Returns a person, or the integration whose message contained the link. */
 function nameOf(by: string): string {
   return by.startsWith('through ') ? by : `by ${by}`
 }
@@ -134,21 +134,21 @@ function rowText({ kind, what, detail }: TimelineRow): string {
   return decisionText({ outcome: what, reason: text('reason'), detail: inner })
 }
 
-/** `told, delivered`, or why nobody was. */
+/** Returns `notified, delivered`, or the reason why not. */
 function notificationLabel(what: string, state: string, error: string): string {
   const why = error && ` (${error})`
-  if (state === 'failed') return `not told${why}`
-  if (state === 'suppressed') return `not told any more${why}`
+  if (state === 'failed') return `not notified${why}`
+  if (state === 'suppressed') return `no longer notified${why}`
   return `${NOTIFICATIONS[what] ?? what}, ${state === 'pending' ? 'being sent' : state}${why}`
 }
 
 const NOTIFICATIONS: Readonly<Record<string, string>> = {
   flip: 'notified',
   first: 'notified',
-  repeat: 'told again',
-  recovery: 'told that it is up',
-  flapping: 'told that it changes too often',
-  digest: 'told with other checks',
+  repeat: 'notified again',
+  recovery: 'notified of the recovery',
+  flapping: 'notified of flapping',
+  digest: 'notified together with other checks',
 }
 
 const ACTS: Readonly<Record<string, string>> = {

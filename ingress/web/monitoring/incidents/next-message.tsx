@@ -39,7 +39,7 @@ export async function loadComing(
   })
 }
 
-/** After “Next message: ”: when somebody is told of an outage, and who, or why nobody is. */
+/** After “Next message: ”: time and recipients of the next notification, or why none follows. */
 export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
   const { state, suppression, ackUntil, isDirect } = incident
   if (state === 'acknowledged') {
@@ -58,11 +58,11 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
   }
   const next = isDirect ? null : nextNotification(incident, plan ?? IMPLICIT_PLAN)
   if (next) {
-    const whom = next.channels.map((uuid) => (uuid === null ? 'its own integrations' : nameOf(uuid))).join(', ')
+    const whom = next.channels.map((uuid) => (uuid === null ? 'its integrations' : nameOf(uuid))).join(', ')
     return (
       <>
         <Ago at={next.at} now={now} /> to {whom}
-        {next.isRepeat && ', once more'}, if it is still down and nobody has acknowledged it.
+        {next.isRepeat && ', once more'}, if it is still down and not acknowledged.
       </>
     )
   }
@@ -75,7 +75,7 @@ export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
         {isReported && decision.until !== null && decision.until > now && (
           <>
             {' '}
-            It is looked at again <Ago at={decision.until} now={now} />.
+            It is evaluated again <Ago at={decision.until} now={now} />.
           </>
         )}
       </>

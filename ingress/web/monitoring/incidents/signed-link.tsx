@@ -64,7 +64,7 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
   return router
 }
 
-const gone = () => new NotFoundError('This link is not one of ours, or what it is about is over.')
+const gone = () => new NotFoundError('This link is unknown, or its incident is resolved.')
 
 /** @throws NotFoundError for a link that is not ours, or is over */
 async function linked(request: Request, deps: IngressDeps) {
@@ -119,8 +119,8 @@ function sendPage(response: Response, deps: IngressDeps, incident: ShownIncident
 
 function sentenceOf({ state, downAt, resolvedAt, ackBy }: ShownIncident): string {
   const since = `Down since ${toIsoSeconds(downAt)}`
-  if (resolvedAt !== null) return `${since}, over since ${toIsoSeconds(resolvedAt)}.`
+  if (resolvedAt !== null) return `${since}, resolved at ${toIsoSeconds(resolvedAt)}.`
   if (state === 'acknowledged')
-    return `${since}, acknowledged${ackBy ? ` by ${ackBy}` : ''}. Nobody is told until it is over.`
-  return `${since}. Who acknowledges it ends the messages about it, until it is over.`
+    return `${since}, acknowledged${ackBy ? ` by ${ackBy}` : ''}. No further alerts for this incident.`
+  return `${since}. Acknowledging stops further alerts for this incident.`
 }

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 
-/** How one option of a kind of integration is asked for. */
+/** A field for one option of a type of integration. */
 export interface OptionField {
   name: string
   label: string
   hint: string
   type: 'text' | 'long-text' | 'number' | 'flag' | 'choice' | 'list' | 'headers' | 'integrations'
   choices: readonly string[]
-  /** what it is when nothing is said; null when there is no default */
+  /** null without a default */
   fallback: unknown
   isSecret: boolean
 }
@@ -30,14 +30,14 @@ export function optionFields(kind: IntegrationKind): OptionField[] {
   const schema = objectSchema.safeParse(z.toJSONSchema(kind.schema, { io: 'input', unrepresentable: 'any' }))
   if (!schema.success) return []
   const { properties } = schema.data
-  return [...manualOf(kind)].flatMap(([name, said]) => {
+  return [...manualOf(kind)].flatMap(([name, text]) => {
     const property = properties[name]
     if (!property) return []
     return [
       {
         name,
         label: labelOf(name),
-        hint: HINTS[name] ?? hintOf(said),
+        hint: HINTS[name] ?? hintOf(text),
         type: kind.kind === 'group' ? ('integrations' as const) : typeOf(name, property),
         choices: property.enum ?? [],
         fallback: property.default ?? null,
@@ -47,20 +47,20 @@ export function optionFields(kind: IntegrationKind): OptionField[] {
   })
 }
 
-/** Lines of the manual that are about no option: notes to the whole form. */
+/** Returns the lines of the manual about no option. */
 export function notesOf(kind: IntegrationKind): string {
   return kind.help.filter((line) => !OPTION.test(line)).join(' ')
 }
 
-/** `name, other   what it says` */
+/** `name, other   text` */
 const OPTION = /^([a-z_]+(?:, [a-z_]+)*) {2,}(.+)$/
 
 function manualOf(kind: IntegrationKind): Map<string, string> {
   const manual = new Map<string, string>()
   for (const line of kind.help) {
-    const [, names, said] = OPTION.exec(line) ?? []
-    // What is said of several options is shown once, at the first.
-    for (const [index, name] of (names?.split(', ') ?? []).entries()) manual.set(name, index === 0 ? (said ?? '') : '')
+    const [, names, text] = OPTION.exec(line) ?? []
+    // A line about several options is shown once, at the first.
+    for (const [index, name] of (names?.split(', ') ?? []).entries()) manual.set(name, index === 0 ? (text ?? '') : '')
   }
   return manual
 }
@@ -74,7 +74,7 @@ function typeOf(name: string, property: z.infer<typeof propertySchema>): OptionF
   return name.startsWith('body') ? 'long-text' : 'text'
 }
 
-/** The sent fields as a configuration; what was left empty is left out, so that defaults and stored secrets apply. */
+/** Returns the submitted fields as a configuration without empty ones, so that defaults and stored secrets apply. */
 export function configOf(fields: readonly OptionField[], form: URLSearchParams): Record<string, unknown> {
   const config: Record<string, unknown> = {}
   for (const { name, type } of fields) {
@@ -90,7 +90,7 @@ export function configOf(fields: readonly OptionField[], form: URLSearchParams):
   return config
 }
 
-/** What a field shows: the stored value as text. */
+/** Returns the stored value as text. */
 export function textOfOption(field: OptionField, config: ConfigObject): string {
   const value = config[field.name]
   if (Array.isArray(value)) return value.join(', ')
@@ -153,25 +153,25 @@ const LABELS: Readonly<Record<string, string>> = {
   thread_id: 'Topic',
   content_sid: 'Content template',
   homeserver: 'Home server',
-  mtype: 'Kind of message',
+  mtype: 'Type of message',
   channels: 'Integrations',
 }
 
-/** Where the manual speaks of what a form does not have. */
+/** Hints in place of the manual, where it does not fit a form. */
 const HINTS: Readonly<Record<string, string>> = {
-  url_down: 'One address is enough: what has none is not told.',
-  base_url: 'Left empty: that of the service.',
+  url_down: 'Leave one empty to send nothing for it.',
+  base_url: 'Empty: that of the service.',
   region: 'Where the account is kept.',
-  method_down: 'By itself GET, or POST when there is a body.',
+  method_down: 'Default: GET, or POST with a body.',
 }
 
 /** A line of the manual as a sentence; what is in parentheses at its end is what goes without saying. */
-function hintOf(said: string): string {
-  const text = sentence(said.replace(/ ?\(secret\)/, '').replace(/ \(([^()]+)\)$/, '. Left empty: $1'))
+function hintOf(manual: string): string {
+  const text = sentence(manual.replace(/ ?\(secret\)/, '').replace(/ \(([^()]+)\)$/, '. Left empty: $1'))
   return text === '' || text.endsWith('.') ? text : `${text}.`
 }
 
-/** What the form calls an option. */
+/** Returns the label of an option. */
 export function labelOf(name: string): string {
   return LABELS[name] ?? sentence(name.replaceAll('_', ' '))
 }

@@ -62,8 +62,8 @@ function State({ context, view }: Props) {
           <p>
             <b>Switched off</b> <Ago at={microsOfDate(view.channel.disabledAt)} now={view.now} />
             {view.channel.lastError === ''
-              ? ': its recipient asked for no more messages, or somebody switched it off.'
-              : `, because the service said for good: ${view.channel.lastError}`}
+              ? ': its recipient unsubscribed, or a member switched it off.'
+              : `, because the service refuses permanently: ${view.channel.lastError}`}
           </p>
           {view.mayEdit && <ButtonForm context={context} action={`${view.path}/enable`} label="Switch on again" />}
         </div>
@@ -71,9 +71,9 @@ function State({ context, view }: Props) {
       {!view.channel.isEmailVerified && (
         <div class="problem">
           <p>
-            <b>Waiting for its recipient</b>, who was asked by mail: alerts go out once they agree.
+            <b>Waiting for its recipient</b>, who received a mail to confirm: alerts are sent once they agree.
           </p>
-          {view.mayEdit && <ButtonForm context={context} action={`${view.path}/ask`} label="Ask again" />}
+          {view.mayEdit && <ButtonForm context={context} action={`${view.path}/ask`} label="Send the mail again" />}
         </div>
       )}
     </div>
@@ -133,11 +133,11 @@ function Delete({ context, view }: Props) {
   return (
     <section class="card" aria-labelledby="delete">
       <h2 id="delete">Delete</h2>
-      <p class="muted">Its messages are gone with it. Switched off, it stays as it is and tells nobody.</p>
+      <p class="muted">Deleting also removes its message log. To pause it, switch it off instead.</p>
       <ButtonForm
         context={context}
         action={`${view.path}/delete`}
-        confirm={`Delete ${view.name}? ${isUsed ? `What uses it, ${usageText(view)}, tells nobody by it any more.` : 'Nothing uses it.'}`}
+        confirm={`Delete ${view.name}? ${isUsed ? `${usageText(view)} will no longer notify through it.` : 'Nothing uses it.'}`}
         yes="Delete integration"
         label="Delete integration"
         look="danger"

@@ -94,7 +94,13 @@ function Actions(props: { context: Context; channel: ListedIntegration; base: st
         inline="Saved"
       >
         <input type="hidden" name="back" value={base} />
-        <button type="submit" role="switch" class="switch" aria-checked={isOn} aria-label={`${nameOf(channel)} tells`}>
+        <button
+          type="submit"
+          role="switch"
+          class="switch"
+          aria-checked={isOn}
+          aria-label={`${nameOf(channel)} notifies`}
+        >
           {isOn ? 'On' : 'Off'}
         </button>
       </Form>

@@ -46,10 +46,10 @@ export function integrationWritePages(pages: Pages): void {
   pages.post('/integrations/:integration/delete', remove)
 }
 
-/** @throws NotFoundError for a kind that this version does not know */
+/** @throws NotFoundError for an unknown type */
 function kindOf(name: string): IntegrationKind {
   const kind = findKind(name)
-  if (!kind) throw new NotFoundError('There is no such kind of integration.')
+  if (!kind) throw new NotFoundError('There is no such type of integration.')
   return kind
 }
 
@@ -97,7 +97,7 @@ async function change(context: FormContext): Promise<void> {
   }
 }
 
-/** What the form shows instead of saving, where it asks for that; null where it does not. */
+/** Returns the preview that the form requests in place of saving; null without that request. */
 function previewOf(
   form: URLSearchParams,
   kind: IntegrationKind,
@@ -110,19 +110,19 @@ function previewOf(
   return wrong(new ValidationError(`${first?.path} ${first?.problem}`), kind, config, true)
 }
 
-/** What is refused, at its fields; above the form only what belongs to none. */
+/** Returns errors by field; a problem above the form only if no field has an error. */
 function wrong(error: ValidationError, kind: IntegrationKind, config: ConfigObject, isNew: boolean) {
   const errors = fieldErrors(kind, config, isNew)
   return errors.size > 0 ? { problem: null, errors } : { problem: sentence(error, kind) }
 }
 
-/** `config.url_down must be a URL` is about the field that the form calls “Address for failures”. */
+/** Returns the message with the label of the field in place of its API name. */
 function sentence(error: ValidationError, kind: IntegrationKind): string {
   const text = error.message.replace(/^config\.?/, '').trim()
   const [name = ''] = text.split(' ')
   const isField = optionFields(kind).some((field) => field.name === name)
-  const said = isField ? `${labelOf(name)}: ${text.slice(name.length + 1)}` : text
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.${wayOut(text)}`
+  const message = isField ? `${labelOf(name)}: ${text.slice(name.length + 1)}` : text
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.${wayOut(text)}`
 }
 
 async function sendTest(context: FormContext): Promise<void> {
@@ -131,8 +131,8 @@ async function sendTest(context: FormContext): Promise<void> {
   await testIntegration(personOf(context, session), { project, channel, status }, context.deps)
   const notice =
     context.pingRefusal === null
-      ? 'A test message is on its way. What came of it is shown in a moment.'
-      : 'The test message is stored. It is sent once the message broker can be reached.'
+      ? 'A test message is on its way. Its result is shown in a moment.'
+      : 'The test message is stored. It is sent when the message broker is available again.'
   goBack(context, `/integrations/${channel.uuid}`, { notice })
 }
 
@@ -140,7 +140,9 @@ async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
   const { channel, project, session } = await requireIntegrationOf(context, 'edit')
   const { deps } = context
   await updateIntegration(deps.db, personOf(context, session), { project, channel, disabled: !isOn }, deps)
-  const notice = isOn ? 'The integration is switched on.' : 'The integration is switched off: it tells nobody.'
+  const notice = isOn
+    ? 'The integration is switched on.'
+    : 'The integration is switched off: it sends no notifications.'
   goBack(context, `/integrations/${channel.uuid}`, { notice })
 }
 
@@ -176,7 +178,7 @@ async function showNew(context: Context, workspace: ProjectWorkspace, state: Sta
     { title: `New ${kind.label} integration`, workspace, project, area: 'integrations' },
     <>
       <p class="crumb">
-        <a href={`${base}/new`}>All kinds</a>
+        <a href={`${base}/new`}>All types</a>
       </p>
       <h1>New integration: {kind.label}</h1>
       <IntegrationForm

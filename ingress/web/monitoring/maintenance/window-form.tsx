@@ -123,7 +123,7 @@ const MEANING: FormItem = {
   ],
 }
 
-/** What the form of a window shows: texts as they were typed. */
+/** The form of a window, as it was typed. */
 export interface WindowFormState {
   values: Readonly<Record<string, string>>
   flags: ReadonlySet<string>
@@ -136,14 +136,14 @@ const FLAGS = ['exclude', 'shown']
 /** As fields for a date and a time send it, with or without seconds. */
 const LOCAL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)$/
 
-/** The form of a new window: an hour from now on. */
+/** The form of a new window: the next hour. */
 export const NEW_WINDOW: WindowFormState = {
   values: { name: '', match: '', kind: 'once', starts: '', every: '', for: '1', for_unit: 'hours', tz: 'UTC' },
   flags: new Set(['exclude']),
   checks: [],
 }
 
-/** The form of a window as it is; its begin in UTC. */
+/** Returns the form of an existing window, with its start in UTC. */
 export function stateOfWindow({ name, match, checks, time, uptime, shown }: Window): WindowFormState {
   const isOnce = 'starts' in time
   const { count, unit } = splitDuration(isOnce ? toSeconds(time.ends - time.starts) : time.for)
@@ -163,7 +163,7 @@ export function stateOfWindow({ name, match, checks, time, uptime, shown }: Wind
   }
 }
 
-/** The form as it was sent. */
+/** Returns the submitted form. */
 export function stateOfForm(form: URLSearchParams): WindowFormState {
   return {
     values: Object.fromEntries(TEXTS.map((name) => [name, field(form, name)])),
@@ -172,7 +172,7 @@ export function stateOfForm(form: URLSearchParams): WindowFormState {
   }
 }
 
-/** The form as a request of the API, whose rules then decide; members of the other kind of time are reset. */
+/** Returns the form as a request of the API; members of the other kind of time are reset. */
 export function bodyOfState({ values, flags, checks }: WindowFormState): JsonObject {
   const at = (name: string): string => values[name] ?? ''
   const length = at('for') === '' ? null : wholeSeconds(at('for'), at('for_unit'))
@@ -210,7 +210,7 @@ function instantIn(text: string, tz: string): string {
 
 const RULES: readonly { name: RegExp; field: string; text: string }[] = [
   { name: /^name$/, field: 'name', text: 'At most 100 characters.' },
-  { name: /^match$/, field: 'match', text: 'Say which checks: tags, * for all of them, or checks by name below.' },
+  { name: /^match$/, field: 'match', text: 'Choose checks: tags, * for all of them, or checks by name below.' },
   { name: /^checks/, field: 'add_check', text: 'At most 500 checks; use tags.' },
   { name: /^starts$/, field: 'starts', text: 'A date and a time, as 2026-11-22 01:00.' },
   {
@@ -222,14 +222,14 @@ const RULES: readonly { name: RegExp; field: string; text: string }[] = [
   { name: /^tz$/, field: 'tz', text: 'There is no such time zone.' },
 ]
 
-/** What the rules of the API refused, beside its field; under '' what belongs to none. */
+/** Returns the error of the API by field; '' if no field has it. */
 export function errorsOf(message: string): ReadonlyMap<string, string> {
   const path = /^json validation error: (\S+) /.exec(message)?.[1] ?? ''
   const rule = RULES.find(({ name }) => name.test(path))
   return new Map([rule ? [rule.field, rule.text] : ['', message]])
 }
 
-/** A zone that a time is given in is looked at even where the API would not ask for it. */
+/** Returns true if the time zone is unknown; the API checks it only for some forms. */
 export function hasUnknownZone({ values }: WindowFormState): boolean {
   return resolveTimeZone(values.tz || 'UTC') === null
 }

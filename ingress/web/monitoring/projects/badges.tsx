@@ -26,8 +26,7 @@ export function badgePages(pages: Pages): void {
       <>
         <h1>Badges</h1>
         <p class="muted">
-          Pictures of how checks stand, for readmes and dashboards. Whoever has an address can see that state, and
-          nothing else.
+          Status badges for readmes and dashboards. Anyone with the URL of a badge can see its state, and nothing else.
         </p>
         <section class="card table-card">
           {tags.map((tag) => {

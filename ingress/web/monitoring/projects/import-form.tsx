@@ -69,7 +69,7 @@ function Preview({ report }: { report: ImportReport }) {
       <p>An import would do this: {reportText(report)}.</p>
       {parts.map(({ what, changes }) => changes && <Changes key={what} what={what} changes={changes} />)}
       {report.unknownIntegrations.length > 0 && (
-        <p>Integrations that nobody knows, and which are not assigned: {listed(report.unknownIntegrations)}.</p>
+        <p>Unknown integrations, which are not assigned: {listed(report.unknownIntegrations)}.</p>
       )}
     </div>
   )

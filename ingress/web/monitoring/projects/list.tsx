@@ -34,7 +34,7 @@ async function showProjects(context: Context): Promise<void> {
     <>
       <h1>Projects</h1>
       {workspace.memberships.length === 0 && (
-        <p class="empty">You do not belong to an organisation yet. Ask somebody who does for an invitation.</p>
+        <p class="empty">You do not belong to an organisation yet. Ask a member for an invitation.</p>
       )}
       {workspace.memberships.map((organisation) => {
         const own = workspace.projects.filter((project) => project.organisationId === organisation.organisationId)

@@ -22,7 +22,7 @@ export function Statements({ context, base, since }: { context: Context; base: s
       <h2 id="statements">Provable history</h2>
       <p class="muted">
         After each day the hash of what was recorded of this project’s checks goes into the transparency log, so that it
-        cannot be changed unseen later. The log tells how many checks there are, and nothing else of them.
+        cannot be changed unseen later. The log shows the number of checks, and nothing else about them.
         {since !== null && ` Stated since ${since}.`}
       </p>
       <Form context={context} action={`${base}/settings/statements`} class="inline-fields">

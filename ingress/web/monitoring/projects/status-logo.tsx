@@ -48,7 +48,7 @@ async function upload(context: UploadContext): Promise<void> {
     if (!(error instanceof DomainError)) throw error
     return back(context, project.uuid, { problem: error.message })
   }
-  back(context, project.uuid, { notice: 'The logo stands above the status page.' })
+  back(context, project.uuid, { notice: 'The logo is shown above the status page.' })
 }
 
 /** @returns more than a logo may have where more was sent, but never all of it */
@@ -63,9 +63,9 @@ async function readPicture(file: UploadContext['file']): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-function back(context: Context, projectUuid: string, said: { notice: string } | { problem: string }): void {
+function back(context: Context, projectUuid: string, flash: { notice: string } | { problem: string }): void {
   const path = `/projects/${projectUuid}/settings`
-  setFlash(context, path, said)
+  setFlash(context, path, flash)
   redirect(context, path)
 }
 
@@ -90,7 +90,7 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
         <button type="submit">{page.logoMark === null ? 'Upload' : 'Replace'}</button>
       </form>
       <p class="hint" id="logo-hint">
-        PNG, JPEG or WebP, at most {MAX_LOGO_BYTES / 1024} kB. It stands above the title.
+        PNG, JPEG or WebP, at most {MAX_LOGO_BYTES / 1024} kB. It is shown above the title.
       </p>
       {page.logoMark !== null && (
         <div class="row">
@@ -98,7 +98,7 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
           <ButtonForm
             context={context}
             action={`${base}/status-page/logo/remove`}
-            confirm="Remove the logo? Who looks at the status page sees it no more."
+            confirm="Remove the logo? The status page no longer shows it."
             yes="Remove the logo"
             label="Remove the logo"
             look="danger"

@@ -99,7 +99,7 @@ function Note({ context, base, note }: { context: Context; base: string; note: S
             <ButtonForm
               context={context}
               action={`${base}/${note.uuid}/end`}
-              confirm={`Say that “${note.title}” is over? The status page shows it at once, and it stays over.`}
+              confirm={`Mark “${note.title}” as over? The status page shows it at once. This cannot be undone.`}
               yes="It is over"
               label="It is over"
             />

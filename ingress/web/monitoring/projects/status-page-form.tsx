@@ -56,7 +56,7 @@ export function PublicStatusPage({ context, view }: { context: Context; view: Se
           <ButtonForm
             context={context}
             action={`${view.base}/status-page/remove`}
-            confirm="Unpublish the status page? Its address stops working for everybody who has it."
+            confirm="Unpublish the status page? Its URL stops working."
             yes="Unpublish"
             label="Unpublish"
             look="danger"

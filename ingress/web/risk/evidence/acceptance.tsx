@@ -111,9 +111,9 @@ async function showTimeline(context: Context): Promise<void> {
       <h1>Receivable</h1>
       <dl class="facts">
         <Fact title="Reference">{ref}</Fact>
-        <Fact title="Said last">{words(summary.action)}</Fact>
+        <Fact title="Latest answer">{words(summary.action)}</Fact>
         <Fact title="Tier">{summary.tier === null ? 'missing' : <Tier tier={summary.tier} />}</Fact>
-        {summary.conflict && <Fact title="Conflict">{`the registry says ${words(summary.registryAction)}`}</Fact>}
+        {summary.conflict && <Fact title="Conflict">{`registry: ${words(summary.registryAction)}`}</Fact>}
         <Fact title="Amount">{inrFigure(summary.amountInr)}</Fact>
         <Fact title="Diluted">{inrFigure(summary.dilutedInr)}</Fact>
         <Fact title="Dilution">{bps(summary.dilutionBps)}</Fact>
@@ -145,7 +145,7 @@ function Timeline(props: { records: Acceptance[]; adjustments: Adjustment[]; req
     })),
     ...props.requests.map(({ state, expiresAt }) => ({
       at: expiresAt,
-      what: 'buyer asked; the answer is due',
+      what: 'question sent to the buyer; answer due',
       detail: words(state),
       amount: null,
       tier: null,

@@ -94,7 +94,7 @@ async function showCheck(context: Context): Promise<void> {
       <h1>Check</h1>
       <dl class="facts">
         <Fact title="Status">{status.replaceAll('_', ' ').toLowerCase()}</Fact>
-        <Fact title="Asked">{mode === 'BLIND' ? 'blind, by fingerprints alone' : 'by its fields'}</Fact>
+        <Fact title="Mode">{mode === 'BLIND' ? 'blind, by fingerprints only' : 'by its fields'}</Fact>
         <Fact title="As of">{asOf}</Fact>
       </dl>
       {matches.length === 0 && <p class="empty">Nothing like it is registered.</p>}

@@ -64,7 +64,7 @@ const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
   path: '/trade/packs/new',
   title: 'Build a pack',
   intro:
-    'A signed and anchored statement over the documents that you choose, in this order, with what registries said.',
+    'A signed and anchored statement over the documents that you choose, in this order, with the results of registries.',
   button: 'Issue the pack',
   fields: offered,
   schema: TradePackBody,
@@ -148,7 +148,7 @@ const verificationForms = [
     {
       path: '/trade/verify/ebrc',
       title: 'Verify a certificate of realisation',
-      intro: 'What the registry says at this moment: a certificate may be cancelled later.',
+      intro: 'The current state in the registry: a certificate may be cancelled later.',
       fields: [
         IEC,
         { name: 'brcNumber', label: 'e-BRC', isMono: true, isRequired: true, demo: 'SYNB0000123260000042' },

@@ -129,7 +129,7 @@ export async function showPassport(context: Context): Promise<void> {
       />
       <details class="more">
         <summary>The same as credential</summary>
-        <p class="hint">An SD-JWT VC, for whoever verifies credentials.</p>
+        <p class="hint">An SD-JWT VC, for verifiers of credentials.</p>
         <CodeBlock text={passport.credential} label="credential" />
       </details>
       <RecordAnchors proven={proven} publicUrl={config.publicUrl} env={console.env} />

@@ -79,7 +79,7 @@ export async function showValues(context: FormContext): Promise<void> {
   const presentation = await open(context, console)
   const person = personOf(context, console.session)
   const values = await readPresentationValues(context.deps.db, person, console, presentation.id, null, context.deps)
-  if (!values) throw new NotFoundError('The values of this presentation are not kept any more.')
+  if (!values) throw new NotFoundError('The values of this presentation are no longer stored.')
   await send(context, console, presentation, values)
 }
 
@@ -102,11 +102,11 @@ async function send(context: Context, console: Console, presentation: Presentati
       <dl class="facts">
         <Fact title="State">{words(state)}</Fact>
         <Fact title="Purpose">{presentation.purpose}</Fact>
-        <Fact title="Asked for">{requestedNames(presentation.query).map(fieldLabels).join(', ')}</Fact>
+        <Fact title="Requested">{requestedNames(presentation.query).map(fieldLabels).join(', ')}</Fact>
         {reasons.length > 0 && (
           <Fact title="Refused">{reasons.map((reason) => `${refusalMessages(reason)} (${reason})`).join(' ')}</Fact>
         )}
-        {walletError !== null && <Fact title="The wallet says">{walletError}</Fact>}
+        {walletError !== null && <Fact title="Answer of the wallet">{walletError}</Fact>}
         {issuer !== null && <Fact title="Issuer">{issuer}</Fact>}
         {tier !== null && (
           <Fact title="Tier">
@@ -125,7 +125,7 @@ async function send(context: Context, console: Console, presentation: Presentati
         <Form context={context} action={`${console.base}/identity/presentations/${presentation.id}/values`}>
           <p class="row">
             <button type="submit">Show the values</button>
-            <span class="muted">The audit log records that you looked.</span>
+            <span class="muted">The audit log records this access.</span>
           </p>
         </Form>
       )}
