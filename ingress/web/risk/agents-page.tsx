@@ -6,7 +6,7 @@ import { type Micros, microsOfDate, toMillis } from '#shared/time.ts'
 import { type FormItem, fieldsOf } from '../forms/fields.tsx'
 import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { type Column, Table } from '../lists/list.tsx'
-import { Ago, Copyable, Fact } from '../shell/basics.tsx'
+import { Ago, Fact, SecretOnce } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
 import { familyName } from './family-names.ts'
@@ -44,16 +44,7 @@ export function AgentsPage({ context, view }: Props) {
         Assistants use <code>POST /mcp</code> with a key of their own. Each key is limited to scopes, projects, calls
         and budgets; every call is kept.
       </p>
-      {newKey !== null && (
-        <section class="card secret-once" role="status">
-          <p>
-            The new key. It is <b>not shown again</b>: copy it now.
-          </p>
-          <p class="ping-url">
-            <Copyable text={newKey} label="new agent key" />
-          </p>
-        </section>
-      )}
+      {newKey !== null && <SecretOnce what="The new key" text={newKey} label="agent key" />}
       {keys.length === 0 && <p class="empty">No key yet.</p>}
       {keys.map((key) => (
         <KeyCard key={key.keyId} context={context} view={view} agentKey={key} now={now} />

@@ -7,7 +7,7 @@ import { microsOfDate } from '#shared/time.ts'
 import { ButtonForm, FieldForm } from '../forms/form.tsx'
 import { PlainTable } from '../lists/list.tsx'
 import { personOf } from '../shell/audit.ts'
-import { Ago, Copyable } from '../shell/basics.tsx'
+import { Ago, SecretOnce } from '../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
 import { Problem } from '../shell/notice.tsx'
@@ -42,7 +42,17 @@ async function showClients(context: Context): Promise<void> {
     <>
       <h1>Clients and entitlements</h1>
       <Problem text={problem} />
-      {secret !== undefined && <NewClient clientId={about ?? ''} secret={secret} />}
+      {secret !== undefined && (
+        <SecretOnce
+          what={
+            <>
+              The secret of <code>{about}</code>
+            </>
+          }
+          text={secret}
+          label="client secret"
+        />
+      )}
       <Families context={context} console={console} held={held} withheld={withheld} />
       {clients.length === 0 && <p class="empty">No client in this environment yet.</p>}
       {clients.map((client) => (
@@ -50,19 +60,6 @@ async function showClients(context: Context): Promise<void> {
       ))}
       {mayIn(console, 'own') && <NewClientForm context={context} console={console} />}
     </>,
-  )
-}
-
-function NewClient({ clientId, secret }: { clientId: string; secret: string }) {
-  return (
-    <section class="card secret-once" role="status" aria-label="New secret">
-      <p>
-        The secret of <code>{clientId}</code>. It is <b>not shown again</b>: copy it now.
-      </p>
-      <p class="ping-url">
-        <Copyable text={secret} label="client secret" />
-      </p>
-    </section>
   )
 }
 

@@ -2,7 +2,7 @@ import { listUsage, type UsageRow } from '#shared/risk/metering/store.ts'
 import { dayText } from '#shared/risk/packs/pdf/figures.ts'
 import { type FamilyUsage, usageByFamily } from '#shared/risk/risk-console/store.ts'
 import { type Micros, toDate } from '#shared/time.ts'
-import { type Column, Table } from '../lists/list.tsx'
+import { type Column, PageHead, Table } from '../lists/list.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
@@ -25,19 +25,13 @@ async function showUsage(context: Context): Promise<void> {
   const { db } = deps
   const scope = { organisationId, env, family: null, from: null, to: null, after: null, limit: DAYS }
   const [families, days] = await Promise.all([usageByFamily(db, console), listUsage(db, scope)])
+  const download = { href: `${console.base}/usage.csv`, label: 'Download as CSV', isSecondary: true }
   sendConsole(
     context,
     console,
     { title: 'Usage', area: 'usage' },
     <>
-      <div class="page-head">
-        <h1>Usage</h1>
-        {days.length > 0 && (
-          <a class="button" href={`${console.base}/usage.csv`}>
-            Download as CSV
-          </a>
-        )}
-      </div>
+      <PageHead title="Usage" actions={days.length > 0 ? [download] : []} />
       <p class="muted">
         One unit per successful call that produced evidence. Repetitions, errors and polling are free.
       </p>

@@ -13,7 +13,7 @@ import { ButtonForm, Form } from '../forms/form.tsx'
 import { CheckBox } from '../forms/inputs.tsx'
 import { type Column, FilterChips, Pager, Table } from '../lists/list.tsx'
 import { readById } from '../lists/paging.ts'
-import { Ago, Copyable, Exact } from '../shell/basics.tsx'
+import { Ago, Exact, SecretOnce } from '../shell/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from './console.tsx'
 import { Replay, replayPages } from './replay.tsx'
@@ -169,7 +169,9 @@ async function showEndpoint(context: Context): Promise<void> {
         </div>
         <EndpointState endpoint={endpoint} next={next} now={now()} />
       </div>
-      {context.flash.secret !== undefined && <NewSecret secret={context.flash.secret} />}
+      {context.flash.secret !== undefined && (
+        <SecretOnce what="The signing secret" text={context.flash.secret} label="signing secret" />
+      )}
       <p class="muted breakable">
         {eventsText(endpoint.eventTypes)}
         {endpoint.ordered && ' · in order per deal'}
@@ -261,19 +263,5 @@ function EndpointActions({ context, endpoint, path }: { context: Context; endpoi
         look="danger"
       />
     </div>
-  )
-}
-
-/** A new signing secret, shown once. */
-function NewSecret({ secret }: { secret: string }) {
-  return (
-    <section class="card secret-once" role="status" aria-label="Signing secret">
-      <p>
-        The signing secret. It is <b>not shown again</b>: copy it now.
-      </p>
-      <p class="ping-url">
-        <Copyable text={secret} label="signing secret" />
-      </p>
-    </section>
   )
 }

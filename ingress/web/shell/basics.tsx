@@ -148,3 +148,19 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
     </div>
   )
 }
+
+/** A secret that is shown once. @param what names it at the start of a sentence */
+export function SecretOnce(props: { what: ComponentChildren; text: string; label: string; more?: string }) {
+  const { what, text, label, more = '' } = props
+  return (
+    <section class="card secret-once" role="status" aria-label={`New ${label}`}>
+      <p>
+        {what}. It is <b>not shown again</b>
+        {more}: copy it now.
+      </p>
+      <p class="ping-url">
+        <Copyable text={text} label={label} />
+      </p>
+    </section>
+  )
+}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { NotFoundError, ValidationError } from '#shared/errors.ts'
 import { SEVERITIES } from '#shared/monitoring/alerting/policy.ts'
 import { findRules, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
@@ -5,8 +6,8 @@ import { listShownChecks } from '#shared/monitoring/checks/shown-store.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { changeRules } from '#shared/monitoring/operations/rules.ts'
+import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
-import { SelectField, TextField } from '../../forms/inputs.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
@@ -99,13 +100,8 @@ async function show(
         context={context}
         action={`/checks/${check.uuid}/rules`}
         errors={errors}
-        submit="Save"
-        cancel={`/checks/${check.uuid}`}
-      >
-        <PolicyFields state={state} policies={policies} error={errors.get('policy')} />
-        <fieldset>
-          <legend>What it depends on</legend>
-          <p class="muted">While a check that it depends on is down, this check sends no alerts.</p>
+        items={ruleItems(
+          policies,
           <CheckChoice
             label="Add a check"
             checks={all.filter(({ uuid }) => uuid !== check.uuid)}
@@ -113,58 +109,63 @@ async function show(
             typed={state.typed}
             error={errors.get('add_check')}
             hint="By its name; save for another one."
-          />
-          <TextField
-            label="All checks with the tags"
-            name="parent_tags"
-            value={state.parentTags}
-            error={errors.get('parent_tags')}
-            hint="Separated by spaces."
-          />
-          <SelectField
-            label="No alerts while"
-            name="mode"
-            value={state.mode}
-            options={[
-              { value: 'any', label: 'any of them is down' },
-              { value: 'all', label: 'all of them are down' },
-            ]}
-          />
-        </fieldset>
-      </EditForm>
+          />,
+        )}
+        values={{ policy: state.policy, severity: state.severity, parent_tags: state.parentTags, mode: state.mode }}
+        submit="Save"
+        cancel={`/checks/${check.uuid}`}
+      />
     </>,
     errors.size === 0 ? 200 : 400,
   )
 }
 
-function PolicyFields(props: {
-  state: State
-  policies: readonly { uuid: string; name: string }[]
-  error: string | undefined
-}) {
-  const { state, policies, error } = props
-  return (
-    <fieldset>
-      <legend>Alert policy</legend>
-      <div class="columns">
-        <SelectField
-          label="Policy"
-          name="policy"
-          value={state.policy}
-          error={error}
-          options={[
-            { value: '', label: 'The one that matches by tags' },
-            ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
-          ]}
-        />
-        <SelectField
-          label="Severity"
-          name="severity"
-          value={state.severity}
-          options={SEVERITIES.map((severity) => ({ value: severity, label: severity }))}
-          hint="Steps of a policy may be limited to some severities."
-        />
-      </div>
-    </fieldset>
-  )
+function ruleItems(policies: readonly { uuid: string; name: string }[], parents: ComponentChildren): FormItem[] {
+  const policyOptions = [
+    { value: '', label: 'The one that matches by tags' },
+    ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
+  ]
+  return [
+    {
+      legend: 'Alert policy',
+      items: [
+        {
+          class: 'columns',
+          items: [
+            { name: 'policy', label: 'Policy', kind: 'select', options: policyOptions },
+            {
+              name: 'severity',
+              label: 'Severity',
+              kind: 'select',
+              options: SEVERITIES.map((severity) => ({ value: severity, label: severity })),
+              hint: 'Steps of a policy may be limited to some severities.',
+            },
+          ],
+        },
+      ],
+    },
+    {
+      legend: 'What it depends on',
+      items: [
+        {
+          content: (
+            <>
+              <p class="muted">While a check that it depends on is down, this check sends no alerts.</p>
+              {parents}
+            </>
+          ),
+        },
+        { name: 'parent_tags', label: 'All checks with the tags', hint: 'Separated by spaces.' },
+        {
+          name: 'mode',
+          label: 'No alerts while',
+          kind: 'select',
+          options: [
+            { value: 'any', label: 'any of them is down' },
+            { value: 'all', label: 'all of them are down' },
+          ],
+        },
+      ],
+    },
+  ]
 }

@@ -21,7 +21,7 @@ import { Tier } from '../tiers.tsx'
 import { acceptanceForms } from './acceptance-forms.ts'
 import { requireFamily } from './form.tsx'
 import { WAIT_MS } from './job-context.ts'
-import { ListHead, Pager, Pending, Said, Table } from './parts.tsx'
+import { ListHead, Pager, Pending, Said, Table, sendPending } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchors } from './record-anchor.tsx'
 
 const AREA = { area: 'acceptance' } as const
@@ -173,9 +173,7 @@ async function showDilution(context: Context): Promise<void> {
   const { organisationId, env } = console
   const pair = parseWith(DilutionQuery, Object.fromEntries(query), 'the address')
   const answer = await runDilution({ caller: { organisationId, env }, deps, waitMs: WAIT_MS }, pair)
-  if (answer.status === 202) {
-    return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Dilution" />)
-  }
+  if (answer.status === 202) return sendPending(context, console, page)
   // Stored as we answered it.
   const measured = JSON.parse(answer.body) as AntiDilution
   sendConsole(

@@ -27,7 +27,7 @@ import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from '../co
 import { showEntity } from './entity-page.tsx'
 import { evidenceForm, numberOf, type Sent } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
-import { Checks, Pending, type Verification } from './parts.tsx'
+import { Checks, sendPending, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 /** Businesses: what is held of them, and what their checks found. */
@@ -95,9 +95,7 @@ async function showVerification(context: Context): Promise<void> {
   } as const
   const answer = await readOutcome(deps, console, job)
   const page = { title: 'Verification', area: 'businesses' } as const
-  if (answer.status === 202) {
-    return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Verification" />)
-  }
+  if (answer.status === 202) return sendPending(context, console, page)
   // Stored as we anchored it.
   const verification = JSON.parse(answer.body) as Verification
   const proven = await proveRecord(deps.db, verification)

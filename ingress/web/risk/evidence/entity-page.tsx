@@ -4,7 +4,7 @@ import { requireEntity } from '#shared/risk/operations/business-requests.ts'
 import { microsOfDate } from '#shared/time.ts'
 import { requireEntity } from '../../../api-risk/kyb/keys.ts'
 import { Ago, Fact } from '../../components/basics.tsx'
-import { type Column, Table } from '../../lists/list.tsx'
+import { type Column, type PageAction, PageHead, Table } from '../../lists/list.tsx'
 import { Ago, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
@@ -42,10 +42,10 @@ export async function showEntity(context: Context): Promise<void> {
     console,
     { title: 'Business', area: 'businesses' },
     <>
-      <div class="page-head">
-        <h1>Business</h1>
-        {mayIn(console, 'edit') && <Actions base={`${console.base}/businesses/${entity.vei}`} entity={entity} />}
-      </div>
+      <PageHead
+        title="Business"
+        actions={mayIn(console, 'edit') ? actionsOf(`${console.base}/businesses/${entity.vei}`, entity) : []}
+      />
       <dl class="facts">
         <Fact title="Entity identifier">
           <span class="mono">{entity.vei}</span>
@@ -82,23 +82,15 @@ export async function showEntity(context: Context): Promise<void> {
   )
 }
 
-function Actions({ base, entity }: { base: string; entity: Entity }) {
+function actionsOf(base: string, { isPerson }: Entity): PageAction[] {
   const actions = [
     ['verify', 'Verify again'],
     ['memberships/change', 'Membership'],
     ['owners/state', 'Owners'],
     ['passports/issue', 'Passport'],
-    ...(entity.isPerson ? [['erase', 'Erase']] : []),
+    ...(isPerson ? [['erase', 'Erase']] : []),
   ] as const
-  return (
-    <p class="row">
-      {actions.map(([path, label]) => (
-        <a key={path} class="button" href={`${base}/${path}`}>
-          {label}
-        </a>
-      ))}
-    </p>
-  )
+  return actions.map(([path = '', label = '']) => ({ href: `${base}/${path}`, label, isSecondary: true }))
 }
 
 const MEMBERSHIP_COLUMNS: Column<{

@@ -19,7 +19,7 @@ import { Ago, Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
 import { financingForms } from './financing-forms.ts'
-import { Pending } from './parts.tsx'
+import { sendPending } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { State, showRegistration } from './registration-page.tsx'
 
@@ -81,8 +81,7 @@ async function showCheck(context: Context): Promise<void> {
   const page = { ...AREA, title: 'Check' }
   const job = { kind: 'financing.check', folder: CHECKS, id: params.id ?? '', what: 'check' } as const
   const answer = await readOutcome(deps, console, job)
-  if (answer.status === 202)
-    return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Check" />)
+  if (answer.status === 202) return sendPending(context, console, page)
   // Stored as we answered it.
   const { status, mode, asOf, matches, record } = JSON.parse(answer.body) as Check
   const proven = record && (await proveRecord(deps.db, record))
@@ -122,7 +121,7 @@ async function showDispute(context: Context): Promise<void> {
   const dispute = isUuid(id) ? await findDispute(deps.db, console, id) : undefined
   if (!dispute) {
     await readOutcome(deps, console, { kind: 'financing.dispute', folder: DISPUTES, id, what: 'dispute' })
-    return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Dispute" />)
+    return sendPending(context, console, page)
   }
   const proven = await proveRecord(deps.db, JSON.parse(dispute.record))
   const isHolder = dispute.holderId === console.organisationId

@@ -1,19 +1,25 @@
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import type { FormField } from '../../forms/fields.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
+import type { Context } from '../../shell/context.ts'
+import type { RiskArea } from '../../shell/navigation.ts'
+import { type Console, sendConsole } from '../console.tsx'
 import { fieldLabels } from '../identity/parts.tsx'
 import { Tier } from '../tiers.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
 
-/** Shown until a worker has the result; the page polls for it. */
-export function Pending({ title }: { title: string }) {
-  return (
+/** Answers that a worker has no result yet; the page polls for it. */
+export function sendPending(context: Context, console: Console, page: { title: string; area: RiskArea }): void {
+  sendConsole(
+    context,
+    console,
+    { ...page, pollSeconds: 2 },
     <>
-      <h1>{title}</h1>
+      <h1>{page.title}</h1>
       <p class="notice" role="status">
         The registries are being queried. This page shows the result when it arrives.
       </p>
-    </>
+    </>,
   )
 }
 

@@ -11,7 +11,7 @@ import { CUTS, refuseEarlyCut } from '../../../api-risk/securitisation/cuts.ts'
 import { requirePool } from '../../../api-risk/securitisation/pools.ts'
 import { Fact } from '../../components/basics.tsx'
 import { CodeBlock } from '../../components/form.tsx'
-import { Table } from '../../lists/list.tsx'
+import { PageHead, Table } from '../../lists/list.tsx'
 import { CodeBlock, Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from '../console.tsx'
@@ -102,16 +102,7 @@ async function showPool(context: Context): Promise<void> {
     console,
     { ...AREA, title: pool.name, ...(isOpen ? { pollSeconds: POLL_SECONDS } : {}) },
     <>
-      <div class="page-head">
-        <h1>{pool.name}</h1>
-        {mayIn(console, 'edit') && (
-          <p class="row">
-            <a class="button primary" href={`${base}/cut`}>
-              Cut
-            </a>
-          </p>
-        )}
-      </div>
+      <PageHead title={pool.name} actions={mayIn(console, 'edit') ? [{ href: `${base}/cut`, label: 'Cut' }] : []} />
       <dl class="facts">
         <Fact title="Receivables">{pool.size}</Fact>
         <Fact title="With evidence">{pool.built}</Fact>

@@ -14,10 +14,10 @@ import { REGISTRATIONS } from '../../../api-risk/first-financing/registrations.t
 import { Ago, Fact } from '../../components/basics.tsx'
 import { Copyable, Form } from '../../forms/form.tsx'
 import { MonoLink, Table } from '../../lists/list.tsx'
-import { Ago, Copyable, Fact } from '../../shell/basics.tsx'
+import { Ago, Fact, SecretOnce } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
-import { Pending } from './parts.tsx'
+import { sendPending } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
 /** How a registration stands. */
@@ -57,7 +57,7 @@ export async function showRegistration(context: Context): Promise<void> {
   const { db, secrets, config, now } = context.deps
   const page = { area: 'financing', title: 'Registration' } as const
   const registration = await findRegistrationOf(context, console)
-  if (!registration) return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Registration" />)
+  if (!registration) return sendPending(context, console, page)
   const nowMs = toMillis(now())
   const view = registrationView(registration, nowMs)
   const [sightings, disputes, proven] = await Promise.all([
@@ -71,7 +71,14 @@ export async function showRegistration(context: Context): Promise<void> {
     console,
     page,
     <>
-      {context.flash.secret !== undefined && <TransferToken token={context.flash.secret} />}
+      {context.flash.secret !== undefined && (
+        <SecretOnce
+          what="The transfer token"
+          text={context.flash.secret}
+          label="transfer token"
+          more=", works once and for 72 hours"
+        />
+      )}
       <h1>Registration</h1>
       <dl class="facts">
         <Fact title="State">
@@ -118,19 +125,6 @@ export async function showRegistration(context: Context): Promise<void> {
       />
       <RecordAnchor proven={proven} publicUrl={config.publicUrl} env={console.env} />
     </>,
-  )
-}
-
-function TransferToken({ token }: { token: string }) {
-  return (
-    <section class="card secret-once" role="status">
-      <p>
-        The transfer token. It is <b>not shown again</b>, works once and for 72 hours: copy it now.
-      </p>
-      <p>
-        <Copyable text={token} label="transfer token" />
-      </p>
-    </section>
   )
 }
 

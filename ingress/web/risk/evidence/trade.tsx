@@ -15,12 +15,11 @@ import { Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
 import { Tier } from '../tiers.tsx'
-import { Checks, Pending } from './parts.tsx'
+import { Checks, sendPending } from './parts.tsx'
 import { type AnchoredRecord, proveRecord, RecordAnchor } from './record-anchor.tsx'
 import { tradeForms } from './trade-forms.ts'
 
 const AREA = { area: 'trade' } as const
-const POLL_SECONDS = 2
 
 /** Trade provenance: documents by their hashes, what registries said, and signed packs of both. */
 export function tradePages(pages: Pages): void {
@@ -142,16 +141,12 @@ async function outcomeOf<Body>(
   return JSON.parse(String(answer.body)) as Body
 }
 
-function sendPending(context: Context, console: Console, title: string): void {
-  sendConsole(context, console, { ...AREA, title, pollSeconds: POLL_SECONDS }, <Pending title={title} />)
-}
-
 async function showVerification(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const id = context.params.verification ?? ''
   const job = { kind: 'trade.verification', id, what: 'verification' } as const
   const found = await outcomeOf<TradeFinding>(context, console, job)
-  if (!found) return sendPending(context, console, 'Verification')
+  if (!found) return sendPending(context, console, { ...AREA, title: 'Verification' })
   const { db, config } = context.deps
   sendConsole(
     context,
@@ -176,7 +171,7 @@ async function showPack(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const id = context.params.pack ?? ''
   const pack = await outcomeOf<IssuedPack>(context, console, { kind: 'trade.pack', id, what: 'pack' })
-  if (!pack) return sendPending(context, console, 'Pack')
+  if (!pack) return sendPending(context, console, { ...AREA, title: 'Pack' })
   const { db, config } = context.deps
   const { title, documents, checks, record } = pack
   const path = `${console.base}/trade/packs/${id}`

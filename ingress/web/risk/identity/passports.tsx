@@ -7,7 +7,7 @@ import { unsealSubject } from '#shared/risk/operations/subjects.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type Column, MonoLink, Table } from '../../lists/list.tsx'
+import { type Column, MonoLink, PageHead, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
 import { CodeBlock, Exact, Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
@@ -88,19 +88,13 @@ export async function showPassport(context: Context): Promise<void> {
   const bodies = [passport.revocation, passport.body].filter((body) => body !== null)
   // Anchored by us.
   const proven = await Promise.all(bodies.map((body) => proveRecord(db, JSON.parse(body) as AnchoredRecord)))
+  const revoke = { href: `${console.base}/identity/passports/${id}/revoke`, label: 'Revoke', isSecondary: true }
   sendConsole(
     context,
     console,
     { title: 'Passport', area: 'identity' },
     <>
-      <div class="page-head">
-        <h1>Passport</h1>
-        {state === 'valid' && mayIn(console, 'edit') && (
-          <a class="button" href={`${console.base}/identity/passports/${id}/revoke`}>
-            Revoke
-          </a>
-        )}
-      </div>
+      <PageHead title="Passport" actions={state === 'valid' && mayIn(console, 'edit') ? [revoke] : []} />
       <dl class="facts">
         <Fact title="State">{state}</Fact>
         <Fact title="Subject">

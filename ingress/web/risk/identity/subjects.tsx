@@ -14,7 +14,7 @@ import { createSubject, eraseSubject, moveSubject, unsealSubject } from '#shared
 import { instantText, words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { type Column, MonoLink, Table } from '../../lists/list.tsx'
+import { type Column, MonoLink, type PageAction, PageHead, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
 import { Ago, Exact, Fact } from '../../shell/basics.tsx'
 import type { Context, Pages } from '../../shell/context.ts'
@@ -93,10 +93,7 @@ export async function showSubject(context: Context): Promise<void> {
     console,
     { title: 'Subject', area: 'identity' },
     <>
-      <div class="page-head">
-        <h1>Subject</h1>
-        {mayIn(console, 'edit') && <Actions console={console} subject={subject} />}
-      </div>
+      <PageHead title="Subject" actions={mayIn(console, 'edit') ? actionsOf(console, subject) : []} />
       <dl class="facts">
         <Fact title="Reference">
           <span class="mono">{subject.ref}</span>
@@ -125,28 +122,18 @@ export async function showSubject(context: Context): Promise<void> {
   )
 }
 
-function Actions({ console, subject }: { console: Console; subject: Subject }) {
+function actionsOf(console: Console, { id, state }: Subject): PageAction[] {
   const base = `${console.base}/identity`
+  const subject = `${base}/subjects/${id}`
   const open = [
-    [`${base}/ask?subjectId=${subject.id}`, 'Ask a wallet'],
-    [`${base}/subjects/${subject.id}/verify`, 'Verify'],
-    [`${base}/consents/record?subjectId=${subject.id}`, 'Consent'],
-    [`${base}/subjects/${subject.id}/move`, 'State'],
-    [`${base}/subjects/${subject.id}/passport`, 'Passport'],
-  ] as const
-  const actions = [
-    ...(subject.state === 'REVOKED' ? [] : open),
-    [`${base}/subjects/${subject.id}/erase`, 'Erase'] as const,
+    { href: `${base}/ask?subjectId=${id}`, label: 'Ask a wallet' },
+    { href: `${subject}/verify`, label: 'Verify' },
+    { href: `${base}/consents/record?subjectId=${id}`, label: 'Consent' },
+    { href: `${subject}/move`, label: 'State' },
+    { href: `${subject}/passport`, label: 'Passport' },
   ]
-  return (
-    <p class="row">
-      {actions.map(([path, label]) => (
-        <a key={path} class="button" href={path}>
-          {label}
-        </a>
-      ))}
-    </p>
-  )
+  const actions = [...(state === 'REVOKED' ? [] : open), { href: `${subject}/erase`, label: 'Erase' }]
+  return actions.map((action) => ({ ...action, isSecondary: true }))
 }
 
 // Anchored by us.

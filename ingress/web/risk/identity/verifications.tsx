@@ -14,7 +14,7 @@ import type { Context, Pages } from '../../shell/context.ts'
 import { type Console, loadConsole, sendConsole, sendList } from '../console.tsx'
 import { codeField, evidenceForm } from '../evidence/form.tsx'
 import { idOf, jobContext, note } from '../evidence/job-context.ts'
-import { Pending } from '../evidence/parts.tsx'
+import { sendPending } from '../evidence/parts.tsx'
 import { Tier } from '../tiers.tsx'
 import { common, idIn, ownerOf, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
@@ -84,9 +84,7 @@ export async function showVerification(context: Context): Promise<void> {
   } as const
   const answer = await readOutcome(context.deps, console, job)
   const page = { title: 'Verification', area: 'identity' } as const
-  if (answer.status === 202) {
-    return sendConsole(context, console, { ...page, pollSeconds: 2 }, <Pending title="Verification" />)
-  }
+  if (answer.status === 202) return sendPending(context, console, page)
   // Stored as we answered it.
   const { subjectId, key, tier, missingReason, observedAt, assurance } = JSON.parse(answer.body)
   sendConsole(
