@@ -4,7 +4,7 @@ import type { SecondFactors } from '#shared/tenancy/accounts/second-factor-store
 import { microsOfDate } from '#shared/time.ts'
 import { ButtonForm, Form } from '../forms/form.tsx'
 import { TextField } from '../forms/inputs.tsx'
-import { Ago, CodeBlock, Copyable, QrCode } from '../shell/basics.tsx'
+import { Ago, CodeBlock, Copyable, Crumb, QrCode } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import { Problem } from '../shell/notice.tsx'
 
@@ -185,9 +185,7 @@ export function PasswordPrompt({ context, base, problem }: { context: Context; b
 function Head({ title }: { title: string }) {
   return (
     <>
-      <p class="crumb">
-        <a href="/account">Account</a>
-      </p>
+      <Crumb href="/account" label="Account" />
       <h1>{title}</h1>
     </>
   )

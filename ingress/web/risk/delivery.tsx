@@ -6,7 +6,7 @@ import { findEndpoint } from '#shared/webhooks/endpoint-store.ts'
 import { isRetryable, retryDelivery } from '#shared/webhooks/operations/deliveries.ts'
 import { ButtonForm } from '../forms/form.tsx'
 import { personOf } from '../shell/audit.ts'
-import { Ago, CodeBlock, Exact } from '../shell/basics.tsx'
+import { Ago, CodeBlock, Crumb, Exact } from '../shell/basics.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
@@ -41,9 +41,7 @@ async function showDelivery(context: Context): Promise<void> {
     console,
     { title: 'Delivery', area: 'webhooks', pollSeconds: 5 },
     <>
-      <p class="crumb">
-        <a href={`${console.base}/webhooks/${delivery.endpointId}`}>{endpoint?.url ?? 'A deleted endpoint'}</a>
-      </p>
+      <Crumb href={`${console.base}/webhooks/${delivery.endpointId}`} label={endpoint?.url ?? 'A deleted endpoint'} />
       <div class="page-head">
         <h1>
           {delivery.eventType} <DeliveryState state={delivery.state} />

@@ -19,6 +19,7 @@ import { urlRefusal } from '../../api-risk/webhooks/views.ts'
 import type { FieldErrors, FormItem } from '../forms/fields.tsx'
 import { EditForm } from '../forms/form.tsx'
 import { personOf } from '../shell/audit.ts'
+import { Crumb } from '../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../shell/context.ts'
 import { setFlash } from '../shell/flash.ts'
 import { wayOut } from '../shell/format.ts'
@@ -63,9 +64,7 @@ function showForm(context: Context, console: Console, state: EndpointFormState, 
     console,
     { title: endpoint ? 'Edit endpoint' : 'New endpoint', area: 'webhooks' },
     <>
-      <p class="crumb">
-        <a href={path}>{endpoint?.url ?? 'Webhook endpoints'}</a>
-      </p>
+      <Crumb href={path} label={endpoint?.url ?? 'Webhook endpoints'} />
       <h1>{endpoint ? 'Edit endpoint' : 'New endpoint'}</h1>
       <EndpointForm
         context={context}

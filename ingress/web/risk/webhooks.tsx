@@ -13,7 +13,7 @@ import { ButtonForm, Form } from '../forms/form.tsx'
 import { CheckBox } from '../forms/inputs.tsx'
 import { type Column, FilterChips, Pager, Table } from '../lists/list.tsx'
 import { readById } from '../lists/paging.ts'
-import { Ago, Exact, SecretOnce } from '../shell/basics.tsx'
+import { Ago, Crumb, Exact, SecretOnce } from '../shell/basics.tsx'
 import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole, sendList } from './console.tsx'
 import { Replay, replayPages } from './replay.tsx'
@@ -159,9 +159,7 @@ async function showEndpoint(context: Context): Promise<void> {
     console,
     { title: 'Deliveries', area: 'webhooks', pollSeconds: 5 },
     <>
-      <p class="crumb">
-        <a href={`${console.base}/webhooks`}>Webhook endpoints</a>
-      </p>
+      <Crumb href={`${console.base}/webhooks`} label="Webhook endpoints" />
       <div class="page-head">
         <div>
           <h1 class="breakable">{endpoint.url}</h1>

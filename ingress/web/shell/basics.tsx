@@ -164,3 +164,12 @@ export function SecretOnce(props: { what: ComponentChildren; text: string; label
     </section>
   )
 }
+
+/** The link above a heading to the page that this one belongs to. */
+export function Crumb({ href, label }: { href: string; label: string }) {
+  return (
+    <p class="crumb">
+      <a href={href}>{label}</a>
+    </p>
+  )
+}

@@ -17,7 +17,7 @@ import { statementsSince } from '#shared/monitoring/statements/statement-store.t
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { ButtonForm } from '../../forms/form.tsx'
-import { LinkedText } from '../../shell/basics.tsx'
+import { Crumb, LinkedText } from '../../shell/basics.tsx'
 import { type Context, type Pages, redirect } from '../../shell/context.ts'
 import { StatusGlyph } from '../../shell/icons.tsx'
 import { sendPage } from '../../shell/layout.tsx'
@@ -179,9 +179,7 @@ function Head(props: { context: Context; workspace: CheckWorkspace; status: Show
   const { check, project } = workspace
   return (
     <>
-      <p class="crumb">
-        <a href={`/projects/${project.uuid}/checks`}>{project.name}</a>
-      </p>
+      <Crumb href={`/projects/${project.uuid}/checks`} label={project.name} />
       <div class="page-head" data-region="head">
         <h1 class="check-title">
           <StatusGlyph status={status} isRunning={check.lastStart !== null} />

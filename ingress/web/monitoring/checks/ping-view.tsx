@@ -2,7 +2,7 @@ import type { Check } from '#shared/monitoring/checks/check.ts'
 import { nameOf } from '#shared/monitoring/checks/slug.ts'
 import type { PingDetails } from '#shared/monitoring/pages/check-log-store.ts'
 import { type Micros, toSeconds } from '#shared/time.ts'
-import { CodeBlock, Exact, Fact } from '../../shell/basics.tsx'
+import { CodeBlock, Crumb, Exact, Fact } from '../../shell/basics.tsx'
 import { humanDuration } from '../../shell/format.ts'
 import { ignoredLabels, pingLabel } from './log.tsx'
 import { bodyText, sourceText } from './ping-body.ts'
@@ -48,9 +48,7 @@ export function PingView(props: {
   const query = isMail && view !== 'text' ? `?view=${view}` : ''
   return (
     <>
-      <p class="crumb">
-        <a href={`${path}#log`}>{nameOf(check)}</a>
-      </p>
+      <Crumb href={`${path}#log`} label={nameOf(check)} />
       <div class="page-head">
         <h1>
           Ping #{ping.n} <span class={`pill ping-${ping.type}`}>{pingLabel[ping.type]}</span>

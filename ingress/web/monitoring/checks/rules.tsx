@@ -9,6 +9,7 @@ import { changeRules } from '#shared/monitoring/operations/rules.ts'
 import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { personOf } from '../../shell/audit.ts'
+import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type CheckWorkspace, requireCheckPage } from '../../shell/workspace.ts'
@@ -92,9 +93,7 @@ async function show(
     context,
     { title: `Alerts of ${nameOf(check)} · ${project.name}`, workspace, project, area: 'checks' },
     <>
-      <p class="crumb">
-        <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
-      </p>
+      <Crumb href={`/checks/${check.uuid}`} label={nameOf(check)} />
       <h1>Alerts</h1>
       <EditForm
         context={context}

@@ -6,6 +6,7 @@ import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import { createCheck, updateCheck } from '#shared/monitoring/operations/checks.ts'
 import { personOf } from '../../shell/audit.ts'
+import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { type CheckWorkspace, type ProjectWorkspace, requireCheckPage, requireProject } from '../../shell/workspace.ts'
@@ -97,9 +98,7 @@ async function showEdit(context: Context, workspace: CheckWorkspace, state: Chec
     context,
     { title: `Edit ${nameOf(check)}`, workspace, project, area: 'checks' },
     <>
-      <p class="crumb">
-        <a href={`/checks/${check.uuid}`}>{nameOf(check)}</a>
-      </p>
+      <Crumb href={`/checks/${check.uuid}`} label={nameOf(check)} />
       <h1>Edit check</h1>
       <CheckForm
         context={context}

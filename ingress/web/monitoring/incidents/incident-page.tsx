@@ -3,7 +3,7 @@ import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/inc
 import { formatDuration } from '#shared/monitoring/notifications/text-parts.ts'
 import type { Micros } from '#shared/time.ts'
 import { ButtonForm, FieldForm } from '../../forms/form.tsx'
-import { Exact } from '../../shell/basics.tsx'
+import { Crumb, Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { type Coming, NextMessage } from './next-message.tsx'
 
@@ -24,9 +24,7 @@ export function IncidentPage({ context, incident, coming, timeline, checkPath, m
   const isOpen = incident.state !== 'resolved'
   return (
     <>
-      <p class="crumb">
-        <a href={checkPath}>{incident.name || 'A check without a name'}</a>
-      </p>
+      <Crumb href={checkPath} label={incident.name || 'A check without a name'} />
       <h1>Incident</h1>
       <p class="sentence">
         {sentenceOf(incident, now)}

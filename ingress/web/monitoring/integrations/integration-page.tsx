@@ -3,7 +3,7 @@ import type { SentMessage } from '#shared/monitoring/pages/integration-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { ButtonForm, Form } from '../../forms/form.tsx'
-import { Ago } from '../../shell/basics.tsx'
+import { Ago, Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { KindIcon } from '../../shell/icons.tsx'
 import { checkPath } from '../../shell/workspace.ts'
@@ -17,9 +17,7 @@ interface Props {
 export function IntegrationPage({ context, view }: Props) {
   return (
     <>
-      <p class="crumb">
-        <a href={`/projects/${view.project.uuid}/integrations`}>Integrations</a>
-      </p>
+      <Crumb href={`/projects/${view.project.uuid}/integrations`} label="Integrations" />
       <div class="page-head">
         <h1 class="check-title">
           <KindIcon kind={view.channel.kind} /> {view.name}

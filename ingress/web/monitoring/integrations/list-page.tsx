@@ -3,7 +3,7 @@ import type { Config } from '#shared/platform/process/config.ts'
 import { type Micros, microsOfDate } from '#shared/time.ts'
 import { ButtonForm, Form } from '../../forms/form.tsx'
 import { type Column, ListPage } from '../../lists/list.tsx'
-import { Ago } from '../../shell/basics.tsx'
+import { Ago, Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { KindIcon } from '../../shell/icons.tsx'
 import { MESSAGES_IN_BAR, MessageBar } from '../../shell/notice.tsx'
@@ -144,9 +144,7 @@ function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros 
 export function CataloguePage({ base, config }: { base: string; config: Config }) {
   return (
     <>
-      <p class="crumb">
-        <a href={base}>Integrations</a>
-      </p>
+      <Crumb href={base} label="Integrations" />
       <div class="page-head">
         <h1>Add integration</h1>
         <p data-scripted hidden>

@@ -14,6 +14,7 @@ import {
 } from '#shared/monitoring/operations/integrations.ts'
 import { requestVerificationAgain } from '#shared/monitoring/operations/recipients.ts'
 import { personOf } from '../../shell/audit.ts'
+import { Crumb } from '../../shell/basics.tsx'
 import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
 import { goBack } from '../../shell/flash.ts'
 import { wayOut } from '../../shell/format.ts'
@@ -168,55 +169,48 @@ interface State {
   preview?: ComponentChildren
 }
 
-async function showNew(context: Context, workspace: ProjectWorkspace, state: State, status = 200): Promise<void> {
-  const { project } = workspace
+async function showNew(context: Context, { project, ...workspace }: ProjectWorkspace, state: State, status = 200) {
   const kind = kindOf(context.params.kind ?? '')
-  const others = (await listIntegrations(context.deps.db, project.id)).filter((one) => one.kind !== 'group')
   const base = `/projects/${project.uuid}/integrations`
-  sendPage(
-    context,
-    { title: `New ${kind.label} integration`, workspace, project, area: 'integrations' },
-    <>
-      <p class="crumb">
-        <a href={`${base}/new`}>All types</a>
-      </p>
-      <h1>New integration: {kind.label}</h1>
-      <IntegrationForm
-        context={context}
-        action={`${base}/new/${kind.kind}`}
-        kind={kind}
-        {...state}
-        others={others}
-        isNew
-        cancel={base}
-      />
-    </>,
-    status,
-  )
+  await show(context, { ...workspace, project }, status, {
+    title: `New ${kind.label} integration`,
+    heading: `New integration: ${kind.label}`,
+    crumb: { href: `${base}/new`, label: 'All types' },
+    form: { ...state, kind, action: `${base}/new/${kind.kind}`, isNew: true, cancel: base },
+  })
 }
 
 async function showEdit(context: Context, state: State, status = 200): Promise<void> {
-  const workspace = await requireIntegrationOf(context, 'edit')
-  const { channel, project } = workspace
-  const others = (await listIntegrations(context.deps.db, project.id)).filter((one) => one.kind !== 'group')
+  const { channel, ...workspace } = await requireIntegrationOf(context, 'edit')
   const path = `/integrations/${channel.uuid}`
+  await show(context, workspace, status, {
+    title: 'Edit integration',
+    heading: 'Edit integration',
+    crumb: { href: path, label: channel.name || labelOfKind(channel.kind) },
+    form: { ...state, kind: kindOf(channel.kind), action: `${path}/edit`, isNew: false, cancel: path },
+  })
+}
+
+async function show(
+  context: Context,
+  workspace: ProjectWorkspace,
+  status: number,
+  page: {
+    title: string
+    heading: string
+    crumb: { href: string; label: string }
+    form: Omit<Parameters<typeof IntegrationForm>[0], 'context' | 'others'>
+  },
+): Promise<void> {
+  const { project } = workspace
+  const others = (await listIntegrations(context.deps.db, project.id)).filter(({ kind }) => kind !== 'group')
   sendPage(
     context,
-    { title: 'Edit integration', workspace, project, area: 'integrations' },
+    { title: page.title, workspace, project, area: 'integrations' },
     <>
-      <p class="crumb">
-        <a href={path}>{channel.name || labelOfKind(channel.kind)}</a>
-      </p>
-      <h1>Edit integration</h1>
-      <IntegrationForm
-        context={context}
-        action={`${path}/edit`}
-        kind={kindOf(channel.kind)}
-        {...state}
-        others={others}
-        isNew={false}
-        cancel={path}
-      />
+      <Crumb {...page.crumb} />
+      <h1>{page.heading}</h1>
+      <IntegrationForm context={context} others={others} {...page.form} />
     </>,
     status,
   )

@@ -6,6 +6,7 @@ import { microsOfDate, microsOfSeconds, toIsoSeconds, toSeconds } from '#shared/
 import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { TimeZones } from '../../forms/inputs.tsx'
+import { Crumb } from '../../shell/basics.tsx'
 import { type Context, field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
 import { CheckChoice } from '../choices.tsx'
@@ -27,9 +28,7 @@ export function WindowForm({ context, base, window, state, errors, checks }: Pro
   const { values, flags } = state
   return (
     <>
-      <p class="crumb">
-        <a href={base}>Maintenance</a>
-      </p>
+      <Crumb href={base} label="Maintenance" />
       <h1>{window ? window.name || 'Maintenance' : 'Plan maintenance'}</h1>
       <EditForm
         context={context}

@@ -3,6 +3,7 @@ import type { StoredIntegration } from '#shared/monitoring/integrations/store.ts
 import { Fields, type FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
 import { TimeZones } from '../../forms/inputs.tsx'
+import { Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { hasMore, MAX_STEPS, type PolicyFormState } from './policy-state.ts'
 import { StepFields } from './step-fields.tsx'
@@ -27,9 +28,7 @@ export function PolicyForm({ context, base, policy, state, errors, words, channe
   const shown = { values, errors }
   return (
     <>
-      <p class="crumb">
-        <a href={base}>Policies</a>
-      </p>
+      <Crumb href={base} label="Policies" />
       <h1>{policy?.name ?? 'New policy'}</h1>
       <EditForm
         context={context}

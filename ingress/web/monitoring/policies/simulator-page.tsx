@@ -4,7 +4,7 @@ import type { SimulatedCheck } from '#shared/monitoring/operations/simulate-chec
 import { simulatedLabel } from '#shared/monitoring/simulation/simulated.ts'
 import type { FormItem } from '../../forms/fields.tsx'
 import { EditForm } from '../../forms/form.tsx'
-import { Exact } from '../../shell/basics.tsx'
+import { Crumb, Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
 /** The form, as it was typed. */
@@ -46,9 +46,7 @@ export function SimulatorPage({ context, base, requested, checks, policies, name
   const chosen = options.find(({ value }) => value === requested.policy)?.label ?? 'no policy'
   return (
     <>
-      <p class="crumb">
-        <a href={`${base}/policies`}>Policies</a>
-      </p>
+      <Crumb href={`${base}/policies`} label="Policies" />
       <h1>Simulator</h1>
       <p class="muted">Who would have been notified, when and why. Nothing is stored, and no notification is sent.</p>
       <EditForm
