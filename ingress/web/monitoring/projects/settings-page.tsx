@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { findStatusPage, type StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
+import { findStatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import type { KeyKind } from '#shared/monitoring/projects/api-key.ts'
 import { notifiesUnknown } from '#shared/monitoring/projects/changes-store.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
@@ -15,7 +15,7 @@ import { Problem } from '../../shell/notice.tsx'
 import { ExportAndImport, type ImportState } from './import-form.tsx'
 import { KeyTable } from './keys.tsx'
 import { Statements } from './statements.tsx'
-import { PublicStatusPage } from './status-page-form.tsx'
+import { PublicStatusPage, type PublishedPage } from './status-page-form.tsx'
 
 export interface SettingsState {
   /** a key that was just made: shown this once */
@@ -38,9 +38,7 @@ export interface SettingsView {
   keys: readonly ListedKey[]
   decryptKey: (sealed: string) => string
   /** null when nothing is published */
-  statusPage:
-    | (Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> & { path: string; url: string })
-    | null
+  statusPage: PublishedPage | null
   /** what an operator puts into the configuration of Prometheus */
   scrapeConfig: string
   mayDelete: boolean

@@ -1,8 +1,8 @@
+import type { StatusPage } from '#shared/monitoring/pages/status-page-store.ts'
 import type { FormItem } from '../../forms/fields.tsx'
 import { ButtonForm, FieldForm } from '../../forms/form.tsx'
 import { Copyable } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
-import type { SettingsView } from './settings-page.tsx'
 import { LogoForm } from './status-logo.tsx'
 
 const ITEMS: readonly FormItem[] = [
@@ -17,8 +17,19 @@ const ITEMS: readonly FormItem[] = [
   { name: 'grouped', label: 'Group checks by their first tag', kind: 'check', hint: 'Readers see that tag.' },
 ]
 
+/** A published status page, as its form shows it. */
+export interface PublishedPage extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> {
+  path: string
+  url: string
+}
+
+interface Props {
+  context: Context
+  view: { base: string; name: string; statusPage: PublishedPage | null }
+}
+
 /** Publishes, changes and removes the status page of a project. */
-export function PublicStatusPage({ context, view }: { context: Context; view: SettingsView }) {
+export function PublicStatusPage({ context, view }: Props) {
   const page = view.statusPage
   return (
     <section class="card" aria-labelledby="status-page">

@@ -34,7 +34,8 @@ import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 export function businessPages(pages: Pages): void {
   pages.get(`${CONSOLE}/businesses`, showList)
   // Before the page whose parameter would take `verify` for an identifier.
-  businessForms(pages)
+  verifyForms(pages)
+  recordForms(pages)
   pages.get(`${CONSOLE}/businesses/verifications/:id`, showVerification)
   pages.get(`${CONSOLE}/businesses/:vei`, showEntity)
 }
@@ -123,12 +124,6 @@ async function showVerification(context: Context): Promise<void> {
 
 const common = { family: 'kyb', area: 'businesses' } as const
 const ENTITY = '/businesses/:vei'
-
-/** Forms about businesses. */
-function businessForms(pages: Pages): void {
-  verifyForms(pages)
-  recordForms(pages)
-}
 
 function verifyForms(pages: Pages): void {
   evidenceForm(pages, {
