@@ -25,7 +25,7 @@ import { signedIn } from '../shell/workspace.ts'
 import { safeNext } from './safe-next.ts'
 import { throttle } from './throttle.ts'
 
-/** What one sign-in at the issuer must come back with; sealed in a cookie of the browser that began it. */
+/** Values that a sign-in at the issuer must return; encrypted in a cookie of the browser that started it. */
 interface Flow {
   state: string
   nonce: string
@@ -98,7 +98,7 @@ async function begin(context: FormContext, userId: number | null, next: string):
   response.status(303).set('Location', url.href).end()
 }
 
-/** Always from the configured public address: the request's own host name may be anybody's. */
+/** Always from the configured public URL: the host name of a request can be forged. */
 function redirectUri(context: Context): string {
   return `${context.deps.config.publicUrl}/sign-in/oidc/callback`
 }

@@ -5,17 +5,17 @@ import { assets } from '../shell/assets.ts'
 import type { Context, FormContext } from '../shell/context.ts'
 import { field } from '../shell/context.ts'
 
-/** How long a page with a challenge may be open before its answer is too late. */
+/** Validity of the challenge of a page. */
 const CHALLENGE_SECONDS = 3_600
 
 interface SealedChallenge {
   challenge: string
-  /** whose passkey is to be made; null for signing in, by whoever it is */
+  /** the user who creates a passkey; null for signing in */
   userId: number | null
   at: Micros
 }
 
-/** Where passkeys of this installation work; null when its public address can have none. */
+/** Returns the site of the passkeys; null when the public URL does not support them. */
 export function siteOf({ deps }: Context): Site | null {
   return passkeySite(deps.config.publicUrl, deps.config.siteName)
 }

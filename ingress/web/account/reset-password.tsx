@@ -35,7 +35,7 @@ export function resetPages(pages: Pages): void {
   pages.post('/reset-password/:token', resetPassword)
 }
 
-/** The answer is the same whether the address has an account or not; the mail alone tells. */
+/** The answer is the same for addresses with and without an account. */
 async function requestReset(context: FormContext): Promise<void> {
   const { deps } = context
   const email = normalEmail(field(context.form, 'email'))
@@ -60,7 +60,7 @@ async function requestReset(context: FormContext): Promise<void> {
       </p>
     </section>,
   )
-  // After the answer: how long this takes must not tell that there is an account.
+  // After the answer: its duration must not reveal that an account exists.
   if (email === null) return
   void sendLink(deps, email).catch((error: unknown) => deps.log.error(describeError(error), 'web.reset-link-not-made'))
 }

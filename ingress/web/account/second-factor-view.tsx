@@ -8,7 +8,7 @@ import { Ago, CodeBlock, Copyable, Crumb, QrCode } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import { Problem } from '../shell/notice.tsx'
 
-/** What somebody signs in with beside the password. @param props.passkeyForm null where there can be no passkeys */
+/** The second factors of a person. @param props.passkeyForm null where passkeys are not supported */
 export function Factors(props: {
   context: Context
   base: string
@@ -163,7 +163,7 @@ export function NewTotp(props: {
   )
 }
 
-/** Nobody changes how somebody signs in at a screen that was left open. */
+/** Asks for the password, so that an unattended session cannot change the sign-in. */
 export function PasswordPrompt({ context, base, problem }: { context: Context; base: string; problem: string | null }) {
   return (
     <>

@@ -23,7 +23,7 @@ import { Factors, NewTotp, PasswordPrompt } from './second-factor-view.tsx'
 import { throttle } from './throttle.ts'
 
 const PAGE = '/account/second-factor'
-/** After it the password is asked for again before anything here changes. */
+/** Validity of a typed password for changes here. */
 const RECENT_SECONDS = 900
 
 interface RecentPassword {
@@ -105,7 +105,7 @@ async function savePasskey(context: FormContext): Promise<void> {
   say(context, codes, `The passkey “${name}” is added. It signs you in without a password.`)
 }
 
-/** Goes on to the page, which says it; codes are shown there once. */
+/** Redirects to the page with a notice; codes are shown there once. */
 function say(context: Context, codes: readonly string[], notice: string | undefined): void {
   setFlash(context, PAGE, { ...(notice && { notice }), ...(codes.length > 0 && { secret: codes.join('\n') }) })
   redirect(context, PAGE)
@@ -115,7 +115,7 @@ function ownerOf({ userId, email }: Session): { id: number; email: string } {
   return { id: userId, email }
 }
 
-/** @throws ForbiddenError when the password was not asked for within a quarter of an hour */
+/** @throws ForbiddenError when the password was not typed within a quarter of an hour */
 async function confirmed(context: Context): Promise<Workspace> {
   const workspace = await signedIn(context)
   if (!isConfirmed(context, workspace.session)) {

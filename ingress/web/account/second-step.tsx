@@ -33,7 +33,7 @@ interface HalfSignedIn {
   password: string
 }
 
-/** What follows a password that was right. */
+/** Continues after a correct password. */
 export function secondStepPages(pages: Pages): void {
   pages.get('/sign-in/second-step', async (context) => {
     const half = await readHalf(context)
@@ -44,7 +44,7 @@ export function secondStepPages(pages: Pages): void {
   pages.post('/sign-in/passkey', takePasskey)
 }
 
-/** Signs in somebody who has shown a password or chosen a new one; who has a second factor is asked for it first. */
+/** Signs in a person with a verified or new password; a second factor is required first if there is one. */
 export async function signInWithPassword(context: Context, user: User, next: string): Promise<void> {
   const { db, config, secrets, now } = context.deps
   if (!(await hasSecondFactor(db, user.id))) return await finish(context, user, next)
@@ -90,7 +90,7 @@ async function takeCode(context: FormContext): Promise<void> {
   await finish(context, user, next)
 }
 
-/** A passkey alone signs in: it is something one has, and asks for a PIN or a finger. */
+/** A passkey is enough to sign in: it is a device that requires a PIN or a fingerprint. */
 async function takePasskey(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { db, secrets } = deps

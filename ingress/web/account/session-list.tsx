@@ -4,7 +4,7 @@ import { ButtonForm } from '../forms/form.tsx'
 import { Ago } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 
-/** Where somebody is signed in; each of them can be ended alone. @param props.own the session that looks */
+/** The sessions of a person, each with a button that ends it. @param props.own id of the current session */
 export function Sessions(props: { context: Context; own: number; sessions: readonly ListedSession[] }) {
   const { context, own, sessions } = props
   const now = context.deps.now()

@@ -20,7 +20,7 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { sendPage } from '../shell/layout.tsx'
 import { startSession } from '../shell/sessions.ts'
 
-/** The first person of an installation: whoever holds the link that the operator was shown. */
+/** Creates the first account of an installation, with the link that the operator received. */
 export function setUpPages(pages: Pages): void {
   pages.get('/set-up/:token', async (context) => {
     await requireLink(context)
@@ -29,7 +29,7 @@ export function setUpPages(pages: Pages): void {
   pages.post('/set-up/:token', setUp)
 }
 
-/** @throws NotFoundError once an administrator exists, whatever the link */
+/** @throws NotFoundError once an administrator exists */
 async function requireLink(context: Context): Promise<number> {
   const { db, secrets } = context.deps
   const digests = secrets.digests(`set-up:${context.params.token}`)

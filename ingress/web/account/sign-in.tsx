@@ -43,7 +43,7 @@ async function signIn(context: FormContext): Promise<void> {
   if (!user || !isRight) {
     if (isStrained) throw tooManyAttempts()
     await show(context, { email: typed, problem: 'Wrong e-mail or password.' }, 401)
-    // After the answer, whose time must not tell that there is an account.
+    // After the answer: its duration must not reveal that an account exists.
     if (user) await auditAccount(context, user, 'sign-in.failed')
     return
   }

@@ -73,7 +73,7 @@ export async function throttleInvitation(
   if (grants.some(({ granted }) => granted < 1)) throw tooManyAttempts()
 }
 
-/** What a wrong password is answered with once an account has been guessed at too often. */
+/** The error for a wrong password after too many attempts. */
 export function tooManyAttempts(): RateLimitedError {
   return new RateLimitedError('Too many attempts. Wait a few minutes, then try again.', 120)
 }

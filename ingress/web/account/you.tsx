@@ -97,7 +97,7 @@ export async function sendAddressConfirmation(context: FormContext): Promise<str
   if (email === session.email) return 'That is your address already.'
   if (deps.config.smtpUrl === undefined)
     return 'This installation sends no mail, so the new address cannot be verified.'
-  // Whether somebody has the address already is told to nobody but its owner, who gets the mail.
+  // An address with an account is revealed only to its owner, who gets the mail.
   const token = newToken()
   await deps.outbox.run(async (tx, enqueue) => {
     await deleteLinks(tx, 'change-address', session.userId)

@@ -68,7 +68,7 @@ export function EditForm(
     isShown?: IsShown
     /** address of the cancel link */
     cancel: string
-    /** asked before the form is submitted */
+    /** question to confirm before the form is submitted */
     confirm?: string | undefined
     /** CSS class in place of the default */
     class?: string

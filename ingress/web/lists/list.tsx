@@ -112,7 +112,7 @@ function listUrl(path: string, filters: Filters, cursor: Filters = {}): string {
   return chosen.length === 0 ? path : `${path}?${new URLSearchParams(chosen)}`
 }
 
-/** Which page of a list is shown. */
+/** The shown page of a list. */
 export interface PageLinks {
   isFirst: boolean
   nextCursor: string | number | null

@@ -1,4 +1,4 @@
-/** What the entries of the log are about; each entry belongs to the part that names its noun, or to the last one. */
+/** The parts of the log; an entry belongs to the part that has its noun, or to the last one. */
 const PARTS = {
   people: {
     label: 'People and sign-ins',
@@ -38,7 +38,7 @@ export function nounsOf(part: AuditPart): readonly string[] {
   return PARTS[part].nouns
 }
 
-/** What does not read well as noun and verb. */
+/** Sentences for actions that do not read well as noun and verb. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'acceptance.adjusted': 'recorded an adjustment of a receivable',
   'acceptance.asked': 'asked a buyer to accept',
@@ -144,7 +144,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   webhook: 'a webhook endpoint',
 }
 
-/** What was done, in words that go on from who did it: `changed a check`. An action that has none stands as it is. */
+/** Returns an action as text that follows the actor: `changed a check`; an unknown action unchanged. */
 export function auditLabels(action: string): string {
   const said = SENTENCES[action]
   if (said !== undefined) return said

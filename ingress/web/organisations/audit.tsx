@@ -17,7 +17,7 @@ interface Requested {
   text: string
 }
 
-/** Who did what in an organisation, newest first. */
+/** The audit log of an organisation, newest first. */
 export function auditPages(pages: Pages): void {
   pages.get('/organisations/:organisation/audit', async (context) => {
     const opened = await requireOrganisation(context, 'manage')

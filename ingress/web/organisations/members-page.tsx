@@ -11,7 +11,7 @@ import type { Workspace } from '../shell/workspace.ts'
 
 export type LoadedOrganisation = Workspace & { organisation: Membership }
 
-/** What came of an invitation, for the page that answers it. */
+/** The result of an invitation. */
 export interface InvitationState {
   /** the address as it was typed, beside what is wrong with it */
   email?: string
@@ -28,7 +28,7 @@ export interface MembersView {
   /** address of the organisation's pages */
   base: string
   mayManage: boolean
-  /** what may be made of somebody */
+  /** roles that may be given to a person */
   offered: readonly Role[]
   people: readonly Person[]
   /** none for those who may not manage them */

@@ -61,7 +61,7 @@ async function invite(context: FormContext): Promise<void> {
       role,
     })
     await audit(context, organisation.organisationId, 'invitation.sent', `${email} as ${role}`, tx)
-    // Names are free text of whoever invites: the mail says no more than who it was.
+    // Names are free text of the inviting person: the mail has only their address.
     return await queueLinkMail(tx, enqueue, deps, {
       to: email,
       subject: `${session.email} invites you to ${deps.config.siteName}`,

@@ -11,7 +11,7 @@ import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
 import { familyName } from './family-names.ts'
 
-/** What the page shows. */
+/** The data of the page. */
 export interface AgentsView {
   console: Console
   keys: AgentKey[]

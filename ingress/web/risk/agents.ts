@@ -103,7 +103,7 @@ function wrongFields(form: URLSearchParams): FieldError[] {
   return errors
 }
 
-/** What the organisation is entitled to: somebody who manages it may give all of that to a key. */
+/** Returns the scopes of the organisation: a manager may give all of them to a key. */
 async function heldScopes(context: Context, console: Console): Promise<string[]> {
   const entitlements = await listEntitlements(context.deps.db, console.organisationId)
   const families = entitlements.map(({ family }) => family)

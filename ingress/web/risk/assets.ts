@@ -5,7 +5,7 @@ import { loadAsset } from '../shell/assets.ts'
 
 const VERIFICATION = join(import.meta.dirname, '../public-verification')
 
-/** What risk pages and the verification page need beyond the common style and script. */
+/** Style and scripts of risk pages and the verification page beyond the common ones. */
 export const riskAssets = {
   style: loadAsset(import.meta.dirname, 'risk.css'),
   upload: loadAsset(import.meta.dirname, 'upload-import.js'),

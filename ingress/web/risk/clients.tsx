@@ -14,7 +14,7 @@ import { Problem } from '../shell/notice.tsx'
 import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
 
-/** Who may call the API for this organisation, and what the organisation is entitled to. Owners change both. */
+/** The API clients and entitlements of an organisation. Owners change both. */
 export function clientPages(pages: Pages): void {
   pages.get(`${CONSOLE}/clients`, showClients)
   pages.post(`${CONSOLE}/clients`, create)

@@ -78,7 +78,7 @@ async function showDelivery(context: Context): Promise<void> {
   )
 }
 
-/** What came back, as far as it is kept for the owner: the body of an answer is not, it may be of somebody else's server. */
+/** The response without its body, which may come from a server of another owner. */
 function Response({ attempt }: { attempt: Attempt | undefined }) {
   return (
     <section class="card" aria-labelledby="response">
@@ -112,7 +112,7 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
   )
 }
 
-/** Why there was no success, in words; the class of the API says it to programs. */
+/** Returns the reason of a failure as text; the API has its class. */
 function failureText(failure: string): string {
   return failureLabels[failure] ?? failure
 }

@@ -1,4 +1,4 @@
-/** What people call the families that the API calls by their codes. */
+/** Names of the families by their API codes. */
 const NAMES: Readonly<Record<string, string>> = {
   identity: 'Identity',
   kyb: 'Business verification',

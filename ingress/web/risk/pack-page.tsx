@@ -110,7 +110,7 @@ function showUnfinished(context: Context, console: Console, source: PackSource):
   )
 }
 
-/** Answers with the document; while the log does not include the pack yet, with a page that tries again by itself. */
+/** Answers with the document, or with a page that retries until the log includes the pack. */
 export async function sendPdf(context: Context, owner: Parameters<typeof packPdf>[1], packId: string): Promise<void> {
   const pdf = await packPdf(context.deps, owner, packId)
   if (pdf) {

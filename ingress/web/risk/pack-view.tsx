@@ -128,7 +128,7 @@ function SignalCard({ card }: { card: Card }) {
 /** `Invoice 2 value` is the value of the second. */
 const OF_INVOICE = /^Invoice (\d+) (.+)$/
 
-/** What is known of each invoice, one a line. */
+/** The known values of each invoice, one a line. */
 function Invoices({ values, title }: { values: Card['values']; title: string }) {
   const cells = values.flatMap(({ label, value }) => {
     const [, n = '', what = ''] = OF_INVOICE.exec(label) ?? []

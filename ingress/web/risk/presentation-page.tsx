@@ -14,7 +14,7 @@ import { RiskStyle, SandboxBand } from './console.tsx'
 import { fieldLabels } from './identity/parts.tsx'
 
 const POLL_SECONDS = 2
-/** Pixels: a camera must tell some ninety modules a side apart. */
+/** Pixels: a camera must distinguish about ninety modules a side. */
 const QR_SIDE = 320
 
 /**

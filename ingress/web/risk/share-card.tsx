@@ -6,7 +6,7 @@ import { Ago, Copyable } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import { type Console, mayIn } from './console.tsx'
 
-/** Whether there is anything for this person to see or do in `ShareCard`. */
+/** Returns true if `ShareCard` has content for this person. */
 export function hasShareCard(console: Console, shares: readonly PackShare[]): boolean {
   return mayIn(console, 'manage') || shares.length > 0
 }

@@ -1,6 +1,6 @@
 import { TIERS, type TierCount, tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 
-/** A square that says a tier by how far it is filled, and an empty one with a cross for what is missing. */
+/** A square that is filled according to a tier, or empty with a cross for a missing value. */
 function TierMark({ tier }: { tier: string }) {
   const place = TIERS.map(String).indexOf(tier)
   const steps = TIERS.length - 1
@@ -52,7 +52,7 @@ export function TierBar({ tiers }: { tiers: readonly TierCount[] }) {
   )
 }
 
-/** How many values have each tier; missing is drawn as plainly as present. */
+/** The number of values by tier, missing ones included. */
 export function TierStrip({ tiers }: { tiers: readonly TierCount[] }) {
   return (
     <ul class="tier-strip" aria-label="Values by evidence tier">

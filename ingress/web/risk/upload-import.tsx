@@ -20,7 +20,7 @@ import { note } from './evidence/job-context.ts'
 const PATH = `${CONSOLE}/imports/new`
 const MIB = 1024 * 1024
 
-/** What a file may be said to be; a tape may leave it to its header. */
+/** The formats of a file; a tape may be recognised by its header. */
 const FORMATS = [
   { value: '', label: 'Loan tape (CSV), recognised by its header' },
   ...TAPE_MAPPINGS.map(({ id }) => ({ value: id, label: `Loan tape (CSV), ${id}` })),

@@ -12,7 +12,7 @@ const DAYS = 300
 /** Bars of a family: the last thirty days, today among them. */
 const BARS = 30
 
-/** What was metered, per family: one unit per successful call that produced evidence. */
+/** Metered usage by family: one unit per successful call that produced evidence. */
 export function usagePages(pages: Pages): void {
   pages.get(`${CONSOLE}/usage`, showUsage)
   pages.get(`${CONSOLE}/usage.csv`, sendUsage)
@@ -50,7 +50,7 @@ async function showUsage(context: Context): Promise<void> {
 /** Rows of one file: decades of days of every family. */
 const MAX_ROWS = 100_000
 
-/** Every day of every family, for a spreadsheet; no text of anybody's own is in it. */
+/** Every day of every family as CSV; it has no text that users wrote. */
 async function sendUsage(context: Context): Promise<void> {
   const { organisationId, env } = await loadConsole(context, 'view')
   const requested = { organisationId, env, family: null, from: null, to: null, after: null, limit: MAX_ROWS }

@@ -25,7 +25,7 @@ import { setFlash } from '../shell/flash.ts'
 import { wayOut } from '../shell/format.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 
-/** How long the old signing secret signs beside a new one. */
+/** Validity of the old signing secret beside a new one. */
 const OVERLAP_SECONDS = 24 * 3600
 
 /** Making, changing, switching, trying and deleting endpoints, by the operations of the API. */

@@ -21,7 +21,7 @@ import { requireEndpoint } from './webhook-actions.tsx'
 
 const PAGE_SIZE = 50
 
-/** Where events are sent, and what became of each. */
+/** Webhook endpoints and their deliveries. */
 export function webhookPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks`, showEndpoints)
   pages.get(`${CONSOLE}/webhooks/:endpoint`, showEndpoint)
@@ -89,7 +89,7 @@ function endpointColumns(
   ]
 }
 
-/** The filters of an endpoint; a star alone says little to who did not write it. */
+/** Returns the filters of an endpoint; `*` as words. */
 function eventsText(filters: readonly string[]): string {
   return filters.includes('*') ? 'all events' : filters.join(', ')
 }
@@ -105,7 +105,7 @@ function rateText(rate: EndpointRate | undefined): string {
 const failing = (endpoints: readonly Endpoint[]) =>
   endpoints.filter(({ state, failures }) => state === 'ACTIVE' && failures > 0).map(({ id }) => id)
 
-/** How an endpoint stands; one that fails also when it is tried next. */
+/** The state of an endpoint; for a failing one also its next attempt. */
 function EndpointState(props: { endpoint: Endpoint; next: Date | undefined; now: number }) {
   const { endpoint, next, now } = props
   const { state, reason, failures } = endpoint
@@ -217,7 +217,7 @@ function deliveryColumns(path: string, now: number): Column<Delivery>[] {
 /** Events about an endpoint are of no deal: they carry the endpoint's own id in its place. */
 const isAboutEndpoint = ({ eventType }: Delivery) => eventType.startsWith('webhook.')
 
-/** How a delivery stands, in words and in colour. */
+/** The state of a delivery, as coloured text. */
 export function DeliveryState({ state }: { state: Delivery['state'] }) {
   const isBad = state === 'FAILED' || state === 'EXHAUSTED'
   const look = state === 'DELIVERED' ? 'pill good' : isBad ? 'pill bad' : 'pill'

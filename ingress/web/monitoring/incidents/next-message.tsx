@@ -9,7 +9,7 @@ import type { Micros } from '#shared/time.ts'
 import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
-/** What the sentence about the next message needs beside the incident. */
+/** The data of the sentence about the next message, beside the incident. */
 export interface Coming {
   /** of the policy that applies; null: none does */
   plan: Plan | null

@@ -51,7 +51,7 @@ export function IntegrationPage({ context, view }: Props) {
   )
 }
 
-/** What keeps it from being notified, and the way out. */
+/** The reason why it is not notified, and how to fix it. */
 function State({ context, view }: Props) {
   return (
     <div data-region="state">
@@ -78,7 +78,7 @@ function State({ context, view }: Props) {
   )
 }
 
-/** @param props.isStuck nothing can be sent now, whatever the times of the next attempts say */
+/** @param props.isStuck nothing can be sent now, regardless of the times of the next attempts */
 function Messages({ view, isStuck }: Pick<Props, 'view'> & { isStuck: boolean }) {
   return (
     <section class="card" data-region="messages" aria-labelledby="messages">

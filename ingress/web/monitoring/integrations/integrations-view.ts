@@ -23,7 +23,7 @@ import { labelOfKind } from './labels.ts'
 const MESSAGES_SHOWN = 30
 const USERS_SHOWN = 12
 
-/** A policy with a step that tells an integration. */
+/** A policy with a step that notifies an integration. */
 type UsingPolicy = Pick<StoredPolicy, 'uuid' | 'name'>
 
 export type ListedIntegration = StoredIntegration & {

@@ -3,7 +3,7 @@ import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 import { type OptionField, optionFields } from './fields.ts'
 
-/** What people call a kind of integration; the identifier of one that this version does not know. */
+/** Returns the name of a type of integration, or its identifier if the type is unknown. */
 export function labelOfKind(kind: string): string {
   return findKind(kind)?.label ?? kind
 }

@@ -140,7 +140,7 @@ function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros 
   )
 }
 
-/** What can be chosen. What this installation cannot send by says why, and can be set up all the same; commands cannot. */
+/** The types to choose from. Types that this installation cannot send by show why, and can still be set up. */
 export function CataloguePage({ base, config }: { base: string; config: Config }) {
   return (
     <>

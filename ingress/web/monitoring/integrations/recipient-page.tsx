@@ -24,16 +24,16 @@ import { setSafetyHeaders } from '../../shell/serve.ts'
 
 type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationByUuid>>>
 
-/** What the holder of a link in a mail can do without signing in. */
+/** Actions of links in mails, without signing in. */
 interface RecipientAction {
   /** the link's address between the integration and its signature */
   name: string
   /** what the link's signature is of */
   signed(channel: LinkedIntegration): string
-  /** the operation that the button stands for */
+  /** the operation of the button */
   run(db: Knex, actor: Actor, channel: LinkedIntegration, deps: IngressDeps): Promise<void>
   title: string
-  /** what the page says before (null) and after it is done */
+  /** the text of the page before (null) and after the operation */
   page(requested: { projectName: string; address: string }, isDone: boolean): ComponentChildren
 }
 
@@ -60,7 +60,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
       await action.run(deps.db, actor, channel, deps)
     }
     const { projectName } = channel
-    // Who holds the link got it at this address.
+    // The link was mailed to this address only.
     const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
     const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)
@@ -69,14 +69,14 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
   }
 }
 
-/** Whether a signature of a link is ours, under any key that is known. */
+/** Returns true if the signature of a link is valid under any known key. */
 export function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
   if (!isBase64url(signature)) return false
   const given = Buffer.from(signature, 'base64url')
   return deps.secrets.digests(text).some((digest) => equalSecrets(digest, given))
 }
 
-/** A page for somebody who is not signed in. */
+/** A page for visitors who are not signed in. */
 export function recipientHtml(deps: IngressDeps, title: string, content: ComponentChildren): string {
   return render(
     <html lang="en">

@@ -22,7 +22,7 @@ const EXAMPLE = {
   exitStatus: 1,
 } as const satisfies Omit<PlaceholderValues, 'status'>
 
-/** What a webhook would send, as far as it has an address for it. @param config valid, without stored secrets */
+/** The requests that a webhook would send. @param config valid, without stored secrets */
 export function WebhookPreview({ config }: { config: WebhookConfig }) {
   const sides = [
     { status: 'down', title: 'When a check goes down', hasAddress: config.url_down !== '' },
@@ -51,7 +51,7 @@ function requestText({ method, url, headers, body }: WebhookRequest): string {
   return [`${method} ${url}`, ...lines, ...(body === null || body === '' ? [] : ['', body])].join('\n')
 }
 
-/** What the buttons say, and the sides that they send. */
+/** Labels of the buttons and the states that they send. */
 const SIDES = [
   { side: 'down', does: 'test-down', button: 'Send test down', title: 'Test of a failure' },
   { side: 'up', does: 'test-up', button: 'Send test up', title: 'Test of a recovery' },

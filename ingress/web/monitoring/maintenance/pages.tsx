@@ -81,7 +81,7 @@ async function save(context: FormContext, window: StoredWindow | null): Promise<
   redirect(context, `/projects/${project.uuid}/windows?done=window-saved`)
 }
 
-/** Ends what goes on now; of a recurring window only this time. */
+/** Ends the current maintenance; of a recurring window only this occurrence. */
 async function end(context: FormContext): Promise<void> {
   const { project, session } = await requireProject(context, 'edit')
   const { uuid } = await requireWindow(context)

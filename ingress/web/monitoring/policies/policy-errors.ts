@@ -45,7 +45,7 @@ const MAX_ERRORS = 100
 
 interface Field {
   name: RegExp
-  /** what is said when the rule of the API refuses it */
+  /** shown when the rule of the API refuses it */
   rule: string
   missing?: string
   /** a value that is not refused */

@@ -13,7 +13,7 @@ interface StepState {
   hours: number
 }
 
-/** What the form of a policy shows. */
+/** The form of a policy, as it was typed. */
 export interface PolicyFormState {
   values: Values
   steps: readonly StepState[]
@@ -205,7 +205,7 @@ function bodyOfStep(values: Values, { channels, hours }: StepState, path: string
   }
 }
 
-/** What is no whole number is left as text, for the API's rule to refuse by name. */
+/** Returns a whole number; other text unchanged, to be refused by the rule of the API. */
 function numberOf(text: string): JsonValue {
   if (text === '') return null
   return /^-?\d{1,9}$/.test(text) ? Number(text) : text

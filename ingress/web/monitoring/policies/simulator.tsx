@@ -25,7 +25,7 @@ export function simulatorPages(pages: Pages): void {
   pages.post('/projects/:project/simulator', run)
 }
 
-/** A day and a bit: what was thought up goes on until its deadlines have passed. */
+/** More than a day: a simulation runs until the deadlines of typed pings have passed. */
 const THOUGHT_UP: Micros = microsOfSeconds(2 * 86_400)
 
 async function run(context: FormContext): Promise<void> {

@@ -56,7 +56,7 @@ export function ExportAndImport(props: { context: Context; base: string; request
   )
 }
 
-/** What an import would do, by name: nothing has happened yet. */
+/** The changes that an import would make, by name. */
 function Preview({ report }: { report: ImportReport }) {
   const parts = [
     { what: 'Checks', changes: report.checks },

@@ -30,7 +30,7 @@ import { percentUp } from '../checks/scale.ts'
 /** A page for people; more would be a list. */
 const MAX_SHOWN = 200
 
-/** What a status page shows of its checks. */
+/** The data of the checks on a status page. */
 export interface PublicHistory {
   /** when it was read */
   now: Micros
@@ -40,7 +40,7 @@ export interface PublicHistory {
     days: DownDay[]
     /** `99.87 %` of what is known of those days; null before anything is */
     uptime: string | null
-    /** when the maintenance ends that the page tells of; null outside of it */
+    /** end of the maintenance that the page shows; null outside of it */
     maintenanceUntil: Micros | null
     /** of the last days, oldest first, without what was planned */
     outages: Outage[]
@@ -58,7 +58,7 @@ export interface SharedHistory {
 /** A time in which a check was down. */
 interface Outage {
   from: Micros
-  /** null while it goes on */
+  /** null while it is open */
   until: Micros | null
 }
 

@@ -1,11 +1,11 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 
-/** What a status page knows of a check. */
+/** The data of a check on a status page. */
 export interface PublicState {
   status: ShownStatus
   check: { name: string }
-  /** null outside of maintenance that the page tells of */
+  /** null outside of maintenance that the page shows */
   maintenanceUntil: number | null
 }
 
@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<ShownStatus, string>> = {
 }
 const SORT_ORDER: Readonly<Record<ShownStatus, number>> = { down: 0, grace: 1, up: 2, new: 3, paused: 4 }
 
-/** What strangers are told of a check: planned work is no outage. */
+/** Returns the public label of a check: maintenance is not an outage. */
 export function publicLabel({ status, maintenanceUntil }: PublicState): string {
   return maintenanceUntil === null ? WORDS[status] : 'Maintenance'
 }
@@ -54,7 +54,7 @@ export function groupsOf<T extends PublicState & { check: { tags: string } }>(
     .map(([name, members]) => ({ name: name === '' && hasNames ? 'Others' : name, members }))
 }
 
-/** The one sentence above all, or above a group. */
+/** Returns the sentence above the page or above a group. */
 export function overall(shown: readonly PublicState[]): { text: string; look: 'up' | 'grace' | 'down' | 'new' } {
   const count = (look: ShownStatus) => shown.filter((one) => publicStatus(one) === look).length
   const [down, late, up] = [count('down'), count('grace'), count('up')]

@@ -5,7 +5,7 @@ import { personOf } from '../../shell/audit.ts'
 import { type Context, field, type Pages, redirect } from '../../shell/context.ts'
 import { requireProject } from '../../shell/workspace.ts'
 
-/** Whether the days of a project are stated in the transparency log. */
+/** The setting that states the days of a project in the transparency log. */
 export function statementPages(pages: Pages): void {
   pages.post('/projects/:project/settings/statements', async (context) => {
     const { project, session } = await requireProject(context, 'manage')

@@ -109,7 +109,7 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
   )
 }
 
-/** The title beside it says whose it is. */
+/** The logo; the title beside it names the owner. */
 export function StatusLogo({ page }: { page: { path: string; logoMark: string | null } }) {
   return page.logoMark === null ? null : <img class="status-logo" src={`${page.path}/logo?v=${page.logoMark}`} alt="" />
 }

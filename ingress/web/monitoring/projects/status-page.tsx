@@ -22,7 +22,7 @@ import { NoteText } from './status-notes.tsx'
 
 const DAYS = 90
 const POLL_SECONDS = 60
-/** How long a note that is over stays. */
+/** Time for which a note that is over stays visible. */
 const NOTE_SECONDS = 7 * 86_400
 
 type Shown = PublicHistory['shown'][number]
@@ -129,7 +129,7 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
   )
 }
 
-/** What goes on, and what was over not long ago. */
+/** Current and recent notes. */
 function currentNotes({ notes, now }: PublicHistory): StatusNote[] {
   const recent = notes.filter(({ endedAt }) => endedAt === null || endedAt > now - microsOfSeconds(NOTE_SECONDS))
   return recent.toSorted((a, b) => Number(a.endedAt !== null) - Number(b.endedAt !== null))

@@ -43,7 +43,7 @@ interface Adjustment extends AnchoredRecord {
   at: string
 }
 
-/** What buyers said of receivables, what became of them, and the dilution of a pair. */
+/** Acceptances of receivables, their timelines, and the dilution of a pair. */
 export function acceptancePages(pages: Pages): void {
   pages.get(`${CONSOLE}/acceptance`, showList)
   acceptanceForms(pages)

@@ -40,7 +40,7 @@ export interface EvidenceForm<Body> {
   /** a function where the options depend on stored data */
   fields: readonly FormItem[] | ((context: Context, console: Console) => Promise<readonly FormItem[]>)
   button: string
-  /** asked before an action that cannot be undone */
+  /** question to confirm an action that cannot be undone */
   confirm?: string
   schema: z.ZodType<Body>
   /** changes the body that the fields make */

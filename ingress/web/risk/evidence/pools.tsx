@@ -191,7 +191,7 @@ function Bands({ title, size, strata }: { title: string; size: number; strata: r
   )
 }
 
-/** A figure with its part of the whole as a small bar, which says nothing that the figure does not. */
+/** A figure with a decorative bar of its part of the whole. */
 function Bar({ part, whole, children }: { part: number; whole: number; children: ComponentChildren }) {
   return (
     <>

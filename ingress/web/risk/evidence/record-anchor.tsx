@@ -4,7 +4,7 @@ import { verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
 import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
 import { CodeBlock, Copyable } from '../../shell/basics.tsx'
 
-/** An anchored object, as it stands in our rows. */
+/** An anchored object, as stored. */
 export interface AnchoredRecord {
   eventType: string
   timestamp: string
@@ -25,7 +25,7 @@ export async function proveRecord(db: Knex, record: AnchoredRecord): Promise<Pro
   return { record, state: view?.state ?? null, place }
 }
 
-/** What fixes an object in the public log, and how anybody checks it without trusting this page. */
+/** The anchor of an object in the public log, and the steps to verify it independently. */
 export function RecordAnchor(props: { proven: ProvenRecord; publicUrl: string; env: string; title?: string }) {
   const { proven, publicUrl, env, title = 'Anchor' } = props
   const { txId, payloadSha256 } = proven.record.anchor
@@ -72,7 +72,7 @@ export function RecordAnchor(props: { proven: ProvenRecord; publicUrl: string; e
   )
 }
 
-/** The same for several records, each named by what it is. @param title what stands before the kind of the record */
+/** The same for several records, each with its kind. @param title prefix of the kind */
 export function RecordAnchors(props: {
   proven: readonly ProvenRecord[]
   publicUrl: string

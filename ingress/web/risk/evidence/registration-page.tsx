@@ -20,7 +20,7 @@ import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { sendPending } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
-/** How a registration stands. */
+/** The state of a registration. */
 export function State({
   registration: { state, contested },
 }: {

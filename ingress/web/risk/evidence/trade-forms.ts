@@ -28,7 +28,7 @@ const OFFERED = 100
 const IEC: FormField = { name: 'iec', label: 'Exporter (IEC)', isMono: true, isRequired: true, demo: 'AAACR5678D' }
 const BILL_HINT = 'of the shipping bill'
 
-/** Forms about documents of an export, what registries say of it, and packs of both. */
+/** Forms about documents of an export, queries to registries, and packs of both. */
 export function tradeForms(pages: Pages): void {
   evidenceForm(pages, documentForm)
   evidenceForm(pages, packForm)
@@ -116,7 +116,7 @@ function hintOf(count: number, nextCursor: string | null, none: string): string 
   return nextCursor === null ? 'Choose from all there are.' : `The newest ${OFFERED}; older ones by the API.`
 }
 
-/** A form that asks a registry. @param subjectKind what is asked about */
+/** Returns a form that queries a registry. */
 function jobForm<Body extends object>(
   form: Pick<EvidenceForm<Body>, 'path' | 'title' | 'intro' | 'fields' | 'schema'>,
   requestOf: (body: Body) => TradeRequest,

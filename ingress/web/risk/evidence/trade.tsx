@@ -21,7 +21,7 @@ import { tradeForms } from './trade-forms.ts'
 
 const AREA = { area: 'trade' } as const
 
-/** Trade provenance: documents by their hashes, what registries said, and signed packs of both. */
+/** Trade provenance: documents by their hashes, results of registries, and signed packs of both. */
 export function tradePages(pages: Pages): void {
   pages.get(`${CONSOLE}/trade`, showTrade)
   // Before the pages whose parameter would take `new` for a pack.

@@ -18,7 +18,7 @@ import { Tier } from '../tiers.tsx'
 import { change, common, idIn, ownerOf, pageOf, REASON, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
 
-/** What an anchored passport holds. */
+/** An anchored passport. */
 interface PassportRecord extends AnchoredRecord {
   subjectRef: string
   purpose: string
@@ -76,7 +76,7 @@ export function passportColumns(console: Console, nowMs: number): Column<Passpor
   ]
 }
 
-/** A passport as anybody may verify it, without names; and its revocation. */
+/** A passport, which has no names, and its revocation. */
 export async function showPassport(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, config, now } = context.deps

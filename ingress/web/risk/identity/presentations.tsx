@@ -67,7 +67,7 @@ async function open(context: Context, console: Console): Promise<Presentation> {
   return presentation
 }
 
-/** How far a presentation is: names of fields, and no value. */
+/** The state of a presentation with the names of its fields, without values. */
 export async function showPresentation(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   await send(context, console, await open(context, console), null)

@@ -73,7 +73,7 @@ export function verificationColumns(
   ]
 }
 
-/** What came of a verification, once a worker has ended it. */
+/** The result of a verification. */
 export async function showVerification(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const job = {
