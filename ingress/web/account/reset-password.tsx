@@ -80,7 +80,7 @@ async function sendLink(deps: IngressDeps, email: string): Promise<void> {
     await queueLinkMail(tx, enqueue, deps, {
       to: user.email,
       subject: `Choose a new password for ${deps.config.siteName}`,
-      lead: 'Somebody, probably you, asked for a new password. Choose it here within an hour:',
+      lead: 'A new password was requested for your account. Choose it here within an hour:',
       path: `/reset-password/${token}`,
       foot: 'If it was not you, nothing has changed and nothing needs to be done.',
     })

@@ -48,7 +48,7 @@ export function secondFactorPages(pages: Pages): void {
     const passkey = field(context.form, 'passkey')
     const which = passkey === '' ? ({ totp: true } as const) : { passkey }
     await removeSecondFactor(personOf(context, session), ownerOf(session), which, context.deps)
-    say(context, [], 'It is removed, and signs nobody in any more.')
+    say(context, [], 'It is removed and can no longer be used to sign in.')
   })
   pages.post(`${PAGE}/recovery-codes`, async (context) => {
     const { session } = await confirmed(context)

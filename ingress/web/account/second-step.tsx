@@ -112,8 +112,7 @@ async function takePasskey(context: FormContext): Promise<void> {
   await finish(context, user, safeNext(form.get('next')))
 }
 
-const NOT_TAKEN =
-  'This passkey signs nobody in here, or the page was open for too long. Go back to sign in and try again.'
+const NOT_TAKEN = 'This passkey is unknown here, or the page was open for too long. Go back to sign in and try again.'
 
 async function finish(context: Context, user: User, next: string): Promise<void> {
   setCookie(context.response, context.deps.config, 'second-step', '', 0)

@@ -101,7 +101,7 @@ interface State {
 const ITEMS: readonly FormField[] = [
   { name: 'name', label: 'Your name', autocomplete: 'name', maxLength: 100 },
   { name: 'email', label: 'E-mail address', kind: 'email', autocomplete: 'username', isRequired: true },
-  newPasswordField('Password', 'Several words that nobody else would combine are best.'),
+  newPasswordField('Password', 'Several unrelated words are best.'),
   { name: 'organisation', label: 'Organisation', maxLength: 100, hint: 'The company or team that owns the projects.' },
 ]
 

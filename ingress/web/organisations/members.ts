@@ -115,7 +115,7 @@ async function changeMember(context: FormContext, opened: LoadedOrganisation, ro
     await lockOrganisation(tx, organisationId)
     const owners = (await listMembers(tx, organisationId)).filter((member) => member.role === 'owner')
     if (role !== 'owner' && owners.length === 1 && owners[0]?.userId === target.userId) {
-      throw new ConflictError('An organisation needs an owner: make somebody else one first.')
+      throw new ConflictError('An organisation needs an owner: make another person an owner first.')
     }
     if (role === null) {
       await deleteMembership(tx, organisationId, target.userId)

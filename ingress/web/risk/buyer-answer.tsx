@@ -109,7 +109,7 @@ function Content({ context, request, state, problem }: ContentProps) {
     return (
       <>
         <h1>This link is locked</h1>
-        <p>Too many wrong codes were given. Whoever asked you can send another link.</p>
+        <p>Too many wrong codes were entered. The lender can send another link.</p>
       </>
     )
   }
@@ -136,7 +136,7 @@ function Content({ context, request, state, problem }: ContentProps) {
       {request.codesSent < MAX_CODES ? (
         <CodeForm context={context} isFirst={request.codesSent === 0} />
       ) : (
-        <p class="muted">No further code is sent for this link. Whoever asked you can send another one.</p>
+        <p class="muted">No further code is sent for this link. The lender can send another one.</p>
       )}
     </>
   )

@@ -72,14 +72,14 @@ function Content({ context, presentation, state, handle }: ContentProps) {
         <>
           <h1>Refused</h1>
           <Reasons reasons={presentation.reasons} />
-          <p>This request is over. Ask for a new one.</p>
+          <p>This request is over. Request a new one.</p>
         </>
       )
     case 'EXPIRED':
       return (
         <>
           <h1>Expired</h1>
-          <p>Nobody answered this request in time. Ask for a new one.</p>
+          <p>This request was not answered in time. Request a new one.</p>
         </>
       )
     case 'RECEIVED':
@@ -108,7 +108,7 @@ function Verified({ presentation: { issuer, fields } }: { presentation: Presenta
           <dd class="breakable">{fields.map(fieldLabels).join(', ')}</dd>
         </div>
       </dl>
-      <p class="muted">The values went to whoever asked; this page does not show them.</p>
+      <p class="muted">The requesting organisation received the values; this page does not show them.</p>
     </>
   )
 }
