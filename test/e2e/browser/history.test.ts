@@ -68,7 +68,7 @@ test.serial(
     const page = await browser.context.newPage()
     await signIn(account, page)
     await page.goto(`${base}/incidents`)
-    t.regex((await page.locator('tbody tr').last().textContent()) ?? '', /over · lasted \d+ (?:min|h)/)
+    t.regex((await page.locator('tbody tr').last().textContent()) ?? '', /resolved · lasted \d+ (?:min|h)/)
 
     const lost = await account.app.deps
       .db('notifications as m')

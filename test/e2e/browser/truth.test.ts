@@ -114,7 +114,7 @@ test.serial('while the broker is away a test message is said to wait, and not to
   await signIn(account, page)
   await page.goto(app.url + paths.integration)
   await page.getByRole('button', { name: 'Send a test' }).click()
-  await page.getByText('It is sent once the message broker can be reached').waitFor()
+  await page.getByText('It is sent when the message broker is available again').waitFor()
   t.is(await page.getByText('is on its way').count(), 0)
 })
 
