@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { decodeCursor, encodeCursor, sealCursor, unsealCursor } from '../../api-risk/paging.ts'
-import { paged } from '../../paging.ts'
+import { decodeCursor, encodeCursor, paged, sealCursor, unsealCursor } from '../../paging.ts'
 import type { Context } from '../shell/context.ts'
 import type { PageLinks } from './list.tsx'
 

@@ -14,8 +14,7 @@ import {
   testEndpoint,
   urlRefusal,
 } from '#shared/webhooks/operations/endpoints.ts'
-import { NewEndpointBody } from '../../api-risk/webhooks/schemas.ts'
-import { urlRefusal } from '../../api-risk/webhooks/views.ts'
+import { NewEndpointBody } from '#shared/webhooks/requests.ts'
 import type { FieldErrors, FormItem } from '../forms/fields.tsx'
 import { EditForm } from '../forms/form.tsx'
 import { personOf } from '../shell/audit.ts'

@@ -7,7 +7,7 @@ import { Ago, Crumb } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { KindIcon } from '../../shell/icons.tsx'
 import { MESSAGES_IN_BAR, MessageBar } from '../../shell/notice.tsx'
-import { catalogue, whyNot } from './catalogue.ts'
+import { whyNot } from './catalogue.ts'
 import { type IntegrationListView, type ListedIntegration, usageText } from './integrations-view.ts'
 import { labelOfKind } from './labels.ts'
 

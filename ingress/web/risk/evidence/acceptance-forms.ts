@@ -1,9 +1,6 @@
 import { AcceptanceBody, AdjustmentBody, BuyerRequestBody } from '#shared/risk/acceptance/acceptance.ts'
 import { ADJUSTMENT_KINDS } from '#shared/risk/acceptance/dilution.ts'
 import { DilutionQuery } from '#shared/risk/acceptance/dilution-query.ts'
-import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
-import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
-import { toMillis } from '#shared/time.ts'
 import {
   refuseFuture,
   refuseWithoutMail,
@@ -12,7 +9,6 @@ import {
 } from '#shared/risk/operations/acceptance-requests.ts'
 import { requestBuyerAcceptance } from '#shared/risk/operations/acceptances.ts'
 import { recordAdjustment } from '#shared/risk/operations/record-acceptance.ts'
-import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { toMillis } from '#shared/time.ts'
 import type { FormField } from '../../forms/fields.tsx'
 import type { Pages } from '../../shell/context.ts'

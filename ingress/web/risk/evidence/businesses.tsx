@@ -1,23 +1,28 @@
 import type { Knex } from 'knex'
-import { kybRequested } from '#shared/contracts/worker-messages.ts'
+import { z } from 'zod'
 import { NotFoundError } from '#shared/errors.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { listEntityPassports } from '#shared/risk/businesses/passport-store.ts'
-import { ErasureBody, MembershipBody, OwnersBody, PassportBody, VerificationBody } from '#shared/risk/businesses/requests.ts'
+import {
+  ErasureBody,
+  MembershipBody,
+  OwnersBody,
+  PassportBody,
+  VerificationBody,
+} from '#shared/risk/businesses/requests.ts'
 import { findByIdentifierValue, findEntity, listEntities } from '#shared/risk/businesses/store.ts'
 import { normaliseUpper } from '#shared/risk/identifiers/identifier.ts'
 import { veiError } from '#shared/risk/identifiers/vei.ts'
-import { BUSINESS_VERIFICATIONS } from '#shared/risk/operations/business-requests.ts'
+import {
+  BUSINESS_VERIFICATIONS,
+  requireEntity,
+  runBusinessVerification,
+  runEntityVerification,
+} from '#shared/risk/operations/business-requests.ts'
 import { issuePassport, revokePassport } from '#shared/risk/operations/entity-passport.ts'
 import { changeMembership, eraseEntity, stateOwners } from '#shared/risk/operations/record-entity.ts'
 import { instantText } from '#shared/risk/packs/pdf/figures.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { readOutcome, runJob } from '../../../api-risk/evidence-job.ts'
-import { requireEntity } from '../../../api-risk/kyb/keys.ts'
-import { VERIFICATIONS, runBusinessVerification } from '../../../api-risk/kyb/verifications.ts'
-import { decodeCursor, encodeCursor, paged } from '../../../paging.ts'
-import { Ago, Fact } from '../../components/basics.tsx'
-import { Problem } from '../../components/notice.tsx'
-import { z } from 'zod'
 import { MonoLink } from '../../lists/list.tsx'
 import { readByTime } from '../../lists/paging.ts'
 import { Ago, Fact } from '../../shell/basics.tsx'
@@ -144,13 +149,9 @@ function verifyForms(pages: Pages): void {
     ],
     schema: VerificationBody,
     async submit(sent) {
-      const answer = await runJob(jobContext(sent), {
-        kind: 'kyb.verification',
-        message: kybRequested,
-        folder: VERIFICATIONS,
-        request: sent.body,
-        before: (tx) => note(tx, sent.context, sent.console, 'business.verified', ''),
-      })
+      const answer = await runBusinessVerification(jobContext(sent), sent.body, (tx) =>
+        note(tx, sent.context, sent.console, 'business.verified', ''),
+      )
       return `/businesses/verifications/${idOf(answer, 'verificationId')}`
     },
   })
@@ -164,7 +165,7 @@ function verifyForms(pages: Pages): void {
     schema: z.strictObject({}),
     async submit(sent) {
       const vei = sent.context.params.vei ?? ''
-      const answer = await runBusinessVerification(jobContext(sent), vei, (tx) =>
+      const answer = await runEntityVerification(jobContext(sent), vei, (tx) =>
         note(tx, sent.context, sent.console, 'business.verified', vei),
       )
       return `/businesses/verifications/${idOf(answer, 'verificationId')}`

@@ -2,8 +2,6 @@ import { type EntityPassport, listEntityPassports } from '#shared/risk/businesse
 import { type Entity, listAliases, listEntityRecords, listIdentifiers } from '#shared/risk/businesses/store.ts'
 import { requireEntity } from '#shared/risk/operations/business-requests.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { requireEntity } from '../../../api-risk/kyb/keys.ts'
-import { Ago, Fact } from '../../components/basics.tsx'
 import { type Column, type PageAction, PageHead, Table } from '../../lists/list.tsx'
 import { Ago, Fact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'

@@ -16,7 +16,7 @@ import {
   runTransferAcceptance,
 } from '#shared/risk/operations/financing-requests.ts'
 import { moveRegistration } from '#shared/risk/operations/registrations.ts'
-import { type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
+import { type FormContext, type Pages, redirect } from '../../shell/context.ts'
 import { setFlash } from '../../shell/flash.ts'
 import { CONSOLE } from '../console.tsx'
 import { evidenceForm, jsonOf, requireFamily, type Sent } from './form.tsx'

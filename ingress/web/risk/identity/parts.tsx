@@ -1,5 +1,3 @@
-import { paged, sealCursor, unsealCursor } from '../../../paging.ts'
-import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 
 const LISTS = [

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#shared/canonical/parse-json.ts'
-import { NotFoundError } from '#shared/errors.ts'
+import { NotConfiguredError, NotFoundError } from '#shared/errors.ts'
 import { requestedNames } from '#shared/risk/credentials/select-claims.ts'
 import {
   type Presentation,
@@ -15,7 +15,6 @@ import { readPresentationValues, requestPresentation } from '#shared/risk/operat
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate, toMillis } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
-import { NotConfiguredError } from '../../../api-risk/answer.ts'
 import { Form } from '../../forms/form.tsx'
 import { type Column, Table } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'

@@ -1,12 +1,10 @@
-import { identityRequested } from '#shared/contracts/worker-messages.ts'
+import { readOutcome } from '#shared/jobs/operations/jobs.ts'
 import { IdentityVerificationBody } from '#shared/risk/identity/identity-requests.ts'
-import { listAllVerifications } from '#shared/risk/identity/verification-store.ts'
 import type { Verification } from '#shared/risk/identity/verification.ts'
-import { IDENTITY_VERIFICATIONS, beginVerification } from '#shared/risk/operations/identity-verifications.ts'
+import { listAllVerifications } from '#shared/risk/identity/verification-store.ts'
+import { IDENTITY_VERIFICATIONS, runSubjectVerification } from '#shared/risk/operations/identity-verifications.ts'
 import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { microsOfDate } from '#shared/time.ts'
-import { readOutcome, runJob } from '../../../api-risk/evidence-job.ts'
-import { VERIFICATIONS } from '../../../api-risk/identity/verifications.ts'
 import { type Column, MonoLink } from '../../lists/list.tsx'
 import { readBySeq } from '../../lists/paging.ts'
 import { Exact, Fact } from '../../shell/basics.tsx'
@@ -16,7 +14,7 @@ import { codeField, evidenceForm } from '../evidence/form.tsx'
 import { idOf, jobContext, note } from '../evidence/job-context.ts'
 import { sendPending } from '../evidence/parts.tsx'
 import { Tier } from '../tiers.tsx'
-import { common, idIn, ownerOf, SUBJECT } from './change.ts'
+import { common, idIn, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
 
 /** Verifications of all subjects: method, tier and subject, without values. */
@@ -143,17 +141,9 @@ export function verificationForm(pages: Pages): void {
     },
     async submit(sent) {
       const subjectId = idIn(sent, 'subject')
-      const { now, secrets } = sent.context.deps
-      const answer = await runJob(jobContext(sent), {
-        kind: 'identity.verification',
-        message: identityRequested,
-        folder: VERIFICATIONS,
-        request: { ...sent.body, subjectId },
-        async before(tx, enqueue) {
-          await beginVerification(tx, ownerOf(sent), subjectId, { enqueue, now, secrets })
-          await note(tx, sent.context, sent.console, 'subject.verified', subjectId)
-        },
-      })
+      const answer = await runSubjectVerification(jobContext(sent), subjectId, sent.body, (tx) =>
+        note(tx, sent.context, sent.console, 'subject.verified', subjectId),
+      )
       return `/identity/verifications/${idOf(answer, 'verificationId')}`
     },
   })
