@@ -10,9 +10,9 @@ export const ACCEPTANCE_ACTIONS = ['ACCEPTED', 'REJECTED', 'PENDING', 'DEEMED_AC
 
 export type AcceptanceAction = (typeof ACCEPTANCE_ACTIONS)[number]
 
-/** Words of paths beside the references. */
+/** Words of paths at the position of a reference. */
 const RESERVED = ['records', 'adjustments', 'requests']
-/** Segments that URL parsers remove from a path: a record with such a reference could not be read. */
+/** URL parsers remove these segments from a path, so such a record would be unreachable. */
 const REMOVED = ['.', '..']
 
 const receivableRef = line().refine(
@@ -24,7 +24,6 @@ const at = z.iso
   .datetime({ offset: true })
   .refine((text) => /^(?:19|20)[0-9]{2}-/.test(text), rule('OUT_OF_RANGE', 'must be between the years 1900 and 2099'))
 
-/** The body of a record. */
 export const AcceptanceBody = z
   .strictObject({
     receivableRef,
@@ -39,7 +38,7 @@ export const AcceptanceBody = z
       .max(4_000)
       .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, 'must be a compact JWS')
       .optional()
-      .meta({ description: 'over documentSha256, by a key that is trusted for the buyer' }),
+      .meta({ description: 'over documentSha256, by a trusted key of the buyer' }),
     receivable: ReceivableFields.optional(),
   })
   .superRefine((value, ctx) => {
@@ -56,7 +55,6 @@ export const AcceptanceBody = z
 
 export type AcceptanceBody = z.output<typeof AcceptanceBody>
 
-/** The body of an adjustment. */
 export const AdjustmentBody = z.strictObject({
   receivableRef,
   kind: z.enum(ADJUSTMENT_KINDS),
@@ -68,7 +66,6 @@ export const AdjustmentBody = z.strictObject({
 
 export type AdjustmentBody = z.output<typeof AdjustmentBody>
 
-/** The body of a request to a buyer. */
 export const BuyerRequestBody = z.strictObject({
   receivableRef,
   receivable: ReceivableFields,
@@ -106,7 +103,7 @@ export const AdjustmentSchema = anchored({
   documentSha256: z.string().nullable(),
 }).meta({ id: 'AcceptanceAdjustment' })
 
-/** Permitted successors of an action; a repeated action is stored and changes nothing (docs/spec/evidence-families.md#acceptance-records). */
+/** Successors of an action; repetitions have no effect (docs/spec/evidence-families.md#acceptance-records). */
 const FOLLOWS: Record<AcceptanceAction, readonly AcceptanceAction[]> = {
   PENDING: ['ACCEPTED', 'REJECTED', 'DEEMED_ACCEPTED'],
   ACCEPTED: ['REJECTED'],
@@ -118,7 +115,7 @@ export function mayFollow(before: AcceptanceAction | null, action: AcceptanceAct
   return before === null || before === action || FOLLOWS[before].includes(action)
 }
 
-/** Returns true if more is accepted than the receivable is about. @param amountPaise amount of the receivable */
+/** Returns true if more is accepted than the receivable's amount. @param amountPaise amount of the receivable */
 export function isAboveAmount(
   { action, amountAccepted }: { action: AcceptanceAction; amountAccepted?: number | null | undefined },
   amountPaise: number,
@@ -127,12 +124,11 @@ export function isAboveAmount(
   return (parsePaise(amountAccepted ?? 0) ?? 0) > amountPaise
 }
 
-/** Whether a rejection takes back what was accepted, or deemed so. */
 export function isAfterAcceptance(before: AcceptanceAction | null, action: AcceptanceAction): boolean {
   return action === 'REJECTED' && (before === 'ACCEPTED' || before === 'DEEMED_ACCEPTED')
 }
 
-/** Where a record comes from, strongest first. */
+/** Tiers of records, strongest first. */
 export const ACCEPTANCE_TIERS = [
   'REGISTRY_VERIFIED',
   'ISSUER_CONFIRMED',
@@ -143,15 +139,14 @@ export const ACCEPTANCE_TIERS = [
 
 export type AcceptanceTier = (typeof ACCEPTANCE_TIERS)[number]
 
-/** What others than the caller say of an acceptance. */
 export interface Sources {
-  /** what the invoice-action registry says; null where it was not asked or did not answer */
+  /** from the invoice-action registry; null if not queried or unavailable */
   registryAction: AcceptanceAction | null
-  /** thumbprint of the buyer's key under which the document is signed; null without a signature */
+  /** thumbprint of the buyer's key that signed the document; null without a signature */
   signedBy: string | null
 }
 
-/** A registry that answers the same, the buyer's own answer from its mailbox, else who declared it. */
+/** Returns the tier of the strongest source of a record. */
 export function acceptanceTier(
   { action, declaredBy }: { action: AcceptanceAction; declaredBy: 'LENDER' | 'SUPPLIER' | 'BUYER' },
   { registryAction, signedBy }: Sources,

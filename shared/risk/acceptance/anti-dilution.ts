@@ -6,12 +6,12 @@ import type { TradeLedger } from '../registries/registry-data.ts'
 import type { AcceptanceAction } from './acceptance.ts'
 import { relationshipDilution } from './dilution.ts'
 
-/** Raised when a threshold changes: an answer says by which rules it was made. */
+/** Increased when a threshold changes, so that a response names its rules. */
 const POLICY_VERSION = 'dilution-1'
 
 const OBSERVATIONS = {
-  CREDIT_NOTES_HIGH: 'credit notes are at least 5 % of what was invoiced',
-  CREDIT_NOTE_SPIKE: 'one month has at least 20 % and three times the whole',
+  CREDIT_NOTES_HIGH: 'credit notes are at least 5 % of the invoiced amount',
+  CREDIT_NOTE_SPIKE: 'one month has at least 20 % and three times the overall share',
   NOTE_LARGE: 'a credit note is at least 25 % of its invoice',
   SILENT_ACCEPTANCE: 'at least 80 % of five or more were accepted by silence',
   REJECTIONS: 'the buyer rejected documents',
@@ -36,12 +36,12 @@ export const AntiDilutionSchema = z
     creditInMonthsWithoutSalesInr: z
       .number()
       .nullable()
-      .meta({ description: 'credit notes of known months in which nothing was invoiced' }),
+      .meta({ description: 'credit notes of known months without invoices' }),
     amendedInvoiceCount: nullableInt.meta({ description: 'invoices of the window that a later return changed' }),
     linked: z
       .object({ notes: z.int(), medianDaysInvoiceToNote: z.number(), above5PercentCount: z.int() })
       .nullable()
-      .meta({ description: 'of credit notes recorded here; returns do not tie a note to an invoice' }),
+      .meta({ description: 'of credit notes recorded here; returns do not link notes to invoices' }),
     acceptance: z.object({ accepted: z.int(), deemed: z.int(), rejected: z.int(), pending: z.int() }),
     disputes: z.object({ open: z.int(), valueInr: z.number() }),
     observations: z.array(
@@ -56,7 +56,6 @@ export const AntiDilutionSchema = z
 
 export type AntiDilution = z.output<typeof AntiDilutionSchema>
 
-/** What an organisation's own records say of the pair. */
 interface SupplierHistory {
   actions: readonly AcceptanceAction[]
   notes: readonly { paise: number; amountPaise: number; days: number }[]
@@ -64,8 +63,9 @@ interface SupplierHistory {
 }
 
 /**
- * How much of what a supplier invoiced to a buyer was taken back, from its return; and what was accepted and disputed,
- * from the organisation's own records. Observations name a figure and its threshold, and advise nothing (docs/spec/evidence-families.md#acceptance-records).
+ * Computes which share of a supplier's invoices to a buyer was reversed, from its returns, with the acceptances and
+ * disputes from the organisation's own records. Observations name a figure and its threshold, without advice
+ * (docs/spec/evidence-families.md#acceptance-records).
  */
 export function antiDilution(
   pair: { supplierGstin: string; buyerGstin: string },
@@ -80,7 +80,7 @@ export function antiDilution(
     pending: count('PENDING'),
   }
   const returns = returnsOf(result)
-  const said = history.actions.length
+  const actionCount = history.actions.length
   const open = history.disputes.length
   const share = (paise: number, of: number) => (of === 0 ? 0 : Math.floor((paise * 10_000) / of))
   const largest = history.notes.reduce((most, note) => Math.max(most, share(note.paise, note.amountPaise)), 0)
@@ -96,7 +96,12 @@ export function antiDilution(
       ...observed('CREDIT_NOTES_HIGH', returns.isHigh, returns.figures.creditNoteRatioBps ?? 0, 500),
       ...observed('CREDIT_NOTE_SPIKE', returns.isSpike, returns.figures.worstMonth?.ratioBps ?? 0, 2_000),
       ...observed('NOTE_LARGE', largest >= 2_500, largest, 2_500),
-      ...observed('SILENT_ACCEPTANCE', said >= 5 && acceptance.deemed * 5 >= said * 4, acceptance.deemed, said),
+      ...observed(
+        'SILENT_ACCEPTANCE',
+        actionCount >= 5 && acceptance.deemed * 5 >= actionCount * 4,
+        acceptance.deemed,
+        actionCount,
+      ),
       ...observed('REJECTIONS', acceptance.rejected > 0, acceptance.rejected, 1),
       ...observed('DISPUTE_OPEN', open > 0, open, 1),
     ],

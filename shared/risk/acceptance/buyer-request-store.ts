@@ -3,7 +3,7 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type BuyerRequest, type BuyerRequestState, CODE_MINUTES, REQUEST_DAYS, requestState } from './buyer-request.ts'
 
-/** @returns when its link ends */
+/** @returns the expiry of its link */
 export async function insertBuyerRequest(
   tx: Knex,
   owner: Owner,
@@ -122,7 +122,7 @@ export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Pr
   }))
 }
 
-/** Forgets the mailboxes of requests that are over. @returns how many, at most `limit` */
+/** Deletes the mailboxes of expired requests. @returns their number, at most `limit` */
 export async function forgetMailboxes(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

@@ -15,21 +15,17 @@ export const ADJUSTMENT_KINDS = [
 
 export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number]
 
-/** What makes a receivable smaller without being paid. */
+/** Adjustments that reduce a receivable without a payment. */
 const REDUCTIONS: ReadonlySet<AdjustmentKind> = new Set(['CREDIT_NOTE', 'SET_OFF', 'SHORT_PAYMENT', 'REBATE', 'RETURN'])
 
-/** Whole paise. */
 export interface ReceivableDilution {
   dilutedPaise: bigint
-  /** null when nothing was ever owed */
+  /** null when no amount was ever owed */
   dilutionBps: number | null
   outstandingPaise: bigint
 }
 
-/**
- * What became of a receivable: A = its amount and debit notes, R = reductions. Payments are never dilution
- * (docs/spec/evidence-families.md#acceptance-records).
- */
+/** Computes a receivable's dilution without payments (docs/spec/evidence-families.md#acceptance-records). */
 export function receivableDilution(
   amountPaise: bigint,
   adjustments: readonly { kind: AdjustmentKind; paise: bigint }[],
@@ -46,7 +42,7 @@ export function receivableDilution(
   }
 }
 
-/** A month of a supplier's return about one buyer, in paise; null where it is not known. */
+/** A month of a supplier's return about one buyer, in paise; null when unknown. */
 export type DilutionMonth = { month: string; gross: bigint; credit: bigint } | { month: string; gross: null }
 
 export interface RelationshipDilution {
@@ -66,7 +62,7 @@ const HIGH_BPS = 500n
 const SPIKE_BPS = 2_000n
 const SPIKE_FACTOR = 3n
 
-/** How much of what a supplier invoiced to a buyer it took back by credit notes. Thresholds compare crosswise. */
+/** Computes the reversed share of a supplier's invoices to a buyer; compares thresholds without rounding. */
 export function relationshipDilution(months: readonly DilutionMonth[]): RelationshipDilution {
   const known = months.flatMap((month) => (month.gross === null ? [] : [month]))
   const gross = known.reduce((total, month) => total + month.gross, 0n)
@@ -91,7 +87,6 @@ export function relationshipDilution(months: readonly DilutionMonth[]): Relation
 
 type KnownMonth = Exclude<DilutionMonth, { gross: null }>
 
-/** The month with the largest share where both are positive; the earliest of equals. */
 function worstOf(months: readonly KnownMonth[]): KnownMonth | null {
   let worst: KnownMonth | null = null
   for (const month of months) {
@@ -101,12 +96,11 @@ function worstOf(months: readonly KnownMonth[]): KnownMonth | null {
   return worst
 }
 
-/** What names a pair of supplier and buyer, before the day. */
 export function pairText({ supplierGstin, buyerGstin }: { supplierGstin: string; buyerGstin: string }): string {
   return `${supplierGstin}>${buyerGstin}`
 }
 
-/** Names the dilution of a pair on an Indian day: equal questions have one job and one answer. */
+/** Returns the key of a pair's dilution on an Indian day: equal requests share one job and one result. */
 export function dilutionRequest(pair: { supplierGstin: string; buyerGstin: string }, day: string): Buffer {
   return hash('sha256', `${pairText(pair)}/${day}`, 'buffer')
 }

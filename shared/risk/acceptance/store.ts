@@ -17,7 +17,7 @@ export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: st
   ])
 }
 
-/** Time of the buyer's action, as the record states it: all are written in the same form of RFC 3339. */
+/** Time of the buyer's action, from the record: all have the same form of RFC 3339. */
 const AT = `(x.body::json ->> 'at') COLLATE "C"`
 
 const NEIGHBOURING_ACTIONS_COLUMNS = columns<{ before: AcceptanceAction | null; after: AcceptanceAction | null }>({
@@ -177,7 +177,6 @@ export async function listRecords(
 
 /** The records of an organisation about a supplier's receivables from a buyer. */
 export interface PairHistory {
-  /** the action of the latest time of each */
   actions: AcceptanceAction[]
   /** credit notes with their receivable; days from the document to the note */
   notes: { paise: number; amountPaise: number; days: number }[]

@@ -3,10 +3,7 @@ import { ACCEPTANCE_TIERS, type AcceptanceTier, isAboveAmount } from './acceptan
 import { receivableDilution } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
-/**
- * Sums up the records and adjustments of a receivable. The record of the latest `at` decides, not the one that
- * arrived last. Ratios are null while its amount is not known.
- */
+/** Summarises a receivable's records; the latest `at` decides. Ratios are null while the amount is unknown. */
 export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
   const runs = runsOf(records)
   const last = runs.at(-1)
@@ -36,16 +33,16 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
 
 type TimelineRecord = Timeline['records'][number]
 
-/** Records of one action without another between them, in the order of their times. */
+/** Consecutive records of one action, in the order of their times. */
 interface Run {
-  /** the one that arrived first: a repeated action changes nothing */
+  /** the first arrival, because a repeated action has no effect */
   first: TimelineRecord
-  /** the strongest of them counts */
+  /** the strongest one counts */
   tiers: Set<AcceptanceTier>
 }
 
 function runsOf(records: readonly TimelineRecord[]): Run[] {
-  // In the order of arrival, which decides between records of one time.
+  // toSorted is stable, so the arrival decides between records of equal time.
   const stated = records.map((record, arrival) => ({ record, arrival, ...statedOf(record) }))
   const runs: (Run & { arrival: number })[] = []
   for (const { record, arrival, tier } of stated.toSorted((a, b) => compare(a.at, b.at))) {
@@ -65,7 +62,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1
 }
 
-/** Returns the accepted amount while the latest action accepts. Amounts of other actions are kept and not counted. */
+/** Returns the accepted amount while the latest action accepts; amounts of other actions do not count. */
 function acceptedInr(runs: readonly Run[]): number | null {
   const action = runs.at(-1)?.first.action
   if (action !== 'ACCEPTED' && action !== 'DEEMED_ACCEPTED') return null
@@ -74,6 +71,5 @@ function acceptedInr(runs: readonly Run[]): number | null {
 }
 
 function statedOf({ body }: TimelineRecord): { at: string; amountAccepted: number | null; tier: AcceptanceTier } {
-  // Stored as we anchored it.
   return JSON.parse(body)
 }

@@ -4,7 +4,7 @@ import type { CompanyMaster, LeiRecord, TaxpayerStatus } from '../registries/reg
 import { nameSimilarity } from './entity.ts'
 import type { VerificationRequest } from './requests.ts'
 
-/** One finding about a business. Its detail holds codes, dates and figures: never a name. */
+/** One finding about a business. Its detail contains codes, dates and figures, never a name. */
 export interface BusinessCheck {
   key: string
   tier: string
@@ -12,7 +12,6 @@ export interface BusinessCheck {
   detail: string
 }
 
-/** What the registries said; null for one that was not asked. */
 export interface BusinessAnswers {
   taxpayer: RegistryResult<TaxpayerStatus> | null
   company: RegistryResult<CompanyMaster> | null
@@ -28,14 +27,14 @@ const REGISTERS: Readonly<Record<string, keyof BusinessAnswers>> = {
   'lei.registeredAs': 'lei',
 }
 
-/** Returns, by the key of each finding, the SHA-256 of the answer of its register; null without an answer. */
+/** Returns, by the key of each finding, the SHA-256 of its register's response; null without a response. */
 export function answerHashes(
   checks: readonly BusinessCheck[],
   answers: BusinessAnswers,
 ): Readonly<Record<string, string | null>> {
   return Object.fromEntries(
     checks.map(({ key, tier }) => {
-      // Two identifiers of the request agree without a register; a company number comes from one.
+      // Two identifiers of the request can be compared without a register; a company number comes from one.
       const isCompared = key === 'identifiers.agree' && tier === 'REGISTRY_VERIFIED'
       const register = isCompared ? 'company' : REGISTERS[key]
       return [key, (register && answers[register]?.rawSha256) ?? null]
@@ -43,13 +42,10 @@ export function answerHashes(
   )
 }
 
-/** From here on two names count as one (docs/spec/evidence-families.md#business-checks). */
+/** Threshold for equal names (docs/spec/evidence-families.md#business-checks). */
 const MATCH_PERMILLE = 850
 
-/**
- * Returns the findings of a verification, in a fixed order. A register that was not queried has no line; one that did
- * not answer is MISSING with its reason.
- */
+/** Returns the findings in a fixed order, without registers that were not queried. */
 export function businessChecks(request: VerificationRequest, answers: BusinessAnswers): BusinessCheck[] {
   const { taxpayer, company } = answers
   return [
@@ -81,9 +77,9 @@ function statusCheck<T>(
   return { key, tier: answer.tier, result: 'MISMATCH', detail: status }
 }
 
-function nameCheck(key: string, answer: RegistryResult<{ legalName: string }>, requested: string): BusinessCheck {
+function nameCheck(key: string, answer: RegistryResult<{ legalName: string }>, expectedName: string): BusinessCheck {
   if (answer.status !== 'OK') return missing(key, answer.missingReason)
-  const permille = nameSimilarity(answer.data.legalName, requested)
+  const permille = nameSimilarity(answer.data.legalName, expectedName)
   if (permille === null) return missing(key, 'NOT_FOUND')
   const result = permille >= MATCH_PERMILLE ? 'MATCH' : 'MISMATCH'
   return { key, tier: answer.tier, result, detail: `similarity ${permille} of 1000` }
@@ -105,7 +101,7 @@ function companyChecks(
 function leiChecks(request: VerificationRequest, answer: RegistryResult<LeiRecord[]>): BusinessCheck[] {
   const record = answer.data?.[0]
   if (answer.status !== 'OK' || !record) return [missing('lei', answer.missingReason ?? 'NOT_FOUND')]
-  // A lapsed registration is reported and not judged.
+  // A lapsed registration is reported without an evaluation.
   const detail = `registration ${record.registrationStatus}`
   const found: BusinessCheck = { key: 'lei', tier: answer.tier, result: 'MATCH', detail }
   if (request.cin === undefined) return [found]
@@ -114,7 +110,7 @@ function leiChecks(request: VerificationRequest, answer: RegistryResult<LeiRecor
   return [found, { key: 'lei.registeredAs', tier: answer.tier, result, detail: result.toLowerCase() }]
 }
 
-/** PAN inside the GSTIN and PAN; company number of the PAN and CIN. */
+/** Compares the PAN inside the GSTIN with the PAN, and the company number of the PAN with the CIN. */
 function agreement(request: VerificationRequest, company: BusinessAnswers['company']): BusinessCheck[] {
   const key = 'identifiers.agree'
   const facts: boolean[] = []
@@ -124,7 +120,7 @@ function agreement(request: VerificationRequest, company: BusinessAnswers['compa
   if (facts.length === 0) return []
   const isAgreed = facts.every(Boolean)
   const tier = number === undefined || number === null ? 'SELF_DECLARED' : 'REGISTRY_VERIFIED'
-  return [{ key, tier, result: isAgreed ? 'MATCH' : 'MISMATCH', detail: isAgreed ? 'they agree' : 'they differ' }]
+  return [{ key, tier, result: isAgreed ? 'MATCH' : 'MISMATCH', detail: isAgreed ? 'equal' : 'different' }]
 }
 
 function formCheck(key: string): BusinessCheck {

@@ -2,7 +2,6 @@ import { panOfGstin } from '../identifiers/gstin.ts'
 import { veiOf } from '../identifiers/vei.ts'
 import type { EntityJwk } from './requests.ts'
 
-/** Identifiers by which an entity is known; normalised. */
 export interface EntityIdentifiers {
   gstin?: string | undefined
   pan?: string | undefined
@@ -12,17 +11,16 @@ export interface EntityIdentifiers {
   udyam?: string | undefined
 }
 
-/** The PAN that identifiers hold. */
 export function panOf({ gstin, pan }: EntityIdentifiers): string | undefined {
   return pan ?? (gstin === undefined ? undefined : panOfGstin(gstin))
 }
 
-/** Whether a PAN is that of a person: an individual or a Hindu undivided family. */
+/** Returns true for a PAN of an individual or a Hindu undivided family. */
 export function isPersonsPan(pan: string | undefined): boolean {
   return pan !== undefined && /^...[PH]/.test(pan)
 }
 
-/** The entity identifier: of the PAN, or of the company number while no PAN is known; with those it had before. */
+/** Returns the entity identifier, from the PAN or, while no PAN is known, the company number; with its former ones. */
 export function veisOf(key: Uint8Array, identifiers: EntityIdentifiers): { vei: string; aliases: string[] } | null {
   const names = [panOf(identifiers), identifiers.cin, identifiers.llpin].filter((name) => name !== undefined)
   const [vei, ...aliases] = names.map((name) => veiOf(key, name))
@@ -38,13 +36,10 @@ export interface EntityKey {
   revokedAt: Date | null
 }
 
-/** Legal forms and particles, which say nothing of whose name it is. */
+/** Legal forms and particles, which do not identify a business. */
 const DROPPED: ReadonlySet<string> = new Set('PRIVATE PVT LIMITED LTD LLP COMPANY CO THE M S MESSRS'.split(' '))
 
-/**
- * How much two legal names have in common: 2000 times the common words by all words, as multisets, cut.
- * @returns null when nothing of one of them is left
- */
+/** Returns 2000 times the common words by all words, rounded down; null for a name of legal forms only. */
 export function nameSimilarity(one: string, other: string): number | null {
   const [left, right] = [wordsOf(one), wordsOf(other)]
   if (left.length === 0 || right.length === 0) return null

@@ -3,7 +3,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { EntityKey } from './entity.ts'
 import type { EntityJwk } from './requests.ts'
 
-/** Trusts a key, once more where it was revoked. */
+/** Trusts a key, also a revoked one again. */
 export async function trustKey(tx: Knex, entityId: string, thumbprint: string, jwk: EntityJwk): Promise<void> {
   await execute(
     tx,

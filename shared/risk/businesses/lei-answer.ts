@@ -3,7 +3,6 @@ import type { RegistryResult } from '../registries/connector.ts'
 import type { LeiRecord } from '../registries/registry-data.ts'
 import { nameSimilarity } from './entity.ts'
 
-/** What a register of legal entity identifiers is asked by. */
 export interface LeiRequest {
   lei?: string | undefined
   cin?: string | undefined
@@ -26,8 +25,9 @@ export const LeiAnswerSchema = z
   .meta({ id: 'LeiRecord' })
 
 /**
- * The record that answers best. The register's filter of names matches prefixes, so its candidates are ordered by our
- * similarity, ties by identifier (docs/spec/evidence-families.md#business-checks). None found is null with a reason.
+ * Returns the best matching record. The register's name filter matches prefixes, so candidates are ordered by our
+ * similarity, ties by identifier (docs/spec/evidence-families.md#business-checks). Without a match the members are
+ * null, with a reason.
  */
 export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord[]>): z.output<typeof LeiAnswerSchema> {
   const { lei, cin, legalName } = question
@@ -37,7 +37,7 @@ export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord
       record,
       permille: legalName === undefined ? null : nameSimilarity(record.legalName, legalName),
     }))
-    // A name of nothing but legal forms is like no other.
+    // A name that consists of legal forms has no similarity.
     .filter(({ permille }) => matchBasis !== 'NAME' || permille !== null)
     .toSorted((a, b) => (b.permille ?? 0) - (a.permille ?? 0) || (a.record.lei < b.record.lei ? -1 : 1))
   const [best] = candidates

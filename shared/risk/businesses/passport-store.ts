@@ -2,13 +2,12 @@ import type { Knex } from 'knex'
 import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** A passport of a business as it was issued, and whether it was revoked. */
 export interface EntityPassport {
   id: string
   vei: string
   /** JSON of the anchored object */
   body: string
-  /** the same as SD-JWT VC */
+  /** the passport as SD-JWT VC */
   credential: string
   revokedAt: Date | null
   /** JSON of the anchored object of its revocation */
@@ -73,7 +72,7 @@ export async function setEntityPassportRevoked(
   ])
 }
 
-/** Deletes why passports of an entity were revoked. */
+/** Deletes the revocation reasons of an entity's passports. */
 export async function eraseRevocationReasons(tx: Knex, entityId: string): Promise<void> {
   await execute(
     tx,

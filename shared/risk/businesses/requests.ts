@@ -6,7 +6,7 @@ import { validateUdyam } from '../identifiers/financial-year.ts'
 import { validateLei } from '../identifiers/lei.ts'
 import { validatePan } from '../identifiers/pan.ts'
 
-/** Company numbers are of a year that has begun, wherever it has. */
+/** A company number contains its year; accept the year that has begun in any time zone. */
 const cin = identifier((text) => validateCin(text, { currentYear: new Date().getUTCFullYear() + 1 }))
 const pan = identifier(validatePan)
 const lei = identifier(validateLei)
@@ -36,7 +36,6 @@ export const VerificationBody = z
   })
   .superRefine(needsOne(['gstin', 'cin', 'llpin', 'pan', 'udyam', 'lei']))
 
-/** What is to be verified of a business, as its worker gets it. */
 export type VerificationRequest = z.output<typeof VerificationBody>
 
 export const ResolveBody = z.strictObject(identifiers).superRefine(needsOne(['gstin', 'pan', 'cin', 'llpin', 'lei']))
@@ -79,7 +78,7 @@ export const PassportBody = z.strictObject({
 
 const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')
 
-/** A public key of P-256 or Ed25519, with its required members alone. */
+/** A public key of P-256 or Ed25519 with only its required members. */
 export const EntityJwk = z
   .discriminatedUnion('kty', [
     z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),

@@ -161,7 +161,7 @@ export interface EntityRecord {
   id: string
   body: string
   sealedValues: string | null
-  /** of a verification: by the key of each check, SHA-256 of what its register answered */
+  /** for a verification: by the key of each check, SHA-256 of its register's response */
   answerHashes?: Readonly<Record<string, string | null>> | null
 }
 

@@ -4,10 +4,7 @@ import type { EntityKey } from './entity.ts'
 
 const ALGORITHMS = ['ES256', 'EdDSA']
 
-/**
- * The thumbprint of the key under which a compact JWS signs exactly this text; null where none of the keys that are
- * trusted now does. What the JWS says of keys itself is not looked at.
- */
+/** Returns the thumbprint of the trusted key that signed this text, or null; ignores keys that the JWS names. */
 export async function signerOf(jws: string, text: string, keys: readonly EntityKey[]): Promise<string | null> {
   if (!jws.split('.').every(isBase64url)) return null
   for (const { thumbprint, jwk, revokedAt } of keys) {
@@ -16,9 +13,7 @@ export async function signerOf(jws: string, text: string, keys: readonly EntityK
       const key = await importJWK(jwk, jwk.kty === 'EC' ? 'ES256' : 'EdDSA')
       const { payload } = await compactVerify(jws, key, { algorithms: ALGORITHMS })
       if (Buffer.from(payload).toString('utf8') === text) return thumbprint
-    } catch {
-      // Another key may be the one.
-    }
+    } catch {}
   }
   return null
 }

@@ -2,37 +2,35 @@ import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 import type { LoanEvent, MappedRecord, Mapping, Target } from './mapping.ts'
 import { transformed } from './transforms.ts'
 
-/** A record as it came in: its members and, in lower case, its headers. */
+/** A received record: its body and, in lower case, its headers. */
 export interface SourceRecord {
   body: JsonObject
   headers: Readonly<Record<string, string | undefined>>
 }
 
-/** What a mapping reads from a record. */
 export interface Mapped {
-  /** what the source calls the event, normalised; null when it says nothing */
+  /** normalised event name of the source; null without one */
   sourceEvent: string | null
-  /** null when the source's event is none of ours, or no loan is named */
+  /** null for an unknown event, or without a loan reference */
   record: MappedRecord | null
-  /** why there is no record; null when there is one */
+  /** why `record` is null */
   reason: 'EVENT_UNKNOWN' | 'LOAN_MISSING' | null
-  /** the partner's own references; they leave the service only hashed */
+  /** the partner's own references; the service publishes only their hashes */
   eventId: string | null
   dealId: string | null
   loanRef: string | null
 }
 
-/** Names listed, at most, and characters of each. */
+/** Limits for the listed names and their lengths. */
 const MAX_UNMAPPED = 200
 const MAX_NAME = 200
 const MAX_LEVELS = 8
 
-/** The first mapping that recognises the record. */
 export function recognise(mappings: readonly Mapping[], source: SourceRecord): Mapping | undefined {
   return mappings.find(({ recognisedBy }) => recognisedBy.every((path) => valueAt(source, path) !== undefined))
 }
 
-/** Reads a record by a mapping. What it does not say, or says in a way that cannot be read, is null and never zero. */
+/** Maps a record. Missing and unreadable values are null, never zero. */
 export function mapRecord(mapping: Mapping, source: SourceRecord): Mapped {
   const sourceEvent = eventNameOf(mapping, source)
   const eventType = sourceEvent === null ? undefined : mapping.event.becomes[sourceEvent]
@@ -60,7 +58,7 @@ export function mapRecord(mapping: Mapping, source: SourceRecord): Mapped {
   return { ...references, record, reason: null }
 }
 
-/** `Loan Approved`, `LOAN_APPROVED` and `loan.approved` are one event. */
+/** Normalises `Loan Approved`, `LOAN_APPROVED` and `loan.approved` to one name. */
 function eventNameOf({ event }: Mapping, source: SourceRecord): string | null {
   const parts = event.from.map((path) => valueAt(source, path))
   if (!parts.every((part) => typeof part === 'string')) return null
@@ -102,7 +100,7 @@ function valueAt(source: SourceRecord, path: string): JsonValue | undefined {
   return value
 }
 
-/** The names of what is left, as paths to leaves, in the order of the record. */
+/** Returns the unused names, as paths to leaves, in the order of the record. */
 function unusedNames(body: JsonObject, used: ReadonlySet<string>): string[] {
   const names: string[] = []
   const walk = (object: JsonObject, prefix: string, level: number) => {

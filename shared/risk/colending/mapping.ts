@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import type { Transform } from './transforms.ts'
 
-/** What of the canonical contract a mapping fills, beside the event type. */
+/** Member of the canonical contract that a mapping fills, beside the event type. */
 export type Target =
   | 'eventId'
   | 'dealId'
@@ -17,29 +17,26 @@ export type Target =
 
 export interface FieldRule {
   target: Target
-  /** paths in the record, the first that is present counts; `@name` is a header */
+  /** paths in the record, of which the first present one is used; `@name` is a header */
   from: readonly string[]
   transform: Transform
-  /** the events for which the source means this by it; every event when absent */
+  /** events to which the rule applies; default: all */
   only?: readonly LoanEvent[]
 }
 
-/**
- * How one version of one source format becomes the canonical contract: data, so that it can be published, compared and
- * tried. A change of meaning is a new version beside the old one.
- */
+/** Maps one version of a source format to the contract as data. A change of meaning is a new version. */
 export interface Mapping {
   /** name and version, `generic-envelope@1` */
   id: string
   sourceSystem: string
   sourceFormat: string
   description: string
-  /** the record is of this format when all of these are present */
+  /** a record with all of these has this format */
   recognisedBy: readonly string[]
   event: {
     /** paths whose values, joined by dots, name the source's event */
     from: readonly string[]
-    /** normalised source event to ours; one that is missing here is not mapped */
+    /** maps a normalised source event to ours; others are not mapped */
     becomes: Readonly<Record<string, LoanEvent>>
   }
   fields: readonly FieldRule[]
@@ -62,7 +59,6 @@ export type LoanEvent = (typeof LOAN_EVENTS)[number]
 
 const amount = z.number().nullable()
 
-/** What a mapping makes of a source record; what the record does not say is null. */
 export const MappedRecordSchema = z.object({
   eventType: z.enum(LOAN_EVENTS),
   occurredAt: z
@@ -79,7 +75,7 @@ export const MappedRecordSchema = z.object({
 })
 export type MappedRecord = z.output<typeof MappedRecordSchema>
 
-/** The canonical evidence contract of one event, as it is anchored. */
+/** The anchored evidence contract of one event. */
 export const EvidenceContractSchema = MappedRecordSchema.extend({
   contractId: z.uuid(),
   sourceSystem: z.string(),
@@ -91,10 +87,7 @@ export const EvidenceContractSchema = MappedRecordSchema.extend({
 }).meta({ id: 'LoanEvidenceContract' })
 export type EvidenceContract = z.output<typeof EvidenceContractSchema>
 
-/**
- * What stands for a partner's loan reference: loan numbers are short and would be found by trying, so the hash is keyed,
- * and differs between organisations. 32 bytes.
- */
+/** Returns the keyed hash of a loan reference, 32 bytes; loan numbers are short and could be guessed. */
 export function loanRefHash(key: Buffer | KeyObject, organisationId: number, loanRef: string): Buffer {
   return createHmac('sha256', key).update(`${organisationId}\u001f${loanRef}`, 'utf8').digest()
 }

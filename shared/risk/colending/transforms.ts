@@ -1,9 +1,8 @@
 import { parsePaise, toInr } from '../packs/money.ts'
 
-/** How a source writes a value. */
 export type Transform = 'text' | 'money' | 'percent' | 'integer' | 'instant' | 'fineract-date'
 
-/** @returns undefined when the value is not what the transform reads; then it counts as missing, never as zero */
+/** @returns undefined for an invalid value, which counts as missing, never as zero */
 export function transformed(transform: Transform, value: unknown): string | number | undefined {
   switch (transform) {
     case 'text':
@@ -40,10 +39,10 @@ function numberOf(value: unknown): number | undefined {
 const ISO = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** ISO 8601 with a zone, a date, or Unix seconds or milliseconds. A time without a zone is not an instant. */
+/** Parses ISO 8601 with a zone, a date, or Unix seconds or milliseconds. A time without a zone is invalid. */
 function instantOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) {
-    // 1e11 seconds lie in the year 5138: a larger number counts milliseconds.
+    // 1e11 seconds are in the year 5138, so a larger number is milliseconds.
     return isoOf(value < 1e11 ? value * 1000 : value)
   }
   if (typeof value !== 'string') return undefined
@@ -73,7 +72,7 @@ const MONTHS = [
   'december',
 ]
 
-/** `24 September 2013`, `[2013, 9, 24]` or `2013-09-24`: a day, without a time. */
+/** Parses a day: `24 September 2013`, `[2013, 9, 24]` or `2013-09-24`. */
 function fineractDate(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const [year, month, day] = value

@@ -6,9 +6,9 @@ import { isSignedBy, objectOf, readTextJws } from './jwt.ts'
 import { issuerKeys, type TrustedIssuer } from './trusted-issuer.ts'
 
 /**
- * Issues an SD-JWT VC: every one of `disclosable` may be disclosed by itself.
- * @param plain claims that are always shown, `iss` and `vct` among them
- * @param random gives `size` random bytes
+ * Issues an SD-JWT VC in which each claim of `disclosable` can be disclosed separately.
+ * @param plain claims that are always visible, including `iss` and `vct`
+ * @param random returns `size` random bytes
  */
 export async function issueSdJwt(
   plain: Readonly<Record<string, unknown>>,
@@ -25,10 +25,7 @@ export async function issueSdJwt(
   return `${[jwt, ...disclosures].join('~')}~`
 }
 
-/**
- * Whether a trusted issuer signed a document: a compact JWS whose payload is the hex SHA-256 of the document, and whose
- * protected header names the issuer in `iss` and its key as a credential does.
- */
+/** Returns true if a trusted issuer signed the hex SHA-256 of a document as compact JWS. */
 export async function readDocumentSignature(
   signature: string,
   documentSha256: string,
@@ -45,15 +42,14 @@ export async function readDocumentSignature(
   return false
 }
 
-/** Keys that an issuer may publish. */
 const MAX_KEYS = 20
 
-/** The key set of an issuer's metadata (SD-JWT VC section 5). @returns none when it is malformed, or of another issuer */
+/** Reads the keys of an issuer's metadata (SD-JWT VC section 5); empty when malformed or of another issuer. */
 export function readJwksMetadata(text: string, iss: string): JWK[] {
   try {
     const metadata = objectOf(parseJson(text, { maxDepth: 8, maxValues: 1_000 }))
     const keys = metadata?.issuer === iss ? objectOf(metadata.jwks)?.keys : undefined
-    // Objects of JSON; what is no key does not import.
+    // The import rejects malformed keys.
     return Array.isArray(keys) ? keys.slice(0, MAX_KEYS).flatMap((key) => (objectOf(key) as JWK | null) ?? []) : []
   } catch {
     return []

@@ -2,20 +2,19 @@ import { compactVerify, importJWK, type JWK } from 'jose'
 import { isBase64url } from '../../canonical/base64url.ts'
 import { type JsonObject, type JsonValue, parseJsonBytes } from '../../canonical/parse-json.ts'
 
-/** Algorithms in which credentials, key bindings and status lists may be signed (docs/spec/evidence-families.md#presentation-response). */
+/** Accepted signature algorithms (docs/spec/evidence-families.md#presentation-response). */
 export const CREDENTIAL_ALGS: readonly string[] = ['ES256', 'ES384', 'EdDSA']
 
-/** A compact JWS whose parts were read and nothing of which is believed. */
 export interface UnverifiedJwt {
   compact: string
   header: JsonObject
   payload: JsonObject
 }
 
-/** Levels of nesting in a token. */
+/** Maximum nesting of a token. */
 const MAX_DEPTH = 32
 
-/** @returns null when it is no compact JWS over a JSON object */
+/** @returns null when the text is not a compact JWS over a JSON object */
 export function readJwt(compact: string): UnverifiedJwt | null {
   const parts = compact.split('.')
   const [header = '', payload = '', signature = ''] = parts
@@ -25,7 +24,7 @@ export function readJwt(compact: string): UnverifiedJwt | null {
   return headerMembers && payloadMembers ? { compact, header: headerMembers, payload: payloadMembers } : null
 }
 
-/** A base64url part as JSON that means the same to everybody. @returns undefined when it is none */
+/** Parses a base64url part as strict JSON. @returns undefined when it is malformed */
 export function readJsonPart(part: string): JsonValue | undefined {
   if (!isBase64url(part)) return undefined
   try {
@@ -35,12 +34,11 @@ export function readJsonPart(part: string): JsonValue | undefined {
   }
 }
 
-/** The value when it is an object, else null. */
 export function objectOf(value: JsonValue | undefined): JsonObject | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null
 }
 
-/** Whether this key signed the token in the algorithm that its header names, one of those allowed. */
+/** Verifies a token with this key in the algorithm of its header, which must be an accepted one. */
 export async function isSignedBy(jwt: Pick<UnverifiedJwt, 'compact' | 'header'>, jwk: JWK): Promise<boolean> {
   const { alg, crit } = jwt.header
   if (typeof alg !== 'string' || !CREDENTIAL_ALGS.includes(alg) || crit !== undefined) return false
@@ -52,7 +50,7 @@ export async function isSignedBy(jwt: Pick<UnverifiedJwt, 'compact' | 'header'>,
   }
 }
 
-/** A compact JWS over any text, unverified. @returns null when it is none */
+/** Parses a compact JWS over any text without verifying it. @returns null when it is malformed */
 export function readTextJws(compact: string): { compact: string; header: JsonObject; text: string } | null {
   const parts = compact.split('.')
   const header = objectOf(readJsonPart(parts[0] ?? ''))

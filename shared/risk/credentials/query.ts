@@ -3,7 +3,6 @@ import type { FieldCode } from '../../field-codes.ts'
 import { rule } from '../../validation.ts'
 import { line } from '../evidence/values.ts'
 
-/** The query of the template `company-basic`. */
 const COMPANY_BASIC = {
   credentials: [
     {
@@ -15,12 +14,11 @@ const COMPANY_BASIC = {
   ],
 }
 
-/** Queries that a caller may name in place of writing them. */
+/** Queries that a caller may name instead of sending them. */
 export const QUERY_TEMPLATES = { 'company-basic': COMPANY_BASIC } as const
 
-/** Bytes of a query as JSON. */
 const MAX_QUERY_BYTES = 16_384
-/** Names under which a query would ask for an Aadhaar number, in any spelling. */
+/** Normalised claim names for an Aadhaar number. */
 const AADHAAR_NAMES = new Set(['aadhaar', 'aadhaarnumber', 'uid'])
 
 const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -')
@@ -62,7 +60,7 @@ const CredentialSet = z.strictObject({
   required: z.boolean().optional(),
 })
 
-/** A DCQL query (OpenID4VP 1.0 section 6), as far as we verify what it asks for (docs/spec/evidence-families.md#presentation-request). */
+/** The supported DCQL (OpenID4VP 1.0 section 6; docs/spec/evidence-families.md#presentation-request). */
 export const PresentationQuery = z
   .strictObject({
     credentials: z.array(CredentialQuery).min(1).max(5),

@@ -1,6 +1,6 @@
 import { CodedError } from '../../errors.ts'
 
-/** Why a presentation is refused, in the order in which it is looked for: the first one is the reason (docs/spec/evidence-families.md#presentation-response). */
+/** Reasons in the order of the checks (docs/spec/evidence-families.md#presentation-response). */
 export type RefusalReason =
   | 'TOO_LARGE'
   | 'STATE_MISMATCH'
@@ -31,7 +31,6 @@ export type RefusalReason =
   | 'CLAIM_VALUE_MISMATCH'
   | 'QUERY_NOT_SATISFIED'
 
-/** A presentation that does not verify. */
 export class RefusedPresentationError extends CodedError {
   readonly code = 'PRESENTATION_REFUSED'
   readonly reason: RefusalReason

@@ -5,7 +5,7 @@ import { issueSdJwt } from './issue.ts'
 import { deflateList } from './status-list.ts'
 import type { TrustedIssuer } from './trusted-issuer.ts'
 
-/** The issuer of the sandbox: no server stands behind its name. */
+/** The issuer of the sandbox; its name has no server. */
 export const SANDBOX_ISSUER = 'https://issuer.sandbox.example'
 const FOREIGN_ISSUER = 'https://foreign-issuer.sandbox.example'
 const STATUS_URI = `${SANDBOX_ISSUER}/status/1`
@@ -14,11 +14,10 @@ export const CREDENTIAL_SCENARIOS = ['VALID', 'REVOKED', 'SUSPENDED', 'EXPIRED',
 type CredentialScenario = (typeof CREDENTIAL_SCENARIOS)[number]
 
 const DAY_SECONDS = 86_400
-/** Places in the sandbox's status list: one of each status. */
+/** Indexes in the sandbox's status list, one of each status. */
 const STATUS_INDEX: Partial<Record<CredentialScenario, number>> = { REVOKED: 1, SUSPENDED: 2 }
 const STATUS_SIZE = 8
 
-/** What the sandbox's issuer is asked to certify. */
 export interface SandboxCredential {
   holderJwk: JWK
   vct: string
@@ -26,7 +25,6 @@ export interface SandboxCredential {
   scenario: CredentialScenario
 }
 
-/** A credential of the sandbox's issuer. @param now seconds since the epoch */
 export async function issueSandboxCredential(
   { holderJwk, vct, claims, scenario }: SandboxCredential,
   { privateJwk, publicJwk }: SigningKey,
@@ -44,7 +42,7 @@ export async function issueSandboxCredential(
   return await issueSdJwt(plain, claims, { kid: publicJwk.kid ?? '', key: privateJwk }, random)
 }
 
-/** The sandbox's issuer as the sandbox trusts it, for whatever types are asked for. */
+/** Returns the sandbox's issuer, trusted in the sandbox for the requested types. */
 export function sandboxIssuer(publicJwk: JWK, vctValues: readonly string[]): TrustedIssuer {
   return {
     id: 'sandbox',
@@ -59,7 +57,7 @@ export function sandboxIssuer(publicJwk: JWK, vctValues: readonly string[]): Tru
   }
 }
 
-/** The status list of the sandbox's issuer. @param now seconds since the epoch @returns null for another address */
+/** Returns the status list of the sandbox's issuer; null for another address. @param now seconds since the epoch */
 export async function sandboxStatusToken(uri: string, { privateJwk, publicJwk }: SigningKey, now: number) {
   if (uri !== STATUS_URI) return null
   const statuses = new Map([

@@ -2,16 +2,15 @@ import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 import { objectOf, readJsonPart, readJwt, type UnverifiedJwt } from './jwt.ts'
 
-/** Where a value stands in a credential. */
 export type ClaimPath = readonly (string | number)[]
 
-/** A presented SD-JWT VC (RFC 9901), taken apart and not believed. */
+/** A parsed, unverified SD-JWT VC (RFC 9901). */
 export interface PresentedSdJwt {
   issuerJwt: UnverifiedJwt
   disclosures: readonly string[]
   /** null without key binding */
   keyBinding: UnverifiedJwt | null
-  /** what `sd_hash` is over: everything before the key binding, its last tilde included */
+  /** input of `sd_hash`: everything before the key binding, with the last tilde */
   bound: string
 }
 
@@ -20,7 +19,7 @@ const HASHES: Readonly<Record<string, string>> = { 'sha-256': 'sha256', 'sha-384
 /** Claims that an issuer must not make disclosable (SD-JWT VC 3.2.2.2). */
 const NEVER_DISCLOSED = new Set(['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status'])
 
-/** @returns null when it is not of the form `<issuer JWT>~<disclosure>~…~[<key binding JWT>]` */
+/** Parses `<issuer JWT>~<disclosure>~…~[<key binding JWT>]`; null when it is malformed. */
 export function readSdJwt(text: string): PresentedSdJwt | null {
   const parts = text.split('~')
   if (parts.length < 2 || parts.length > MAX_DISCLOSURES + 2) return null
@@ -32,25 +31,24 @@ export function readSdJwt(text: string): PresentedSdJwt | null {
   return { issuerJwt, disclosures, keyBinding, bound: text.slice(0, text.length - last.length) }
 }
 
-/** What a credential is known by without what it discloses. @param text the credential, or its issuer's JWT alone */
+/** Returns a digest that identifies a credential without its disclosures. */
 export function credentialDigest(text: string): Buffer {
   return hash('sha256', text.split('~', 1)[0] ?? '', 'buffer')
 }
 
-/** The hash that a credential names for its digests; null for one that we do not know. */
+/** Returns the hash algorithm of a credential's digests; null for an unknown one. */
 export function sdHashOf({ payload }: UnverifiedJwt): string | null {
   const { _sd_alg: name = 'sha-256' } = payload
   return typeof name === 'string' ? (HASHES[name] ?? null) : null
 }
 
-/** A credential's claims with everything that was disclosed in its place. */
+/** A credential's claims with all disclosures inserted. */
 export interface DisclosedClaims {
   claims: JsonObject
-  /** where each disclosure was put */
   disclosed: ClaimPath[]
 }
 
-/** What no disclosure may be called. */
+/** Names that a disclosure must not have. */
 const NO_NAMES = new Set(['_sd', '_sd_alg', '...', '__proto__'])
 
 interface Disclosure {
@@ -58,10 +56,7 @@ interface Disclosure {
   value: JsonValue
 }
 
-/**
- * Puts disclosures in their places (RFC 9901 section 7.1). Strict: every one must be wanted by exactly one digest.
- * @returns null when one is malformed, used twice, left over, or would replace a claim
- */
+/** Inserts disclosures (RFC 9901 section 7.1); null unless each one matches exactly one digest. */
 export function disclose(presented: PresentedSdJwt): DisclosedClaims | null {
   const algorithm = sdHashOf(presented.issuerJwt)
   if (algorithm === null) return null
@@ -90,7 +85,7 @@ function readDisclosure(text: string): Disclosure | null {
 
 interface Walk {
   known: ReadonlyMap<string, Disclosure>
-  /** digests met so far: one that stands twice says nothing certain */
+  /** digests so far; a digest that occurs twice is invalid */
   seen: Set<string>
   used: Set<string>
   disclosed: ClaimPath[]

@@ -5,27 +5,23 @@ import type { ClaimPath } from './sd-jwt.ts'
 
 type QueryPath = ClaimsQuery['path']
 
-/** A claim that was asked for and is there. */
 export interface SelectedClaim {
   path: QueryPath
   value: JsonValue
 }
 
-/** Returns the name of a path in answers and events: joined by dots, `*` for every element. */
+/** Returns the name of a path in responses and events: joined by dots, `*` for every element. */
 function nameOf(path: QueryPath): string {
   return path.map((part) => part ?? '*').join('.')
 }
 
-/** The names of everything that a query asks for, each once, in its order. */
 export function requestedNames({ credentials }: PresentationQuery): string[] {
   return [...new Set(credentials.flatMap(({ claims }) => claims.map(({ path }) => nameOf(path))))]
 }
 
 /**
- * Returns every presented value with a unique name: its path, joined by dots. If a query has equal names, or a
- * credential is presented several times, names are the JSON of credential id, presentation (from 0) and path, for
- * example `["company",0,"name"]`.
- * @param answers in the order of the query
+ * Returns every presented value with a unique name: its path, joined by dots. With equal names or several
+ * presentations, names are the JSON of credential id, presentation and path, for example `["company",0,"name"]`.
  */
 export function namedClaims(
   query: PresentationQuery,
@@ -49,7 +45,7 @@ function hasEqualNames({ credentials }: PresentationQuery): boolean {
   return new Set(exact.map(({ name }) => name)).size < new Set(exact.map(({ claim }) => claim)).size
 }
 
-/** What a path leads to: a key, an index, or null for every element (OpenID4VP section 7). */
+/** Returns the values at a path of keys, indexes, and nulls for every element (OpenID4VP section 7). */
 function valuesAt(root: JsonValue, path: QueryPath): JsonValue[] {
   let found: JsonValue[] = [root]
   for (const part of path) {
@@ -63,15 +59,12 @@ function valuesAt(root: JsonValue, path: QueryPath): JsonValue[] {
   return found
 }
 
-/** Whether the values are those that the query insists on: wallets need not look at them. */
+/** Compares with the required values, because wallets may ignore them. */
 function isWanted(values: readonly JsonValue[], { values: wanted }: ClaimsQuery): boolean {
   return wanted === undefined || values.some((value) => wanted.some((one) => one === value))
 }
 
-/**
- * The claims that a query asks for, in its order; with `claim_sets` those of the first set that is there.
- * @throws RefusedPresentationError CLAIM_MISSING, CLAIM_VALUE_MISMATCH
- */
+/** Returns the requested claims in the order of the query. @throws RefusedPresentationError */
 export function selectClaims(claims: JsonObject, query: CredentialQuery): SelectedClaim[] {
   const sets = query.claim_sets?.map((set) => query.claims.filter(({ id }) => id !== undefined && set.includes(id)))
   let refusal = new RefusedPresentationError('CLAIM_MISSING')
@@ -89,20 +82,20 @@ export function selectClaims(claims: JsonObject, query: CredentialQuery): Select
   throw refusal
 }
 
-/** How many of the disclosed claims nobody asked for. */
+/** Counts the disclosed claims that the query did not request. */
 export function countUnasked(disclosed: readonly ClaimPath[], query: CredentialQuery): number {
   return disclosed.filter((path) => !query.claims.some((claim) => isOnTheWay(path, claim.path))).length
 }
 
-/** Whether one path leads to, or past, the other. */
-function isOnTheWay(path: ClaimPath, requested: QueryPath): boolean {
+/** Returns true if one path is a prefix of the other. */
+function isOnTheWay(path: ClaimPath, queryPath: QueryPath): boolean {
   return path.every((part, at) => {
-    const wanted = requested[at]
-    return at >= requested.length || wanted === part || (wanted === null && typeof part === 'number')
+    const wanted = queryPath[at]
+    return at >= queryPath.length || wanted === part || (wanted === null && typeof part === 'number')
   })
 }
 
-/** Whether the credentials that were presented are those asked for. */
+/** Returns true if the presented credentials satisfy the query. */
 export function isSatisfied(query: PresentationQuery, presented: ReadonlySet<string>): boolean {
   const { credentials, credential_sets: sets } = query
   if (!sets) return credentials.every(({ id }) => presented.has(id))

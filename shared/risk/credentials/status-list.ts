@@ -5,45 +5,41 @@ import { objectOf, readJwt, type UnverifiedJwt } from './jwt.ts'
 const inflateBounded = promisify(inflate)
 const deflateBytes = promisify(deflate)
 
-/** Bytes that a status list may have inflated: it is sent compressed, and a small text may stand for gigabytes. */
+/** Limit for an inflated list, because a small compressed text may inflate to gigabytes. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024
-/** The longest that a list is believed without asking again, in seconds. */
 const MAX_AGE_SECONDS = 12 * 3600
-/** How far clocks may be apart, in seconds. */
 const LEEWAY_SECONDS = 60
 
-/** A list of statuses (RFC-to-be Token Status List), inflated. */
 export interface StatusList {
   bits: 1 | 2 | 4 | 8
   bytes: Buffer
 }
 
-/** Where the status of a credential is looked up. */
 export interface StatusReference {
   uri: string
   idx: number
 }
 
-/** What became of a credential; UNAVAILABLE when that cannot be told. */
+/** UNAVAILABLE if the status could not be determined. */
 export type CredentialStatus = 'VALID' | 'REVOKED' | 'SUSPENDED' | 'UNAVAILABLE'
 
-/** The reference in a credential's claims. @returns null without one; 'unreadable' for one that is not of this form */
+/** Reads the status reference of a credential's claims. @returns null without one; 'unreadable' for a malformed one */
 export function statusReferenceOf(claims: Readonly<Record<string, unknown>>): StatusReference | null | 'unreadable' {
   if (!Object.hasOwn(claims, 'status')) return null
-  // Read from JSON, so its members are JSON too.
+  // The claims were parsed from JSON.
   const list = objectOf(objectOf(claims.status as never)?.status_list)
   const { uri, idx } = list ?? {}
   const isIndex = typeof idx === 'number' && Number.isSafeInteger(idx) && idx >= 0
   return typeof uri === 'string' && isIndex ? { uri, idx } : 'unreadable'
 }
 
-/** Whether a list may be fetched from this address: https, at one of the hosts. */
+/** Returns true for an https address at one of the hosts. */
 export function isStatusAddress(uri: string, hosts: readonly string[]): boolean {
   const url = URL.parse(uri)
   return url !== null && url.protocol === 'https:' && url.username === '' && hosts.includes(url.host)
 }
 
-/** A status list token that was read, with the time until which it holds, in seconds since the epoch. */
+/** A parsed status list token; `until` is the end of its validity in seconds since the epoch. */
 export interface StatusToken {
   jwt: UnverifiedJwt
   bits: StatusList['bits']
@@ -52,7 +48,7 @@ export interface StatusToken {
   until: number
 }
 
-/** @returns null when it is not a list of this address, or not one of now; its signature is still to be verified */
+/** Parses a token without verifying its signature; null unless it is a valid list of this address. */
 export function readStatusToken(text: string, uri: string, nowSeconds: number): StatusToken | null {
   const jwt = readJwt(text.trim())
   if (jwt?.header.typ !== 'statuslist+jwt' || jwt.payload.sub !== uri) return null
@@ -67,7 +63,7 @@ export function readStatusToken(text: string, uri: string, nowSeconds: number): 
   return { jwt, bits, lst, until: Math.min(...ends) }
 }
 
-/** Inflates a list within bounds. @returns null for what is no compressed list, or too long a one */
+/** Inflates a list within its size limit. @returns null when it is malformed or too large */
 export async function inflateList({ bits, lst }: Pick<StatusToken, 'bits' | 'lst'>): Promise<StatusList | null> {
   try {
     const bytes = await inflateBounded(Buffer.from(lst, 'base64url'), { maxOutputLength: MAX_LIST_BYTES })
@@ -77,7 +73,7 @@ export async function inflateList({ bits, lst }: Pick<StatusToken, 'bits' | 'lst
   }
 }
 
-/** What a list says of an index, least significant bits first; what is neither 0, 1 nor 2 is no status to go by. */
+/** Returns the status at an index, least significant bits first; values other than 0, 1 and 2 are UNAVAILABLE. */
 export function statusAt({ bits, bytes }: StatusList, idx: number): CredentialStatus {
   const perByte = 8 / bits
   const byte = bytes[Math.floor(idx / perByte)]
@@ -86,7 +82,7 @@ export function statusAt({ bits, bytes }: StatusList, idx: number): CredentialSt
   return (['VALID', 'REVOKED', 'SUSPENDED'] as const)[value] ?? 'UNAVAILABLE'
 }
 
-/** A list as it is published. @param statuses by index; those left out are 0 */
+/** Compresses a list for publication. @param statuses by index; omitted ones are 0 */
 export async function deflateList(
   size: number,
   bits: StatusList['bits'],

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import type { JWK } from 'jose'
 import type { JsonObject } from '../../canonical/parse-json.ts'
 
-/** An issuer whose credentials are believed, of some types. */
 export interface TrustedIssuer {
   id: string
   iss: string
@@ -10,22 +9,18 @@ export interface TrustedIssuer {
   keys: readonly JWK[]
   /** PEM */
   caCertificates: readonly string[]
-  /** hosts, with a port where it is not the usual one, from which its status lists may come */
+  /** hosts of its status lists, with a port if it is not 443 */
   statusHosts: readonly string[]
-  /** whether its keys may be fetched from its own metadata */
+  /** true if its keys may be fetched from its own metadata */
   hasMetadata: boolean
-  /** trusted by the operator for everybody, not by one organisation for itself */
+  /** true if the operator trusts it for all organisations */
   isOperators: boolean
   assurance: 'HIGH' | 'SUBSTANTIAL'
 }
 
-/** Certificates in an `x5c` header; no chain in use is longer. */
 const MAX_CHAIN = 5
 
-/**
- * The keys with which an issuer may have signed: of its key set by `kid`, else of an `x5c` chain to its certificate
- * authority. Keys and addresses that the token itself brings (`jwk`, `jku`, `x5u`) are nothing to go by.
- */
+/** Returns an issuer's keys: of its key set by `kid`, otherwise of `x5c`. Ignores `jwk`, `jku` and `x5u`. */
 export function issuerKeys(header: JsonObject, issuer: TrustedIssuer, fetched: readonly JWK[], nowMs: number): JWK[] {
   const { kid, x5c } = header
   const known = [...issuer.keys, ...fetched]

@@ -8,39 +8,36 @@ import { type ClaimPath, credentialDigest, disclose, type PresentedSdJwt, sdHash
 import { type CredentialStatus, type StatusReference, statusReferenceOf } from './status-list.ts'
 import { issuerKeys, type TrustedIssuer } from './trusted-issuer.ts'
 
-/** How far clocks may be apart, in seconds. */
 const LEEWAY_SECONDS = 60
 
-/** What a presentation answers: a request of ours. */
 export interface ExpectedRequest {
   nonce: string
-  /** whole, with its prefix: what the key binding's `aud` must be */
+  /** complete with its prefix: the required `aud` of the key binding */
   clientId: string
   /** seconds since the epoch */
   requestedAt: number
 }
 
-/** What the check of a credential needs from outside. */
 export interface CredentialChecks {
-  /** issuers of this name that are trusted here, the operator's first. @param vct type of the credential */
+  /** finds trusted issuers of this name, the operator's first. @param vct type of the credential */
   trusted(iss: string, vct: string | null): Promise<readonly TrustedIssuer[]>
-  /** keys of an issuer whose metadata may be asked */
+  /** fetches the keys of an issuer with metadata */
   fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
   statusOf(reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
   /** seconds since the epoch */
   now: number
 }
 
-/** A credential that was verified, with its holder. */
+/** A verified credential of the verified holder. */
 export interface VerifiedCredential {
   issuer: TrustedIssuer
   vct: string
   issuerKeyThumbprint: string
-  /** of what its issuer signed: no two credentials have one */
+  /** of the signed part, unique per credential */
   digest: Buffer
   claims: JsonObject
   disclosed: ClaimPath[]
-  /** seconds since the epoch; null for one that does not end */
+  /** seconds since the epoch; null without an expiry */
   expiresAt: number | null
   status: StatusReference | null
 }
@@ -50,8 +47,7 @@ const refuse = (reason: RefusalReason): never => {
 }
 
 /**
- * Verifies one presented credential: its issuer, its time, its disclosures, its holder, its status; in the order of
- * the refusals (docs/spec/evidence-families.md#presentation-response). The requested claims are checked elsewhere.
+ * Verifies a credential in the order of the refusals (docs/spec/evidence-families.md#presentation-response).
  * @throws RefusedPresentationError
  */
 export async function verifyCredential(
@@ -82,7 +78,7 @@ function hasAllowedAlg({ header }: UnverifiedJwt): boolean {
   return typeof header.alg === 'string' && CREDENTIAL_ALGS.includes(header.alg)
 }
 
-/** The trusted issuer that signed, by the key with which it did. */
+/** Returns the trusted issuer that signed, with its key. */
 async function findSigner(jwt: UnverifiedJwt, checks: CredentialChecks): Promise<{ issuer: TrustedIssuer; key: JWK }> {
   const { iss, vct } = jwt.payload
   const named = typeof iss === 'string' ? await checks.trusted(iss, typeof vct === 'string' ? vct : null) : []
@@ -98,7 +94,7 @@ async function findSigner(jwt: UnverifiedJwt, checks: CredentialChecks): Promise
   return refuse(hasKey ? 'ISSUER_SIGNATURE' : 'ISSUER_UNTRUSTED')
 }
 
-/** @returns when it expires */
+/** @returns the expiry */
 function checkTimes({ nbf, iat, exp }: JsonObject, now: number): number | null {
   for (const from of [nbf, iat]) {
     if (from !== undefined && (typeof from !== 'number' || from > now + LEEWAY_SECONDS)) refuse('NOT_YET_VALID')
@@ -108,12 +104,12 @@ function checkTimes({ nbf, iat, exp }: JsonObject, now: number): number | null {
   return exp
 }
 
-/** Whoever presents holds the key that the credential names, and presents it to us, now, and to nobody else. */
+/** Verifies that the presenter has the key of the credential and signed for this request. */
 async function checkHolder(presented: PresentedSdJwt, expected: ExpectedRequest, now: number): Promise<void> {
   const { issuerJwt, keyBinding, bound } = presented
   const jwk = objectOf(objectOf(issuerJwt.payload.cnf)?.jwk)
   if (!jwk || keyBinding?.header.typ !== 'kb+jwt') return refuse('HOLDER_BINDING_MISSING')
-  // A JWK is an object of JSON; what is none of a key's does not import.
+  // The import rejects a malformed JWK.
   if (!(await isSignedBy(keyBinding, jwk as JWK))) refuse('KB_SIGNATURE')
   const { nonce, aud, sd_hash: sdHash, iat, nbf, exp } = keyBinding.payload
   if (nonce !== expected.nonce) refuse('KB_NONCE')

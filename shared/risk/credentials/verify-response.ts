@@ -10,10 +10,8 @@ import {
   verifyCredential,
 } from './verify-credential.ts'
 
-/** Presentations that one query may be answered with, where it asks for several. */
 const MAX_PRESENTATIONS = 5
 
-/** A credential that answers a query. */
 interface AnsweredQuery {
   query: CredentialQuery
   credential: VerifiedCredential
@@ -21,17 +19,13 @@ interface AnsweredQuery {
   selected: SelectedClaim[]
 }
 
-/** A wallet's answer, verified. */
 export interface VerifiedResponse {
   answers: AnsweredQuery[]
-  /** claims that were disclosed though nobody asked for them: not read further */
+  /** number of disclosed claims that were not requested; they are ignored */
   discarded: number
 }
 
-/**
- * Verifies the `vp_token` of an answer. One failure refuses all of it.
- * @throws RefusedPresentationError with the first reason there is
- */
+/** Verifies a `vp_token`. @throws RefusedPresentationError with the first reason */
 export async function verifyResponse(
   vpToken: JsonObject,
   query: PresentationQuery,
@@ -41,10 +35,10 @@ export async function verifyResponse(
   const presented = readVpToken(vpToken, query)
   const answers: AnsweredQuery[] = []
   let discarded = 0
-  for (const { query: requested, presentation } of presented) {
-    const credential = await verifyCredential(presentation, requested, expected, checks)
-    answers.push({ query: requested, credential, selected: selectClaims(credential.claims, requested) })
-    discarded += countUnasked(credential.disclosed, requested)
+  for (const { query: credentialQuery, presentation } of presented) {
+    const credential = await verifyCredential(presentation, credentialQuery, expected, checks)
+    answers.push({ query: credentialQuery, credential, selected: selectClaims(credential.claims, credentialQuery) })
+    discarded += countUnasked(credential.disclosed, credentialQuery)
   }
   if (!isSatisfied(query, new Set(answers.map((answer) => answer.query.id)))) {
     throw new RefusedPresentationError('QUERY_NOT_SATISFIED')
@@ -57,7 +51,6 @@ interface Presented {
   presentation: PresentedSdJwt
 }
 
-/** What is presented, in the order of the query. */
 function readVpToken(token: JsonObject, query: PresentationQuery): Presented[] {
   const byId = new Map(query.credentials.map((credential) => [credential.id, credential]))
   const lists = Object.entries(token).map(([id, list]) => {
@@ -71,18 +64,18 @@ function readVpToken(token: JsonObject, query: PresentationQuery): Presented[] {
     return { id, presentations: whole }
   })
   const known = read.map(({ id, presentations }) => {
-    const requested = byId.get(id)
-    if (!requested) throw new RefusedPresentationError('UNKNOWN_QUERY_ID')
-    return { requested, presentations }
+    const credentialQuery = byId.get(id)
+    if (!credentialQuery) throw new RefusedPresentationError('UNKNOWN_QUERY_ID')
+    return { credentialQuery, presentations }
   })
-  for (const { requested, presentations } of known) {
-    if (presentations.length > (requested.multiple === true ? MAX_PRESENTATIONS : 1)) {
+  for (const { credentialQuery, presentations } of known) {
+    if (presentations.length > (credentialQuery.multiple === true ? MAX_PRESENTATIONS : 1)) {
       throw new RefusedPresentationError('TOO_MANY_PRESENTATIONS')
     }
   }
-  return query.credentials.flatMap((requested) =>
+  return query.credentials.flatMap((credentialQuery) =>
     known
-      .filter((one) => one.requested === requested)
-      .flatMap(({ presentations }) => presentations.map((presentation) => ({ query: requested, presentation }))),
+      .filter((one) => one.credentialQuery === credentialQuery)
+      .flatMap(({ presentations }) => presentations.map((presentation) => ({ query: credentialQuery, presentation }))),
   )
 }

@@ -1,9 +1,9 @@
 import type { ApiEnv } from '../../environment.ts'
 
-/** A new epoch is used within this time. */
+/** Maximum delay before a new epoch is used. */
 const MAX_AGE_MS = 30_000
 
-/** What was loaded for an environment, for at most half a minute; a failed load is not kept. */
+/** Caches a value per environment for 30 seconds; does not cache failures. */
 export function cachedPerEnv<T>(load: (env: ApiEnv) => Promise<T>): (env: ApiEnv) => Promise<T> {
   const known = new Map<ApiEnv, { value: Promise<T>; loadedAt: number }>()
   return async (env) => {

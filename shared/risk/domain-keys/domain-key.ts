@@ -1,11 +1,8 @@
-/**
- * A key of one epoch. New things are named by the CURRENT one, and where callers name them too by the PREVIOUS one until
- * it is RETIRED; every key finds what it named.
- */
+/** A key of one epoch. CURRENT and PREVIOUS keys name new objects; every key finds its objects. */
 export interface DomainKey {
   epoch: number
   state: 'CURRENT' | 'PREVIOUS' | 'RETIRED'
   key: Buffer
-  /** for proofs of what was made with it; null where there are none */
+  /** for verification; null for a symmetric key */
   publicKey: Buffer | null
 }

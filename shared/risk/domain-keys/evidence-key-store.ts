@@ -10,10 +10,10 @@ import { ensureDomainKeys, type NewDomainKey } from './store.ts'
 
 const EVENT_TYPE = 'provenance.evidence_key'
 
-/** The key that signs statements now; made once per installation and environment, and anchored when it is made. */
+/** Returns the key that signs statements; creates and anchors it at the first call per installation and environment. */
 export async function ensureEvidenceSigner(db: Knex, secrets: Secrets, env: ApiEnv): Promise<EvidenceSigner> {
   const [current] = await ensureDomainKeys(db, secrets, env, 'evidence-signing', async (tx) => [await newKey(tx, env)])
-  if (!current?.publicKey) throw new Error('there is no key for evidence')
+  if (!current?.publicKey) throw new Error('the evidence key is missing')
   return { seed: current.key, publicKey: current.publicKey }
 }
 
@@ -27,7 +27,6 @@ async function newKey(tx: Knex.Transaction, env: ApiEnv): Promise<NewDomainKey> 
   return { epoch: 1, state: 'CURRENT', key: Buffer.from(d, 'base64url'), publicKey, record }
 }
 
-/** Every evidence key that was ever published, the newest first; none before the first pack. */
 export async function listEvidenceKeys(db: Knex, env: ApiEnv): Promise<EvidenceKey[]> {
   const rows = await query<{ publicKey: Buffer }>(
     db,

@@ -1,6 +1,5 @@
 import { CompactSign, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 
-/** An ES256 key pair. */
 export interface SigningKey {
   privateJwk: JWK
   /** with `kid`, its RFC 7638 thumbprint */
@@ -14,7 +13,6 @@ export async function generateSigningKey(): Promise<SigningKey> {
   return { privateJwk: await exportJWK(pair.privateKey), publicJwk: { ...bare, kid } }
 }
 
-/** Signs a JSON object as a compact JWS. */
 export async function signJwt(
   payload: object,
   header: { typ: string; kid?: string; x5c?: string[] },
@@ -25,7 +23,7 @@ export async function signJwt(
     .sign(await importJWK(key, 'ES256'))
 }
 
-/** A private P-256 key to which one answer may be encrypted, with a `kid`. */
+/** Generates a private P-256 key with a `kid`, to which one response may be encrypted. */
 export async function generateEncryptionKey(): Promise<Record<string, unknown>> {
   const pair = await generateKeyPair('ECDH-ES', { extractable: true, crv: 'P-256' })
   const privateJwk = await exportJWK(pair.privateKey)

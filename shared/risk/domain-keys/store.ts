@@ -15,7 +15,7 @@ type KeyPurpose = 'vei' | 'loan-ref' | 'financing-oprf' | 'financing-po' | 'evid
  */
 export type SigningPurpose = 'passport-signing' | 'request-signing' | 'sandbox-issuer'
 
-/** A key as it is made; `record` is the anchored object that announces its public half. */
+/** A new key; `record` is the anchored object that announces its public key. */
 export type NewDomainKey = DomainKey & { record: string | null }
 
 /** Arbitrary constant: the creation of domain keys locks (this, hash of environment and purpose). */
@@ -103,12 +103,12 @@ async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPur
     [env, purpose],
   )
   for (const { epoch, sealed } of rows) {
-    const anew = secrets.reseal('domain-key', sealed)
-    if (anew === null) continue
+    const resealed = secrets.reseal('domain-key', sealed)
+    if (resealed === null) continue
     await execute(
       db,
       'UPDATE domain_keys SET sealed_key = ? WHERE env = ? AND purpose = ? AND epoch = ? AND sealed_key = ?',
-      [anew, env, purpose, epoch, sealed],
+      [resealed, env, purpose, epoch, sealed],
     )
   }
   return rows.map(({ sealed, ...key }) => ({ ...key, key: Buffer.from(secrets.open('domain-key', sealed), 'base64') }))
@@ -138,7 +138,7 @@ export async function ensureKey(
       ? { epoch: 1, state: 'CURRENT', key: randomBytes(32), publicKey: null, record: null }
       : derivedKey(secrets, purpose, 'CURRENT'),
   ])
-  if (!current) throw new Error(`there is no key for ${purpose}`)
+  if (!current) throw new Error(`the key for ${purpose} is missing`)
   return current.key
 }
 
@@ -154,6 +154,6 @@ export async function ensureSigningKey(
     const key = Buffer.from(JSON.stringify(privateJwk))
     return [{ epoch: 1, state: 'CURRENT', key, publicKey: Buffer.from(JSON.stringify(publicJwk)), record: null }]
   })
-  if (!current?.publicKey) throw new Error(`there is no key for ${purpose}`)
+  if (!current?.publicKey) throw new Error(`the key for ${purpose} is missing`)
   return { privateJwk: JSON.parse(current.key.toString()), publicJwk: JSON.parse(current.publicKey.toString()) }
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { JsonValue } from '../../canonical/parse-json.ts'
 
-/** A value that is stored sealed, with the salt that opens its commitment. */
+/** A value that is stored sealed, with the salt of its commitment. */
 export interface Committed<Value extends JsonValue = string> {
   name: string
   value: Value
@@ -11,15 +11,15 @@ export interface Committed<Value extends JsonValue = string> {
 }
 
 /**
- * SHA-256(salt || JCS([name, value])), hex: what is logged of a value. Once value and salt are deleted it says nothing
- * any more, so erasure and an append-only log live together (docs/spec/risk-signals.md#anchored-objects).
+ * Returns SHA-256(salt || JCS([name, value])) in hex. It reveals nothing after value and salt are deleted, so erasure
+ * and an append-only log are compatible (docs/spec/risk-signals.md#anchored-objects).
  */
 export function commitmentOf({ name, value, salt }: Committed<JsonValue>): string {
   const preimage = Buffer.concat([Buffer.from(salt, 'hex'), Buffer.from(canonicalize([name, value]))])
   return hash('sha256', preimage, 'hex')
 }
 
-/** Draws a salt for each value. @param random gives `size` random bytes */
+/** Creates a commitment for each value. @param random returns `size` random bytes */
 export function commit<Value extends JsonValue>(
   values: Readonly<Record<string, Value>>,
   random: (size: number) => Buffer,

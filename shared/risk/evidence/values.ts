@@ -8,7 +8,7 @@ import { indianDay, isDay, parsePaise } from '../packs/money.ts'
 
 const AADHAAR = rule('AADHAAR_NOT_ACCEPTED', 'must not contain an Aadhaar number')
 
-/** One trimmed printable line: no control characters, no lone surrogates, no outer white space, no Aadhaar number. */
+/** Accepts one trimmed printable line without control characters, lone surrogates and Aadhaar numbers. */
 export function line(maximum = 200) {
   return z
     .string()
@@ -31,7 +31,7 @@ const GSTIN_RULES: Record<GstinReason, string> = {
   CHECK_DIGIT: 'has a wrong check character',
 }
 
-/** A written identifier, normalised; a fault names the rule it breaks. */
+/** Normalises an identifier; an error names the violated rule. */
 export function identifier(
   validate: (input: string) => { valid: true; value: string } | { valid: false; value: string; reason: FieldCode },
   rules: Readonly<Record<string, string>> = {},
@@ -48,7 +48,6 @@ export function identifier(
 /** A tax registration of the regular class. */
 export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' })
 
-/** A calendar day in India. */
 export const day = z
   .string()
   .refine(isDay, { ...rule('FORMAT', 'must be a date YYYY-MM-DD'), abort: true })
@@ -56,10 +55,10 @@ export const day = z
 
 /** The first day of GST: no tax registration has an older document. */
 const FIRST_GST_DAY = '2017-07-01'
-/** Years after a document, or after today, in which it can become due. */
+/** Maximum number of years until a document is due. */
 const MAX_DUE_YEARS = 10
 
-/** A day that may lie in the future, within the years in which a document can become due. */
+/** A day between the beginning of GST and the latest possible due date. */
 export const dueDay = day
   .refine((text) => text >= FIRST_GST_DAY, { ...rule('TOO_EARLY', `must not be before ${FIRST_GST_DAY}`), abort: true })
   .refine((text) => text <= yearsAfter(indianDay(Date.now()), MAX_DUE_YEARS), {
@@ -67,7 +66,7 @@ export const dueDay = day
     abort: true,
   })
 
-/** A day since GST began that is not after today in India. */
+/** A day between the beginning of GST and today in India. */
 export const pastDay = day
   .refine((text) => text >= FIRST_GST_DAY, rule('TOO_EARLY', `must not be before ${FIRST_GST_DAY}`))
   .refine((text) => text <= indianDay(Date.now()), rule('TOO_LATE', 'must not be after today in India'))
@@ -87,15 +86,13 @@ export function checkDueDate(
   }
 }
 
-/** Compares in time order; 29 February may become a day that does not exist. */
+/** For comparisons only: 29 February may become a day that does not exist. */
 function yearsAfter(date: string, years: number): string {
   return `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`
 }
 
-/** Ten lakh crore rupees. */
 const AMOUNT_MAX = 1e13
 
-/** Rupees above zero with at most two decimals. */
 export const amountInr = z
   .number()
   .refine((value) => value > 0, { ...rule('TOO_SMALL', 'must be greater than 0'), abort: true })
@@ -103,34 +100,32 @@ export const amountInr = z
   .refine((value) => parsePaise(value) !== undefined, rule('TOO_MANY_DECIMALS', 'must have at most two decimals'))
   .meta({ id: 'AmountInr', description: 'rupees' })
 
-/** A SHA-256 in hex. */
 export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex characters')
 
-/** The block of an anchored object. */
 export const AnchorSchema = z
   .object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
   .meta({ id: 'RecordAnchor' })
 
-/** Evidence as it was anchored; its other members depend on `eventType`. */
+/** An anchored object; its other members depend on `eventType`. */
 export const AnchoredObject = z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 
-/** An object that is anchored as it stands: its own members, what it is, when, and where in the log. */
+/** Adds event type, time and anchor to the members of an anchored object. */
 export function anchored<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...shape, eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 }
 
-/** What a spreadsheet would take for the beginning of a formula: such a cell gets an apostrophe, a plain number does not. */
+/** A spreadsheet executes a cell that begins like this: it gets an apostrophe, unless it is a plain number. */
 const FORMULA = /^[=+\-@\t\r]/
 const PLAIN_NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?$/
 
 export type CsvCell = string | number | null
 
-/** Records as RFC 4180 has them, each with its end. */
+/** Returns RFC 4180 records with their line ends. */
 export function csvText(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${csvLine(row)}\r\n`).join('')
 }
 
-/** A record of RFC 4180, without its end. */
+/** Returns an RFC 4180 record without its line end. */
 export function csvLine(cells: readonly CsvCell[]): string {
   return cells.map(csvCell).join(',')
 }
@@ -148,7 +143,6 @@ const ConsentSchema = z.object({
   expiresAt: z.string().nullable(),
 })
 
-/** Where one value of a pack comes from. */
 export const EvidenceEntrySchema = z.object({
   key: z.string(),
   source: z.string(),
@@ -163,7 +157,7 @@ export const EvidenceEntrySchema = z.object({
   finding: z.string().nullable(),
 })
 
-/** The answer of `GET /v1/po/risk-signals/packs/{packId}/evidence`. */
+/** The response of `GET /v1/po/risk-signals/packs/{packId}/evidence`. */
 export const EvidenceSchema = z
   .object({
     packId: z.uuid(),

@@ -1,18 +1,17 @@
 import { ristretto255, ristretto255_oprf } from '@noble/curves/ed25519.js'
 import type { OprfKey } from './oprf.ts'
 
-/** Bytes of an element of the group, encoded. */
 const ELEMENT_BYTES = 32
 
-/** What a batch of blinded elements comes to: all in lower-case hex. */
+/** Lower-case hex. */
 export interface Evaluation {
-  /** one for each blinded element, in their order */
+  /** one per blinded element, in their order */
   evaluated: string[]
-  /** 64 bytes: that all were evaluated with the key of the public key */
+  /** 64 bytes: proves that all were evaluated with the key of the public key */
   proof: string
 }
 
-/** @returns the positions of what is no element of the group, or its identity; both would give the key or nothing */
+/** Returns the indexes of invalid elements and of the identity; evaluating them could reveal the key. */
 export function invalidElements(blinded: readonly string[]): number[] {
   return blinded.flatMap((hex, index) => (isElement(Buffer.from(hex, 'hex')) ? [] : [index]))
 }
@@ -22,15 +21,14 @@ function isElement(bytes: Uint8Array): boolean {
   try {
     return !ristretto255.Point.fromBytes(Uint8Array.from(bytes)).equals(ristretto255.Point.ZERO)
   } catch {
-    // Not the one encoding of an element.
+    // Not a canonical encoding.
     return false
   }
 }
 
 /**
- * `BlindEvaluateBatch` of the VOPRF with its DLEQ proof (RFC 9497, section 3.3.2): what the client's inputs are stays
- * with the client. About 1.5 ms of processor per element: for workers.
- * @param blinded valid elements, at least one
+ * Evaluates blinded elements with a DLEQ proof (RFC 9497, section 3.3.2). Takes about 1.5 ms of processor time per
+ * element, so only workers call it. @param blinded valid elements, at least one
  */
 export function evaluateBlinded({ privateKey, publicKey }: OprfKey, blinded: readonly string[]): Evaluation {
   const elements = blinded.map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')))

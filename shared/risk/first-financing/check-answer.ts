@@ -1,14 +1,13 @@
 import type { RegistryMatch } from '../packs/signals/double-financing.ts'
 
-/** A match as it is disclosed: that something exists, never who, how much, on which day, or how many (docs/spec/evidence-families.md#first-financing). */
+/** A match without owner, amount, day or number (docs/spec/evidence-families.md#first-financing). */
 export interface DisclosedMatch extends RegistryMatch {
-  /** its holder left a dispute unanswered */
+  /** its holder did not answer a dispute */
   contested: boolean
 }
 
 export type CheckStatus = 'DUPLICATE_FINANCED' | 'DUPLICATE_REGISTERED' | 'POSSIBLE_MATCH' | 'UNRESOLVED' | 'CLEAN'
 
-/** The first that holds; one's own registrations change nothing. */
 export function checkStatus(matches: readonly DisclosedMatch[], isResolved: boolean): CheckStatus {
   const others = matches.filter(({ requireRegistration }) => !requireRegistration)
   const exact = others.filter((match) => match.class === 'EXACT')
@@ -18,10 +17,7 @@ export function checkStatus(matches: readonly DisclosedMatch[], isResolved: bool
   return isResolved ? 'CLEAN' : 'UNRESOLVED'
 }
 
-/**
- * Returns one entry per class, state and ownership, with the month in which the first of them was seen: the number of
- * entries does not depend on the number of registrations.
- */
+/** Returns one entry per class, state and ownership, which hides the number of registrations. */
 export function disclosed(matches: readonly (RegistryMatch & { contested?: boolean })[]): DisclosedMatch[] {
   const entries = new Map<string, DisclosedMatch>()
   for (const { class: of, state, requireRegistration, firstSeenMonth, contested = false } of matches) {

@@ -50,7 +50,6 @@ export async function findDispute(db: Knex, owner: Owner, id: string): Promise<D
   return row
 }
 
-/** Answers an open dispute. @returns false when it has been answered */
 export async function answerDispute(tx: Knex, id: string, state: 'CONFIRMED' | 'RELEASED'): Promise<boolean> {
   const changed = await execute(
     tx,

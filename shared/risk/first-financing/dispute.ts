@@ -2,11 +2,11 @@ import type { ApiEnv } from '../../environment.ts'
 
 export const DISPUTE_STATES = ['OPEN', 'CONFIRMED', 'RELEASED', 'UNANSWERED'] as const
 
-/** A quarrel about who holds a receivable. Nobody adjudicates; both sides have their records. */
+/** A dispute about the holder of a receivable. The service does not decide it; both sides have their records. */
 export interface Dispute {
   id: string
   registrationId: string
-  /** who holds the registration, and who disputes it */
+  /** holder of the registration; `organisationId` disputes it */
   holderId: number
   organisationId: number
   env: ApiEnv

@@ -5,14 +5,14 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Registration } from './receivable.ts'
 import type { RequestFingerprints } from './request-fingerprints.ts'
 
-/** Days in which requests carry the fingerprints of the epoch before too (docs/spec/evidence-families.md#blind-mode-and-epochs). */
+/** Days of two live epochs (docs/spec/evidence-families.md#blind-mode-and-epochs). */
 const OVERLAP_DAYS = 30
 
 /** An epoch whose key is available for blind requests. */
 export interface LiveEpoch {
   epoch: number
   state: 'CURRENT' | 'PREVIOUS'
-  /** hex of 32 bytes: what proofs are verified against */
+  /** hex of 32 bytes, for the verification of proofs */
   publicKey: string
   /** the anchored object that announces the key, as JSON text */
   record: string
@@ -36,10 +36,10 @@ export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]
   )
 }
 
-/** @throws ValidationError unless the fingerprints are those of each live epoch, and of no other */
-export async function requireLiveEpochs(tx: Knex, env: ApiEnv, given: RequestFingerprints): Promise<void> {
+/** @throws ValidationError unless the fingerprints are exactly those of the live epochs */
+export async function requireLiveEpochs(tx: Knex, env: ApiEnv, fingerprints: RequestFingerprints): Promise<void> {
   const live = (await listLiveEpochs(tx, env)).map(({ epoch }) => epoch)
-  const stated = given.map(({ epoch }) => epoch)
+  const stated = fingerprints.map(({ epoch }) => epoch)
   if (live.length === stated.length && live.every((epoch) => stated.includes(epoch))) return
   const message = `fingerprints must be of the epochs ${live.join(', ')} and of no others`
   throw new ValidationError(message, [{ path: 'fingerprints', code: 'EPOCHS', message }])

@@ -3,7 +3,7 @@ import { panOfGstin } from '../identifiers/gstin.ts'
 import type { DocumentType } from '../identifiers/irn.ts'
 import type { Paise } from '../packs/money.ts'
 
-/** A receivable as a lender describes it. GSTINs are normalised; `documentDate` is `YYYY-MM-DD` in Indian time. */
+/** GSTINs are normalised; `documentDate` is `YYYY-MM-DD` in Indian time. */
 export interface ReceivableIdentity {
   supplierGstin: string
   buyerGstin: string
@@ -21,16 +21,16 @@ export interface OrderIdentity {
   poValuePaise: Paise
 }
 
-// Cannot occur in any field: identifiers and dates are plain ASCII, and numbers lose their control characters.
+// Occurs in no field: identifiers and dates are plain ASCII, and numbers have no control characters.
 const SEPARATOR = '\u001f'
 
-/** Exact identity: the material of the IRN, so invoices with and without one meet (docs/spec/evidence-families.md#receivables-and-fingerprints). */
+/** Returns the input of the IRN as exact identity (docs/spec/evidence-families.md#receivables-and-fingerprints). */
 export function rf1Input({ supplierGstin, documentType, documentNumber, documentDate }: ReceivableIdentity): string {
   const number = normalisedNumber(documentNumber)
   return ['RSP-RF1', supplierGstin, financialYear(documentDate), documentType, number].join(SEPARATOR)
 }
 
-/** The same in plain words, for what an organisation keeps of its own: supplier, financial year, type, number. */
+/** Returns the exact identity in readable form: supplier, financial year, type, number. */
 export function receivableName(
   receivable: Pick<ReceivableIdentity, 'supplierGstin' | 'documentType' | 'documentNumber' | 'documentDate'>,
 ): string {
@@ -40,13 +40,13 @@ export function receivableName(
     .join('|')
 }
 
-/** Near identity: "INV-1" and "INV/0001" between the same legal entities meet. */
+/** Returns the near identity: "INV-1" and "INV/0001" between the same legal entities match. */
 export function rf2Input({ supplierGstin, buyerGstin, documentNumber }: ReceivableIdentity): string {
   const number = looseNumber(documentNumber)
   return ['RSP-RF2', panOfGstin(supplierGstin), panOfGstin(buyerGstin), number].join(SEPARATOR)
 }
 
-/** Economic identity: catches renumbering. The total counts in whole rupees, paise cut. */
+/** Returns the economic identity, which detects a changed number, with the total in whole rupees. */
 export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }: ReceivableIdentity): string {
   const rupees = String(Math.floor(totalPaise / 100))
   return ['RSP-RF3', panOfGstin(supplierGstin), panOfGstin(buyerGstin), documentDate, rupees].join(SEPARATOR)
@@ -54,25 +54,25 @@ export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }
 
 const DAY_MS = 86_400_000
 
-/** Economic identity by week and size: the week counts from 1970-01-01, the amount in three digits. */
+/** Returns the economic identity by week and amount: weeks since 1970-01-01, three digits of the amount. */
 export function rf4Input(receivable: ReceivableIdentity): string {
   return rf4InputOf(receivable, weekOf(receivable), amountKeyOf(receivable.totalPaise))
 }
 
-/** The nine neighbours in week and size, the receivable's own among them. */
+/** Returns the nine combinations of neighbouring weeks and amounts, including the receivable's own. */
 export function rf4WindowInputs(receivable: ReceivableIdentity): string[] {
   const week = weekOf(receivable)
   const amounts = neighbouringAmounts(amountKeyOf(receivable.totalPaise))
   return [week - 1, week, week + 1].flatMap((at) => amounts.map((amount) => rf4InputOf(receivable, at, amount)))
 }
 
-/** Three significant digits of an amount: whole rupees are `mantissa` times ten to the `exponent`, cut. */
+/** Three significant digits of an amount: `mantissa` times ten to the `exponent`, truncated to whole rupees. */
 interface AmountKey {
   exponent: number
   mantissa: number
 }
 
-/** Divides whole rupees by ten, dropping remainders, until they are below 1,000. */
+/** Divides whole rupees by ten, without remainders, until they are below 1,000. */
 export function amountKeyOf(paise: Paise): AmountKey {
   let mantissa = Math.floor(paise / 100)
   let exponent = 0
@@ -80,7 +80,6 @@ export function amountKeyOf(paise: Paise): AmountKey {
   return { exponent, mantissa }
 }
 
-/** Below, itself and above; a step over the end of the three digits changes the exponent. */
 function neighbouringAmounts({ exponent, mantissa }: AmountKey): AmountKey[] {
   const above = mantissa === 999 ? { exponent: exponent + 1, mantissa: 100 } : { exponent, mantissa: mantissa + 1 }
   const isLowest = mantissa === 100 && exponent > 0
@@ -97,10 +96,7 @@ function rf4InputOf({ supplierGstin, buyerGstin }: ReceivableIdentity, week: num
   return ['RSP-RF4', panOfGstin(supplierGstin), panOfGstin(buyerGstin), String(week), key].join(SEPARATOR)
 }
 
-/**
- * Identity of a purchase order. With a number it is exact between two legal entities; without one it is the parties and
- * the value, a possible match only, under a tag of its own so that the two never meet.
- */
+/** Returns the identity of an order: exact with a number, otherwise only a possible match of parties and value. */
 export function po1Input(order: OrderIdentity): { input: string; isExact: boolean } {
   const { buyerGstin, borrowerGstin, subcontractorGstin, poNumber, poValuePaise } = order
   const value = String(poValuePaise)
@@ -112,7 +108,7 @@ export function po1Input(order: OrderIdentity): { input: string; isExact: boolea
   return { input: fields.join(SEPARATOR), isExact: true }
 }
 
-/** NFKC, upper case, no white space; control characters go too, so that no number can forge a field border. */
+/** Converts to NFKC and upper case, without white space and control characters, which include the separator. */
 function normalisedNumber(number: string): string {
   return number
     .normalize('NFKC')
@@ -120,7 +116,7 @@ function normalisedNumber(number: string): string {
     .toUpperCase()
 }
 
-// Zeros go before punctuation, so that "10/05" and "10/5" meet while "1/005" and "1005" stay apart.
+// Removes zeros before punctuation, so that "10/05" and "10/5" match while "1/005" and "1005" differ.
 function looseNumber(number: string): string {
   return normalisedNumber(number)
     .replace(/(?<![0-9])0+(?=[0-9])/g, '')

@@ -12,10 +12,7 @@ import {
 } from './fingerprint-input.ts'
 import { evaluateOprf } from './oprf.ts'
 
-/**
- * RF1 and PO1 are exact and unique among live records; the others only match. PO2 is an order without a number: its
- * parties and value.
- */
+/** RF1 and PO1 are exact and unique among live records; the others, also PO2, are possible matches. */
 export type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'RF4' | 'PO1' | 'PO2'
 
 /** One fingerprint of a record: 32 bytes in hex, under the key of its epoch. */
@@ -25,38 +22,31 @@ export interface Fingerprint {
   value: string
 }
 
-/** The keys of one environment's registry: of purchase orders, and of receivables by epoch, the newest first. */
+/** Keys of one environment's registry: of purchase orders, and of receivables by epoch, newest first. */
 export interface FinancingKeys {
   order: Buffer
   epochs: readonly DomainKey[]
 }
 
-/** Keys of receivables before the oblivious function: HMAC-SHA256 under a derived key. */
+/** The epoch before the VOPRF: HMAC-SHA256 under a derived key. */
 const HMAC_EPOCH = 1
 
-/**
- * HMAC-SHA256 under a secret key. A plain hash would let anybody test guesses: registrations can be enumerated and
- * document numbers are short.
- */
+/** Returns the HMAC-SHA256 under a secret key, because a plain hash could be guessed. */
 export function fingerprint(secretKey: Uint8Array, input: string): string {
   return createHmac('sha256', secretKey).update(input, 'utf8').digest('hex')
 }
 
-/** The fingerprint of an input under an epoch's key (docs/spec/evidence-families.md#receivables-and-fingerprints). */
+/** Returns a fingerprint under an epoch's key (docs/spec/evidence-families.md#receivables-and-fingerprints). */
 function fingerprintOf({ epoch, key }: Pick<DomainKey, 'epoch' | 'key'>, input: string): string {
   if (epoch === HMAC_EPOCH) return fingerprint(key, input)
   return evaluateOprf(key, Buffer.from(input, 'utf8')).subarray(0, 32).toString('hex')
 }
 
-/** Epochs whose keys name what is new, the newest first: two while callers move from one to the next. */
 export function liveEpochs(keys: FinancingKeys): DomainKey[] {
   return keys.epochs.filter(({ epoch, state }) => state !== 'RETIRED' && epoch !== HMAC_EPOCH)
 }
 
-/**
- * What the registry stores of a receivable: RF1 to RF4 under the keys of the live epochs, so that it is unique across
- * both while there are two.
- */
+/** Returns the fingerprints to store, under the keys of all live epochs. */
 export function receivableFingerprints(keys: FinancingKeys, receivable: ReceivableIdentity): Fingerprint[] {
   return liveEpochs(keys).flatMap((epoch) => [
     ...exactAndNear(epoch, receivable),
@@ -64,10 +54,7 @@ export function receivableFingerprints(keys: FinancingKeys, receivable: Receivab
   ])
 }
 
-/**
- * What a receivable is looked for by: RF1 to RF3 under the key of every epoch, since what an older one named may be live.
- * @param window asks the weeks and sizes around it too
- */
+/** Returns the fingerprints to search, under the keys of all epochs. @param window adds neighbouring values */
 export function soughtFingerprints(
   keys: FinancingKeys,
   receivable: ReceivableIdentity,
@@ -93,7 +80,7 @@ function exactAndNear(epoch: DomainKey, receivable: ReceivableIdentity): Fingerp
   ]
 }
 
-/** Purchase orders keep their HMAC. */
+/** Purchase orders always use the HMAC. */
 export function orderFingerprint(keys: FinancingKeys, order: OrderIdentity): Fingerprint {
   const { input, isExact } = po1Input(order)
   return { epoch: HMAC_EPOCH, kind: isExact ? 'PO1' : 'PO2', value: fingerprint(keys.order, input) }

@@ -11,7 +11,6 @@ import { newOprfKey, oprfReady } from './oprf.ts'
 
 const EPOCH_EVENT_TYPE = 'first_financing.epoch'
 
-/** The keys of the first-financing registry of one environment. */
 export async function ensureFinancingKeys(db: Knex, secrets: Secrets, env: ApiEnv): Promise<FinancingKeys> {
   await oprfReady()
   const epochs = await ensureDomainKeys(db, secrets, env, 'financing-oprf', async (tx) => [
@@ -21,13 +20,10 @@ export async function ensureFinancingKeys(db: Knex, secrets: Secrets, env: ApiEn
   return { order: await ensureKey(db, secrets, env, 'financing-po'), epochs }
 }
 
-/** Epoch 2 is the first that can be asked blindly. */
+/** Epoch 2 is the first with blind requests. */
 const FIRST_BLIND_EPOCH = 2
 
-/**
- * Begins a new epoch: its key names what is new, and the one before does so too for thirty days. The key must exist.
- * @returns its number; undefined while the one before the last is not retired, or before the registry was used
- */
+/** Begins an epoch. @returns its number; undefined while two epochs are live, or before the first use */
 export async function beginEpoch(db: Knex, secrets: Secrets, env: ApiEnv): Promise<number | undefined> {
   await oprfReady()
   return await replaceDomainKey(db, secrets, env, 'financing-oprf', async (tx) => {
@@ -36,7 +32,7 @@ export async function beginEpoch(db: Knex, secrets: Secrets, env: ApiEnv): Promi
   })
 }
 
-/** A key of an epoch. Its public half is anchored, so nobody can be shown another one. */
+/** Creates the key of an epoch. Its public key is anchored, so that no caller can be shown another one. */
 async function oprfKeyOf(tx: Knex.Transaction, env: ApiEnv, epoch: number): Promise<NewDomainKey> {
   const { privateKey, publicKey } = newOprfKey()
   const timestamp = new Date().toISOString()

@@ -7,13 +7,13 @@ import { parsePaise } from '../packs/money.ts'
 import type { ReceivableIdentity } from './fingerprint-input.ts'
 import type { FinancingState } from './states.ts'
 
-/** The members by which a receivable is described (docs/spec/evidence-families.md#first-financing). Leading zeros are legal outside e-invoicing. */
+/** Members of a receivable (docs/spec/evidence-families.md#first-financing); leading zeros are legal. */
 export const receivableShape = {
   supplierGstin: gstin,
   buyerGstin: gstin,
   documentType: z.enum(['INV', 'CRN', 'DBN']),
   documentNumber: z.string().regex(/^(?=.*[0-9A-Za-z])[0-9A-Za-z/-]{1,16}$/, {
-    message: 'must be 1 to 16 letters, digits, slashes and hyphens, with a letter or a digit among them',
+    message: 'must be 1 to 16 letters, digits, slashes and hyphens, with at least one letter or digit',
   }),
   documentDate: pastDay,
   totalInr: amountInr,
@@ -23,7 +23,6 @@ export const receivableShape = {
     .optional(),
 }
 
-/** Adds an issue if supplier and buyer are one registration. */
 export function checkParties(
   { supplierGstin, buyerGstin }: { supplierGstin: string; buyerGstin: string },
   ctx: z.core.$RefinementCtx,
@@ -33,7 +32,7 @@ export function checkParties(
   ctx.addIssue({ code: 'custom', path: ['buyerGstin'], ...rule('DUPLICATE_ROLE', message) })
 }
 
-/** Adds an issue if the parties are one registration, or the stated financial year is not the date's. */
+/** Adds an issue if the parties are the same registration, or the financial year is not that of the date. */
 export function checkReceivable(
   value: { supplierGstin: string; buyerGstin: string; documentDate: string; financialYear?: string | undefined },
   ctx: z.core.$RefinementCtx,
@@ -47,7 +46,6 @@ export function checkReceivable(
   })
 }
 
-/** A receivable by its fields, as a member of another body. */
 export const ReceivableFields = z
   .strictObject(receivableShape)
   .superRefine(checkReceivable)
@@ -55,11 +53,11 @@ export const ReceivableFields = z
 
 export type ReceivableFields = z.output<typeof ReceivableFields>
 
-/** What a registration is kept with, sealed: shown to its owner alone. */
+/** Sealed data of a registration, which only its owner sees. */
 export interface SealedReceivable {
-  /** null when it was made by fingerprints */
+  /** null for a registration by fingerprints */
   fields: ReceivableFields | null
-  /** the fingerprint that a record made without fields commits to, hex */
+  /** the committed fingerprint of a record without fields, hex */
   rf1?: string
   lenderRef: string | null
   /** the salt of each commitment of its record */
@@ -68,12 +66,11 @@ export interface SealedReceivable {
 
 export function identityOf(fields: ReceivableFields): ReceivableIdentity {
   const { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalInr } = fields
-  // The schema has refused what is no amount.
+  // The schema has rejected other amounts.
   const totalPaise = parsePaise(totalInr) ?? 0
   return { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalPaise }
 }
 
-/** A registration of a receivable. */
 export interface Registration {
   id: string
   organisationId: number
@@ -81,7 +78,7 @@ export interface Registration {
   state: FinancingState
   mode: 'FIELDS' | 'BLIND'
   dealId: string | null
-  /** the fields with the salts of their commitments; null when it was made without fields */
+  /** the fields with the salts of their commitments; null without fields */
   sealedReceivable: string | null
   /** days, `YYYY-MM-DD` */
   dueDate: string | null

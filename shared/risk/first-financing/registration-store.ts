@@ -89,7 +89,7 @@ export async function listRegistrations(
   )
 }
 
-/** Returns how many registrations of an organisation are open or requested, counted up to a limit. */
+/** Counts the open and requested registrations of an organisation, up to a limit. */
 export async function countOpen(db: Knex, owner: Owner, limit: number): Promise<number> {
   const [row] = await query<{ count: number }>(
     db,
@@ -131,7 +131,7 @@ export async function setContested(tx: Knex.Transaction, id: string): Promise<vo
   await execute(tx, 'UPDATE financing_registrations SET contested = true WHERE id = ?', [id])
 }
 
-/** Registrations by fields that an epoch does not name yet, locked for this transaction. */
+/** Locks registrations by fields without fingerprints of an epoch. */
 export async function takeUnnamed(
   tx: Knex.Transaction,
   env: ApiEnv,
@@ -150,7 +150,6 @@ export async function takeUnnamed(
   )
 }
 
-/** Registrations whose time is over, locked for this transaction; those that another process looks at are skipped. */
 export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
@@ -243,15 +242,12 @@ export async function takeOffer(
   return offered && { offered, isSpent: row.isSpent }
 }
 
-/** Keeps a spent offer until its time is over, so that its token is refused as spent. */
+/** Marks an offer as used. It stays until its expiry, so that its token is refused as spent. */
 export async function spendOffer(tx: Knex, registrationId: string): Promise<void> {
   await execute(tx, 'UPDATE financing_transfers SET spent_at = now() WHERE registration_id = ?', [registrationId])
 }
 
-/**
- * Returns true if a record has the exact, near and economic fingerprint of a receivable under one of these epochs. RF1
- * alone names neither the buyer nor the amount.
- */
+/** Returns true if RF1, RF2 and RF3 match; RF1 alone contains neither the buyer nor the amount. */
 export async function isReceivableOf(
   tx: Knex,
   recordId: string,

@@ -4,10 +4,10 @@ import { sha256Hex } from '../evidence/values.ts'
 import { type FinancingKeys, type Fingerprint, receivableFingerprints, soughtFingerprints } from './fingerprint.ts'
 import { identityOf, type ReceivableFields } from './receivable.ts'
 
-/** Epochs that a request may carry at most: two are live while callers move from one to the next. */
+/** Maximum number of epochs in a request; two are live while callers change from one to the next. */
 const MAX_EPOCHS = 4
 
-/** The fingerprints of one receivable under the keys of the live epochs: 32 bytes of the function's output, in hex. */
+/** The fingerprints of one receivable under the keys of the live epochs: 32 bytes of the VOPRF output, in hex. */
 export const requestFingerprints = z
   .array(z.strictObject({ epoch: z.int().min(2), rf1: sha256Hex, rf2: sha256Hex, rf3: sha256Hex }))
   .min(1)
@@ -20,26 +20,23 @@ export const requestFingerprints = z
 
 export type RequestFingerprints = z.output<typeof requestFingerprints>
 
-/** A receivable as a caller names it: by its fields, or by fingerprints that hide them. */
 export type ReceivableInput = ReceivableFields | { fingerprints: RequestFingerprints }
 
-/** Whether its fields are hidden from us. */
-export function isBlind(given: ReceivableInput): given is { fingerprints: RequestFingerprints } {
-  return 'fingerprints' in given
+export function isBlind(input: ReceivableInput): input is { fingerprints: RequestFingerprints } {
+  return 'fingerprints' in input
 }
 
-/** What it is looked for by. @param window asks the weeks and sizes around fields too */
-export function soughtOf(keys: FinancingKeys, given: ReceivableInput, window: boolean): Fingerprint[] {
-  return isBlind(given) ? byKind(given.fingerprints) : soughtFingerprints(keys, identityOf(given), window)
+/** Returns the fingerprints to search. @param window adds the neighbouring weeks and amounts if the fields are known */
+export function soughtOf(keys: FinancingKeys, input: ReceivableInput, window: boolean): Fingerprint[] {
+  return isBlind(input) ? byKind(input.fingerprints) : soughtFingerprints(keys, identityOf(input), window)
 }
 
-/** What the registry stores of it; the newest epoch's first. */
-export function allFingerprints(keys: FinancingKeys, given: ReceivableInput): Fingerprint[] {
-  return isBlind(given) ? byKind(given.fingerprints) : receivableFingerprints(keys, identityOf(given))
+export function allFingerprints(keys: FinancingKeys, input: ReceivableInput): Fingerprint[] {
+  return isBlind(input) ? byKind(input.fingerprints) : receivableFingerprints(keys, identityOf(input))
 }
 
-function byKind(given: RequestFingerprints): Fingerprint[] {
-  return given
+function byKind(input: RequestFingerprints): Fingerprint[] {
+  return input
     .toSorted((a, b) => b.epoch - a.epoch)
     .flatMap(({ epoch, rf1, rf2, rf3 }) => [
       { epoch, kind: 'RF1' as const, value: rf1 },

@@ -4,20 +4,19 @@ import { amountInr, checkDueDate, dueDay, line, pastDay, sha256Hex } from '../ev
 import { checkReceivable, ReceivableFields, receivableShape } from './receivable.ts'
 import { type ReceivableInput, requestFingerprints } from './request-fingerprints.ts'
 
-/** Elements of one request at most (docs/spec/evidence-families.md#first-financing). */
+/** Maximum number of elements in one request (docs/spec/evidence-families.md#first-financing). */
 const MAX_ELEMENTS = 64
 
 const commonOptions = { statement: z.boolean().default(false) }
 
-/** The body of a check by fields: the receivable's own members, and what is asked beside. */
+/** A check by fields: the members of the receivable and the options. */
 export const CheckBody = z
   .strictObject({ ...receivableShape, window: z.boolean().default(false), ...commonOptions })
   .superRefine(checkReceivable)
 
-/** A check by fingerprints: of what is near in week and size nothing can be asked, since that takes more of them. */
+/** A check by fingerprints, without `window`, which needs further fingerprints. */
 export const BlindCheckBody = z.strictObject({ fingerprints: requestFingerprints, ...commonOptions })
 
-/** A check as its worker gets it. */
 export interface CheckRequest {
   receivable: ReceivableInput
   window: boolean
@@ -33,7 +32,6 @@ export const RegistrationRequestBody = z
 
 export const BlindRegistrationBody = z.strictObject({ fingerprints: requestFingerprints, ...registeredBeside })
 
-/** A registration as its worker gets it. */
 export interface RegistrationBody {
   /** the receivable, by its fields or its fingerprints */
   fields: ReceivableInput
@@ -48,7 +46,6 @@ export const AcceptBody = z.strictObject({ transferToken, receivable: Receivable
 
 export const BlindAcceptBody = z.strictObject({ transferToken, fingerprints: requestFingerprints })
 
-/** Taking over a registration, as its worker gets it. */
 export interface AcceptanceRequest {
   transferToken: string
   receivable: ReceivableInput
@@ -60,7 +57,6 @@ export const DisputeRequestBody = z.strictObject({ receivable: ReceivableFields,
 
 export const BlindDisputeBody = z.strictObject({ fingerprints: requestFingerprints, ...disputedBeside })
 
-/** A dispute as its worker gets it. */
 export interface DisputeBody {
   receivable: ReceivableInput
   reason: string
@@ -73,7 +69,7 @@ export const AbsenceBody = z.strictObject({ receivable: ReceivableFields, ...ofS
 
 export const BlindAbsenceBody = z.strictObject({ fingerprints: requestFingerprints, ...ofSnapshot })
 
-/** Blinded elements to be evaluated, each 32 bytes in hex; whether they are elements a worker says. */
+/** Blinded elements, each 32 bytes in hex; a worker checks that they are elements. */
 export const EvaluationBody = z.strictObject({
   epoch: z.int().min(2),
   blinded: z
@@ -89,21 +85,18 @@ export const EvaluationBody = z.strictObject({
 /** An evaluation as its worker gets it. */
 export type EvaluationRequest = z.output<typeof EvaluationBody>
 
-/** A proof of absence as its worker gets it. */
 export interface AbsenceRequest {
   receivable: ReceivableInput
-  /** null is the newest */
+  /** null for the newest */
   snapshotId: string | null
 }
 
-/** The body of an action on a registration: nothing is needed. */
 export const MoveBody = z.strictObject({
   financedOn: pastDay.optional(),
   financedAmountInr: amountInr.optional(),
   reason: line().optional(),
 })
 
-/** The receivable of a body that holds it as a member, or its fingerprints. */
 export function receivableOf(
   body: { receivable: ReceivableFields } | { fingerprints: z.output<typeof requestFingerprints> },
 ): ReceivableInput {

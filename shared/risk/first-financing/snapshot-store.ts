@@ -8,11 +8,11 @@ export interface Snapshot {
   env: ApiEnv
   epoch: number
   size: number
-  /** a hash of its fingerprints: whether anything changed */
+  /** a hash of its fingerprints, to detect changes */
   content: Buffer
-  /** sorted, 32 bytes each; null once they are forgotten */
+  /** sorted, 32 bytes each; null after their retention */
   keys: Buffer | null
-  /** the anchored object that names its root, as JSON text */
+  /** the anchored object with its root, as JSON text */
   record: string
 }
 
@@ -46,7 +46,7 @@ export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: 
   )
 }
 
-/** Takes the lock of an epoch's snapshots for this transaction. @returns whether one is still due */
+/** Locks an epoch's snapshots for this transaction. @returns true if one is still due */
 export async function takeSnapshot(tx: Knex.Transaction, env: ApiEnv, epoch: number): Promise<boolean> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [SNAPSHOT_LOCK, `${env}/${epoch}`])
   const recent = await query(
@@ -79,7 +79,7 @@ export async function insertSnapshot(tx: Knex, snapshot: Snapshot): Promise<void
   )
 }
 
-/** Notes that nothing has changed since a snapshot. */
+/** Records that a snapshot is unchanged. */
 export async function touchSnapshot(tx: Knex, id: string): Promise<void> {
   await execute(tx, 'UPDATE financing_snapshots SET evaluated_at = now() WHERE id = ?', [id])
 }

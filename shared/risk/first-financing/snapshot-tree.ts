@@ -3,10 +3,10 @@ import { proveInclusion, rootAt } from '../../transparency/anchoring/merkle-proo
 import { snapshotKey } from '../../transparency/provenance/absence.ts'
 
 const KEY_BYTES = 32
-/** A snapshot's size is a multiple of it, so that it reveals little about the number of registrations (docs/spec/evidence-families.md#absence-proofs). */
+/** Multiple of a snapshot's size, which hides the number (docs/spec/evidence-families.md#absence-proofs). */
 const PADDED_TO = 256
 
-/** A key of a snapshot beside the one that was looked for. */
+/** A key of a snapshot next to the searched one. */
 export interface Neighbour {
   index: number
   /** hex */
@@ -15,11 +15,7 @@ export interface Neighbour {
   path: string[]
 }
 
-/**
- * The sorted keys of a snapshot, padded with random ones.
- * @param fingerprints hex, of what is registered
- * @param random gives `size` random bytes
- */
+/** Returns the sorted keys of a snapshot, padded with random ones. @param fingerprints hex */
 export function snapshotKeys(fingerprints: readonly string[], random: (size: number) => Buffer): Buffer {
   const keys = fingerprints.map((fingerprint) => snapshotKey(Buffer.from(fingerprint, 'hex')))
   const size = Math.max(1, Math.ceil(keys.length / PADDED_TO)) * PADDED_TO
@@ -27,7 +23,7 @@ export function snapshotKeys(fingerprints: readonly string[], random: (size: num
   return Buffer.concat(keys.toSorted(Buffer.compare))
 }
 
-/** The RFC 6962 tree over the keys of a snapshot, each a leaf as it stands. */
+/** The RFC 6962 tree over the keys of a snapshot, which are its leaves. */
 export class SnapshotTree {
   readonly size: number
   readonly #keys: Buffer
@@ -47,7 +43,7 @@ export class SnapshotTree {
     return hexOf(rootAt(this.size, this.#read))
   }
 
-  /** The neighbours of a fingerprint that is not in it; null when it is. An edge of the tree has one neighbour. */
+  /** Returns the neighbours of an absent fingerprint, null at an edge; null for a present one. */
   absenceOf(fingerprint: string): { left: Neighbour | null; right: Neighbour | null } | null {
     const key = snapshotKey(Buffer.from(fingerprint, 'hex'))
     const at = this.#firstNotBelow(key)
@@ -83,7 +79,7 @@ export class SnapshotTree {
 function pairs(level: readonly Uint8Array[]): Uint8Array[] {
   return Array.from({ length: Math.floor(level.length / 2) }, (_, index) => {
     const [left, right] = [level[2 * index], level[2 * index + 1]]
-    if (!left || !right) throw new Error('a level has no such pair')
+    if (!left || !right) throw new Error('the level has an odd number of nodes')
     return nodeHash(left, right)
   })
 }

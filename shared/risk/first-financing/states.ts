@@ -6,7 +6,7 @@ export type FinancingState = (typeof FINANCING_STATES)[number]
 
 export type FinancingAction = 'finance' | 'release' | 'cancel' | 'renew' | 'transfer'
 
-/** Days for which a registration holds a receivable, and for which one that a pack presented does. */
+/** Days until a registration, or a receivable presented in a pack, lapses. */
 export const REGISTERED_DAYS = 7
 const RENEWED_DAYS = 180
 const AFTER_DUE_DAYS = 180
@@ -14,7 +14,7 @@ const AFTER_FINANCING_DAYS = 365
 const RENEWALS = 2
 const DAY_MS = 86_400_000
 
-/** Returns the state that an action leads to; null if it is a conflict. A transfer is only offered by it. */
+/** Returns the state after an action; null for a conflict. `transfer` only creates an offer. */
 export function stateAfter(
   registration: { state: FinancingState; renewals: number; expiresAt: Date },
   action: FinancingAction,
@@ -32,11 +32,7 @@ export function stateAfter(
   return action === 'renew' || action === 'transfer' ? 'FINANCED' : null
 }
 
-/**
- * Returns the end of a hold after an action, in milliseconds. Dates of the caller may lie in the past, so days are
- * counted from the later of the date and the action: no hold ends before the action that starts it.
- * @param now time of the action, in milliseconds
- */
+/** Returns the expiry after an action, in milliseconds, counted from the later of the date and the action. */
 export function expiryAfter(
   { state, expiresAt, dueDate }: { state: FinancingState; expiresAt: number; dueDate: string | null },
   action: FinancingAction,
@@ -51,7 +47,7 @@ export function expiryAfter(
   return Date.parse(`${addDays(date > today ? date : today, days)}T00:00:00+05:30`)
 }
 
-/** Returns the state at a time: a hold that has ended is LAPSED, even if the sweeper has not stored that yet. */
+/** Returns the state at a time: an expired registration is LAPSED, even if the sweeper has not stored that yet. */
 export function stateAt(
   { state, expiresAt }: { state: FinancingState; expiresAt: Date },
   nowMs: number,

@@ -8,7 +8,7 @@ import type { Fingerprint, FingerprintKind } from './fingerprint.ts'
 export interface FirstRecord {
   env: ApiEnv
   organisationId: number
-  /** of the record these fingerprints belong to: a pack, or a registration */
+  /** of the pack or registration that has these fingerprints */
   recordId: string
   fingerprints: readonly Fingerprint[]
 }
@@ -18,7 +18,7 @@ export interface Holding {
   state: 'REGISTERED' | 'FINANCED'
   /** of a receivable that a pack presented; a registration has its own expiry, and an order has none */
   expiresAt: Date | null
-  /** when it was seen first, if that was under another record */
+  /** first presentation, if that was in another record */
   firstSeenAt?: Date
 }
 
@@ -106,10 +106,7 @@ export async function recordSighting(tx: Knex, record: FirstRecord): Promise<boo
   return noted > 0
 }
 
-/**
- * Records that an organisation presented an order without a number, once while it is live: repetitions prolong it. Two
- * organisations that do so at the same moment do it one after the other, so that the second finds the first.
- */
+/** Records an order without a number, once while it is live. The lock serialises two organisations. */
 export async function recordParties(
   tx: Knex.Transaction,
   { env, organisationId, recordId, order }: Omit<FirstRecord, 'fingerprints'> & { order: Fingerprint },
@@ -128,7 +125,6 @@ export async function recordParties(
   if (known === 0) await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt })
 }
 
-/** Notes where the record was anchored. */
 export async function setRecordAnchor(tx: Knex, recordId: string, txId: Buffer): Promise<void> {
   await execute(tx, 'UPDATE financing_fingerprints SET tx_id = ? WHERE record_id = ?', [txId, recordId])
 }
@@ -142,12 +138,12 @@ const CLASSES: Record<FingerprintKind, RegistryMatch['class']> = {
   PO2: 'ECONOMIC',
 }
 
-/** A match with what is not disclosed of it. */
+/** A match with members that are not disclosed. */
 export interface FoundMatch extends DisclosedMatch {
-  /** which of the sought it matches */
+  /** index of the matching query */
   index: number
   recordId: string
-  /** whether the record is a registration, not a pack */
+  /** true for a registration, false for a pack */
   isRegistration: boolean
 }
 
@@ -276,7 +272,7 @@ export async function dropRegistered(
   )
 }
 
-/** Lets what packs presented lapse when its time is over. @returns how many fingerprints */
+/** Lapses expired fingerprints of packs. @returns the number of fingerprints */
 export async function lapsePresented(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

@@ -28,7 +28,6 @@ export const RegistrationSchema = z
   })
   .meta({ id: 'FinancingRegistration' })
 
-/** A registration as its owner sees it at a time. */
 export function registrationView(registration: Registration, nowMs: number): z.output<typeof RegistrationSchema> {
   const { id, mode, contested, dealId, dueDate, financedOn } = registration
   return {
@@ -41,17 +40,15 @@ export function registrationView(registration: Registration, nowMs: number): z.o
     dueDate,
     financedOn,
     createdAt: registration.createdAt.toISOString(),
-    // Stored as we anchored it.
     record: JSON.parse(registration.record),
   }
 }
 
-/** The fields of a registration with what opens its commitments; null where it was made without fields. */
+/** Decrypts the fields of a registration with the salts of its commitments; null without fields. */
 export function decryptedReceivable(
   { sealedReceivable }: Registration,
   secrets: { open(purpose: 'financing', sealed: string): string },
 ): SealedReceivable | null {
-  // Sealed by the operation that stored it.
   return sealedReceivable === null
     ? null
     : (JSON.parse(secrets.open('financing', sealedReceivable)) as SealedReceivable)

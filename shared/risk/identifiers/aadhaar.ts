@@ -1,4 +1,4 @@
-/** The group D5 and the permutation of Verhoeff's scheme. */
+/** Multiplication in the group D5 and permutations of Verhoeff's scheme. */
 const MULTIPLY = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
   [1, 2, 3, 4, 0, 6, 7, 8, 9, 5],
@@ -23,15 +23,12 @@ const PERMUTE = [
 ]
 
 const LENGTH = 12
-/** Spaces, hyphens and dashes of every kind, and dots. */
+/** Spaces, hyphens, dashes and dots of every kind. */
 const SEPARATORS = '[\\s\\p{Pd}\\p{Cf}.\\u2212\\u02d7\\u2043\\u00b7\\u2022\\u2027\\u2219\\u22c5\\u3002\\u30fb\\u06d4]+'
 const RUN = new RegExp(`[0-9]+(?:${SEPARATORS}[0-9]+)*`, 'gu')
 const SEPARATOR = new RegExp(SEPARATORS, 'u')
 
-/**
- * Returns true if neighbouring groups of digits, in any script, have twelve digits together and may be an Aadhaar
- * number: the first digit is 2-9 and Verhoeff's check passes. Other groups beside them do not hide it.
- */
+/** Returns true if adjacent groups of digits, in any script, may be an Aadhaar number by Verhoeff's check. */
 export function holdsAadhaar(text: string): boolean {
   const digits = text.normalize('NFKC').replace(/\p{Nd}/gu, digitOf)
   return (digits.match(RUN) ?? []).some((run) => {
@@ -40,7 +37,7 @@ export function holdsAadhaar(text: string): boolean {
   })
 }
 
-/** Joins groups until they have the length of a number, or more. */
+/** Joins groups until they have at least the length of a number. */
 function leadingGroups(groups: readonly string[], from: number): string {
   let joined = ''
   for (let at = from; at < groups.length && joined.length < LENGTH; at++) joined += groups[at]
@@ -51,7 +48,7 @@ function isAadhaar(digits: string): boolean {
   return digits.length === LENGTH && /^[2-9]/.test(digits) && isVerhoeff(digits)
 }
 
-/** The digits of a script are ten code points in order (Unicode, section 4.6). */
+/** The digits of a script are ten consecutive code points (Unicode, section 4.6). */
 function digitOf(character: string): string {
   const code = character.codePointAt(0) ?? 0
   let zero = code

@@ -12,13 +12,10 @@ export interface CinParts {
 
 export type CinReason = 'LENGTH' | 'LISTING_STATUS' | 'FORMAT' | 'STATE_CODE' | 'YEAR' | 'CLASS_CODE'
 
-// The first Indian companies act is of 1850: no registration is older.
+// The first Indian companies act is of 1850, so no registration is older.
 const FIRST_YEAR = 1850
 
-/**
- * A company number (docs/spec/risk-signals.md#identifiers). It has no checksum, and changes with a listing or a move of the registered office,
- * so it identifies a company only at an instant.
- */
+/** Validates a company number, which may change over time (docs/spec/risk-signals.md#identifiers). */
 export function validateCin(
   input: string,
   { currentYear }: { currentYear: number },
@@ -37,22 +34,19 @@ export function validateCin(
   return { valid: true, value, parts: { listing, industry, state, year, classCode, registration }, warnings: [] }
 }
 
-/** The number of a limited liability partnership, `AAA-9999`. */
+/** Validates the number of a limited liability partnership, `AAA-9999`. */
 export function validateLlpin(input: string): IdentifierResult<Record<never, never>, 'FORMAT'> {
   const value = normaliseUpper(input)
   if (!/^[A-Z]{3}-[0-9]{4}$/.test(value)) return { valid: false, value, reason: 'FORMAT' }
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/**
- * State letters of company numbers. The registrar publishes no complete list. A number keeps the letters of the year of
- * its registration, so old and new codes of a state are both in use.
- */
+/** State letters of company numbers; old and new letters of a state are both in use. */
 const CIN_STATES_BY_SOURCE = {
-  // Seen in published company numbers. TZ is the registrar in Coimbatore, DN and DD are territories merged in 2020.
+  // Found in published company numbers. TZ is the registrar in Coimbatore; DN and DD are territories merged in 2020.
   published:
     'AN AP AR AS BR CH CT DD DL DN GA GJ HP HR JH JK KA KL LA LD MH ML MN MP MZ NL OR PB PY RJ SK TG TN TR TZ UP UR UT WB',
-  // Seen in company numbers since about 2022: Telangana, Odisha, Chhattisgarh. Also ISO 3166-2:IN since 2023.
+  // Found in company numbers since about 2022: Telangana, Odisha, Chhattisgarh. Also ISO 3166-2:IN since 2023.
   since2022: 'TS OD CG',
   // ISO 3166-2:IN, newsletters of 2020 and 2023: Uttarakhand; Dadra and Nagar Haveli and Daman and Diu. Numbers of 2024
   // in Uttarakhand still have UT. Both are accepted, because only the registrar knows if it has adopted them.

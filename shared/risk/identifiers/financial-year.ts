@@ -1,9 +1,6 @@
 import { type IdentifierResult, normaliseUpper } from './identifier.ts'
 
-/**
- * The Indian financial year, April to March, as `YYYY-YY`.
- * @param date `YYYY-MM-DD`, already in Indian time
- */
+/** Returns the Indian financial year as `YYYY-YY`. @param date `YYYY-MM-DD` in Indian time */
 export function financialYear(date: string): string {
   const year = Number(date.slice(0, 4))
   const start = Number(date.slice(5, 7)) >= 4 ? year : year - 1
@@ -16,7 +13,7 @@ export interface UdyamParts {
   serial: string
 }
 
-/** The registration of a small enterprise, 19 characters with hyphens, no checksum (docs/spec/risk-signals.md#identifiers). */
+/** Validates a small-enterprise registration without a checksum (docs/spec/risk-signals.md#identifiers). */
 export function validateUdyam(input: string): IdentifierResult<UdyamParts, 'FORMAT'> {
   const value = normaliseUpper(input)
   const match = /^UDYAM-([A-Z]{2})-([0-9]{2})-([0-9]{7})$/.exec(value)

@@ -9,7 +9,7 @@ export interface GstinParts {
   checkDigit: string
 }
 
-/** First failure wins, in this order (docs/spec/risk-signals.md#gstin). */
+/** The first failed check decides, in this order (docs/spec/risk-signals.md#gstin). */
 export type GstinReason =
   | 'LENGTH'
   | 'FORMAT'
@@ -22,9 +22,9 @@ export type GstinReason =
 export type GstinClass = 'TDS' | 'TCS' | 'OIDAR' | 'NRTP' | 'UIN'
 
 export interface GstinOptions {
-  /** Also take 1-9, A, B, E-J at position 14, as the return schemas do; otherwise only Z is a regular registration. */
+  /** Also accepts 1-9, A, B, E-J at position 14, as the return schemas do; otherwise only Z. */
   anyPosition14?: boolean
-  /** Take the e-invoice sandbox's own registrations, which break the rules. Only ever for env SANDBOX. */
+  /** Accepts the e-invoice sandbox's own registrations, which violate the rules. Only for env SANDBOX. */
   sandboxRegistrations?: boolean
 }
 
@@ -33,10 +33,7 @@ const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 // Test registrations of the e-invoice sandbox found in published documents (docs/spec/risk-signals.md#gstin).
 const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002'])
 
-/**
- * Checks a tax registration of the regular class; other classes fail with NOT_REGULAR. The check character catches
- * typing errors, not forgery: only a registry can say whether the registration exists.
- */
+/** Validates a regular tax registration. The check character detects typing errors, not forgery. */
 export function validateGstin(input: string, options: GstinOptions = {}): IdentifierResult<GstinParts, GstinReason> {
   const value = normaliseUpper(input)
   const parts = gstinParts(value)
@@ -65,7 +62,7 @@ function failureOf(value: string, parts: GstinParts, options: GstinOptions): Gst
   return undefined
 }
 
-/** The special class of a well-formed registration; `undefined` for the regular class. */
+/** Returns the special class of a well-formed registration; `undefined` for the regular class. */
 export function gstinClass(value: string): GstinClass | undefined {
   if (/^99[0-9]{2}[A-Z]{3}[0-9]{5}OS[0-9A-Z]$/.test(value)) return 'OIDAR'
   if (/^[0-9]{4}[A-Z]{3}[0-9]{5}NR[0-9A-Z]$/.test(value)) return 'NRTP'
@@ -75,10 +72,7 @@ export function gstinClass(value: string): GstinClass | undefined {
   return undefined
 }
 
-/**
- * The check character of the first 14 characters: weights 1,2,1,2..., quotient plus remainder of each product by 36.
- * @returns `undefined` when a character is outside 0-9A-Z
- */
+/** Computes the check character of 14 characters; `undefined` when one is outside 0-9A-Z. */
 export function gstinCheckCharacter(first14: string): string | undefined {
   let sum = 0
   for (const [index, character] of [...first14].entries()) {
@@ -90,7 +84,6 @@ export function gstinCheckCharacter(first14: string): string | undefined {
   return GSTIN_ALPHABET[(36 - (sum % 36)) % 36]
 }
 
-/** The PAN inside a registration that was validated before. */
 export function panOfGstin(gstin: string): string {
   return gstin.slice(2, 12)
 }
@@ -105,7 +98,7 @@ function gstinParts(value: string): GstinParts {
   }
 }
 
-/** State codes that open a GSTIN (positions 1-2). 99 occurs only in special registration classes (docs/spec/risk-signals.md#gstin). */
+/** State codes of a GSTIN; 99 occurs only in special classes (docs/spec/risk-signals.md#gstin). */
 export const gstinStates: Readonly<Record<string, string>> = {
   '01': 'Jammu and Kashmir',
   '02': 'Himachal Pradesh',
@@ -147,7 +140,7 @@ export const gstinStates: Readonly<Record<string, string>> = {
   '99': 'Centre jurisdiction (special classes only)',
 }
 
-/** Codes of states that were merged or split since: such registrations still circulate, with a warning. */
+/** Codes of states that were merged or split since: their registrations are still in use, with a warning. */
 export const gstinLegacyStates: Readonly<Record<string, string>> = {
   '25': 'Daman and Diu (until 2020)',
   '28': 'Andhra Pradesh (before bifurcation)',

@@ -1,22 +1,19 @@
-/** What a validator says of one written identifier. `value` is the normalised form, echoed to the caller either way. */
+/** `value` is the normalised form, also of an invalid identifier. */
 export type IdentifierResult<Parts, Reason extends string> =
   | { valid: true; value: string; parts: Parts; warnings: readonly string[] }
   | { valid: false; value: string; reason: Reason }
 
-/**
- * Outer ASCII white space removed and ASCII letters upper-cased; nothing else is touched, so look-alike letters and
- * full-width or non-Latin digits stay what they are and fail the format (docs/spec/risk-signals.md#gstin).
- */
+/** Trims and upper-cases ASCII only, so that look-alike letters fail (docs/spec/risk-signals.md#gstin). */
 export function normaliseUpper(input: string): string {
   return trimAscii(input).replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 32))
 }
 
-/** As `normaliseUpper`, towards lower case (for hexadecimal values). */
+/** As `normaliseUpper`, with lower case, for hexadecimal values. */
 export function normaliseLower(input: string): string {
   return trimAscii(input).replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32))
 }
 
-// Cut by index: a pattern anchored at the end walks long inner runs of spaces quadratically.
+// Slices by index, because a regular expression anchored at the end takes quadratic time for long inner runs of spaces.
 function trimAscii(input: string): string {
   let start = 0
   let end = input.length

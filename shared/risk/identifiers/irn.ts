@@ -12,14 +12,14 @@ export interface IrnDocument {
   documentDate: string
 }
 
-/** Whether the portals upper-cased the document number before hashing. */
+/** Treatment of the document number by the portals before hashing. */
 export type IrnCaseRule = 'UPPER_CASED' | 'CASE_PRESERVED'
 
-/** The portals upper-case the number from this date on (advisory of 4 April 2025). */
+/** The portals convert the number to upper case from this date on (advisory of 4 April 2025). */
 const UPPER_CASE_SINCE = '2025-06-01'
 const SWITCH_TOLERANCE_DAYS = 7
 
-/** Checks the written form of an IRN; upper-case hexadecimal is taken and normalised to lower case. */
+/** Validates the form of an IRN; upper-case hexadecimal is accepted and converted to lower case. */
 export function validateIrn(input: string): IdentifierResult<Record<never, never>, 'LENGTH' | 'FORMAT'> {
   const value = normaliseLower(input)
   if (value.length !== 64) return { valid: false, value, reason: 'LENGTH' }
@@ -27,33 +27,28 @@ export function validateIrn(input: string): IdentifierResult<Record<never, never
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** At most 16 letters, digits, `/`, `-`; not starting with `0`, `/` or `-`. The case is kept: it once mattered. */
+/** Validates at most 16 letters, digits, `/`, `-`; keeps the case, which matters for older documents. */
 export function validateDocumentNumber(value: string): IdentifierResult<Record<never, never>, 'LENGTH' | 'FORMAT'> {
   if (value.length < 1 || value.length > 16) return { valid: false, value, reason: 'LENGTH' }
   if (!/^[1-9A-Za-z][0-9A-Za-z/-]*$/.test(value)) return { valid: false, value, reason: 'FORMAT' }
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** The rule that applied on the document's date. */
 function irnCaseRule(documentDate: string): IrnCaseRule {
   return documentDate >= UPPER_CASE_SINCE ? 'UPPER_CASED' : 'CASE_PRESERVED'
 }
 
-/** The text that is hashed, without separators. */
 export function irnHashInput(document: IrnDocument, rule: IrnCaseRule = irnCaseRule(document.documentDate)): string {
   const number = rule === 'UPPER_CASED' ? document.documentNumber.toUpperCase() : document.documentNumber
   return `${document.supplierGstin}${financialYear(document.documentDate)}${document.documentType}${number}`
 }
 
-/** The IRN of a document, 64 lower-case hexadecimal characters. */
+/** Returns the IRN of a document, 64 lower-case hexadecimal characters. */
 export function computeIrn(document: IrnDocument, rule: IrnCaseRule = irnCaseRule(document.documentDate)): string {
   return createHash('sha256').update(irnHashInput(document, rule)).digest('hex')
 }
 
-/**
- * The rule under which an IRN equals the recomputed hash. Within seven days of the switch the other rule is tried too.
- * @returns `undefined` when the IRN is not this document's (IRN_MISMATCH)
- */
+/** Returns the matching rule; tries both within seven days of the change. @returns `undefined` for IRN_MISMATCH */
 export function matchIrn(irn: string, document: IrnDocument): IrnCaseRule | undefined {
   const rule = irnCaseRule(document.documentDate)
   const written = normaliseLower(irn)

@@ -3,7 +3,7 @@ import { isPanShaped } from './pan.ts'
 
 type NoParts = Record<never, never>
 
-/** An importer-exporter code: since 2018 the PAN, before that ten digits (docs/spec/risk-signals.md#identifiers). */
+/** Validates an exporter code: a PAN, before 2018 ten digits (docs/spec/risk-signals.md#identifiers). */
 export function validateIec(input: string): IdentifierResult<NoParts, 'LENGTH' | 'FORMAT'> {
   const value = normaliseUpper(input)
   if (value.length !== 10) return { valid: false, value, reason: 'LENGTH' }
@@ -11,7 +11,6 @@ export function validateIec(input: string): IdentifierResult<NoParts, 'LENGTH' |
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** A bank branch code: four bank letters, a zero, six letters or digits. */
 export function validateIfsc(input: string): IdentifierResult<NoParts, 'LENGTH' | 'FORMAT'> {
   const value = normaliseUpper(input)
   if (value.length !== 11) return { valid: false, value, reason: 'LENGTH' }
@@ -19,12 +18,12 @@ export function validateIfsc(input: string): IdentifierResult<NoParts, 'LENGTH' 
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** A security-interest or asset id: twelve digits by observation, opaque. */
+/** Validates a security-interest or asset id: twelve digits by observation, opaque. */
 export function validateSecurityInterestId(input: string): IdentifierResult<NoParts, 'FORMAT'> {
   return opaque(input, /^[0-9]{12}$/)
 }
 
-/** A bank-realisation certificate number: opaque, 8-30 letters and digits; only a registry can confirm it. */
+/** Validates a bank-realisation certificate number: opaque, 8-30 letters and digits; only a registry can confirm it. */
 export function validateEbrcNumber(input: string): IdentifierResult<NoParts, 'FORMAT'> {
   return opaque(input, /^[0-9A-Z]{8,30}$/)
 }

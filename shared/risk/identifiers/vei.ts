@@ -6,13 +6,12 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** Characters before the check character: 125 bits. */
 const LENGTH = 25
 
-/** A run that a leak scanner would take for a PAN; a GSTIN holds one. */
+/** A leak scanner would detect such text as a PAN, also inside a GSTIN. */
 const PAN_SHAPED = /[A-Z]{5}[0-9]{4}[A-Z]/
 
 /**
- * The verified entity identifier: 25 base32 characters of the HMAC of a PAN, or of a company number while no PAN is
- * known, and an ISO 7064 check character. While it contains what looks like a PAN the input is varied.
- * @param key of the domain key `vei`
+ * Returns the entity identifier: 25 base32 characters of an HMAC and an ISO 7064 check character. Varies the input
+ * while the result looks like a PAN. @param key of the domain key `vei`
  */
 export function veiOf(key: Uint8Array, identifier: string): string {
   for (let round = 0; ; round++) {
@@ -23,7 +22,7 @@ export function veiOf(key: Uint8Array, identifier: string): string {
   }
 }
 
-/** Why a written identifier is none of ours; `null` when its form and its check character are right. */
+/** Returns the error of an identifier; null when its form and its check character are right. */
 export function veiError(input: string): 'LENGTH' | 'FORMAT' | 'CHECK_CHARACTER' | null {
   const value = normaliseUpper(input)
   if (value.length !== LENGTH + 1) return 'LENGTH'

@@ -1,4 +1,3 @@
-/** What an identity was verified by. */
 export interface Factor {
   /** `presentation`, `document`, or `registry.` and its name */
   key: string
@@ -6,27 +5,25 @@ export interface Factor {
   /** a presentation of an issuer that the operator trusts and marks HIGH */
   isHigh: boolean
   observedAt: Date
-  /** its own end, a year after it was observed at most */
+  /** its own expiry, at most one year after its observation */
   expiresAt: Date
 }
 
 type AssuranceLevel = 'HIGH' | 'SUBSTANTIAL' | 'LOW' | 'NONE'
 
-/** How well an identity is known, by what, and until when. */
 export interface Assurance {
   level: AssuranceLevel
   factors: Factor[]
-  /** the end of the earliest of its factors; null without any */
+  /** the earliest expiry of its factors; null without any */
   expiresAt: Date | null
 }
 
-/** The longest that a factor counts. */
+/** Maximum validity of a factor. */
 export const FACTOR_DAYS = 365
 
 /**
- * The first level that holds (docs/spec/evidence-families.md#subject-states): of each kind of factor the one that lasts longest counts, and the level
- * ends with the earliest of those that it needs.
- * @param factors verified and not revoked; those that are over do not count
+ * Returns the first level that applies; it expires with the earliest of its factors
+ * (docs/spec/evidence-families.md#subject-states). @param factors verified and not revoked
  */
 export function assuranceOf(factors: readonly Factor[], nowMs: number): Assurance {
   const live = factors
@@ -48,7 +45,6 @@ function level(name: AssuranceLevel, factors: Factor[]): Assurance {
   return { level: name, factors, expiresAt: new Date(Math.min(...factors.map((factor) => factor.expiresAt.getTime()))) }
 }
 
-/** A level with its factors, as it is shown. */
 export function assuranceView({ level: name, factors, expiresAt }: Assurance) {
   return {
     level: name,

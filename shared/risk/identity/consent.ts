@@ -1,4 +1,3 @@
-/** A consent that was recorded. */
 export interface Consent {
   id: string
   seq: number
@@ -7,19 +6,17 @@ export interface Consent {
   fields: string[]
   expiresAt: Date
   withdrawnAt: Date | null
-  /** JSON of the anchored objects */
+  /** JSON of the anchored object; `withdrawal` likewise */
   record: string
   withdrawal: string | null
 }
 
-/** A consent as it is shown, with its anchored objects. */
 export function consentView({ id, subjectId, withdrawnAt, expiresAt, record, withdrawal }: Consent, nowMs: number) {
   const isOver = expiresAt.getTime() <= nowMs
   return {
     consentId: id,
     subjectId,
     state: withdrawnAt !== null ? ('WITHDRAWN' as const) : isOver ? ('EXPIRED' as const) : ('LIVE' as const),
-    // Anchored by us.
     record: JSON.parse(record) as object,
     withdrawal: withdrawal === null ? null : (JSON.parse(withdrawal) as object),
   }

@@ -2,14 +2,13 @@ import type { Knex } from 'knex'
 import { execute, query } from '../../platform/database/sql.ts'
 import { deleteValues } from './presentation-store.ts'
 
-/** What an erasure deleted. */
 export interface ErasedCounts {
   values: number
   identifiers: number
   reasons: number
 }
 
-/** The receipt of a subject's erasure. @returns undefined before there was one */
+/** Returns the receipt of a subject's erasure. @returns undefined before an erasure */
 export async function findErasure(db: Knex, subjectId: string): Promise<string | undefined> {
   const [row] = await query<{ body: string }>(db, 'SELECT body FROM erasures WHERE subject_id = ?', [subjectId])
   return row?.body
@@ -19,7 +18,7 @@ export async function insertErasure(tx: Knex, subjectId: string, body: string, a
   await execute(tx, 'INSERT INTO erasures (subject_id, body, erased_at) VALUES (?, ?, ?)', [subjectId, body, at])
 }
 
-/** Deletes every value, salt, name and reason of a subject; ends what its wallet was asked for. */
+/** Deletes every value, salt, name and reason of a subject; expires its open presentations. */
 export async function eraseValues(tx: Knex.Transaction, subjectId: string, at: Date): Promise<ErasedCounts> {
   const own = `SELECT id FROM presentations WHERE subject_id = ?
     UNION SELECT presentation_id FROM identity_verifications WHERE subject_id = ? AND presentation_id IS NOT NULL`

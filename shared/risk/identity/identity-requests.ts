@@ -5,7 +5,6 @@ import { validatePan } from '../identifiers/pan.ts'
 
 export const SubjectBody = z.strictObject({ externalRef: line(), kind: z.enum(['PERSON', 'BUSINESS']) })
 
-/** What an identity is read from registries for, unless the request says otherwise. */
 const DEFAULT_PURPOSE = 'identity verification'
 
 const PresentationMethod = z.strictObject({ method: z.literal('PRESENTATION'), presentationId: z.uuid() })
@@ -41,7 +40,6 @@ export const IdentityVerificationBody = z.discriminatedUnion('method', [
 ])
 
 export type IdentityVerificationRequest = z.output<typeof IdentityVerificationBody>
-/** What is asked of a registry. */
 export type RegistryRequest = Extract<IdentityVerificationRequest, { method: 'REGISTRY' }>
 
 export const TransitionBody = z.strictObject({

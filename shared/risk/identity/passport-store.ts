@@ -4,9 +4,8 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Passport } from './passport.ts'
 
-/** Places of a status list. */
 export const STATUS_LIST_SIZE = 131_072
-/** Passports in a list before a new one is begun: a random place is then still soon free. */
+/** Passports in a list before a new one is started; a random free index is then found quickly. */
 const FULL = STATUS_LIST_SIZE / 2
 
 const COLUMNS = columns<Passport>({
@@ -38,7 +37,7 @@ export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise
   return begun.n
 }
 
-/** Takes a place of a list. @returns false when it is taken */
+/** Reserves an index of a list. @returns false when it is taken */
 export async function reserveIndex(tx: Knex, listN: number, idx: number): Promise<boolean> {
   const taken = await execute(
     tx,
@@ -68,7 +67,6 @@ export async function listPassports(db: Knex, subjectId: string): Promise<Passpo
   )
 }
 
-/** A passport in the list of an organisation. */
 export interface ListedPassport extends Passport {
   seq: number
   subjectRef: string
@@ -79,7 +77,7 @@ const LISTED_COLUMNS = columns<Omit<ListedPassport, keyof Passport>>({ seq: 'p.s
 const OF_ORGANISATION = typed`SELECT ${COLUMNS}, ${LISTED_COLUMNS}
   FROM passports p JOIN identity_subjects s ON s.id = p.subject_id WHERE s.organisation_id = ? AND s.env = ?`
 
-/** Passports of all subjects of an organisation, the newest first. @param before of the last row of the page before */
+/** Lists passports of all subjects, newest first. @param before of the last row of the page before */
 export async function listAllPassports(
   db: Knex,
   owner: Owner,

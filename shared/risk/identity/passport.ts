@@ -1,10 +1,9 @@
-/** A passport as it was issued, and whether it was revoked. */
 export interface Passport {
   id: string
   subjectId: string
   /** JSON of the anchored object */
   body: string
-  /** the same as SD-JWT VC */
+  /** the passport as SD-JWT VC */
   credential: string
   expiresAt: Date
   revokedAt: Date | null
@@ -12,12 +11,10 @@ export interface Passport {
   revocation: string | null
 }
 
-/** A passport as it is shown, with its anchored objects. */
 export function passportView(passport: Pick<Passport, 'id' | 'body' | 'credential' | 'revocation'>) {
   const { id, body, credential, revocation } = passport
   return {
     passportId: id,
-    // Anchored by us.
     record: JSON.parse(body) as object,
     credential,
     revocation: revocation === null ? null : (JSON.parse(revocation) as object),

@@ -132,13 +132,12 @@ export async function findByHandle(db: Knex, handleDigest: Buffer): Promise<Pres
   return fromRow(row)
 }
 
-/** Locks a presentation until the transaction ends. */
 export async function lockPresentation(tx: Knex.Transaction, id: string): Promise<Presentation | undefined> {
   const [row] = await query(tx, typed`SELECT ${COLUMNS} FROM presentations WHERE id = ? FOR UPDATE`, [id])
   return fromRow(row)
 }
 
-/** Counts that a request was served. @returns false when it was served often enough, or is no longer open */
+/** Counts a fetch of the request. @returns false when the limit is reached, or the request is no longer open */
 export async function countFetch(db: Knex, id: string, largest: number): Promise<boolean> {
   const changed = await execute(
     db,
@@ -150,7 +149,7 @@ export async function countFetch(db: Knex, id: string, largest: number): Promise
   return changed === 1
 }
 
-/** Keeps an answer for its verification. */
+/** Stores a response for its verification. */
 export async function setReceived(
   tx: Knex.Transaction,
   id: string,
@@ -164,13 +163,12 @@ export async function setReceived(
   )
 }
 
-/** Notes why an answer was turned away that changed nothing else. */
 export async function setReasons(db: Knex, id: string, reasons: readonly string[]): Promise<void> {
   const sql = `UPDATE presentations SET reasons = ? WHERE id = ? AND state IN ('CREATED', 'REQUEST_FETCHED')`
   await execute(db, sql, [reasons, id])
 }
 
-/** Ends an attempt that was refused; the request is open again, or rejected. */
+/** Ends a refused attempt; the request is open again, or rejected. */
 export async function setRefused(
   tx: Knex.Transaction,
   id: string,
@@ -236,7 +234,6 @@ export async function findValues(db: Knex, id: string, at: Date): Promise<string
   return row?.sealedValues
 }
 
-/** Deletes values whose time is over. @returns of how many presentations */
 export async function purgeValues(db: Knex, at: Date, limit: number): Promise<number> {
   const due = 'SELECT presentation_id FROM presentation_values WHERE purge_at <= ? ORDER BY purge_at LIMIT ?'
   return await deleteValues(db, due, [at, limit])

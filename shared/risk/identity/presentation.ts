@@ -1,21 +1,17 @@
 import type { ApiEnv } from '../../environment.ts'
 import type { PresentationQuery } from '../credentials/query.ts'
 
-/** How far a request to a wallet has come. */
 type PresentationState = 'CREATED' | 'REQUEST_FETCHED' | 'RECEIVED' | 'VERIFIED' | 'REJECTED' | 'EXPIRED'
 
-/** How the wallet answers: in the clear over TLS, or encrypted to a key of this request. */
+/** The wallet responds in clear text over TLS, or encrypted to a key of this request. */
 export const RESPONSE_MODES = ['direct_post', 'direct_post.jwt'] as const
 export type ResponseMode = (typeof RESPONSE_MODES)[number]
 
-/** How long a wallet has to answer. */
 export const REQUEST_LIFE_MS = 300_000
-/** How often a request is served. */
 export const MAX_FETCHES = 10
-/** Answers that may be refused; the last of them ends the request. */
+/** Maximum number of refused responses; the last one ends the request. */
 export const MAX_REFUSALS = 3
 
-/** A request to a wallet, and what came of it. */
 export interface Presentation {
   id: string
   organisationId: number
@@ -50,25 +46,25 @@ export interface Presentation {
   finishedAt: Date | null
 }
 
-/** What nobody but the wallet is to know. */
+/** Secrets that only the wallet may know. */
 export interface PresentationSecrets {
   /** last part of the address of the page that shows the request to people */
   page: string
-  /** last part of the addresses of request and response; follows from `page`, and does not lead back to it */
+  /** last part of the addresses of request and response; derived from `page` by a one-way function */
   handle: string
   nonce: string
   state: string
-  /** private P-256 JWK of `direct_post.jwt`; null otherwise */
+  /** private P-256 JWK of `direct_post.jwt`; otherwise null */
   encryptionKey: Record<string, unknown> | null
 }
 
-/** The state as it is at a time: what nobody answered has expired, whether the sweeper has come to it or not. */
+/** Returns the state at a time: an expired request is EXPIRED, even if the sweeper has not processed it yet. */
 export function stateAt({ state, expiresAt }: Pick<Presentation, 'state' | 'expiresAt'>, nowMs: number) {
   const isOpen = state === 'CREATED' || state === 'REQUEST_FETCHED'
   return isOpen && expiresAt.getTime() <= nowMs ? 'EXPIRED' : state
 }
 
-/** A presentation as its organisation sees it; no values. */
+/** Returns a presentation for its organisation, without values. */
 export function presentationView(presentation: Presentation, nowMs: number) {
   const { issuer, tier, assurance } = presentation
   return {
@@ -85,7 +81,6 @@ export function presentationView(presentation: Presentation, nowMs: number) {
     reasons: presentation.reasons,
     walletError: presentation.walletError,
     discardedClaims: presentation.discarded,
-    // Written by us.
     record: presentation.record === null ? null : (JSON.parse(presentation.record) as object),
   }
 }

@@ -3,10 +3,8 @@ import type { JWK } from 'jose'
 import type { SigningKey } from '../domain-keys/signing-key.ts'
 import type { Presentation, PresentationSecrets } from './presentation.ts'
 
-/** Algorithms that we ask wallets for. */
 const ALGS = ['ES256', 'EdDSA']
 
-/** The addresses of a request at this installation. */
 export function requestAddresses(publicUrl: string, handle: string) {
   return {
     requestUri: `${publicUrl}/v1/oid4vp/requests/${handle}`,
@@ -14,20 +12,16 @@ export function requestAddresses(publicUrl: string, handle: string) {
   }
 }
 
-/** The page that shows a request to people; who has its address may look on. */
+/** Returns the address of the page that shows a request; it works without a sign-in. */
 export function presentationPageUrl(publicUrl: string, page: string): string {
   return `${publicUrl}/present/${page}`
 }
 
-/** What a wallet is shown as QR code or link. */
 export function authorizationRequest(clientId: string, requestUri: string): string {
   return `openid4vp://?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri)}`
 }
 
-/**
- * The claims of a request object (OpenID4VP 1.0 section 5), the same each time.
- * @param walletNonce what a wallet wants repeated when it asks by POST
- */
+/** Returns the claims of a request object (OpenID4VP 1.0 section 5), equal for each fetch. */
 export function requestClaims(
   { clientId, responseMode, query, createdAt, expiresAt }: Presentation,
   { handle, nonce, state, encryptionKey }: PresentationSecrets,
@@ -61,9 +55,9 @@ function encryptionMetadata(privateJwk: JWK) {
   }
 }
 
-/** With what requests to wallets are signed, and as whom. */
+/** Key and identity that sign requests to wallets. */
 export interface RequestSigner {
-  /** with its prefix: what wallets show, and bind their answers to */
+  /** with its prefix; wallets show it, and bind their responses to it */
   clientId: string
   header: { kid: string } | { x5c: string[] }
   key: JWK
@@ -72,24 +66,23 @@ export interface RequestSigner {
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /**
- * The signer of a certificate: `x509_san_dns` when it names the host of `publicUrl`, else `x509_hash`.
- * @param certificate chain in PEM, its own certificate first
- * @throws Error when certificate and key do not go together
+ * Creates a signer: `x509_san_dns` for a certificate with the host of `publicUrl`, otherwise `x509_hash`.
+ * @throws Error when certificate and key do not match
  */
 export function certifiedSigner(certificate: string, privateKey: string, publicUrl: string): RequestSigner {
   const chain = [...certificate.matchAll(PEM)].map(([pem]) => new X509Certificate(pem))
   const [leaf] = chain
   const key = createPrivateKey(privateKey)
-  if (!leaf?.checkPrivateKey(key)) throw new Error('OID4VP_KEY is not the key of OID4VP_CERT')
+  if (!leaf?.checkPrivateKey(key)) throw new Error('OID4VP_KEY does not match OID4VP_CERT')
   const jwk = key.export({ format: 'jwk' })
-  if (jwk.crv !== 'P-256') throw new Error('OID4VP_KEY is not a P-256 key')
+  if (jwk.crv !== 'P-256') throw new Error('OID4VP_KEY must be a P-256 key')
   const host = new URL(publicUrl).hostname
   const isNamed = leaf.checkHost(host, { subject: 'never', wildcards: false }) !== undefined
   const clientId = isNamed ? `x509_san_dns:${host}` : `x509_hash:${hash('sha256', leaf.raw, 'base64url')}`
   return { clientId, header: { x5c: chain.map(({ raw }) => raw.toString('base64')) }, key: jwk }
 }
 
-/** The signer without a certificate, for the sandbox: its key names itself (did:jwk). */
+/** Creates the sandbox's signer without a certificate, identified by its key (did:jwk). */
 export function didSigner({ privateJwk, publicJwk: { kid: _kid, ...bare } }: SigningKey): RequestSigner {
   const did = `did:jwk:${Buffer.from(JSON.stringify(bare)).toString('base64url')}`
   return { clientId: `decentralized_identifier:${did}`, header: { kid: `${did}#0` }, key: privateJwk }

@@ -34,15 +34,13 @@ export const PresentationBody = z
     query: PresentationQuery.parse(query ?? QUERY_TEMPLATES[template ?? 'company-basic']),
   }))
 
-/** What is asked of a wallet, as its caller describes it. */
 export type PresentationRequest = z.output<typeof PresentationBody>
 
-/** What may move an identity from one state to another. */
 export type Mover = 'CALLER' | 'VERIFICATION' | 'SWEEPER' | 'STATUS_LIST' | 'ERASURE'
 
 type Row = readonly [from: IdentityState, to: IdentityState, by: readonly Mover[]]
 
-/** Every transition there is (docs/spec/evidence-families.md#subject-states); beside them everything but REVOKED becomes REVOKED. */
+/** Transitions besides those to REVOKED (docs/spec/evidence-families.md#subject-states). */
 const TRANSITIONS: readonly Row[] = [
   ['UNVERIFIED', 'PENDING', ['CALLER', 'VERIFICATION']],
   ['PENDING', 'VERIFIED', ['VERIFICATION']],
@@ -55,7 +53,7 @@ const TRANSITIONS: readonly Row[] = [
 
 const TO_REVOKED: readonly Mover[] = ['CALLER', 'ERASURE']
 
-/** Returns `forbidden` for VERIFIED by a caller, and `impossible` for a move that no rule allows. */
+/** Returns `forbidden` for VERIFIED by a caller, and `impossible` for a transition that no rule allows. */
 export function checkTransition(
   from: IdentityState,
   to: IdentityState,

@@ -39,7 +39,6 @@ export async function findSubject(db: Knex, owner: Owner, id: string): Promise<S
   return row
 }
 
-/** Locks a subject until the transaction ends. */
 export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject | undefined> {
   const [row] = await query(
     tx,
@@ -59,7 +58,7 @@ export async function listSubjects(db: Knex, owner: Owner, before: number | null
   )
 }
 
-/** Subjects whose assurance is over, locked; those that another process looks at are left to it. */
+/** Locks subjects with expired assurance; skips those that another process has locked. */
 export async function takeExpired(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
   return await query(
     tx,
@@ -77,7 +76,7 @@ export async function setAssurance(tx: Knex, id: string, level: string, expiresA
   ])
 }
 
-/** Enters a state: its anchored object, and the caller's words for it. */
+/** Stores a transition: the new state, its anchored object, and the caller's reason. */
 export async function insertTransition(
   tx: Knex,
   subjectId: string,

@@ -2,12 +2,12 @@ import type { ApiEnv } from '../../environment.ts'
 
 export type IdentityState = 'UNVERIFIED' | 'PENDING' | 'VERIFIED' | 'EXPIRED' | 'SUSPENDED' | 'REVOKED'
 
-/** A person or business whose identity an organisation has verified. */
+/** A person or business whose identity an organisation verifies. */
 export interface Subject {
   id: string
   organisationId: number
   env: ApiEnv
-  /** what anchored objects call it: random, and says nothing */
+  /** random reference in anchored objects */
   ref: string
   kind: 'PERSON' | 'BUSINESS'
   state: IdentityState
@@ -15,6 +15,6 @@ export interface Subject {
   assuranceLevel: string
   assuranceExpiresAt: Date | null
   createdAt: Date
-  /** grows with each subject */
+  /** increases with each subject */
   seq: number
 }

@@ -26,7 +26,6 @@ export async function listVerifications(db: Knex, subjectId: string): Promise<Ve
   )
 }
 
-/** A verification in the list of an organisation. */
 export interface ListedVerification extends Verification {
   seq: number
   subjectId: string
@@ -90,7 +89,7 @@ export async function hasVerified(db: Knex, presentationId: string): Promise<boo
   return rows.length > 0
 }
 
-/** Ends what was read under a consent, and deletes it. @returns how many values were deleted */
+/** Revokes the verifications under a consent and deletes their values. @returns their number */
 export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Promise<number> {
   return await execute(
     tx,
@@ -99,7 +98,7 @@ export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Pr
   )
 }
 
-/** A presented credential whose status is to be looked up again. */
+/** A presented credential whose status must be looked up again. */
 export interface DueStatus {
   id: string
   subjectId: string
@@ -108,7 +107,7 @@ export interface DueStatus {
   sealedStatus: string
 }
 
-/** Takes credentials of verified subjects whose status was not looked up since. */
+/** Claims credentials of verified subjects whose status was not looked up since. */
 export async function takeDueStatuses(tx: Knex, since: Date, at: Date, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
@@ -141,7 +140,7 @@ export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | u
   return row
 }
 
-/** Ends one verification: its credential is no longer valid. */
+/** Revokes a verification whose credential is no longer valid. */
 export async function revokeVerification(tx: Knex, id: string, at: Date): Promise<void> {
   await execute(tx, 'UPDATE identity_verifications SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])
 }

@@ -1,6 +1,5 @@
 import type { Factor } from './assurance.ts'
 
-/** One verification of a subject, as it ended. */
 export interface Verification extends Factor {
   id: string
   missingReason: string | null
@@ -10,12 +9,10 @@ export interface Verification extends Factor {
   revokedAt: Date | null
 }
 
-/** Verifications that count: verified, and not withdrawn. */
 export function factorsOf(verifications: readonly Verification[]): Verification[] {
   return verifications.filter(({ tier, revokedAt }) => tier !== 'MISSING' && revokedAt === null)
 }
 
-/** A verification as it is shown. */
 export function verificationView(verification: Verification) {
   const { id, key, tier, missingReason, presentationId, consentId, observedAt, expiresAt, revokedAt } = verification
   return {

@@ -6,13 +6,12 @@ import { objectOf } from '../credentials/jwt.ts'
 import { RefusedPresentationError } from '../credentials/refusal.ts'
 import type { PresentationSecrets, ResponseMode } from './presentation.ts'
 
-/** Bytes of the form that a wallet posts. */
 export const MAX_FORM_BYTES = 256 * 1024
 
-/** What a wallet says: what it presents, or why it does not. */
+/** The presentation, or an error of the wallet. */
 export type WalletResponse = { vpToken: JsonObject } | { error: string }
 
-/** Errors of OAuth and OpenID4VP; the text of another one is not ours to keep. */
+/** Errors of OAuth and OpenID4VP; other texts are not stored. */
 const KNOWN_ERRORS: ReadonlySet<string> = new Set([
   'access_denied',
   'invalid_client',
@@ -25,28 +24,25 @@ const KNOWN_ERRORS: ReadonlySet<string> = new Set([
 ])
 
 /** Compares in constant time. */
-export function isState(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+export function isState(actual: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(actual), Buffer.from(expected)]
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/**
- * Opens the form of a wallet's answer.
- * @throws RefusedPresentationError
- */
+/** Decrypts the form of a wallet's response. @throws RefusedPresentationError */
 export async function decryptWalletResponse(
   form: string,
   mode: ResponseMode,
   secrets: PresentationSecrets,
 ): Promise<WalletResponse> {
   const fields = new URLSearchParams(form)
-  const given = (name: string) => {
+  const single = (name: string) => {
     const all = fields.getAll(name)
     if (all.length > 1) throw new RefusedPresentationError('VP_TOKEN_MALFORMED')
     return all[0]
   }
-  const [error, response, token] = [given('error'), given('response'), given('vp_token')]
-  given('state')
+  const [error, response, token] = [single('error'), single('response'), single('vp_token')]
+  single('state')
   if (error !== undefined) return { error: KNOWN_ERRORS.has(error) ? error : 'other' }
   if (mode === 'direct_post') return { vpToken: readToken(token ?? '') }
   if (response === undefined) throw new RefusedPresentationError('ENCRYPTION_REQUIRED')
@@ -64,17 +60,15 @@ function readToken(text: string): JsonObject {
   try {
     const token = objectOf(parseJson(text, { maxDepth: 8, maxValues: 100 }))
     if (token) return token
-  } catch {
-    // Refused below, as what is JSON and no object.
-  }
+  } catch {}
   throw new RefusedPresentationError('VP_TOKEN_MALFORMED')
 }
 
 async function decrypt(response: string, { encryptionKey }: PresentationSecrets): Promise<JsonObject> {
   try {
-    // One text for one answer: nothing that was changed on its way is read, not even where it means the same.
+    // Accepts only canonical base64url, so that a response has exactly one text.
     if (!response.split('.').every((part) => part === '' || isBase64url(part))) throw new Error('not base64url')
-    // What is compressed may inflate to anything, and no wallet needs it.
+    // Compressed data could inflate without a limit, and no wallet needs it.
     if (encryptionKey === null || decodeProtectedHeader(response).zip !== undefined) throw new Error('not for this key')
     const { plaintext } = await compactDecrypt(response, await importJWK(encryptionKey, 'ECDH-ES'), {
       keyManagementAlgorithms: ['ECDH-ES'],
@@ -82,8 +76,6 @@ async function decrypt(response: string, { encryptionKey }: PresentationSecrets)
     })
     const members = objectOf(parseJsonBytes(plaintext, { maxDepth: 16, maxValues: 200 }))
     if (members) return members
-  } catch {
-    // Whatever is wrong with it, it cannot be read.
-  }
+  } catch {}
   throw new RefusedPresentationError('DECRYPT_FAILED')
 }

@@ -20,7 +20,7 @@ export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {
   return rows
 }
 
-/** Adds a portal's key, or replaces what is known of it. */
+/** Inserts or updates a portal's key. */
 export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey: string | null = null): Promise<void> {
   await execute(
     db,

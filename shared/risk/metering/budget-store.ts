@@ -3,16 +3,14 @@ import { execute } from '../../platform/database/sql.ts'
 import type { Budget } from '../../tenancy/agents/agent-key.ts'
 import type { Family } from '../../tenancy/oauth/families.ts'
 
-/** Whose budget it is. */
 export interface BudgetOwner {
   agentKeyId: number
   family: Family
 }
 
 /**
- * Reserves one unit of a key's budget, in the transaction of what is metered: what rolls back costs nothing. Callers of
- * the same day take their turn, so the last unit is given once.
- * @returns false when the day's or the month's units (UTC) are used up
+ * Reserves one unit of a key's budget in the transaction of the effect; the row serialises callers.
+ * @returns false when the units of the day or month (UTC) are used up
  */
 export async function reserveUnit(tx: Knex, { agentKeyId, family }: BudgetOwner, budget: Budget): Promise<boolean> {
   const { perDay, perMonth } = budget
@@ -36,7 +34,7 @@ export async function reserveUnit(tx: Knex, { agentKeyId, family }: BudgetOwner,
   return reserved > 0
 }
 
-/** Notes that a budget is used up. @returns true for the first time of the day, when its owner is to be notified */
+/** Records that a budget is used up. @returns true for the first time of the day, when its owner must be notified */
 export async function noteExhausted(tx: Knex, { agentKeyId, family }: BudgetOwner): Promise<boolean> {
   const noted = await execute(
     tx,

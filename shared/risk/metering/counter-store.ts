@@ -2,18 +2,16 @@ import type { Knex } from 'knex'
 import type { Owner } from '../../jobs/job.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 
-/** What is taken of a limit of a day. */
 export interface Taking {
   name: string
   count: number
-  /** 0 is no limit */
+  /** 0 means no limit */
   limit: number
 }
 
 /**
- * Takes of limits per organisation, environment and Indian day, in the transaction of what is limited. Limits are taken
- * in their order, so two callers never wait for each other; what is refused is to be rolled back.
- * @returns seconds until the next Indian day when there is not enough left of one; null when all were taken
+ * Takes units from limits per Indian day; their fixed order prevents deadlocks. After a refusal the caller rolls back.
+ * @returns seconds until the next day when a limit has too few units; null when all were taken
  */
 export async function takeOfDay(tx: Knex, owner: Owner, takings: readonly Taking[]): Promise<number | null> {
   const limited = takings.filter(({ limit, count }) => limit > 0 && count > 0)
@@ -40,7 +38,6 @@ export async function takeOfDay(tx: Knex, owner: Owner, takings: readonly Taking
   return row?.seconds ?? 60
 }
 
-/** Forgets days that are over. */
 export async function pruneCounters(db: Knex): Promise<void> {
   await execute(db, 'DELETE FROM daily_counters WHERE on_date < now()::date - 3')
 }

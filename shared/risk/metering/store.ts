@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Family } from '../../tenancy/oauth/families.ts'
 
-/** One metered call. `unitKey` names what it produced: the same one twice counts once. */
+/** One metered call. Equal `unitKey`s count once. */
 export interface UsageUnit {
   organisationId: number
   env: string
@@ -44,7 +44,6 @@ export interface UsageQuery {
   organisationId: number
   env: string
   family: string | null
-  /** days, both included; null is open */
   from: string | null
   to: string | null
   /** the last row of the page before */

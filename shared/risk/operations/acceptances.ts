@@ -49,8 +49,8 @@ import { recordAcceptance } from './record-acceptance.ts'
 const EVENT_TYPE = 'first_financing.transferred'
 
 /**
- * Takes over a financed receivable that its holder offered: the old registration is TRANSFERRED, and a new one is
- * FINANCED since the old one was first seen, in one transaction. A wrong receivable does not spend the token.
+ * Takes over an offered receivable; the new registration keeps the first-seen date. A wrong receivable does not consume
+ * the token.
  */
 export async function acceptTransfer(
   tx: Knex.Transaction,
@@ -68,7 +68,7 @@ export async function acceptTransfer(
   if (offered.organisationId === owner.organisationId)
     return conflict('transferToken', 'OWN', 'the receivable is already held by your organisation')
   if (!(await isReceivableOf(tx, offered.id, soughtOf(keys, receivable, false)))) {
-    return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is of another receivable')
+    return conflict('receivable', 'OTHER_RECEIVABLE', 'the offer is for another receivable')
   }
   const timestamp = instant(deps.now())
   const facts = { transferRecordId: randomUUID(), registrationId: id }
@@ -116,12 +116,12 @@ function conflict(path: string, code: FieldCode, message: string) {
   return { refusal: new ConflictError(message, [{ path, code, message }]) }
 }
 
-/** Requests of an organisation, and those to one mailbox, of all organisations together. An hour refills a bucket. */
+/** Limits per organisation, and per mailbox over all organisations. Buckets refill within an hour. */
 const PER_ORGANISATION = 100
 const PER_MAILBOX = 5
 const SHARE_PER_SECOND = 1 / 3_600
 
-/** What is answered to the organisation; only in the sandbox, where no mail is sent, does it learn the link. */
+/** The response to the organisation. Only in the sandbox, which sends no mail, it contains the link. */
 export interface IssuedBuyerRequest {
   requestId: string
   receivableRef: string
@@ -131,9 +131,8 @@ export interface IssuedBuyerRequest {
 }
 
 /**
- * Asks a buyer whether it accepts a document: a link by mail, and beside it nothing that the organisation could have
- * written itself. The link shows the document; to answer it the mailbox must be read again, for a code.
- * @throws ConflictError where the reference stands for another receivable; RateLimitedError
+ * Mails a buyer a link without text of the organisation. An answer also needs a code mailed to the same mailbox.
+ * @throws ConflictError when the reference belongs to another receivable; RateLimitedError
  */
 export async function requestBuyerAcceptance(
   tx: Knex.Transaction,
@@ -180,16 +179,15 @@ async function limitRequests(tx: Knex, { organisationId, env }: Owner, mailbox: 
     SHARE_PER_SECOND,
   )
   if (grants.every(({ granted }) => granted === 1)) return
-  throw new RateLimitedError('too many requests to buyers of this organisation, or to this mailbox', 720)
+  throw new RateLimitedError('too many buyer requests of this organisation or to this mailbox; retry later', 720)
 }
 
-/** `wrong` where the code is none that works; `left` says how often may still be tried. */
+/** `isAnswered` is false for a wrong code; `left` is the number of remaining attempts. */
 type Answered = { isAnswered: true } | { isAnswered: false; left: number }
 
 /**
- * Records the buyer's own answer, once, with the code from its mailbox. A wrong code is counted and committed, so it
- * is returned and not thrown.
- * @throws NotFoundError for unknown and ended links; ConflictError for one that is answered or locked
+ * Records the buyer's answer with the mailed code. Returns a wrong code instead of throwing, so that it is counted.
+ * @throws NotFoundError; ConflictError for an answered or locked link
  */
 export async function answerBuyerRequest(
   tx: Knex.Transaction,
@@ -204,7 +202,7 @@ export async function answerBuyerRequest(
   }
   const acceptanceId = randomUUID()
   const { organisationId, env } = request
-  const said = {
+  const acceptance = {
     receivableRef: request.receivableRef,
     channel: 'BUYER_PORTAL' as const,
     action,
@@ -218,7 +216,7 @@ export async function answerBuyerRequest(
     tx,
     { organisationId, env },
     acceptanceId,
-    said,
+    acceptance,
     { registryAction: null, signedBy: null },
     deps,
   )
@@ -232,30 +230,25 @@ function isRightCode({ id, codeDigest, isCodeLive }: BuyerRequest, code: string,
   return secrets.digests(buyerCodeText(id, code)).some((digest) => timingSafeEqual(digest, codeDigest))
 }
 
-/**
- * Locks the request behind a link that can still be answered.
- * @throws NotFoundError; ConflictError
- */
+/** Locks the request of a link that can still be answered. @throws NotFoundError; ConflictError */
 async function decryptBuyerRequest(
   tx: Knex.Transaction,
   token: string,
   secrets: Secrets,
 ): Promise<{ request: BuyerRequest; details: BuyerRequestDetails }> {
   const request = await lockBuyerRequest(tx, secrets.digests(buyerTokenText(token)))
-  if (!request) throw new NotFoundError('There is no such link, or it does not work any more.')
+  if (!request) throw new NotFoundError('This link is unknown or expired.')
   const state = requestState({ ...request, isOver: request.sealedDetails === null })
-  if (state === 'ANSWERED') throw new ConflictError('This was answered already.')
+  if (state === 'ANSWERED') throw new ConflictError('This request was answered already.')
   if (state === 'LOCKED') throw new ConflictError('Too many wrong codes: this link is locked.')
-  if (request.sealedDetails === null) throw new NotFoundError('There is no such link, or it does not work any more.')
-  // Sealed by `requestBuyerAcceptance`.
+  if (request.sealedDetails === null) throw new NotFoundError('This link is unknown or expired.')
   const details = JSON.parse(secrets.open('acceptance', request.sealedDetails)) as BuyerRequestDetails
   return { request, details }
 }
 
 /**
- * Mails a new six-digit code to the buyer's mailbox; the one before is void.
- * @returns the code in the sandbox, where no mail is sent; else null
- * @throws NotFoundError for unknown and ended links; ConflictError for one that is answered, locked or used up
+ * Mails a new six-digit code, which replaces the previous one. @returns the code in the sandbox, otherwise null
+ * @throws NotFoundError; ConflictError for an answered or locked link, or after too many codes
  */
 export async function sendBuyerCode(
   tx: Knex.Transaction,
@@ -264,16 +257,16 @@ export async function sendBuyerCode(
 ): Promise<string | null> {
   const { secrets, enqueue } = deps
   const { request, details } = await decryptBuyerRequest(tx, token, secrets)
-  if (request.codesSent >= MAX_CODES) throw new ConflictError('No further code is sent for this link.')
+  if (request.codesSent >= MAX_CODES) throw new ConflictError('The maximum number of codes was sent for this link.')
   const code = String(randomInt(1_000_000)).padStart(6, '0')
   await setBuyerCode(tx, request.id, secrets.digest(buyerCodeText(request.id, code)))
   if (request.env === 'SANDBOX') return code
   await queueLinkMail(tx, enqueue, deps, {
     to: details.buyerEmail,
     subject: 'Your code',
-    lead: `Your code is ${code}. It works for ${CODE_MINUTES} minutes, on the page that asked for it:`,
+    lead: `Your code is ${code}. It is valid for ${CODE_MINUTES} minutes on this page:`,
     path: `/a/${token}`,
-    foot: 'If you did not ask for a code, nothing needs to be done.',
+    foot: 'If you did not request a code, ignore this mail.',
   })
   return null
 }

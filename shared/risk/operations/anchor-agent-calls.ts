@@ -13,9 +13,9 @@ const DAYS_AT_ONCE = 20
 const PAGE = 2_000
 
 /**
- * Anchors the Merkle root (RFC 6962) over an organisation's calls of each UTC day that has ended (docs/spec/evidence-families.md#agent-audit), in the
- * order of their callId, so that no call can be left out or changed afterwards unseen.
- * @returns how many days
+ * Anchors the Merkle root over an organisation's calls of each past UTC day
+ * (docs/spec/evidence-families.md#agent-audit).
+ * @returns the number of days
  */
 export async function anchorAgentCalls(db: Knex, now: Micros): Promise<number> {
   const days = await findOpenDays(db, DAYS_AT_ONCE)
@@ -45,7 +45,7 @@ async function anchorDay(tx: Knex, day: OpenDay, now: Micros): Promise<void> {
   await storeDigest(tx, day, { ...record, anchor })
 }
 
-/** The leaf of a call: what `GET /v1/agents/calls` shows of it, without its duration, in canonical JSON. */
+/** Returns the leaf of a call: its members in `GET /v1/agents/calls` without the duration, in canonical JSON. */
 function callLeaf(call: Omit<AgentCall, 'durationMs'> & { keyId: string }): Uint8Array {
   const { callId, keyId, tool, argumentsDigest, code, units, calledAt } = call
   const argumentsSha256 = argumentsDigest.toString('hex')

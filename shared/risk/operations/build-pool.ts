@@ -30,7 +30,6 @@ import { recordReceivables } from '../receivables/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
 const CUT_EVENT = 'securitisation.pool_cut'
-/** Members that are read at once. */
 const PAGE = 1_000
 
 export interface PoolKeys {
@@ -38,10 +37,7 @@ export interface PoolKeys {
   vei: Buffer
 }
 
-/**
- * Makes the evidence objects of the next members of a pool, in one transaction.
- * @returns whether members are left
- */
+/** Creates the evidence of the next members of a pool. @returns true if members are left */
 export async function buildMembers(
   tx: Knex.Transaction,
   owner: Owner,
@@ -53,7 +49,7 @@ export async function buildMembers(
   const pool = await findPool(tx, owner, poolId)
   if (!pool) return false
   const members = await unbuiltMembers(tx, pool, limit)
-  // Validated before they were sealed.
+  // The ingress validated the items before it sealed them.
   const items = members.map(({ sealedItem }) => JSON.parse(deps.secrets.open('pool', sealedItem)) as PoolItem)
   const bodies = await evidenceOf(tx, owner, poolId, items, deps)
   const built = members.flatMap(({ place }, index) => {
@@ -63,11 +59,11 @@ export async function buildMembers(
     return [{ place, receivableId, payloadSha256: anchor.payloadSha256, body }]
   })
   await storeBuilt(tx, poolId, built)
-  // A pool that names members it does not have would keep the worker for ever.
+  // `built.length > 0` prevents an endless loop for a pool whose members are missing.
   return built.length > 0 && pool.built + built.length < pool.size
 }
 
-/** The evidence objects of items, in their order: as many statements for all of them as for one. */
+/** Returns the evidence objects of items in their order, with a constant number of SQL statements. */
 async function evidenceOf(
   tx: Knex.Transaction,
   owner: Owner,
@@ -88,7 +84,7 @@ async function evidenceOf(
     named.map(({ identity }) => receivableName(identity)),
   )
   const timestamp = instant(now())
-  const given = named.map(({ item, identity }, index) => ({
+  const inputs = named.map(({ item, identity }, index) => ({
     name: identity,
     facts: {
       poolId,
@@ -106,12 +102,11 @@ async function evidenceOf(
       evidence: [{ key: 'receivable', tier: 'SELF_DECLARED', observedAt: timestamp, rawSha256: null }],
     },
   }))
-  return await recordReceivables(tx, owner, given, timestamp)
+  return await recordReceivables(tx, owner, inputs, timestamp)
 }
 
 function identityOf(item: PoolItem): ReceivableIdentity {
   const { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, amountInr } = item
-  // The schema has refused what is no amount.
   const totalPaise = parsePaise(amountInr) ?? 0
   return { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalPaise }
 }
@@ -124,9 +119,9 @@ export async function cutPool(
   { poolId, cutOffDate }: { poolId: string; cutOffDate: string },
   deps: Pick<OperationDeps, 'now' | 'enqueue'>,
 ): Promise<{ cut: object } | { refusal: NotFoundError | ConflictError }> {
-  // Members and evidence that are there never change: those that are added meanwhile are in a later cut.
+  // Existing members and evidence never change; members added during this transaction are in a later cut.
   const pool = await findPool(tx, owner, poolId)
-  if (!pool) return { refusal: new NotFoundError('there is no such pool') }
+  if (!pool) return { refusal: new NotFoundError('pool not found') }
   if (pool.built === 0) {
     const message = 'the pool has no receivables'
     return { refusal: new ConflictError(message, [{ path: 'poolId', code: 'EMPTY', message }]) }
@@ -160,7 +155,7 @@ export async function cutPool(
   return { cut: record }
 }
 
-/** The RFC 6962 root over the first `size` members of a pool, all of them built; lower-case hex. */
+/** Returns the RFC 6962 root over the first `size` members of a pool, all of which are built; lower-case hex. */
 export async function poolRoot(db: Knex, poolId: string, size: number): Promise<string> {
   return toHex(cutTree(await memberHashes(db, poolId, 0, size)).root)
 }

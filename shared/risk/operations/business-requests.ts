@@ -18,7 +18,7 @@ export async function requireEntity(db: Knex, owner: Owner, vei: string): Promis
     throw new ValidationError(message, [{ path: 'vei', code: fault, message }])
   }
   const entity = await findEntity(db, owner, normaliseUpper(vei))
-  if (!entity) throw new NotFoundError('there is no such entity')
+  if (!entity) throw new NotFoundError('entity not found')
   return entity
 }
 

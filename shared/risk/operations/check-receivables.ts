@@ -13,20 +13,19 @@ import { instant, type OperationDeps } from './deps.ts'
 
 const EVENT_TYPE = 'first_financing.checked'
 
-/** A receivable that is asked about. */
 export interface ReceivableCheck extends Owner {
   checkId: string
   fingerprints: readonly Fingerprint[]
-  /** whether it was asked by fingerprints alone, under the epochs that they name */
+  /** true for a check by fingerprints, under the epochs that they name */
   isBlind: boolean
-  /** whether the answer is to be anchored */
+  /** true if the result must be anchored */
   statement: boolean
-  /** what the sandbox's scenarios add */
+  /** additional matches of the sandbox's scenarios */
   added: readonly DisclosedMatch[]
   isResolved: boolean
 }
 
-/** What is held of receivables that are asked about, by check, for many in one statement. */
+/** Finds the live records of all checked receivables in one statement. */
 export async function seekReceivables(
   tx: Knex,
   checks: readonly ReceivableCheck[],
@@ -40,10 +39,8 @@ export async function seekReceivables(
 }
 
 /**
- * Says whether receivables are held elsewhere, for many questions in a few statements.
- * @param found what `seekReceivables` found of them in this transaction
- * @param writes the transaction for what needs no answer (`RunPrepared`)
- * @returns answers, in order
+ * Evaluates checks with a few statements. @param found result of `seekReceivables` in this transaction
+ * @param writes the transaction for statements without a result
  */
 export async function checkReceivables(
   tx: Knex.Transaction,
@@ -52,11 +49,11 @@ export async function checkReceivables(
   { now, writes }: Pick<OperationDeps, 'now'> & { writes: Knex },
 ): Promise<object[]> {
   const asOf = instant(now())
-  const covers = coversOf(tx)
+  const isCovered = coversOf(tx)
   const answers: object[] = []
   for (const check of checks) {
     const matches = disclosed([...(found.get(check) ?? []), ...check.added])
-    const status = checkStatus(matches, check.isResolved && (!check.isBlind || (await covers(check))))
+    const status = checkStatus(matches, check.isResolved && (!check.isBlind || (await isCovered(check))))
     const statement = check.statement ? await statementOf(tx, check, status, asOf) : { record: null }
     answers.push({
       checkId: check.checkId,
@@ -86,19 +83,19 @@ export async function checkReceivables(
   return answers
 }
 
-/** Whether what is live can be found under the epochs of a check; asked once for equal ones. */
+/** Returns a cached function that is true if the epochs of a check cover all live records. */
 function coversOf(tx: Knex.Transaction): (check: ReceivableCheck) => Promise<boolean> {
   const known = new Map<string, boolean>()
   return async ({ env, fingerprints }) => {
     const epochs = [...new Set(fingerprints.map(({ epoch }) => epoch))]
     const name = [env, ...epochs].join()
-    const covers = known.get(name) ?? !(await isAnyUncovered(tx, env, epochs))
-    known.set(name, covers)
-    return covers
+    const isCovered = known.get(name) ?? !(await isAnyUncovered(tx, env, epochs))
+    known.set(name, isCovered)
+    return isCovered
   }
 }
 
-/** The anchored statement of what was answered; its salt is the asker's proof of which receivable it was. */
+/** Anchors the result of a check; its salt lets the caller prove which receivable it was about. */
 async function statementOf(tx: Knex.Transaction, check: ReceivableCheck, result: string, timestamp: string) {
   const [exact] = check.fingerprints.filter(({ kind }) => kind === 'RF1')
   const rf1 = exact?.value ?? ''

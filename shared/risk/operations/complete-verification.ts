@@ -12,14 +12,13 @@ import { instant, type OperationDeps } from './deps.ts'
 
 const EVENT_TYPE = 'kyb.completed'
 
-/** Which check confirms which identifier. */
 export const CONFIRMED_BY: Readonly<Record<string, string>> = {
   'gstin.status': 'gstin',
   'cin.status': 'cin',
   lei: 'lei',
 }
 
-/** Ends the verification of a business: its entity, its anchored findings, one unit, one event. */
+/** Completes the verification of a business: its entity, its anchored findings, one unit, one event. */
 export async function completeVerification(
   tx: Knex.Transaction,
   owner: Owner,
@@ -27,7 +26,7 @@ export async function completeVerification(
   found: {
     request: VerificationRequest
     checks: readonly BusinessCheck[]
-    /** by the key of a check, SHA-256 of what its register answered */
+    /** by the key of a check, SHA-256 of its register's response */
     answerHashes: Readonly<Record<string, string | null>>
     veiKey: Buffer
   },

@@ -17,7 +17,6 @@ import { instant, type OperationDeps } from './deps.ts'
 import { moveRegistration } from './registrations.ts'
 
 const EVENT_TYPE = 'first_financing.disputed'
-/** Days in which a holder may answer. */
 const ANSWER_DAYS = 7
 const DAY_MS = 86_400_000
 
@@ -27,7 +26,7 @@ export interface DisputeRequest {
   evidenceSha256: string | null
 }
 
-/** Disputes that another organisation holds a receivable. Nobody adjudicates, and nothing is freed. */
+/** Opens a dispute about another organisation's registration. The service does not decide it. */
 export async function disputeRegistration(
   tx: Knex.Transaction,
   owner: Owner,
@@ -74,9 +73,8 @@ function conflict(path: string, code: FieldCode, message: string) {
 }
 
 /**
- * The holder's answer to a dispute: CONFIRM keeps what it holds, RELEASE releases a financed registration and cancels
- * one that is not.
- * @throws NotFoundError unless the organisation is the holder; ConflictError when it has been answered
+ * Records the holder's answer: CONFIRM keeps the registration, RELEASE ends it.
+ * @throws NotFoundError unless the organisation is the holder; ConflictError when it was answered before
  */
 export async function answerDispute(
   tx: Knex.Transaction,
@@ -86,7 +84,7 @@ export async function answerDispute(
   deps: Pick<OperationDeps, 'enqueue' | 'now'>,
 ): Promise<Dispute> {
   const dispute = await findDispute(tx, owner, disputeId)
-  if (dispute?.holderId !== owner.organisationId) throw new NotFoundError('there is no such dispute')
+  if (dispute?.holderId !== owner.organisationId) throw new NotFoundError('dispute not found')
   const registration = await lockRegistration(tx, dispute.registrationId)
   const state = answer === 'CONFIRM' ? 'CONFIRMED' : 'RELEASED'
   if (!(await storeAnswer(tx, disputeId, state))) {

@@ -26,9 +26,8 @@ import { certify, reserveStatusIndex, revokedBefore } from './issue-identity-pas
 const DAY_MS = 86_400_000
 
 /**
- * A passport of an entity: what its newest verification found, without names; as anchored object and as SD-JWT VC, with
- * a place in a status list.
- * @throws ConflictError when nothing has been verified, or the entity was erased
+ * Issues a passport with the newest results, without names, as anchored object and as SD-JWT VC.
+ * @throws ConflictError without a verification, or after erasure
  */
 export async function issuePassport(
   tx: Knex.Transaction,
@@ -46,7 +45,6 @@ export async function issuePassport(
     const message = 'the entity has no verification'
     throw new ConflictError(message, [{ path: 'vei', code: 'NOT_VERIFIED', message }])
   }
-  // Stored as we anchored it.
   const verified = JSON.parse(latest.body) as {
     checks: { key: string; tier: string; result: string }[]
     timestamp: string
@@ -88,7 +86,7 @@ export async function issuePassport(
   return { passportId, record, credential, revocation: null }
 }
 
-/** By the rule of identities: what registers alone confirm is LOW. */
+/** Applies the rule of identities: confirmation by registers alone is LOW. */
 function assuranceOfChecks(checks: readonly { key: string; tier: string; result: string }[]) {
   const factors = checks
     .filter(({ key, tier, result }) => CONFIRMED_BY[key] && tier === 'REGISTRY_VERIFIED' && result === 'MATCH')
@@ -96,10 +94,7 @@ function assuranceOfChecks(checks: readonly { key: string; tier: string; result:
   return { level: factors.length === 0 ? 'NONE' : 'LOW', factors }
 }
 
-/**
- * Revokes a passport; its status list says so at once.
- * @throws NotFoundError, ConflictError when it was revoked before
- */
+/** Revokes a passport. @throws NotFoundError; ConflictError when it was revoked before */
 export async function revokePassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -108,12 +103,12 @@ export async function revokePassport(
   deps: Pick<OperationDeps, 'secrets' | 'now'>,
 ): Promise<{ record: object; vei: string }> {
   const passport = await lockEntityPassport(tx, owner, passportId)
-  if (!passport) throw new NotFoundError('there is no such passport')
+  if (!passport) throw new NotFoundError('passport not found')
   if (passport.revokedAt !== null) throw revokedBefore()
   return { record: await revoke(tx, owner, passport, deps.secrets.seal('entity', reason), deps), vei: passport.vei }
 }
 
-/** Revokes every passport of an entity that is erased, and forgets why others were. */
+/** Revokes every passport of an erased entity, and deletes the reasons of earlier revocations. */
 export async function revokeAllOfEntity(
   tx: Knex.Transaction,
   owner: Owner,

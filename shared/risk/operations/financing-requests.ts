@@ -176,7 +176,7 @@ export async function runRegistration(
 export async function requireRegistration(tx: Knex.Transaction, owner: Owner, id: string): Promise<Registration> {
   const registration = isUuid(id) ? await findRegistration(tx, owner, id) : undefined
   const locked = registration && (await lockRegistration(tx, id))
-  if (!locked) throw new NotFoundError('there is no such registration')
+  if (!locked) throw new NotFoundError('registration not found')
   return locked
 }
 

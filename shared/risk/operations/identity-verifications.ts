@@ -28,7 +28,6 @@ import { moveSubject, refreshAssurance, unsealSubject } from './subjects.ts'
 
 const DAY_MS = 86_400_000
 
-/** What a verification found, before it is recorded. */
 export interface Found {
   key: string
   tier: string
@@ -37,9 +36,9 @@ export interface Found {
   rawSha256: string | null
   presentationId: string | null
   consentId: string | null
-  /** its own end; null for one that has none */
+  /** its own expiry; null without one */
   expiresAt: Date | null
-  /** what was read, to be sealed; null where nothing is kept */
+  /** the value to seal; null if none is stored */
   value: string | null
   sealedStatus: string | null
 }
@@ -66,10 +65,7 @@ function revoked(): ConflictError {
   return new ConflictError(message, [{ path: 'subjectId', code: 'REVOKED', message }])
 }
 
-/**
- * What a presentation says of a subject.
- * @throws NotFoundError; ConflictError for one that was not verified, is another subject's, or counted before
- */
+/** Returns the finding of a presentation. @throws NotFoundError; ConflictError when it cannot count */
 export async function findingOfPresentation(
   db: Knex,
   owner: Owner,
@@ -82,7 +78,7 @@ export async function findingOfPresentation(
     new ConflictError(message, [{ path: 'presentationId', code, message }])
   if (presentation.state !== 'VERIFIED') throw refuse(presentation.state, `the presentation is ${presentation.state}`)
   if (presentation.subjectId !== null && presentation.subjectId !== subjectId) {
-    throw refuse('OTHER_SUBJECT', 'the presentation is of another subject')
+    throw refuse('OTHER_SUBJECT', 'the presentation belongs to another subject')
   }
   if (await hasVerified(db, presentationId)) throw refuse('COUNTED', 'the presentation has already verified a subject')
   return {
@@ -100,12 +96,11 @@ export async function findingOfPresentation(
 }
 
 function hashOf({ record }: Presentation): string | null {
-  // Anchored by us.
   const anchored = record === null ? null : (JSON.parse(record) as { anchor: { payloadSha256: string } })
   return anchored?.anchor.payloadSha256 ?? null
 }
 
-/** Ends a verification: its row, the assurance that follows, the state of who is pending, one unit. */
+/** Completes a verification: its row, the resulting assurance, the state of a PENDING subject, one unit. */
 export async function completeIdentityVerification(
   tx: Knex.Transaction,
   owner: Owner,
@@ -135,7 +130,7 @@ export async function completeIdentityVerification(
   return { ...verificationView(verification), subjectId, assurance: assuranceView(assuranceOf(factors, nowMs)) }
 }
 
-/** A consent that was withdrawn while a registry was asked: its withdrawal waits for the same lock. */
+/** Returns true if the consent was withdrawn during the registry query; the withdrawal waits for the same lock. */
 async function isWithdrawn(tx: Knex.Transaction, owner: Owner, consentId: string | null): Promise<boolean> {
   return consentId !== null && (await findConsent(tx, owner, consentId))?.withdrawnAt !== null
 }
@@ -150,17 +145,16 @@ async function settleState(tx: Knex.Transaction, subject: Subject, isVerified: b
   await moveSubject(tx, subject, to, { by: 'VERIFICATION', reasonCode }, deps)
 }
 
-/** An agent key as far as its budgets go. */
 export interface Spender {
   agentKeyId: number | null
-  /** names the key in the event */
+  /** identifies the key in the event */
   keyId: string
   organisationId: number
   env: ApiEnv
   budgets: Budgets
 }
 
-/** The key may cost no more in this family today, or this month. */
+/** The key has used up its daily or monthly budget for this family. */
 export class BudgetExhaustedError extends RateLimitedError {
   readonly family: Family
   constructor(family: Family, retryAfterSeconds: number) {
@@ -173,9 +167,7 @@ export class BudgetExhaustedError extends RateLimitedError {
 const DAY_SECONDS = 86_400
 
 /**
- * Reserves what a metered call costs, in the transaction of its effect (docs/spec/evidence-families.md#agent-keys). Keys without a budget for the
- * family, and clients with tokens, are not limited.
- * @param now POSIX seconds
+ * Reserves a unit of a metered call (docs/spec/evidence-families.md#agent-keys). @param now POSIX seconds
  * @throws BudgetExhaustedError
  */
 export async function spendBudget(tx: Knex, spender: Spender, family: Family, now: number): Promise<void> {
@@ -186,7 +178,7 @@ export async function spendBudget(tx: Knex, spender: Spender, family: Family, no
   throw new BudgetExhaustedError(family, Math.ceil(DAY_SECONDS - (now % DAY_SECONDS)))
 }
 
-/** Emits `agents.budget_exhausted`, once a key, family and UTC day, after the refused call was rolled back. */
+/** Emits `agents.budget_exhausted` once per key, family and UTC day, after the refused call was rolled back. */
 export async function announceExhausted(
   { outbox }: { outbox: Pick<Outbox, 'run'> },
   { agentKeyId, keyId, organisationId, env }: Spender,
@@ -224,7 +216,7 @@ export async function runSubjectVerification(
     folder: IDENTITY_VERIFICATIONS,
     request: { ...body, subjectId },
     async before(tx, enqueue) {
-      if (!isUuid(subjectId)) throw new NotFoundError('there is no such subject')
+      if (!isUuid(subjectId)) throw new NotFoundError('subject not found')
       await beginVerification(tx, { organisationId, env }, subjectId, { enqueue, now, secrets })
       await before?.(tx, enqueue)
     },

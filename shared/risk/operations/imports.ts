@@ -22,16 +22,12 @@ import { csvLine } from '../evidence/values.ts'
 import { recordUnits } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
-/** A file whose bytes are all stored. */
 export interface UploadedFile {
   sha256: Buffer
   bytes: number
 }
 
-/**
- * Makes an upload an import and has it read; or names the import that the same bytes became before, by whatever key.
- * Then the upload is the caller's to discard.
- */
+/** Enqueues an upload, or returns the import of equal bytes; then the caller discards the upload. */
 export async function receiveImport(
   tx: Knex.Transaction,
   upload: NewUpload,
@@ -47,12 +43,12 @@ export async function receiveImport(
 }
 
 const EVENT_TYPE = 'colending.import_finished'
-/** Accepted rows that are one unit. */
+/** Accepted rows per unit. */
 const ROWS_OF_UNIT = 1_000
 
 type EndDeps = Pick<OperationDeps, 'enqueue' | 'now'>
 
-/** Ends an import whose rows are all stored: anchors their root, counts its units, shows its rows, tells of it. */
+/** Completes an import whose rows are stored: anchors their root, meters its units, and emits an event. */
 export async function finishImport(
   tx: Knex.Transaction,
   found: Import,
@@ -78,10 +74,9 @@ export async function finishImport(
       tx,
       units.map((unitKey) => ({ organisationId, env, family, unitKey })),
     )
-  await notify(tx, found, ['importId', 'status', 'counts', 'record'], timestamp, deps)
+  await emitFinished(tx, found, ['importId', 'status', 'counts', 'record'], timestamp, deps)
 }
 
-/** Ends an import as failed: nothing of its rows is kept. */
 export async function giveUpImport(
   tx: Knex.Transaction,
   found: Import,
@@ -90,10 +85,10 @@ export async function giveUpImport(
   deps: EndDeps,
 ): Promise<void> {
   await failImport(tx, found.id, failure, progress)
-  await notify(tx, found, ['importId', 'status', 'failure'], instant(deps.now()), deps)
+  await emitFinished(tx, found, ['importId', 'status', 'failure'], instant(deps.now()), deps)
 }
 
-async function notify(
+async function emitFinished(
   tx: Knex.Transaction,
   { id, organisationId, env }: Import,
   fields: string[],
@@ -103,10 +98,10 @@ async function notify(
   await recordEvent(tx, enqueue, { env, organisationId, type: EVENT_TYPE, dealId: id, fields, occurredAt })
 }
 
-/** All errors of an import: there are ten thousand at most, and those of the last row. */
+/** Limit above all errors of an import: ten thousand, and those of the last row. */
 const ALL_ERRORS = 20_000
 
-/** The errors of an import as RFC 4180; none while a worker is at it. */
+/** Returns the errors of an import as RFC 4180; empty while it is running. */
 export async function exportImportErrors(db: Knex, found: Import): Promise<string> {
   const page = { after: null, limit: ALL_ERRORS, isSkipped: false }
   const errors = hasEnded(found.state) ? await listErrors(db, found.id, page) : []
@@ -114,14 +109,13 @@ export async function exportImportErrors(db: Knex, found: Import): Promise<strin
   return [csvLine(['line', 'column', 'code', 'message']), ...lines, ''].join('\r\n')
 }
 
-/** A row with its path to the root that the record of its import names. */
 export interface RowProof {
   row: ImportRow
   inclusion: { index: number; size: number; path: string[] }
   record: { root: string; rows: number }
 }
 
-/** Proves a row of an import that has completed. @returns undefined when there is no such row */
+/** Proves a row of a completed import. @returns undefined when the row does not exist */
 export async function proveImportRow(db: Knex, found: Import, index: number): Promise<RowProof | undefined> {
   const size = found.progress.accepted
   if (found.record === null || index >= size) return undefined
@@ -133,7 +127,7 @@ export async function proveImportRow(db: Knex, found: Import, index: number): Pr
   }
   const path = proveRow(index, size, await readBlockRoots(db, found.id), blocks)
   return {
-    // Both were stored by the worker in the form they are given.
+    // The worker stored both in this form.
     row: JSON.parse(rowText(stored, found.progress.unmapped)),
     inclusion: { index, size, path },
     record: JSON.parse(found.record),

@@ -27,7 +27,6 @@ import { instant, type OperationDeps } from './deps.ts'
 
 const DAY_MS = 86_400_000
 
-/** The type of our passports, and where their statuses are. */
 export function passportType(publicUrl: string): string {
   return `${publicUrl}/credentials/kyc-passport/1`
 }
@@ -36,11 +35,7 @@ export function statusListUri(publicUrl: string, n: number): string {
   return `${publicUrl}/v1/identity/status-lists/${n}`
 }
 
-/**
- * A passport of a verified subject: how well it is known, by what, until when; without names. As anchored object and as
- * SD-JWT VC.
- * @throws ConflictError for a subject that is not verified now
- */
+/** Issues a passport without names. @throws ConflictError for a subject that is not verified now */
 export async function issueIdentityPassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -88,7 +83,7 @@ export async function issueIdentityPassport(
   return { passportId, record, credential, revocation: null }
 }
 
-/** Takes a random place of a status list: its number says nothing of how many passports there are. */
+/** Reserves a random index of a status list, so that it does not reveal the number of passports. */
 export async function reserveStatusIndex(tx: Knex.Transaction, env: ApiEnv, publicUrl: string) {
   const listN = await takeStatusList(tx, env)
   for (;;) {
@@ -98,7 +93,6 @@ export async function reserveStatusIndex(tx: Knex.Transaction, env: ApiEnv, publ
   }
 }
 
-/** The SD-JWT VC of an anchored passport. */
 export async function certify(
   record: { issuedAt: string; expiresAt: string; statusList: { uri: string; idx: number } },
   { publicUrl, signingKey }: { publicUrl: string; signingKey: SigningKey },
@@ -116,10 +110,7 @@ export async function certify(
   return await issueSdJwt(claims, {}, signer, randomBytes)
 }
 
-/**
- * Revokes a passport; its status list says so at once.
- * @throws NotFoundError, ConflictError when it was revoked before
- */
+/** Revokes a passport. @throws NotFoundError; ConflictError when it was revoked before */
 export async function revokeIdentityPassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -128,7 +119,7 @@ export async function revokeIdentityPassport(
   deps: Pick<OperationDeps, 'secrets' | 'now'>,
 ) {
   const passport = await lockPassport(tx, owner, passportId)
-  if (!passport) throw new NotFoundError('there is no such passport')
+  if (!passport) throw new NotFoundError('passport not found')
   if (passport.revokedAt !== null) throw revokedBefore()
   return await revoke(tx, owner, passport, deps.secrets.seal('identity', reason), deps)
 }
@@ -138,7 +129,7 @@ export function revokedBefore(): ConflictError {
   return new ConflictError(message, [{ path: 'passportId', code: 'REVOKED', message }])
 }
 
-/** Revokes every passport of a subject that is not revoked. @returns how many */
+/** Revokes the unrevoked passports of a subject. @returns their number */
 export async function revokeAll(
   tx: Knex.Transaction,
   owner: Owner,

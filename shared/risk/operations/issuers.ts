@@ -22,40 +22,38 @@ import type { OperationDeps } from './deps.ts'
 import { moveSubject, refreshAssurance } from './subjects.ts'
 
 /**
- * Trusts an issuer for credentials of some types.
- * @param organisationId null for the operator, who trusts for everybody
- * @throws ValidationError for a key that cannot be used, an address that requests may not go to, or assurance HIGH of a
- * tenant; ConflictError when it is trusted already
+ * Trusts an issuer for credentials of some types. @param organisationId null for the operator
+ * @throws ValidationError for an unusable key, a refused address, or assurance HIGH; ConflictError
  */
 export async function trustIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: ApiEnv },
-  requested: IssuerRequest,
+  request: IssuerRequest,
   { config }: { config: Pick<Config, 'allowPrivateTargets'> },
 ): Promise<Omit<TrustedIssuer, 'isOperators'>> {
-  const faults = issuerFaults(requested, {
+  const faults = issuerFaults(request, {
     organisationId: owner.organisationId,
     allowPrivate: config.allowPrivateTargets,
   })
   const [fault] = faults
   if (fault) throw new ValidationError(fault.message, faults)
   // Validated: only members of public keys are left.
-  const keys = (requested.jwks?.keys ?? []) as JWK[]
+  const keys = (request.jwks?.keys ?? []) as JWK[]
   const unusable = await unusableKey(keys)
   if (unusable !== null) {
     const path = `jwks.keys[${unusable}]`
-    const message = `${path} cannot be used`
+    const message = `${path} cannot be imported as a public key`
     throw new ValidationError(message, [{ path, code: 'KEY_UNUSABLE', message }])
   }
   const issuer = {
     id: randomUUID(),
-    iss: requested.iss,
-    vctValues: requested.vctValues,
+    iss: request.iss,
+    vctValues: request.vctValues,
     keys,
-    caCertificates: requested.caCertificates ?? [],
-    statusHosts: requested.statusHosts,
-    hasMetadata: requested.issuerMetadata === true,
-    assurance: requested.assurance,
+    caCertificates: request.caCertificates ?? [],
+    statusHosts: request.statusHosts,
+    hasMetadata: request.issuerMetadata === true,
+    assurance: request.assurance,
   }
   if (!(await insertIssuer(tx, owner, issuer))) {
     const message = 'the issuer is already trusted; delete it first'
@@ -64,11 +62,7 @@ export async function trustIssuer(
   return issuer
 }
 
-/**
- * Returns what makes a valid request unacceptable: addresses that requests may not go to, and an assurance that only the
- * operator may state. Names are not resolved here, because every connect checks them.
- * @param organisationId null for the operator
- */
+/** Returns refused addresses and assurances. Names are not resolved, because every connection checks them. */
 export function issuerFaults(
   { iss, statusHosts, assurance }: Pick<IssuerRequest, 'iss' | 'statusHosts' | 'assurance'>,
   { organisationId, allowPrivate }: { organisationId: number | null; allowPrivate: TargetPolicy['allowPrivate'] },
@@ -84,13 +78,13 @@ export function issuerFaults(
     return [{ path, code: targetCode(result.reason), message: `${path} ${targetProblemTexts[result.reason]}` }]
   })
   if (organisationId !== null && assurance === 'HIGH') {
-    const message = 'assurance must be SUBSTANTIAL: only the operator of this installation states HIGH'
+    const message = 'assurance must be SUBSTANTIAL: only the operator of this installation can set HIGH'
     faults.push({ path: 'assurance', code: 'NOT_PERMITTED', message })
   }
   return faults
 }
 
-/** Suspends an identity whose credential its issuer revoked or suspended; that credential counts no longer. */
+/** Suspends an identity whose credential its issuer revoked or suspended, and revokes that verification. */
 export async function suspendByStatus(
   tx: Knex.Transaction,
   { id, subjectId, organisationId, env }: DueStatus,
@@ -104,7 +98,7 @@ export async function suspendByStatus(
   await moveSubject(tx, subject, 'SUSPENDED', { by: 'STATUS_LIST', reasonCode: 'CREDENTIAL_REVOKED' }, deps)
 }
 
-/** Lets a verified identity expire whose assurance is over; it is locked in this transaction. */
+/** Expires a verified identity whose assurance has expired; it is locked in this transaction. */
 export async function expireSubject(tx: Knex.Transaction, subject: Subject, deps: OperationDeps): Promise<void> {
   await moveSubject(tx, subject, 'EXPIRED', { by: 'SWEEPER', reasonCode: 'ASSURANCE_EXPIRED' }, deps)
 }

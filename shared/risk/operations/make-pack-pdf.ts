@@ -14,27 +14,26 @@ import type { PackProof } from '../packs/pdf/proof.ts'
 import type { PackPdfInput } from '../packs/pdf/render.ts'
 import { findPackSource, findPdf, insertPdf, lockPdf, type StoredPdf } from '../packs/pdf/store.ts'
 
-/** The log includes an entry within about a second; a document without its place in the log would stay so for good. */
+/** The log includes an entry in about a second; without the wait the document would lack its log index. */
 const INCLUSION_WAIT_MS = 5_000
 const POLL_EVERY_MS = 200
 
-/** Whose pack: those of another organisation or environment do not exist. */
+/** Packs of other organisations and environments are invisible. */
 export interface PackOwner {
   organisationId: number
   env: ApiEnv
 }
 
 interface PackPdfDeps {
-  /** where anybody can verify it */
+  /** base address of the verification page */
   publicUrl: string
   now(): Micros
-  /** draws the document, beside the event loop */
+  /** renders the document outside the event loop */
   render(source: PackPdfInput): Promise<Uint8Array>
 }
 
 /**
- * The document of a pack, composed and anchored when nobody asked before.
- * @returns null while the pack is not finished, or the log does not include it yet
+ * Returns the document of a pack; composes it at the first call. @returns null until the log includes the pack
  * @throws NotFoundError; PackFailedError
  */
 export async function makePackPdf(
@@ -44,7 +43,7 @@ export async function makePackPdf(
   deps: PackPdfDeps,
 ): Promise<StoredPdf | null> {
   const source = isUuid(packId) ? await findPackSource(db, owner, packId) : undefined
-  if (!source) throw new NotFoundError('there is no such pack')
+  if (!source) throw new NotFoundError('pack not found')
   const existing = await findPdf(db, packId)
   if (existing) return existing
   if (source.state === 'FAILED') throw new PackFailedError()
@@ -73,7 +72,7 @@ async function awaitProof(db: Knex, txId: string): Promise<PackProof | null> {
   }
 }
 
-/** Of two that composed at the same moment one is stored and anchored, and both answer with it. */
+/** Of concurrent compositions one is stored and anchored, and all callers return it. */
 async function storeFirst(db: Knex, now: Micros, env: ApiEnv, packId: string, bytes: Buffer): Promise<StoredPdf> {
   const sha256 = createHash('sha256').update(bytes).digest()
   const timestamp = toIsoMillis(now)

@@ -13,10 +13,7 @@ import type { MissingReason } from '../registries/connector.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { refreshAssurance, unsealSubject } from './subjects.ts'
 
-/**
- * Records a consent.
- * @throws NotFoundError for a subject that is not there, ValidationError for one that has ended already
- */
+/** Records a consent. @throws NotFoundError; ValidationError for an expired one */
 export async function recordConsent(
   tx: Knex.Transaction,
   owner: Owner,
@@ -48,10 +45,7 @@ export async function recordConsent(
   return record
 }
 
-/**
- * Withdraws a consent: what was read under it is deleted and counts no longer.
- * @throws NotFoundError, ConflictError when it was withdrawn before
- */
+/** Withdraws a consent and deletes values read under it. @throws NotFoundError; ConflictError */
 export async function withdrawConsent(
   tx: Knex.Transaction,
   owner: Owner,
@@ -59,7 +53,7 @@ export async function withdrawConsent(
   deps: Pick<OperationDeps, 'now'>,
 ) {
   const consent = await findConsent(tx, owner, id)
-  if (!consent) throw new NotFoundError('there is no such consent')
+  if (!consent) throw new NotFoundError('consent not found')
   const subject = await unsealSubject(tx, owner, consent.subjectId)
   const timestamp = instant(deps.now())
   const at = new Date(toMillis(deps.now()))
@@ -73,7 +67,7 @@ export async function withdrawConsent(
   return record
 }
 
-/** Why a consent does not cover a read; null when it does. */
+/** Returns the reason why a consent does not permit a query; null when it does. */
 export function consentError(
   consent: Consent | undefined,
   read: { subjectId: string; field: string; purpose: string },

@@ -88,10 +88,7 @@ export function readPackRequest(body: unknown, { env }: { env: ApiEnv }): PackRe
   return parsed.request
 }
 
-/**
- * Makes a link through which anybody sees a finished pack of the organisation.
- * @returns its token, of which only a digest is kept
- */
+/** Creates a public link to a finished pack. @returns its token, of which only a digest is stored */
 export async function sharePack(
   db: Knex,
   actor: Actor,
@@ -108,7 +105,7 @@ export async function sharePack(
   return token
 }
 
-/** Ends a link to a pack of the organisation for good. @throws NotFoundError when the pack has no such live link */
+/** Revokes a link to a pack of the organisation. @throws NotFoundError when the pack does not have this live link */
 export async function revokePackShare(
   db: Knex,
   actor: Actor,
@@ -116,7 +113,7 @@ export async function revokePackShare(
 ): Promise<void> {
   await transaction(db, async (tx) => {
     const isRevoked = isUuid(shareId) && (await revokeShare(tx, packId, shareId))
-    if (!isRevoked) throw new NotFoundError('There is no such link.')
+    if (!isRevoked) throw new NotFoundError('This link does not exist or is revoked already.')
     await insertActorAudit(tx, actor, { organisationId, action: 'pack.share-revoked', target: packId })
   })
 }

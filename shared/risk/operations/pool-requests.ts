@@ -13,7 +13,7 @@ import { earliestDocument, findCut, findPool, newestCut, type Pool, type PoolCut
 /** Returns a pool of the owner. @throws NotFoundError alike for foreign and unknown ones */
 export async function requirePool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool> {
   const pool = isUuid(id) ? await findPool(db, owner, id, lock) : undefined
-  if (!pool) throw new NotFoundError('there is no such pool')
+  if (!pool) throw new NotFoundError('pool not found')
   return pool
 }
 

@@ -48,40 +48,34 @@ import { findSubject } from '../identity/subject-store.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
-/** What a request is found by: the last part of its addresses is stored as a digest. */
+/** Returns the digest by which a request is found; the last part of its addresses is not stored. */
 export function handleDigestOf(handle: string): Buffer {
   return hash('sha256', handle, 'buffer')
 }
 
-/**
- * The handle of the request that a page shows: one way, so that whoever scans the code reaches neither the page nor an
- * object of the API.
- */
+/** Derives the handle of a request from its page by a one-way function, so that the code hides the page. */
 export function handleOfPage(page: string): string {
   return hash('sha256', `presentation-page|${page}`, 'base64url')
 }
 
-/**
- * Makes a request for a wallet; it lives for five minutes.
- * @throws NotFoundError for a subject that is not there, ValidationError for a redirect that is not registered
- */
+/** Creates a request for a wallet. @throws NotFoundError; ValidationError for an unregistered redirect */
 export async function requestPresentation(
   tx: Knex.Transaction,
   owner: Owner,
-  requested: PresentationRequest,
+  request: PresentationRequest,
   deps: Pick<OperationDeps, 'secrets' | 'now'> & { clientId: string; publicUrl: string },
 ) {
-  const { redirectUri = null, subjectId = null, dealId = null } = requested
+  const { redirectUri = null, subjectId = null, dealId = null } = request
   if (subjectId !== null) {
     const subject = await findSubject(tx, owner, subjectId)
-    if (!subject || subject.state === 'REVOKED') throw new NotFoundError('there is no such subject')
+    if (!subject || subject.state === 'REVOKED') throw new NotFoundError('subject not found')
   }
   if (redirectUri !== null && !(await isRegisteredRedirect(tx, owner, redirectUri))) {
     const message = 'redirectUri is not registered for this organisation'
     throw new ValidationError(message, [{ path: 'redirectUri', code: 'NOT_REGISTERED', message }])
   }
   const random = () => randomBytes(32).toString('base64url')
-  const encryptionKey = requested.responseMode === 'direct_post.jwt' ? await generateEncryptionKey() : null
+  const encryptionKey = request.responseMode === 'direct_post.jwt' ? await generateEncryptionKey() : null
   const page = random()
   const handle = handleOfPage(page)
   const secrets: PresentationSecrets = { page, handle, nonce: random(), state: random(), encryptionKey }
@@ -93,11 +87,11 @@ export async function requestPresentation(
     id,
     subjectId,
     dealId,
-    purpose: requested.purpose,
-    query: requested.query,
-    responseMode: requested.responseMode,
+    purpose: request.purpose,
+    query: request.query,
+    responseMode: request.responseMode,
     redirectUri,
-    retainHours: requested.retainHours,
+    retainHours: request.retainHours,
     clientId: deps.clientId,
     sealedSecrets: deps.secrets.seal('presentation', JSON.stringify(secrets)),
     handleDigest: handleDigestOf(secrets.handle),
@@ -108,7 +102,7 @@ export async function requestPresentation(
   return {
     presentationId: id,
     state: 'CREATED' as const,
-    responseMode: requested.responseMode,
+    responseMode: request.responseMode,
     expiresAt: expiresAt.toISOString(),
     requestUri,
     pageUrl: presentationPageUrl(deps.publicUrl, page),
@@ -116,11 +110,7 @@ export async function requestPresentation(
   }
 }
 
-/**
- * The signed request object of a presentation, as a wallet fetches it; at most ten times.
- * @param walletNonce what the wallet wants repeated; null when it fetched by GET
- * @returns null once the request is over, or was served often enough
- */
+/** Returns a signed request object, at most ten times; null when expired. @param walletNonce null for GET */
 export async function serveRequestObject(
   db: Knex,
   presentation: Presentation,
@@ -129,18 +119,16 @@ export async function serveRequestObject(
 ): Promise<string | null> {
   if (stateAt(presentation, toMillis(deps.now())) === 'EXPIRED') return null
   if (!(await countFetch(db, presentation.id, MAX_FETCHES))) return null
-  // Sealed by us, in this form.
   const secrets = JSON.parse(deps.secrets.open('presentation', presentation.sealedSecrets)) as PresentationSecrets
   const claims = requestClaims(presentation, secrets, deps.publicUrl, walletNonce)
   return await signJwt(claims, { typ: 'oauth-authz-req+jwt', ...deps.signer.header }, deps.signer.key)
 }
 
-/** Whether an answer of a wallet was taken, or why not. */
 export type Received =
   | { taken: true; responseCode: string | null }
   | { taken: false; reason: 'EXPIRED' | 'ALREADY_USED' }
 
-/** Takes the form that a wallet posted, seals it and has it verified. One at a time, while the request is open. */
+/** Seals a posted form and enqueues its verification; accepts one response at a time. */
 export async function receivePresentation(
   tx: Knex.Transaction,
   { id }: Pick<Presentation, 'id'>,
@@ -164,7 +152,7 @@ export async function receivePresentation(
 
 const HOUR_MS = 3_600_000
 
-/** Ends an attempt that was refused: the request is open again below three refusals, and not after a wallet's error. */
+/** Ends a refused attempt; the request is open again below three refusals, unless the wallet sent an error. */
 export async function refusePresentation(
   tx: Knex.Transaction,
   presentation: Presentation,
@@ -181,7 +169,7 @@ export async function refusePresentation(
   })
 }
 
-/** Ends a presentation that was verified: its anchored record, its values sealed, one unit, one event. */
+/** Completes a verified presentation: its anchored record, its sealed values, one unit, one event. */
 export async function completePresentation(
   tx: Knex.Transaction,
   presentation: Presentation,
@@ -235,7 +223,7 @@ export async function completePresentation(
   })
 }
 
-/** Type and issuer of the credential; of several, of each by the id of its query. */
+/** Returns type and issuer key of the credential; for several ones, also of each by the id of its query. */
 function credentialFacts(answers: VerifiedResponse['answers']) {
   const facts = answers.map(({ query, credential: { vct, issuerKeyThumbprint } }) => ({
     id: query.id,
@@ -248,10 +236,8 @@ function credentialFacts(answers: VerifiedResponse['answers']) {
 }
 
 /**
- * The disclosed values of a presentation while they are kept. Each read is written into the audit log, whoever reads.
- * @param responseCode what the wallet was sent back with, where the presentation has a redirect; people who are signed
- * in to the pages need none
- * @returns undefined when there are none, or the code is wrong
+ * Returns the disclosed values until they are purged, and records each read.
+ * @param responseCode from the redirect; not needed for signed-in people
  */
 export async function readPresentationValues(
   db: Knex,
@@ -270,7 +256,6 @@ export async function readPresentationValues(
     const sealed = await findValues(tx, id, new Date(toMillis(deps.now())))
     if (sealed === undefined) return undefined
     await insertAudit(tx, { ...auditedActor(actor), organisationId, action: 'presentation.values_read', target: id })
-    // Sealed by us, in this form.
     return JSON.parse(deps.secrets.open('identity', sealed)) as Committed<JsonValue>[]
   })
 }

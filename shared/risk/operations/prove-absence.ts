@@ -10,7 +10,7 @@ import { recordUsage } from '../metering/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { snapshotRegistrations } from './registrations.ts'
 
-/** That a receivable was not registered when a snapshot was taken; verifiable offline. */
+/** Proves offline that a receivable was not registered at the time of a snapshot. */
 export interface AbsenceProof {
   absenceProofId: string
   epoch: number
@@ -22,17 +22,14 @@ export interface AbsenceProof {
   snapshot: object
 }
 
-/** Trees that were built lately, by the id of their snapshot. */
 export interface TreeCache {
   get(id: string): SnapshotTree | undefined
   set(id: string, tree: SnapshotTree): unknown
 }
 
 /**
- * Proves from a snapshot that a receivable was not registered: its neighbours in the sorted tree, and nothing of others.
- * One unit for a proof; what is registered is refused, and costs nothing.
- * @param fingerprints of the receivable: by its fields under the key of every epoch, blind under those of the live ones
- * @param snapshotId null is the newest
+ * Proves by a snapshot that a receivable was not registered. A proof is one unit; a refusal costs nothing.
+ * @param fingerprints under the keys of every epoch, blind ones under the live epochs
  */
 export async function proveAbsence(
   tx: Knex.Transaction,
@@ -47,7 +44,7 @@ export async function proveAbsence(
 ): Promise<{ proof: AbsenceProof } | { refusal: NotFoundError | ConflictError }> {
   const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
   const snapshot = await snapshotOf(tx, owner, snapshotId, exact, deps)
-  if (!snapshot) return { refusal: new NotFoundError('there is no such snapshot') }
+  if (!snapshot) return { refusal: new NotFoundError('snapshot not found') }
   const sought = exact.find(({ epoch }) => epoch === snapshot.epoch)
   if (snapshot.keys === null) return conflict('snapshotId', 'FORGOTTEN', 'the snapshot is too old for a proof')
   if (!sought) return conflict('snapshotId', 'OTHER_EPOCH', 'the fingerprints are of other epochs than the snapshot')
@@ -64,13 +61,12 @@ export async function proveAbsence(
       epoch: snapshot.epoch,
       fingerprint: sought.value,
       ...neighbours,
-      // Stored as we anchored it.
       snapshot: JSON.parse(snapshot.record),
     },
   }
 }
 
-/** A snapshot knows one epoch: what another one alone names would be called absent, and is registered. */
+/** Refuses the proof if another epoch has a registration, because a snapshot covers only its own epoch. */
 async function elsewhere(
   tx: Knex.Transaction,
   env: Owner['env'],
@@ -86,7 +82,7 @@ async function elsewhere(
   return undefined
 }
 
-/** The one that was asked for; else the newest, which is taken now if there is none. */
+/** Returns the requested snapshot, or the newest one, which is created if none exists. */
 async function snapshotOf(
   tx: Knex.Transaction,
   { env }: Owner,

@@ -9,10 +9,8 @@ import { replines, stratify } from '../pools/strata.ts'
 import { type CutMember, TAPE_FORMATS, type TapeFormat, tapeHead, tapePart, tapeTail } from '../pools/tape.ts'
 import type { Receivable } from '../receivables/evidence-object.ts'
 
-/** Members that are read at once. */
 const PAGE = 1_000
 
-/** What a cut's anchored object says. */
 export interface CutRecord {
   cutRecordId: string
   poolId: string
@@ -22,14 +20,12 @@ export interface CutRecord {
 }
 
 export function cutRecord(cut: Pick<PoolCut, 'body'>): CutRecord {
-  // Written by ourselves.
   return JSON.parse(cut.body) as CutRecord
 }
 
-/** Files that are made of a cut: a tape in each format, and its bag. */
 export type CutFile = TapeFormat | 'bundle'
 
-/** Members of a cut in pool order, page by page. */
+/** Yields the members of a cut in pool order, page by page. */
 async function* membersOf(db: Knex, cut: PoolCut): AsyncGenerator<(CutMember & { body: string })[]> {
   for (let from = 0; from < cut.size; from += PAGE) {
     const members = await listMembers(db, cut.poolId, from, Math.min(PAGE, cut.size - from))
@@ -37,7 +33,7 @@ async function* membersOf(db: Knex, cut: PoolCut): AsyncGenerator<(CutMember & {
   }
 }
 
-/** What is known of each member of a cut, in pool order. */
+/** Returns the facts about each member of a cut, in pool order. */
 export async function cutFacts(db: Knex, cut: PoolCut): Promise<PoolFact[]> {
   const { cutOffDate } = cutRecord(cut)
   const facts: PoolFact[] = []
@@ -46,7 +42,7 @@ export async function cutFacts(db: Knex, cut: PoolCut): Promise<PoolFact[]> {
   return facts
 }
 
-/** Makes a file of a cut; equal cuts give equal bytes. @throws Error for a bag whose cut the log does not include yet */
+/** Creates a file of a cut. @throws Error for a bag before the log includes the cut */
 export async function makeCutFile(db: Knex, cut: PoolCut, poolName: string, file: CutFile): Promise<Buffer> {
   const format = TAPE_FORMATS.find((one) => one === file)
   return format ? await makeTape(db, cut, format) : await createBundle(db, cut, poolName)
@@ -67,7 +63,7 @@ async function makeTape(db: Knex, cut: PoolCut, format: TapeFormat): Promise<Buf
 async function createBundle(db: Knex, cut: PoolCut, poolName: string): Promise<Buffer> {
   const { anchor, timestamp } = cutRecord(cut)
   const proof = (await viewAnchor(db, anchor.txId))?.tlogProof
-  if (!proof) throw new Error('a bag holds the proof of its cut, which the log does not include yet')
+  if (!proof) throw new Error('a bag needs the proof of its cut, but the log does not include the cut yet')
   const lines: Buffer[] = []
   for await (const page of membersOf(db, cut)) lines.push(Buffer.from(page.map(({ body }) => `${body}\n`).join('')))
   const facts = await cutFacts(db, cut)
@@ -85,13 +81,9 @@ async function createBundle(db: Knex, cut: PoolCut, poolName: string): Promise<B
   return await writeZip(files)
 }
 
-/** How many receivables came to which result. */
 export type ResultCounts = Record<RuleResult, number>
 
-/**
- * What the consumer's rules say of the members of a cut.
- * @returns a byte for each rule and member, in pool order; counts over all rules together, and of each
- */
+/** Evaluates rules for the members of a cut. @returns a byte for each rule and member, and counts */
 export async function evaluateCut(
   db: Knex,
   cut: PoolCut,
@@ -102,9 +94,9 @@ export async function evaluateCut(
   const counts = noCounts()
   const byRule = rules.map(({ id }) => ({ id, counts: noCounts() }))
   for (let at = 0; at < results.length; at += rules.length) {
-    const own = results.subarray(at, at + rules.length)
-    counts[together(own)]++
-    for (const [index, code] of own.entries()) {
+    const memberResults = results.subarray(at, at + rules.length)
+    counts[together(memberResults)]++
+    for (const [index, code] of memberResults.entries()) {
       const result = RULE_RESULTS[code]
       const rule = byRule[index]
       if (result && rule) rule.counts[result]++

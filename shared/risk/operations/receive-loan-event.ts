@@ -12,12 +12,9 @@ import { MAPPINGS } from '../colending/mappings/registry.ts'
 import { insertInbound, takeInbound } from '../colending/store.ts'
 import { recordUsage } from '../metering/store.ts'
 
-/** What the operation is given. */
 interface LoanEventDeps {
   outbox: Pick<Outbox, 'run'>
-  /** the key of loan references, by environment */
   loanRefKey(env: ApiEnv): Promise<Buffer>
-  /** the database's time */
   now(): Micros
 }
 
@@ -28,20 +25,17 @@ export interface Integration {
 }
 
 export interface InboundRequest extends SourceRecord {
-  /** exactly as sent */
+  /** the exact bytes of the request */
   raw: Buffer
 }
 
-/** What the partner is told; the same text to a repetition. */
+/** The response to the partner; equal for a repetition. */
 export interface Received {
   answer: string
   isReplay: boolean
 }
 
-/**
- * Maps an inbound loan event into the canonical evidence contract, anchors it, and tells of it: once, however often it
- * comes. An event that no mapping knows is kept by its name, so that it can be seen that it came.
- */
+/** Maps a loan event into the contract, once; an event without a mapping is stored as proof of receipt. */
 export async function receiveLoanEvent(
   deps: LoanEventDeps,
   integration: Integration,
@@ -148,14 +142,13 @@ async function storeUnmapped(inbound: Inbound, mapping: Mapping | undefined, map
   return answer
 }
 
-/** The partner's event id names the event; without one the bytes do, with the headers that give them their meaning. */
+/** Returns the partner's event id, otherwise a hash of the bytes and the relevant headers. */
 function sourceKeyOf({ raw, headers }: InboundRequest, eventId: string | null): Buffer {
   if (eventId !== null) return hash('sha256', `id:${eventId}`, 'buffer')
   const meaning = `${headers['x-fineract-entity'] ?? ''}/${headers['x-fineract-action'] ?? ''}`
   return hash('sha256', Buffer.concat([Buffer.from(`body:${meaning}\n`), raw]), 'buffer')
 }
 
-/** Names of the members that have a value. */
 function disclosed(record: MappedRecord): string[] {
   const isKnown = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.values(value).some(isKnown) : value !== null

@@ -29,17 +29,12 @@ const RECORDED = 'acceptance.recorded'
 const DISPUTED = 'acceptance.disputed'
 const ADJUSTED = 'acceptance.adjusted'
 
-/** What was said of a receivable, and by whom. */
 export type Said = Omit<AcceptanceBody, 'declaredBy'> & {
   declaredBy: AcceptanceBody['declaredBy'] | 'BUYER'
   requestId?: string
 }
 
-/**
- * Records the action of a buyer on a receivable, between the records of earlier and later times. Silence is weaker than
- * consent: DEEMED_ACCEPTED never becomes ACCEPTED by itself.
- * @param body.declaredBy `BUYER` where the buyer itself answered, of the request `requestId`
- */
+/** Records a buyer's action between earlier and later ones. DEEMED_ACCEPTED never becomes ACCEPTED automatically. */
 export async function recordAcceptance(
   tx: Knex.Transaction,
   owner: Owner,
@@ -88,11 +83,18 @@ export async function recordAcceptance(
     family: 'acceptance',
     unitKey: body.requestId ? `request/${body.requestId}` : `record/${id}`,
   })
-  await notify(tx, owner, receivableRef, action === 'REJECTED', ['acceptanceId', 'action', 'tier'], timestamp, deps)
+  await emitRecorded(
+    tx,
+    owner,
+    receivableRef,
+    action === 'REJECTED',
+    ['acceptanceId', 'action', 'tier'],
+    timestamp,
+    deps,
+  )
   return { record }
 }
 
-/** Records what became of a receivable. */
 export async function recordAdjustment(
   tx: Knex.Transaction,
   owner: Owner,
@@ -111,7 +113,6 @@ export async function recordAdjustment(
     at,
     documentSha256: body.documentSha256 ?? null,
   })
-  // The schema has refused what is no amount.
   const paise = parsePaise(amountInr) ?? 0
   await insertAdjustment(tx, owner, {
     id: adjustmentId,
@@ -122,11 +123,11 @@ export async function recordAdjustment(
     body: canonicalize(record),
   })
   await recordUsage(tx, { ...owner, family: 'acceptance', unitKey: `adjustment/${adjustmentId}` })
-  await notify(tx, owner, receivableRef, kind === 'DISPUTE_OPENED', ['adjustmentId', 'kind'], timestamp, deps)
+  await emitRecorded(tx, owner, receivableRef, kind === 'DISPUTE_OPENED', ['adjustmentId', 'kind'], timestamp, deps)
   return record
 }
 
-async function notify(
+async function emitRecorded(
   tx: Knex.Transaction,
   { organisationId, env }: Owner,
   dealId: string,

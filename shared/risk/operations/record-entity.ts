@@ -19,10 +19,7 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { revokeAllOfEntity } from './entity-passport.ts'
 
-/**
- * Records that an entity joins, changes its role in, or leaves an organisation such as a consortium.
- * @throws ConflictError for a JOIN inside, a CHANGE or LEAVE outside
- */
+/** Records a JOIN, CHANGE or LEAVE of an entity. @throws ConflictError when the membership does not permit it */
 export async function changeMembership(
   tx: Knex.Transaction,
   owner: Owner,
@@ -36,17 +33,28 @@ export async function changeMembership(
   const last = await lastMembership(tx, entity.id, subject)
   const isInside = last === 'JOIN' || last === 'CHANGE'
   if ((action === 'JOIN') === isInside) {
-    const message = isInside ? 'it is a member already' : 'it is no member'
+    const message = isInside ? 'the entity is already a member' : 'the entity is not a member'
     throw new ConflictError(message, [{ path: 'action', code: isInside ? 'INSIDE' : 'OUTSIDE', message }])
   }
   const { sealed, commitments } = commit({ organisation }, randomBytes)
   const membershipId = randomUUID()
   const organisationCommitment = commitments[0]?.commitment ?? ''
   const facts = { membershipId, vei: entity.vei, organisationCommitment, role, action, effectiveOn }
-  const record = await keep(tx, owner, entity, 'MEMBERSHIP', 'membership.changed', membershipId, facts, sealed, deps, {
-    subject,
-    state: action,
-  })
+  const record = await saveRecord(
+    tx,
+    owner,
+    entity,
+    'MEMBERSHIP',
+    'membership.changed',
+    membershipId,
+    facts,
+    sealed,
+    deps,
+    {
+      subject,
+      state: action,
+    },
+  )
   await recordEvent(tx, deps.enqueue, {
     env: owner.env,
     organisationId: owner.organisationId,
@@ -58,7 +66,7 @@ export async function changeMembership(
   return { membershipId, organisation, role, action, effectiveOn, record }
 }
 
-/** Records who owns an entity, as somebody states it. Names are sealed: the record holds their commitments. */
+/** Records owners by the caller's statement, with sealed names and their commitments. */
 export async function stateOwners(
   tx: Knex.Transaction,
   owner: Owner,
@@ -81,15 +89,11 @@ export async function stateOwners(
     unstatedBps: 10_000 - stated,
   }
   const sealed = named.map((entry) => ({ ownerRef: entry.fact.ownerRef, values: entry.sealed }))
-  const record = await keep(tx, owner, entity, 'OWNERS', 'kyb.owners_stated', statementId, facts, sealed, deps)
+  const record = await saveRecord(tx, owner, entity, 'OWNERS', 'kyb.owners_stated', statementId, facts, sealed, deps)
   return { statementId, owners: named.map(({ one, fact }) => ({ ownerRef: fact.ownerRef, ...one })), record }
 }
 
-/**
- * Erases what an entity is known by, if it is a person: identifiers, names, salts; its passports are revoked. A second erasure gives the same
- * receipt.
- * @throws ConflictError for a company, which is no person
- */
+/** Erases a person's values and revokes the passports, once. @throws ConflictError for a company */
 export async function eraseEntity(
   tx: Knex.Transaction,
   owner: Owner,
@@ -105,10 +109,10 @@ export async function eraseEntity(
   await revokeAllOfEntity(tx, owner, entity, deps)
   const erasureId = randomUUID()
   const facts = { erasureId, erased: await eraseValues(tx, entity.id) }
-  return await keep(tx, owner, entity, 'ERASURE', 'identity.erased', erasureId, facts, null, deps)
+  return await saveRecord(tx, owner, entity, 'ERASURE', 'identity.erased', erasureId, facts, null, deps)
 }
 
-async function keep<Facts extends object>(
+async function saveRecord<Facts extends object>(
   tx: Knex.Transaction,
   owner: Owner,
   entity: Entity,

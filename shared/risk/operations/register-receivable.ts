@@ -37,34 +37,31 @@ import { lapseRegistration, replaceFingerprints } from './registrations.ts'
 
 const EVENT_TYPE = 'first_financing.registered'
 const DAY_MS = 86_400_000
-/** Each round sees what others have committed since: two are usual where several meet. */
+/** Each round sees the commits of concurrent transactions; two rounds are usual under contention. */
 const MAX_ROUNDS = 20
-/** Between the clock of a transaction and ours. */
+/** Accepted difference between the clock of a transaction and ours. */
 const CLOCK_SLACK_MS = 1_000
 
-/** A receivable to be registered, by its fields. */
 export interface RegistrationRequest {
-  /** by its fields, or by fingerprints that hide them */
+  /** the fields, or fingerprints that hide them */
   fields: ReceivableInput
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
-  /** what the sandbox's scenario says: somebody else holds it */
+  /** set by the sandbox's scenario */
   isRegisteredElsewhere: boolean
 }
 
-/** The transaction of a registration, and the same for what needs no answer (`RunPrepared`). */
+/** `writes` is the same transaction for statements without a result (`RunPrepared`). */
 export interface RegisteringDeps extends OperationDeps {
   writes: Knex.Transaction
 }
 
-/** The registration; or why there is none. */
 export type Registered = { registration: Registration; isNew: boolean } | { refusal: ConflictError }
 
 /**
- * Registers a receivable for its first holder. Who is first is decided by the unique index, also for registrations at
- * the same moment. What a pack of the same organisation holds is taken over; what has lapsed is free.
- * @param id of the registration that is made
+ * Registers a receivable for its first holder; the unique index decides. Takes over what a pack of the same
+ * organisation holds.
  */
 export async function registerReceivable(
   tx: Knex.Transaction,
@@ -75,29 +72,30 @@ export async function registerReceivable(
   deps: RegisteringDeps,
 ): Promise<Registered> {
   const sought = soughtOf(keys, request.fields, false)
-  const own = allFingerprints(keys, request.fields)
+  const newFingerprints = allFingerprints(keys, request.fields)
   if (request.isRegisteredElsewhere) return await refuse(tx, owner, id, request, undefined, deps)
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    // Neither depends on the other: what is past its time holds nothing, whether it has lapsed or not.
+    // Independent queries: an expired record holds nothing, lapsed or not.
     const [lapsed, holder] = await Promise.all([findLapsed(tx, owner.env, sought), findHolder(tx, owner.env, sought)])
     for (const recordId of lapsed) await lapse(tx, recordId, sought, deps)
     if (!holder) {
       const expiresAt = new Date(toMillis(deps.now()) + REGISTERED_DAYS * DAY_MS)
-      const record = { ...owner, recordId: id, fingerprints: own }
-      // Where somebody was faster it has committed: now it is seen.
+      const record = { ...owner, recordId: id, fingerprints: newFingerprints }
+      // A concurrent winner has committed, so the next round sees it.
       if (!(await registerExact(tx, record, { state: 'REGISTERED', expiresAt: null }))) continue
       await recordFingerprints(deps.writes, record, { state: 'REGISTERED', expiresAt: null })
       return { registration: await store(tx, owner, id, request, expiresAt, deps), isNew: true }
     }
     if (holder.organisationId !== owner.organisationId) return await refuse(tx, owner, id, request, holder, deps)
     if (!holder.isRegistration) {
-      await dropRegistered(tx, holder.recordId, [...sought, ...own])
+      await dropRegistered(tx, holder.recordId, [...sought, ...newFingerprints])
       continue
     }
     const registration = await findRegistration(tx, owner, holder.recordId)
     if (registration) {
-      // Its owner takes it along into an epoch that has begun since; another buyer or amount is not added to it.
-      if (await isReceivableOf(tx, registration.id, sought)) await replaceFingerprints(tx, registration, own)
+      // Adds the fingerprints of a newer epoch, but never those of another buyer or amount.
+      if (await isReceivableOf(tx, registration.id, sought))
+        await replaceFingerprints(tx, registration, newFingerprints)
       return { registration, isNew: false }
     }
   }
@@ -165,12 +163,12 @@ async function store(
   return { ...registration, renewals: 0, contested: false }
 }
 
-/** The values that the record of a registration commits to, as its owner reads them: its fields, or RF1. */
-function committedOf(given: ReceivableInput): Record<string, string | number> {
-  return isBlind(given) ? { rf1: newestRf1(given.fingerprints) } : definedOf(given)
+/** Returns the committed values of a registration: its fields, or RF1. */
+function committedOf(input: ReceivableInput): Record<string, string | number> {
+  return isBlind(input) ? { rf1: newestRf1(input.fingerprints) } : definedOf(input)
 }
 
-/** An optional member that is absent has no value to commit to. */
+/** Omits an absent optional member, which cannot be committed. */
 function definedOf(fields: ReceivableFields): Record<string, string | number> {
   const { financialYear, ...required } = fields
   return financialYear === undefined ? required : { ...required, financialYear }
@@ -180,7 +178,7 @@ function newestRf1(fingerprints: RequestFingerprints): string {
   return fingerprints.toSorted((a, b) => b.epoch - a.epoch)[0]?.rf1 ?? ''
 }
 
-/** Tells both sides that they met; neither learns who the other is. */
+/** Notifies both sides of the conflict without revealing them to each other. */
 async function refuse(
   tx: Knex.Transaction,
   owner: Owner,
@@ -195,7 +193,7 @@ async function refuse(
   return { refusal: new ConflictError(message, [{ path, code: 'EXACT', message }]) }
 }
 
-/** The event of a conflict, to who asked and to who holds. */
+/** Emits the event of a conflict to the caller and the holder. */
 export async function notifyConflict(
   tx: Knex.Transaction,
   owner: Owner,

@@ -32,13 +32,12 @@ import { decryptedReceivable } from '../first-financing/view.ts'
 import { indianDay } from '../packs/money.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
-/** What a caller says of an action; nothing is needed. */
 export interface MoveDetails {
-  /** `YYYY-MM-DD`; today when absent */
+  /** `YYYY-MM-DD`; default today */
   financedOn?: string | undefined
 }
 
-/** What each end of an action is logged as; a renewal changes no state and is not logged. */
+/** Event types of the new states. A renewal does not change the state, so it has none. */
 const EVENT_TYPES: Partial<Record<FinancingState, string>> = {
   FINANCED: 'first_financing.financed',
   RELEASED: 'first_financing.released',
@@ -46,13 +45,10 @@ const EVENT_TYPES: Partial<Record<FinancingState, string>> = {
   LAPSED: 'first_financing.lapsed',
 }
 
-/** The ends of which the owner's endpoints are told. */
-const TOLD: ReadonlySet<FinancingState> = new Set(['RELEASED', 'LAPSED'])
+/** States of which the owner's endpoints are notified. */
+const NOTIFIED: ReadonlySet<FinancingState> = new Set(['RELEASED', 'LAPSED'])
 
-/**
- * Finances, releases, cancels or renews a registration that is locked in this transaction.
- * @throws ConflictError where its state does not permit it
- */
+/** Finances, releases, cancels or renews a locked registration. @throws ConflictError for its state */
 export async function moveRegistration(
   tx: Knex.Transaction,
   registration: Registration,
@@ -76,19 +72,19 @@ export async function moveRegistration(
     financedOn ?? indianDay(now),
   )
   const renewals = registration.renewals + (action === 'renew' ? 1 : 0)
-  return await enter(tx, { ...registration, renewals, financedOn, expiresAt: new Date(expires) }, state, deps)
+  return await setNewState(tx, { ...registration, renewals, financedOn, expiresAt: new Date(expires) }, state, deps)
 }
 
-/** Lets a registration that is locked in this transaction lapse. */
+/** Lapses a registration that is locked in this transaction. */
 export async function lapseRegistration(
   tx: Knex.Transaction,
   registration: Registration,
   deps: Pick<OperationDeps, 'enqueue' | 'now'>,
 ): Promise<Registration> {
-  return await enter(tx, registration, 'LAPSED', deps)
+  return await setNewState(tx, registration, 'LAPSED', deps)
 }
 
-async function enter(
+async function setNewState(
   tx: Knex.Transaction,
   registration: Registration,
   state: FinancingState,
@@ -104,7 +100,7 @@ async function enter(
   }
   const moved = { ...registration, state, record }
   await setState(tx, id, moved)
-  if (eventType !== undefined && TOLD.has(state)) {
+  if (eventType !== undefined && NOTIFIED.has(state)) {
     const dealId = registration.dealId ?? id
     const fields = ['registrationId', 'state']
     await recordEvent(tx, deps.enqueue, { env, organisationId, type: eventType, dealId, fields, occurredAt: timestamp })
@@ -112,10 +108,9 @@ async function enter(
   return moved
 }
 
-/** Registrations of one transaction: four fingerprints each. */
+/** Registrations per transaction, with four fingerprints each. */
 const PAGE = 100
 
-/** Gives a registration the names of the live epochs that it does not have yet. */
 export async function replaceFingerprints(
   tx: Knex.Transaction,
   { organisationId, env, id, state, firstSeenAt }: Registration,
@@ -130,10 +125,8 @@ export async function replaceFingerprints(
 }
 
 /**
- * Names anew, under an epoch that has begun, what was registered by its fields before: those we may read. Who registered
- * blind does it itself, by registering again (docs/spec/evidence-families.md#blind-mode-and-epochs).
- * @param after the last of the page before; each is tried once, also where another holds its name
- * @returns the last of this page; null when there are no more
+ * Adds fingerprints of a new epoch to registrations by fields; owners add those of blind ones
+ * (docs/spec/evidence-families.md#blind-mode-and-epochs). @returns the last one of this page; null after the last page
  */
 export async function replaceFieldCommitments(
   tx: Knex.Transaction,
@@ -153,9 +146,8 @@ export async function replaceFieldCommitments(
 const EVENT_TYPE = 'first_financing.snapshot'
 
 /**
- * Anchors the root over what is registered in an epoch, once an hour and only when something changed (docs/spec/evidence-families.md#absence-proofs), so
- * that absence at that time can be proven without showing anything else.
- * @returns the newest snapshot; undefined when another process has just seen to it and there is none yet
+ * Anchors the root over the live registrations, at most hourly (docs/spec/evidence-families.md#absence-proofs).
+ * @returns the newest snapshot; undefined while another process creates the first one
  */
 export async function snapshotRegistrations(
   tx: Knex.Transaction,

@@ -17,7 +17,7 @@ import { listVerifications } from '../identity/verification-store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { revokeAll } from './issue-identity-passport.ts'
 
-/** Makes a subject. What the caller calls it is sealed: anchored objects call it by a random reference. */
+/** Creates a subject. The caller's reference is sealed; anchored objects use a random reference. */
 export async function createSubject(
   tx: Knex.Transaction,
   owner: Owner,
@@ -30,17 +30,14 @@ export async function createSubject(
   return { subjectId: id, subjectRef: ref, state: 'UNVERIFIED' as const }
 }
 
-/** The subject of an id, locked. @throws NotFoundError */
+/** Locks a subject. @throws NotFoundError */
 export async function unsealSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject> {
   const subject = await lockSubject(tx, owner, id)
-  if (!subject) throw new NotFoundError('there is no such subject')
+  if (!subject) throw new NotFoundError('subject not found')
   return subject
 }
 
-/**
- * Counts the factors of a subject anew. One that has none left is over now: the sweeper lets a verified identity
- * expire.
- */
+/** Recomputes the assurance of a subject; without factors it expires now. */
 export async function refreshAssurance(
   tx: Knex.Transaction,
   subject: Subject,
@@ -55,19 +52,15 @@ export async function refreshAssurance(
 
 const EVENT_TYPE = 'identity.state_changed'
 
-/** Who moves an identity, and why. */
 export interface Move {
   by: Mover
-  /** a code that is anchored */
+  /** an anchored code */
   reasonCode: string
-  /** in the caller's words: sealed, and never anchored */
+  /** the caller's reason, which is sealed and never anchored */
   reason?: string
 }
 
-/**
- * Moves a subject that is locked in this transaction; the transition is anchored.
- * @throws ConflictError for a transition that there is not, ForbiddenError for one that only the service makes
- */
+/** Changes the state of a locked subject. @throws ConflictError; ForbiddenError for a service's transition */
 export async function moveSubject(
   tx: Knex.Transaction,
   subject: Subject,
@@ -108,11 +101,7 @@ function isAssured({ assuranceExpiresAt }: Subject, nowMs: number): boolean {
   return assuranceExpiresAt !== null && assuranceExpiresAt.getTime() > nowMs
 }
 
-/**
- * Erases a subject: values, salts, what it is called, reasons; its passports and its identity are revoked. What is
- * anchored stays and verifies, and says nothing any more. A second erasure gives the same receipt.
- * @throws NotFoundError
- */
+/** Erases a subject's values and revokes passports and identity, once. @throws NotFoundError */
 export async function eraseSubject(
   tx: Knex.Transaction,
   owner: Owner,

@@ -45,7 +45,7 @@ interface IssueDeps extends OperationDeps {
   renderPdf(input: TradePdfInput): Promise<Buffer>
 }
 
-/** Issues a pack: its signed statement, the anchored record that names it, its summary, one unit, one event. */
+/** Issues a pack: its signed statement, its anchored record, its summary, one unit, one event. */
 export async function issueTradePack(
   tx: Knex.Transaction,
   owner: Owner,
@@ -106,7 +106,6 @@ async function findParts(tx: Knex, owner: Owner, request: TradePackRequest, secr
   const verifications = await findVerifications(tx, owner, requested.checks.filter(isUuid))
   if (documents.length < requested.documents.length) return refuse('document')
   if (verifications.length < requested.checks.length) return refuse('verification')
-  // Written by ourselves.
   const parts = documents.map(({ body }) => JSON.parse(body) as TradeDocument)
   const chainDocuments = documents.map(({ sealedValues }, index) => {
     const { metadata } = JSON.parse(secrets.open('trade', sealedValues)) as { metadata: Committed[] }
@@ -128,11 +127,11 @@ function lower(id: string): string {
   return id.toLowerCase()
 }
 
-function refuse(what: string): { refusal: NotFoundError } {
-  return { refusal: new NotFoundError(`there is no such ${what}`) }
+function refuse(kind: string): { refusal: NotFoundError } {
+  return { refusal: new NotFoundError(`${kind} not found`) }
 }
 
-/** The bundle of a pack as JSON text; its proof is null until the log includes its record, and the same from then on. */
+/** Returns the bundle of a pack as JSON text; its proof is null until the log includes the pack. */
 export async function tradeBundle(db: Knex, pack: StoredTradePack): Promise<string> {
   const proof = await proofOf(db, pack)
   return `{"mediaType":${JSON.stringify(BUNDLE_TYPE)},"envelope":${pack.envelope},"keys":[${pack.publicKey}],"record":${pack.record},"proof":${JSON.stringify(proof)}}`
@@ -140,13 +139,12 @@ export async function tradeBundle(db: Knex, pack: StoredTradePack): Promise<stri
 
 async function proofOf(db: Knex, { id, record, proof }: StoredTradePack): Promise<string | null> {
   if (proof !== null) return proof
-  // Written by ourselves.
   const { anchor } = JSON.parse(record) as { anchor: { txId: string } }
   const view = await viewAnchor(db, anchor.txId)
   return view?.tlogProof ? await saveProof(db, id, view.tlogProof) : null
 }
 
-/** A pack of the owner's as a bag; equal bytes once the log includes it. @returns undefined when there is no such pack */
+/** Returns a pack as a bag with constant bytes once logged; undefined for another owner. */
 export async function exportTradePack(
   db: Knex,
   secrets: Secrets,
@@ -182,7 +180,7 @@ const BUNDLE_REASONS = ['SIGNATURE', 'KEY_UNKNOWN', 'PAYLOAD', 'RECORD_HASH', 'P
 export interface BundleVerification {
   valid: boolean
   reasons: (typeof BUNDLE_REASONS)[number][]
-  /** how far its record is in our log; null when the log does not hold it */
+  /** state of its record in our log; null when the log does not contain it */
   anchorState: AnchorState | null
 }
 
@@ -201,7 +199,7 @@ async function verifyMembers(
   const anchor = txId === undefined ? undefined : await viewAnchor(db, txId)
   const isOurs = anchor?.env === (env === 'SANDBOX' ? 'sandbox' : 'production')
   const reasons = new Set(checks.flatMap((check) => (check.result === 'failed' ? [reasonOf(check)] : [])))
-  // A record that our log does not hold was never anchored by us.
+  // We never anchored a record that our log does not contain.
   if (!isOurs && !reasons.has('RECORD_HASH')) reasons.add('PROOF')
   return {
     valid: reasons.size === 0,

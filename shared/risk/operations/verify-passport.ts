@@ -14,13 +14,10 @@ import { passportType } from './issue-identity-passport.ts'
 
 type PassportError = 'SIGNATURE' | 'EXPIRED' | 'REVOKED' | 'ANCHOR_UNKNOWN' | 'HASH_MISMATCH'
 
-/** Claims that a passport has as credential, and not as object. */
+/** Claims of the credential that the object does not have. */
 const CREDENTIAL_CLAIMS = new Set(['iss', 'vct', 'iat', 'exp', 'status'])
 
-/**
- * What is wrong with a passport, whosever it is; and its summary, where its hash or signature is right.
- * @param passport the object, or the SD-JWT VC as text
- */
+/** Verifies any passport, as object or SD-JWT VC. Returns a summary if hash or signature is valid. */
 export async function verifyPassport(
   db: Knex,
   passport: string | JsonObject,
@@ -54,7 +51,7 @@ function summaryOf({ passportId, subjectRef, kind, purpose, assurance, issuedAt,
   return { passportId, subjectRef, kind, purpose, assurance: assurance ?? null, issuedAt, expiresAt }
 }
 
-/** The object of a credential that we signed; null for another one. */
+/** Returns the object of a credential that we signed; null for another one. */
 async function readCredential(
   text: string,
   { publicUrl, signingKeys }: { publicUrl: string; signingKeys: readonly SigningKey[] },
@@ -64,18 +61,21 @@ async function readCredential(
   const key = signingKeys.find(({ publicJwk }) => publicJwk.kid === issuerJwt.header.kid)
   if (!key || !(await isSignedBy(issuerJwt, key.publicJwk))) return null
   const { payload } = issuerJwt
-  const own = Object.entries(payload).filter(([name]) => !CREDENTIAL_CLAIMS.has(name))
-  return { ...Object.fromEntries(own), statusList: objectOf(payload.status)?.status_list ?? null }
+  const claims = Object.entries(payload).filter(([name]) => !CREDENTIAL_CLAIMS.has(name))
+  return { ...Object.fromEntries(claims), statusList: objectOf(payload.status)?.status_list ?? null }
 }
 
-/** Whether an object's anchor is that of the object itself. */
+/** Returns true if an object's anchor matches the object. */
 function isOwnHash(object: JsonObject, anchor: JsonObject | null): boolean {
   const { eventType, timestamp } = object
   if (!anchor || typeof eventType !== 'string' || typeof timestamp !== 'string') return false
   try {
-    const own = anchorObject(object, { eventType, timestamp }).anchor
-    const given = [anchor.txId, anchor.payloadSha256]
-    return canonicalize([own.txId, own.payloadSha256]) === canonicalize(given) && payloadSha256(object) === given[1]
+    const computed = anchorObject(object, { eventType, timestamp }).anchor
+    const stated = [anchor.txId, anchor.payloadSha256]
+    return (
+      canonicalize([computed.txId, computed.payloadSha256]) === canonicalize(stated) &&
+      payloadSha256(object) === stated[1]
+    )
   } catch {
     return false
   }

@@ -20,34 +20,30 @@ import { relatedParty } from './signals/related-party.ts'
 import { tradeRelationship } from './signals/trade-relationship.ts'
 
 export interface ComposeInput {
-  /** A random uuid: it also makes the hash of the pack unguessable. */
+  /** random uuid, so that the hash of the pack cannot be guessed */
   packId: string
-  /** ISO 8601 UTC with milliseconds. */
+  /** ISO 8601 UTC with milliseconds */
   generatedAt: string
   env: Env
   request: PackRequest
   registryResults: PackRegistryResults
   registryFindings: RegistryFindings
-  /** The tokens to assess: the request's, or the sandbox's demo tokens when it brought none. */
+  /** the request's tokens, or the sandbox's demo tokens if the request has none */
   eInvoiceTokens: readonly string[]
   invoiceKeys: readonly InvoiceKey[]
   policy?: PackPolicy
 }
 
-/**
- * Composes a pack from what was answered; pure, so the same answers give the same signals. The anchor is not part of
- * it: the caller adds it after hashing.
- * @returns `evidence`: where each value comes from, one record per value, to be stored beside the pack
- */
+/** Composes a pack; equal responses give equal signals. The caller adds the anchor after hashing. */
 export function composePack(input: ComposeInput): { pack: PackBody; evidence: EvidenceRecord[] } {
-  const { packId, generatedAt, env, request, registryResults: results, registryFindings: own } = input
+  const { packId, generatedAt, env, request, registryResults: results, registryFindings: findings } = input
   const policy = input.policy ?? defaultPolicy
   const ab = tradeLeg(results.trade.ab, request.buyerGstin, results, 'buyer')
   const bc = tradeLeg(results.trade.bc, request.subcontractorGstin, results, 'subcontractor')
   const windows = { ab: ab.window, bc: bc.window }
 
-  const given = distinctTokens(input)
-  const checks = given.map(({ check }) => check)
+  const tokenChecks = distinctTokens(input)
+  const checks = tokenChecks.map(({ check }) => check)
   const invoices = eInvoice(checks, { A_TO_B: ab.window, B_TO_C: bc.window })
   const { accounts } = results
   const { cashflow, notes } = accountCashflow(accounts.data, accounts.source, Date.parse(accounts.observedAt))
@@ -63,7 +59,7 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
       subject: 'SUBCONTRACTOR',
     },
     borrowerCapacity: { ...partyCapacity(results, 'borrower', 'BORROWER', request.poValue), subject: 'BORROWER' },
-    doubleFinancing: doubleFinancing(own, results.security.data, results.security.source),
+    doubleFinancing: doubleFinancing(findings, results.security.data, results.security.source),
     aaCashflow: cashflow,
     eInvoice: invoices.eInvoice,
     counterpartyEstablishment: {
@@ -87,14 +83,14 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
     signalLevel: signalLevel(level),
     signals,
     gradedSignals: gradedSignals({ signals, results, windows, tokens, relatedParty: related }, policy),
-    flags: packFlags({ env, request, results, windows, tokens, own, cashflowNotes: notes, isCashflowMissing }),
+    flags: packFlags({ env, request, results, windows, tokens, findings, cashflowNotes: notes, isCashflowMissing }),
   }
-  const hashed = tokens.map((assessed, index) => ({ assessed, sha256: sha256(given[index]?.token ?? '') }))
+  const hashed = tokens.map((assessed, index) => ({ assessed, sha256: sha256(tokenChecks[index]?.token ?? '') }))
   const { policyVersion } = policy
-  return { pack, evidence: packEvidence({ generatedAt, policyVersion, request, results, own, tokens: hashed }) }
+  return { pack, evidence: packEvidence({ generatedAt, policyVersion, request, results, findings, tokens: hashed }) }
 }
 
-/** Returns the checked tokens, each invoice once: a repeated token, and a second sound token of an invoice, are left out. */
+/** Returns the verified tokens, each invoice once: omits repeated tokens, and a second valid token of an invoice. */
 function distinctTokens({ eInvoiceTokens, invoiceKeys, request, env }: ComposeInput) {
   const seen = new Set<string>()
   return [...new Set(eInvoiceTokens)].flatMap((token) => {
@@ -152,7 +148,7 @@ function turnoverOf(results: PackRegistryResults, role: 'borrower' | 'subcontrac
   return periods ? Number(periods.reduce((sum, period) => sum + BigInt(period.valuePaise), 0n)) : null
 }
 
-// The request's schema admits nothing else, so this is a fault of the caller and not of the data.
+// The request's schema excludes this, so it is an error of the caller and not of the data.
 function wholePaise(amountInr: number): Paise {
   const paise = parsePaise(amountInr)
   if (paise === undefined) throw new RangeError('an order value must have at most two decimals')

@@ -4,13 +4,12 @@ import type { PackRequest } from './request.ts'
 import type { RegistryFindings } from './signals/double-financing.ts'
 import type { AssessedToken } from './signals/e-invoice.ts'
 
-/** Where one value of a pack comes from. Stored with the pack, one record per value. */
 export interface EvidenceRecord {
-  /** The member of `signals` (or the named input) that rests on this record. */
+  /** member of `signals`, or named input, that uses this record */
   key: string
   source: string
   tier: EvidenceTier
-  /** ISO 8601 UTC. */
+  /** ISO 8601 UTC */
   observedAt: string
   asOf: string | null
   consent: ConsentRef | null
@@ -18,7 +17,7 @@ export interface EvidenceRecord {
   missingReason: MissingReason | null
   connectorVersion: string | null
   policyVersion: string
-  /** What a check of this value found, as a stable code; null when there is nothing to say. */
+  /** result of a check of this value as a stable code; null without one */
   finding: string | null
 }
 
@@ -27,11 +26,11 @@ interface EvidenceInput {
   policyVersion: string
   request: PackRequest
   results: PackRegistryResults
-  own: RegistryFindings
+  findings: RegistryFindings
   tokens: readonly { sha256: string; assessed: AssessedToken }[]
 }
 
-/** The evidence of a whole pack, in the order of the contract's members. */
+/** Returns the evidence of a pack in the order of the contract's members. */
 export function packEvidence(input: EvidenceInput): EvidenceRecord[] {
   const { results, policyVersion } = input
   const registry = (key: string, result: RegistryResult<unknown>) => fromRegistry(key, result, policyVersion)
@@ -96,7 +95,7 @@ function declared(key: string, input: EvidenceInput): EvidenceRecord {
 
 function registryRecord(input: EvidenceInput): EvidenceRecord {
   const key = 'doubleFinancing.registry'
-  if (input.own.status === 'UNAVAILABLE') {
+  if (input.findings.status === 'UNAVAILABLE') {
     return { ...internal(key, 'FIRST_FINANCING', 'MISSING', input), missingReason: 'UPSTREAM_ERROR' }
   }
   return internal(key, 'FIRST_FINANCING', 'LENDER_SIDE', input)

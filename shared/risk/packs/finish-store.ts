@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 
-/** A finished pack with all that is stored with it; of the log entries, the leaf hash and the bytes. */
+/** A finished pack with its log entries as leaf hash and bytes. */
 export interface FinishedPack {
   id: string
-  /** the pack as JSON text, as it will be answered */
+  /** the pack as JSON text, exactly as returned */
   body: string
   signalLevel: string
   txId: string
@@ -14,18 +14,15 @@ export interface FinishedPack {
   event: { id: string; type: string; dealId: string; body: string; occurredAt: string; txId: string; entry: Uint8Array }
 }
 
-/** A pack that was finished now. */
 export interface StoredPack {
   id: string
-  /** whether its organisation has webhook endpoints, to which the event may have to go */
+  /** true if its organisation has webhook endpoints, which may need the event */
   hasEndpoints: boolean
 }
 
 /**
- * Stores finished packs in one statement: each with its evidence, the two log entries, the metered unit, the event and
- * the answer under its key. One that was finished before leaves no trace; of several composers with the same message one
- * succeeds, and the others wait for its commit.
- * @returns those that were finished now
+ * Stores finished packs with evidence, log entries, unit, event and response in one statement. Of concurrent composers
+ * one succeeds; the others wait for its commit. @returns the packs that were finished now
  */
 export async function finishPacks(tx: Knex, packs: readonly FinishedPack[]): Promise<StoredPack[]> {
   const hex = (text: string) => Buffer.from(text, 'hex')

@@ -27,10 +27,7 @@ const LABELS: Record<GradedKey, string> = {
   doubleFinancing: 'Double-financing check',
 }
 
-/**
- * One entry per question: `status` is the lowest tier among the inputs that `detail` relies on, `grade` the question's
- * class from the policy. The wording states facts and never a judgement (docs/spec/risk-signals.md#graded-signals).
- */
+/** Returns one entry per question with its lowest tier (docs/spec/risk-signals.md#graded-signals). */
 export function gradedSignals(input: GradingInput, policy: PackPolicy): GradedSignal[] {
   const findings: Record<GradedKey, Finding> = {
     'tradeRelationship.ab': tradeFinding(input, 'ab'),
@@ -66,7 +63,7 @@ function invoiceFinding({ signals, tokens }: GradingInput): Finding {
   return { status: tokensTier(tokens), detail }
 }
 
-// A portal's signature alone signs the document; found in the filed return with the same value, a registry confirms it.
+// The portal's signature covers only the document; an equal value in the filed return is a confirmation by a registry.
 function tokensTier(tokens: readonly AssessedToken[]): EvidenceTier {
   if (tokens.every(({ returnMatch }) => returnMatch === 'SAME_VALUE')) return 'REGISTRY_VERIFIED'
   return tokens.every(({ check }) => check.signatureVerified) ? 'DOCUMENT_SIGNED' : 'SELF_DECLARED'

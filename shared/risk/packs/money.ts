@@ -1,10 +1,9 @@
-/** Indian money as whole paise. Safe integers: the largest amount accepted anywhere is 1e13 rupees, 1e15 paise. */
+/** Indian money as whole paise. The largest accepted amount is 1e13 rupees or 1e15 paise, a safe integer. */
 export type Paise = number
 
 /**
- * A decimal of rupees as whole paise, without passing through a fraction.
- * @param amount a JSON number or a decimal string such as `-1200.50`
- * @returns `undefined` when it is no plain decimal, has more than two decimals, or exceeds what a double holds exactly
+ * Parses rupees, as number or decimal string, to whole paise without floating-point fractions.
+ * @returns `undefined` for more than two decimals, other forms, or inexact values
  */
 export function parsePaise(amount: number | string): Paise | undefined {
   const match = /^(-?)([0-9]{1,15})(?:\.([0-9]{1,2})0*)?$/.exec(String(amount))
@@ -15,12 +14,12 @@ export function parsePaise(amount: number | string): Paise | undefined {
   return sign === '-' && paise !== 0 ? -paise : paise
 }
 
-/** Rupees with at most two decimals, as the contract shows amounts. The division is correctly rounded. */
+/** Returns rupees with at most two decimals, as the contract requires; the division is correctly rounded. */
 export function toInr(paise: Paise): number {
   return paise / 100
 }
 
-/** The exact quotient of two integers rounded half to even. The denominator must be positive. */
+/** Divides two integers, rounding half to even. The denominator must be positive. */
 export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   const floor = numerator >= 0n ? numerator / denominator : -((-numerator + denominator - 1n) / denominator)
   const twice = 2n * (numerator - floor * denominator)
@@ -28,7 +27,7 @@ export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   return up ? floor + 1n : floor
 }
 
-/** An amount in words that people read: lakh and crore with two decimals, else rupees with Indian grouping. */
+/** Formats an amount for people: lakh and crore with two decimals, otherwise rupees with Indian grouping. */
 export function inrText(paise: Paise): string {
   const sign = paise < 0 ? '-' : ''
   const size = Math.abs(paise)
@@ -46,22 +45,21 @@ function grouped(rupees: number): string {
   return String(rupees).replace(/(?<=[0-9])(?=(?:[0-9]{2})*[0-9]{3}$)/g, ',')
 }
 
-/** Calendar days and months of Indian time, as `YYYY-MM-DD` and `YYYY-MM`: plain text compares in time order. */
+/** Days and months of Indian time are `YYYY-MM-DD` and `YYYY-MM`, which sort in time order. */
 const INDIA_OFFSET_MS = 330 * 60_000
 const DAY_MS = 86_400_000
 
-/** The calendar day in India at an instant (milliseconds since the epoch). India keeps +05:30 all year. */
+/** Returns the day in India at an instant in milliseconds. India has +05:30 all year. */
 export function indianDay(atMs: number): string {
   return new Date(atMs + INDIA_OFFSET_MS).toISOString().slice(0, 10)
 }
 
-/** The calendar month of a day or month text, moved by a number of months. */
 export function addMonths(month: string, count: number): string {
   const index = Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7)) - 1 + count
   return `${String(Math.floor(index / 12)).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}`
 }
 
-/** The months from `first` on, oldest first. */
+/** Returns `count` months from `first`, oldest first. */
 export function monthsFrom(first: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => addMonths(first, index))
 }
@@ -70,29 +68,27 @@ export function daysInMonth(month: string): number {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5, 7)), 0)).getUTCDate()
 }
 
-/** A day of a month, counted from 1. */
 export function dayOf(month: string, day: number): string {
   return `${month}-${String(day).padStart(2, '0')}`
 }
 
-/** The day after or before, by a number of days. */
 export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Days from one day to another, negative when that is before. */
+/** Returns the days from one day to another; negative if the second is earlier. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS
 }
 
-/** Whether a text is an existing calendar day, `YYYY-MM-DD`. */
+/** Returns true for an existing calendar day, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return false
   const at = Date.parse(text)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
 }
 
-/** `DD/MM/YYYY` or `DD-MM-YYYY` as `YYYY-MM-DD`; `undefined` when it is no existing day. */
+/** Converts `DD/MM/YYYY` or `DD-MM-YYYY` to `YYYY-MM-DD`; `undefined` for a day that does not exist. */
 export function dayFromIndianText(text: string): string | undefined {
   const match = /^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$/.exec(text)
   if (!match) return undefined

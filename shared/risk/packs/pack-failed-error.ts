@@ -1,9 +1,9 @@
 import { DomainError } from '../../errors.ts'
 
-/** The pack could not be composed, for a reason of ours. */
+/** The pack could not be composed because of an internal error. */
 export class PackFailedError extends DomainError {
   readonly code = 'INTERNAL'
   constructor() {
-    super('the pack could not be composed; a new request may succeed')
+    super('the pack could not be composed because of an internal error; send a new request')
   }
 }

@@ -15,7 +15,7 @@ export interface FlagsInput {
   results: PackRegistryResults
   windows: { ab: LedgerWindow | null; bc: LedgerWindow | null }
   tokens: readonly AssessedToken[]
-  own: RegistryFindings
+  findings: RegistryFindings
   cashflowNotes: CashflowNotes
   isCashflowMissing: boolean
 }
@@ -47,7 +47,7 @@ const TOKEN_REASONS: Record<TokenReason, string> = {
   BAD_TOTAL: 'its total is not a positive amount of at most two decimals',
 }
 
-/** Sentences that state what is missing, what was left out and what was observed; never advice. */
+/** Returns sentences about missing, omitted and observed values, without advice. */
 export function packFlags(input: FlagsInput): string[] {
   return [
     ...(input.env === 'SANDBOX' ? ['Sandbox data: the values describe no real business'] : []),
@@ -131,19 +131,19 @@ function invoiceFlags({ tokens }: FlagsInput): string[] {
   return [...failures, ...absent]
 }
 
-function financingFlags({ request, results, tokens, own }: FlagsInput): string[] {
+function financingFlags({ request, results, tokens, findings }: FlagsInput): string[] {
   const flags = missing('doubleFinancing.cersai', results.security)
-  if (own.status === 'UNAVAILABLE') {
+  if (findings.status === 'UNAVAILABLE') {
     return [...flags, 'doubleFinancing: the first-financing registry did not answer']
   }
   if (!request.poNumber && !request.eInvoices?.length) {
-    // Those of the sandbox stand on the pack like any other: a note that there are none would contradict it.
+    // The sandbox's example invoices are part of the pack, so a note about their absence would contradict it.
     const examples = tokens.length === 0 ? '' : 'The e-invoices shown are examples of the sandbox. '
     flags.push(
       `${examples}The request gave no purchase-order number or e-invoice: the first-financing registry was searched by parties and value alone`,
     )
   }
-  for (const match of own.matches) {
+  for (const match of findings.matches) {
     const who = match.requireRegistration ? 'the same organisation' : 'another organisation'
     const state = match.state.toLowerCase()
     flags.push(`First-financing registry: ${match.class} match ${state} by ${who}, first seen ${match.firstSeenMonth}`)

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { GRADED_KEYS } from './policy.ts'
 
-/**
- * The Risk Signals Pack, field by field as the contract states it. A value that no source answered is null; nothing is
- * omitted and nothing is added.
- */
+/** The pack of the contract. A value without a source is null; no member is omitted or added. */
 const gstin = z.string().regex(/^[0-9]{2}[0-9A-Z]{13}$/)
 const count = z.int().min(0).nullable()
 const inr = z.number().nullable()
@@ -112,7 +109,7 @@ export const AnchorSchema = z.strictObject({
   note: z.string().optional(),
 })
 
-/** The pack without its anchor: the object that is hashed. */
+/** The hashed object: the pack without its anchor. */
 export const PackBodySchema = z.strictObject({
   packId: z.uuid(),
   generatedAt: instant,
@@ -122,7 +119,6 @@ export const PackBodySchema = z.strictObject({
   flags: z.array(z.string()),
 })
 
-/** The response of `POST /v1/po/risk-signals`. */
 export const PackSchema = PackBodySchema.extend({ anchor: AnchorSchema })
 
 export type PackSignals = z.infer<typeof PackSignalsSchema>

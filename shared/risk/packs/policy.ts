@@ -10,7 +10,7 @@ import type {
   TradeLedger,
 } from '../registries/registry-data.ts'
 
-/** The keys of `gradedSignals`, in the order in which a pack shows them. */
+/** The keys of `gradedSignals` in display order. */
 export const GRADED_KEYS = [
   'tradeRelationship.ab',
   'tradeRelationship.bc',
@@ -23,13 +23,10 @@ export const GRADED_KEYS = [
 
 export type GradedKey = (typeof GRADED_KEYS)[number]
 
-/**
- * What may change between installations and over time. `policyVersion` is written into every evidence record, so a
- * pack always says by which rules it was made.
- */
+/** Rules that may change over time. Every evidence record contains `policyVersion`, so that a pack names its rules. */
 export const PackPolicy = z.object({
   policyVersion: z.string().min(1),
-  /** The question class shown as `grade`, fixed per key; the finding itself is in `detail` (docs/spec/risk-signals.md#graded-signals). */
+  /** The question class in `grade`, fixed per key (docs/spec/risk-signals.md#graded-signals). */
   grades: z.record(z.enum(GRADED_KEYS), z.string().min(1)),
 })
 
@@ -48,7 +45,6 @@ export const defaultPolicy: PackPolicy = {
   },
 }
 
-/** Every registry answer a pack is composed from. */
 export interface PackRegistryResults {
   /** The borrower's return about the buyer; the subcontractor's return about the borrower. */
   trade: { ab: RegistryResult<TradeLedger>; bc: RegistryResult<TradeLedger> }
@@ -62,10 +58,9 @@ export interface PackRegistryResults {
 
 export type PartyRole = 'buyer' | 'borrower' | 'subcontractor'
 
-/** How long a link to a pack works unless it is revoked before. */
 export const SHARE_DAYS = 30
 
-/** What is digested of the token of a link, so that a digest of ours can stand for nothing else. */
+/** Returns the input for a link's digest; the prefix prevents use for another purpose. */
 export function shareDigestText(token: string): string {
   return `pack-share:${token}`
 }

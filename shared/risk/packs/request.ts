@@ -5,7 +5,7 @@ import { type GstinOptions, validateGstin } from '../identifiers/gstin.ts'
 import { isDay, parsePaise } from './money.ts'
 import { TOKEN_MAX_BYTES, TOKENS_MAX_COUNT } from './signals/e-invoice-token.ts'
 
-/** The body of `POST /v1/po/risk-signals`, validated and normalised. Amounts are rupees as the caller wrote them. */
+/** The normalised body of `POST /v1/po/risk-signals`. Amounts are rupees. */
 export interface PackRequest {
   mode: 'DEMO' | 'LIVE'
   buyerGstin: string
@@ -14,11 +14,11 @@ export interface PackRequest {
   poValue: number
   dealId?: string | undefined
   poNumber?: string | undefined
-  /** `YYYY-MM-DD`. */
+  /** `YYYY-MM-DD` */
   poDate?: string | undefined
   subcontractValue?: number | undefined
   eInvoices?: string[] | undefined
-  /** Consent handles, by family. */
+  /** consent handles by family */
   consents?: PackConsents | undefined
 }
 
@@ -43,7 +43,7 @@ const GSTIN_MESSAGES = {
   CHECK_DIGIT: 'has a wrong check character',
 } as const
 
-/** One line of printable text: no control characters, no lone surrogates, no outer white space. */
+/** Accepts one line of printable text without control characters, lone surrogates and outer white space. */
 function line(maximum: number) {
   return z
     .string()
@@ -55,7 +55,7 @@ function line(maximum: number) {
     )
 }
 
-/** A consent handle travels in a header: visible ASCII alone can be sent. */
+/** A consent handle is sent in a header, so it must be visible ASCII. */
 const handle = z
   .string()
   .min(1)
@@ -81,7 +81,6 @@ function gstin(options: GstinOptions) {
   })
 }
 
-/** The request's schema, strict: an unknown member is refused. It describes the written form, before normalisation. */
 export function packRequestSchema(options: GstinOptions = {}) {
   return z.strictObject({
     mode: z.enum(['DEMO', 'LIVE']),
@@ -111,10 +110,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
   })
 }
 
-/**
- * Reads a body by the rules of docs/spec/risk-signals.md#pack-request; every fault is reported, each with the member's path and a stable reason.
- * @param options `sandboxRegistrations` only when the token's env is SANDBOX
- */
+/** Parses a body and reports every error with its path (docs/spec/risk-signals.md#pack-request). */
 export function parsePackRequest(
   body: unknown,
   options: GstinOptions = {},
@@ -127,7 +123,7 @@ export function parsePackRequest(
   return errors.length > 0 ? { ok: false, errors } : { ok: true, request }
 }
 
-/** Mode of each environment (docs/spec/risk-signals.md#pack-request); a mismatch is FORBIDDEN, not a fault of the body. */
+/** Compares mode and environment; a mismatch is FORBIDDEN (docs/spec/risk-signals.md#pack-request). */
 export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODUCTION'): boolean {
   return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
 }

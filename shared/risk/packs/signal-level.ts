@@ -6,11 +6,11 @@ export interface LevelInput {
   signals: PackSignals
   relatedParty: RelatedPartyFinding
   tokens: readonly AssessedToken[]
-  /** Some party's registration was reported as not active. */
+  /** true if the registration of a party is not active */
   hasInactiveRegistration: boolean
 }
 
-/** A routing label, derived mechanically; the first rule that applies wins (docs/spec/risk-signals.md#signal-level). It recommends nothing. */
+/** Derives a routing label, not a recommendation (docs/spec/risk-signals.md#signal-level). */
 export function signalLevel(input: LevelInput): SignalLevel {
   if (isConflicted(input)) return 'CONFLICTED'
   if (needsAttention(input)) return 'ATTENTION'
@@ -47,7 +47,8 @@ function needsAttention({ signals, relatedParty, tokens, hasInactiveRegistration
   )
 }
 
-// A leg without tokens does not count. A token of no leg counts too: what cannot be read must not pass as clear.
+// A leg without tokens does not count. A token without a leg counts, because an unreadable token must not pass as
+// clear.
 function hasUncorroboratedTokens(tokens: readonly AssessedToken[]): boolean {
   if (tokens.some(({ check, returnMatch }) => check.leg === null || returnMatch === 'OTHER_VALUE')) return true
   const legs = new Set(tokens.flatMap(({ check }) => (check.leg ? [check.leg] : [])))
@@ -60,7 +61,7 @@ function isIncomplete({ signals, relatedParty }: LevelInput): boolean {
   return (
     trends.includes(null) ||
     trends.includes('INSUFFICIENT_DATA') ||
-    // Rows without a live consent or a confirmed registration are shown, and leave the pack incomplete.
+    // Values without a live consent or a confirmed registration are shown, but leave the pack incomplete.
     !tradeRelationship.ab.verified ||
     !tradeRelationship.bc.verified ||
     borrowerCapacity.capacityRating === 'UNKNOWN' ||

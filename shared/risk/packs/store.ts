@@ -12,7 +12,7 @@ export interface NewPack {
   idempotencyKey: string
   sealedRequest: string
   dealId: string | null
-  /** of borrower and buyer, as `pairText` writes it */
+  /** of borrower and buyer, as `pairText` formats it */
   pair: string
 }
 
@@ -26,7 +26,6 @@ export async function insertPack(tx: Knex, pack: NewPack): Promise<void> {
   )
 }
 
-/** A pack as the composer needs it. */
 export interface PackJob {
   id: string
   organisationId: number
@@ -60,7 +59,7 @@ export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<Pa
   return rows
 }
 
-/** Ends a pack that cannot be composed. @returns false when it had ended */
+/** Fails a pack that cannot be composed. @returns false when it had ended before */
 export async function failPack(tx: Knex, id: string, code: string): Promise<boolean> {
   const rowCount = await execute(
     tx,
@@ -178,7 +177,7 @@ export async function listPackSubjects(db: Knex, ids: readonly string[]): Promis
 
 const BEFORE = `AND (requested_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', CAST(? AS uuid))`
 
-/** Keeps the anchored object of a purchase order that a pack presented first. */
+/** Stores the anchored object of a purchase order that a pack presented first. */
 export async function insertOrderRecord(tx: Knex, record: { id: string; packId: string; body: string }): Promise<void> {
   await execute(tx, 'INSERT INTO order_records (id, pack_id, body) VALUES (?, ?, ?)', [
     record.id,

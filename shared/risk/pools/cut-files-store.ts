@@ -5,7 +5,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 /** Bytes of a piece; a reader has one in memory. */
 const PIECE_BYTES = 262_144
 
-/** Keeps a file of a cut; one that is there already stays. */
+/** Stores a file of a cut; an existing one stays. */
 export async function saveCutFile(tx: Knex, cutId: string, name: string, bytes: Buffer): Promise<void> {
   for (let n = 0; n * PIECE_BYTES < bytes.length; n++) {
     const piece = bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)
@@ -17,7 +17,7 @@ export async function saveCutFile(tx: Knex, cutId: string, name: string, bytes: 
   }
 }
 
-/** @returns bytes of a file; undefined when it has not been made */
+/** @returns bytes of a file; undefined when it does not exist yet */
 export async function cutFileLength(db: Knex, cutId: string, name: string): Promise<number | undefined> {
   const [row] = await query<{ length: number }>(
     db,
@@ -43,7 +43,6 @@ export async function* readCutFile(db: Knex, cutId: string, name: string): Async
 export interface EligibilityRun {
   id: string
   cutId: string
-  /** ids of its rules */
   rules: string[]
 }
 

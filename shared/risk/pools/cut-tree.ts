@@ -1,11 +1,11 @@
 import { leafHash, rootOf } from '../../transparency/anchoring/merkle.ts'
 import { proveInclusion } from '../../transparency/anchoring/merkle-proof.ts'
 
-/** Leaves of a subtree whose root is kept with a cut, so that a proof reads few of 50,000 leaves. */
+/** Leaves of a subtree whose root is stored with a cut, so that a proof reads few of 50,000 leaves. */
 const CHUNK = 256
 const CHUNK_LEVEL = 8
 
-/** The RFC 6962 tree over payload hashes in pool order: its root, and the roots of its complete chunks. */
+/** Computes the RFC 6962 tree over payload hashes in pool order: its root, and the roots of its complete chunks. */
 export function cutTree(payloadHashes: readonly Uint8Array[]): { root: Uint8Array; chunks: Uint8Array[] } {
   const leaves = payloadHashes.map(leafHash)
   const chunks: Uint8Array[] = []
@@ -13,7 +13,7 @@ export function cutTree(payloadHashes: readonly Uint8Array[]): { root: Uint8Arra
   return { root: rootOf(leaves), chunks }
 }
 
-/** The path of one member of a cut. @param read payload hashes of places `from` to `to`, the latter excluded */
+/** Returns the path of one member of a cut. @param read returns the payload hashes of `from` to `to`, exclusive */
 export async function memberPath(
   index: number,
   size: number,

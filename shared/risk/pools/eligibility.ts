@@ -6,7 +6,6 @@ import { parsePaise } from '../packs/money.ts'
 import type { PoolFact } from './facts.ts'
 import { buyerSums, sumOf } from './strata.ts'
 
-/** What a rule says of a receivable; a value that nobody knows is MISSING, whatever the rule. */
 export const RULE_RESULTS = ['MET', 'NOT_MET', 'MISSING'] as const
 export type RuleResult = (typeof RULE_RESULTS)[number]
 
@@ -17,7 +16,7 @@ const TEXTS = ['currency', 'acceptance', 'doubleFinancing'] as const
 
 const Value = z.union([z.number(), z.boolean(), line(40)])
 
-/** A rule of the consumer's own: the product says what is so, and has no rules itself. */
+/** A consumer's own rule; the product provides facts and has no rules. */
 const EligibilityRule = z
   .strictObject({
     id: line(40),
@@ -64,7 +63,7 @@ function fits(field: EligibilityRule['field'], value: Scalar): boolean {
   return field === 'amountInr' ? parsePaise(value) !== undefined : Number.isSafeInteger(value)
 }
 
-/** One byte for each rule and receivable, in pool order: the place of the result in `RULE_RESULTS`. */
+/** Returns one byte for each rule and receivable, in pool order: the index of the result in `RULE_RESULTS`. */
 export function applyRules(rules: readonly EligibilityRule[], facts: readonly PoolFact[]): Uint8Array {
   const shares = { of: buyerSums(facts), total: facts.some(({ paise }) => paise === null) ? null : sumOf(facts) }
   const results = new Uint8Array(rules.length * facts.length)
@@ -75,7 +74,7 @@ export function applyRules(rules: readonly EligibilityRule[], facts: readonly Po
   return results
 }
 
-/** What the rules together say: one that is not met suffices, and what is missing is never taken for it. */
+/** Combines the results of rules: NOT_MET if one is not met, else MISSING if one is missing. */
 export function together(results: Iterable<number>): RuleResult {
   const seen = new Set([...results].map((code) => RULE_RESULTS[code]))
   return seen.has('NOT_MET') ? 'NOT_MET' : seen.has('MISSING') ? 'MISSING' : 'MET'
@@ -83,7 +82,7 @@ export function together(results: Iterable<number>): RuleResult {
 
 interface Shares {
   of: ReadonlyMap<string, bigint>
-  /** null when an amount is missing: then nobody's share is known */
+  /** null when an amount is missing, because then every share is unknown */
   total: bigint | null
 }
 
@@ -98,11 +97,7 @@ function applyRule({ field, op, value }: EligibilityRule, fact: PoolFact, shares
   return isMet ? 'MET' : 'NOT_MET'
 }
 
-/**
- * How a receivable's value compares with one of a rule's: below, equal or above 0. A share is compared crosswise, never
- * by its rounded ratio.
- * @returns null when the value is missing
- */
+/** Returns a comparison with a rule's value; null when missing. Shares are compared without rounding. */
 function comparison(
   field: EligibilityRule['field'],
   fact: PoolFact,
@@ -117,9 +112,9 @@ function comparison(
     const { paise } = fact
     return paise === null ? null : (inr) => signOf(paise - BigInt(parsePaise(Number(inr)) ?? 0))
   }
-  const own = fact[field]
-  if (own === null) return null
-  return typeof own === 'number' ? (value) => own - Number(value) : (value) => (own === value ? 0 : 1)
+  const actual = fact[field]
+  if (actual === null) return null
+  return typeof actual === 'number' ? (value) => actual - Number(value) : (value) => (actual === value ? 0 : 1)
 }
 
 function signOf(value: bigint): number {

@@ -1,10 +1,10 @@
 import { daysBetween, parsePaise } from '../packs/money.ts'
 import type { Receivable } from '../receivables/evidence-object.ts'
 
-/** What strata, replines and rules look at. Null is what nobody knows: never zero, and never adverse. */
+/** Input of strata, replines and rules. Null means unknown, never zero or adverse. */
 export interface PoolFact {
   paise: bigint | null
-  /** days from the cut-off date to the due date; negative when it is past */
+  /** days from the cut-off date to the due date; negative after it */
   daysToDue: number | null
   /** days from the issue date to the cut-off date */
   ageDays: number | null
@@ -13,11 +13,10 @@ export interface PoolFact {
   acceptance: string | null
   doubleFinancing: string | null
   buyerVei: string | null
-  /** of what says that the receivable exists */
+  /** of the evidence that the receivable exists */
   tier: string | null
 }
 
-/** @param cutOffDate YYYY-MM-DD */
 export function factOf(receivable: Receivable, cutOffDate: string): PoolFact {
   const { amountInr, issueDate, dueDate, evidence, doubleFinancing } = receivable
   const paise = amountInr === null ? undefined : parsePaise(amountInr)
@@ -28,7 +27,7 @@ export function factOf(receivable: Receivable, cutOffDate: string): PoolFact {
     currency: receivable.currency,
     irnPresent: receivable.irnPresent,
     acceptance: receivable.acceptance,
-    // A registry that did not answer leaves open what is so.
+    // UNRESOLVED means that a registry did not respond, so the value is unknown.
     doubleFinancing: doubleFinancing === 'UNRESOLVED' ? null : doubleFinancing,
     buyerVei: receivable.buyerVei,
     tier: evidence[0]?.tier ?? null,

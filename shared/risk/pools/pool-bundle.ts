@@ -2,7 +2,6 @@ import { createBundle } from '../../transparency/provenance/bagit.ts'
 import { POOL_CUT, POOL_PROOF, POOL_RECEIVABLES } from '../../transparency/provenance/verify-pool-bundle.ts'
 import type { Files } from '../../transparency/provenance/zip.ts'
 
-/** What the bag of a cut is made of. */
 export interface CutExport {
   cutId: string
   name: string
@@ -12,7 +11,7 @@ export interface CutExport {
   cut: string
   /** c2sp.org/tlog-proof@v1 of the cut */
   proof: string
-  /** evidence objects in pool order, one a line */
+  /** evidence objects in pool order, one per line */
   receivables: Buffer
   tape: Buffer
   /** JSON texts */
@@ -20,19 +19,19 @@ export interface CutExport {
   replines: string
 }
 
-/** The files of a cut's bag. Equal cuts give equal files. */
-export function cutBundle(given: CutExport): Files {
+/** Returns the files of a cut's bag. Equal cuts give equal files. */
+export function cutBundle(input: CutExport): Files {
   const payload = new Map([
-    [POOL_CUT, Buffer.from(given.cut)],
-    [POOL_PROOF, Buffer.from(given.proof)],
-    [POOL_RECEIVABLES, given.receivables],
-    ['tape.csv', given.tape],
-    ['stratification.json', Buffer.from(given.stratification)],
-    ['replines.json', Buffer.from(given.replines)],
+    [POOL_CUT, Buffer.from(input.cut)],
+    [POOL_PROOF, Buffer.from(input.proof)],
+    [POOL_RECEIVABLES, input.receivables],
+    ['tape.csv', input.tape],
+    ['stratification.json', Buffer.from(input.stratification)],
+    ['replines.json', Buffer.from(input.replines)],
   ])
   return createBundle(payload, [
-    ['External-Identifier', given.cutId],
-    ['External-Description', given.name],
-    ['Bagging-Date', given.timestamp.slice(0, 10)],
+    ['External-Identifier', input.cutId],
+    ['External-Description', input.name],
+    ['Bagging-Date', input.timestamp.slice(0, 10)],
   ])
 }

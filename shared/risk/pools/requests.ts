@@ -3,7 +3,6 @@ import { checkDueDate, dueDay, line, pastDay } from '../evidence/values.ts'
 import { checkReceivable, receivableShape } from '../first-financing/receivable.ts'
 import { EligibilityRules } from './eligibility.ts'
 
-/** Most receivables of a pool, and of one request. */
 export const MAX_POOL = 50_000
 const MAX_ITEMS = 1_000
 
@@ -38,5 +37,5 @@ export const CutBody = z.strictObject({ cutOffDate: pastDay })
 
 export const EligibilityBody = z.strictObject({
   rules: EligibilityRules,
-  cut: z.string().max(100).optional().meta({ description: 'cutRecordId of a cut; else the newest' }),
+  cut: z.string().max(100).optional().meta({ description: 'cutRecordId of a cut; default: the newest' }),
 })

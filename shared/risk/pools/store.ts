@@ -50,7 +50,7 @@ export async function listPools(db: Knex, owner: Owner, limit: number): Promise<
   )
 }
 
-/** References of these that the pool has already. */
+/** Returns those of these references that the pool already contains. */
 export async function takenReferences(tx: Knex, poolId: string, references: readonly string[]): Promise<string[]> {
   const rows = await query<{ reference: string }>(
     tx,
@@ -60,7 +60,7 @@ export async function takenReferences(tx: Knex, poolId: string, references: read
   return rows.map(({ reference }) => reference)
 }
 
-/** Documents of these that the pool contains already. */
+/** Returns those of these documents that the pool already contains. */
 export async function takenDocuments(tx: Knex, poolId: string, identities: readonly string[]): Promise<string[]> {
   const rows = await query<{ identity: string }>(
     tx,
@@ -78,7 +78,7 @@ export interface NewMember {
   documentDate: string
 }
 
-/** Adds members after the last; the pool must be locked. */
+/** Appends members; the pool must be locked. */
 export async function addMembers(tx: Knex, poolId: string, members: readonly NewMember[]): Promise<void> {
   await execute(
     tx,
@@ -97,7 +97,7 @@ export async function addMembers(tx: Knex, poolId: string, members: readonly New
   await execute(tx, 'UPDATE pools SET size = size + ? WHERE id = ?', [members.length, poolId])
 }
 
-/** @returns the earliest document date of a pool, `YYYY-MM-DD`; null if no member has one */
+/** Returns the earliest document date of a pool, `YYYY-MM-DD`; null if no member has one. */
 export async function earliestDocument(db: Knex, poolId: string): Promise<string | null> {
   const [row] = await query<{ date: string | null }>(
     db,
@@ -126,7 +126,7 @@ export async function unbuiltMembers(
   )
 }
 
-/** Stores evidence objects of the members that follow those built before. */
+/** Stores the evidence objects of the next members. */
 export async function storeBuilt(
   tx: Knex,
   poolId: string,

@@ -1,7 +1,7 @@
 import { divideHalfEven } from '../packs/money.ts'
 import type { PoolFact } from './facts.ts'
 
-/** Upper bounds of bands, each included in its band (docs/spec/evidence-families.md#pool-cuts-and-files): one lakh, ten lakh, one crore; days to the due date. */
+/** Inclusive upper bounds of bands (docs/spec/evidence-families.md#pool-cuts-and-files). */
 const AMOUNT_BANDS = [
   { band: 'UP_TO_1_LAKH', upTo: 10_000_000n },
   { band: 'UP_TO_10_LAKH', upTo: 100_000_000n },
@@ -15,13 +15,12 @@ const DAYS_BANDS = [
   { band: '91_TO_180', upTo: 180 },
 ] as const
 const DAYS_ABOVE = 'ABOVE_180'
-/** The band of what nobody knows; it is never one of the others. */
 const MISSING = 'MISSING'
-/** Where replines of one receivable go, which would show that receivable. */
+/** The group of replines of one receivable, which would reveal that receivable. */
 const OTHER = 'OTHER'
 const TOP_BUYERS = 10
 
-/** Receivables of a band and their sum in whole paise, as text: it may exceed what a JSON number holds. */
+/** Receivables of a band and their sum in whole paise, as text, because it may exceed a JSON number. */
 export interface Stratum {
   band: string
   count: number
@@ -37,11 +36,11 @@ export interface Stratification {
   daysToDue: Stratum[]
   acceptance: Stratum[]
   tier: Stratum[]
-  /** the ten with the largest sums; `bps` of the sum of all, half-even */
+  /** the ten with the largest sums; `bps` of the total sum, half-even */
   topBuyers: { buyerVei: string; sumPaise: string; bps: number }[]
 }
 
-/** One line that stands for the receivables of a days band and acceptance. */
+/** One line for the receivables of a days band and acceptance. */
 export interface Repline {
   daysBand: string
   acceptance: string
@@ -50,7 +49,7 @@ export interface Repline {
   weightedDays: number | null
 }
 
-/** Sums by bands, in exact integers. Bands of amounts and days are all listed; the others where there is one. */
+/** Computes sums by bands in exact integers; lists every band of amounts and days. */
 export function stratify(facts: readonly PoolFact[]): Stratification {
   return {
     size: facts.length,
@@ -64,7 +63,7 @@ export function stratify(facts: readonly PoolFact[]): Stratification {
   }
 }
 
-/** Replines by days band and acceptance; groups of one receivable are one line OTHER. */
+/** Computes replines by days band and acceptance; combines groups of one receivable in the line OTHER. */
 export function replines(facts: readonly PoolFact[]): Repline[] {
   const groups = Map.groupBy(facts, (fact) => `${daysBand(fact)}/${fact.acceptance ?? MISSING}`)
   const alone = [...groups.values()].filter(({ length }) => length === 1).flat()
@@ -81,7 +80,7 @@ export function replines(facts: readonly PoolFact[]): Repline[] {
   return alone.length === 0 ? sorted : [...sorted, lineOf(OTHER, OTHER, alone)]
 }
 
-/** Days to the due date weighted by amount, half-even; null when no receivable has both. */
+/** Returns the days to the due date weighted by amount, half-even; null when no receivable has both. */
 export function weightedDays(facts: readonly Pick<PoolFact, 'paise' | 'daysToDue'>[]): number | null {
   let sum = 0n
   let weighted = 0n
@@ -133,7 +132,6 @@ function topBuyers(facts: readonly PoolFact[]): Stratification['topBuyers'] {
     }))
 }
 
-/** The sum of each known buyer. */
 export function buyerSums(facts: readonly Pick<PoolFact, 'paise' | 'buyerVei'>[]): Map<string, bigint> {
   const sums = new Map<string, bigint>()
   for (const { buyerVei, paise } of facts) {
@@ -142,7 +140,6 @@ export function buyerSums(facts: readonly Pick<PoolFact, 'paise' | 'buyerVei'>[]
   return sums
 }
 
-/** The sum of the known amounts. */
 export function sumOf(facts: readonly Pick<PoolFact, 'paise'>[]): bigint {
   return facts.reduce((sum, { paise }) => sum + (paise ?? 0n), 0n)
 }

@@ -2,13 +2,10 @@ import { type CsvCell, csvText } from '../evidence/values.ts'
 import { daysBetween } from '../packs/money.ts'
 import type { Receivable } from '../receivables/evidence-object.ts'
 
-/** How a tape may be had. */
 export const TAPE_FORMATS = ['csv', 'json', 'esma-annex4'] as const
 export type TapeFormat = (typeof TAPE_FORMATS)[number]
 
-/** A member of a cut. */
 export interface CutMember {
-  /** the organisation's own */
   reference: string
   receivable: Receivable
 }
@@ -33,15 +30,14 @@ const COLUMNS = [
 ] as const
 type Row = Record<(typeof COLUMNS)[number], string | number | boolean | null>
 
-/** In every record of the ESMA form: most of its fields are not known here. */
+/** In every record of the ESMA form, because most of its fields are unknown. */
 const ESMA_LABEL = 'ESMA Annex 4, partial'
-/** Codes of the form for a field that is not filled: the value exists and was not collected; the field does not apply. */
+/** Codes of the form for an empty field: not collected; not applicable. */
 const NOT_COLLECTED = 'ND1'
 const NOT_APPLICABLE = 'ND5'
 /** The first fields of Annex IV to Delegated Regulation (EU) 2020/1224: identifiers, dates, balances. */
 const ESMA_CODES = Array.from({ length: 41 }, (_, index) => `CRPL${index + 1}`)
 
-/** The text before the first member. */
 export function tapeHead(format: TapeFormat, cut: { cutRecordId: string; poolId: string; cutOffDate: string }): string {
   if (format === 'csv') return csvText([COLUMNS])
   if (format === 'esma-annex4') return csvText([['form', ...ESMA_CODES]])
@@ -49,7 +45,7 @@ export function tapeHead(format: TapeFormat, cut: { cutRecordId: string; poolId:
   return `${JSON.stringify({ cutId: cutRecordId, poolId, cutOffDate }).slice(0, -1)},"receivables":[`
 }
 
-/** The lines of members, from place `from` on; what is not known is empty, null or a no-data code. */
+/** Returns the lines of members, starting at position `from`; unknown values are empty, null or a no-data code. */
 export function tapePart(
   format: TapeFormat,
   members: readonly CutMember[],
@@ -61,7 +57,6 @@ export function tapePart(
   return rows.map((row, index) => (from + index === 0 ? '' : ',') + JSON.stringify(row)).join('')
 }
 
-/** The text after the last member. */
 export function tapeTail(format: TapeFormat): string {
   return format === 'json' ? ']}' : ''
 }
@@ -93,7 +88,7 @@ function cellOf(value: Row[keyof Row]): CsvCell {
   return typeof value === 'boolean' ? String(value) : value
 }
 
-/** The balance today is not known: payments since the document are nobody's evidence here. */
+/** The current balance is unknown, because no evidence covers later payments. */
 function esmaCells(row: Row, cutOffDate: string): CsvCell[] {
   const known: Record<string, CsvCell> = {
     CRPL2: cellOf(row.receivableId),

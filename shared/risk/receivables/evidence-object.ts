@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const anchor = z.object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
 
-/** The receivable evidence object of the securitisation API (docs/spec/evidence-families.md#securitisation). What is not known is null. */
+/** The receivable of the securitisation API (docs/spec/evidence-families.md#securitisation). */
 export const ReceivableSchema = z
   .object({
     receivableId: z.uuid(),
@@ -28,5 +28,4 @@ export const ReceivableSchema = z
 
 export type Receivable = z.output<typeof ReceivableSchema>
 
-/** Under which receivables are logged. */
 export const RECEIVABLE_EVENT_TYPE = 'receivable.recorded'

@@ -24,8 +24,7 @@ export type ReceivableName = Pick<
 export type ReceivableFacts = Omit<Receivable, 'receivableId' | 'eventType' | 'timestamp' | 'anchor'>
 
 /**
- * Records a receivable and anchors it, once per supplier, financial year, type and number: what was recorded before
- * stays as it was. The document's number is the organisation's own reference, and no part of what is anchored.
+ * Records a receivable once per supplier, financial year, type and number. Its number is not anchored.
  * @param timestamp ISO 8601 UTC with milliseconds
  */
 export async function recordReceivable(
@@ -45,13 +44,13 @@ const RECEIVABLES_COLUMNS = columns<{ identity: string; body: string }>({ identi
 export async function recordReceivables(
   tx: Knex.Transaction,
   scope: ReceivableScope,
-  given: readonly { name: ReceivableName; facts: ReceivableFacts }[],
+  inputs: readonly { name: ReceivableName; facts: ReceivableFacts }[],
   timestamp: string,
 ): Promise<string[]> {
   const { organisationId, env } = scope
-  const named = given.map((each) => ({ ...each, identity: receivableName(each.name) }))
+  const named = inputs.map((each) => ({ ...each, identity: receivableName(each.name) }))
   const identities = [...new Set(named.map(({ identity }) => identity))]
-  // In one order, so that two of these wait for each other instead of both.
+  // Sorted, so that two concurrent calls cannot deadlock.
   await query(
     tx,
     `SELECT pg_advisory_xact_lock(hashtextextended(t.key, 13))

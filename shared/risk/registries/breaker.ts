@@ -8,23 +8,17 @@ import {
   recordSuccess,
 } from '../../delivery/circuit-breaker.ts'
 
-/** A pack has seconds: a registry that fails is left alone sooner, and tried again sooner, than a customer's endpoint. */
+/** A pack has seconds, so these open earlier and for less time than those of customers' endpoints. */
 const rules: BreakerRules = { maxConsecutiveFailures: 5, maxOpenMs: 30_000 }
-/** Breakers remembered: the least used are forgotten, which closes them. */
+/** Maximum number of breakers; least recently used ones are dropped, which closes them. */
 const MAX_BREAKERS = 20_000
 
-/**
- * How a call ended: the registry answered, the registry itself failed (time-out, no connection, 5xx), or neither can be
- * said (the mistake was ours, or the pack's time was over before the registry's).
- */
+/** `failed`: timeout, no connection or 5xx. `unknown`: our own error, or the end of the pack's budget. */
 export type CallEnd = 'answered' | 'failed' | 'unknown'
 
-/**
- * The circuit breakers of a process: one for each organisation, environment and registry. What one organisation asks
- * may make a registry fail for that organisation alone, so its breaker holds nobody else back.
- */
+/** The circuit breakers per organisation, environment and registry, so that organisations are independent. */
 export interface Breakers {
-  /** Whether a call may go out now. @param nowMs since the epoch */
+  /** Returns true if a call may be made now. @param nowMs since the epoch */
   admit(key: string, nowMs: number): boolean
   settle(key: string, end: CallEnd, nowMs: number): void
 }

@@ -1,10 +1,7 @@
-/**
- * What a registry connector is: one capability, one `fetch`, and an answer that is a value or a reason, never an
- * exception (docs/spec/risk-signals.md#registry-results). Time, chance and the network are arguments.
- */
+/** A connector's `fetch` returns a value or a reason, never throws (docs/spec/risk-signals.md#registry-results). */
 export type RegistryEnv = 'SANDBOX' | 'PRODUCTION'
 
-/** The label a signal carries about where its value comes from. */
+/** Strength of a value's source. */
 export type EvidenceTier =
   | 'REGISTRY_VERIFIED'
   | 'LENDER_SIDE'
@@ -27,12 +24,10 @@ export const MISSING_REASONS = [
 
 export type MissingReason = (typeof MISSING_REASONS)[number]
 
-/** The consent under which a value was read. Members the registry did not state are null. */
 export interface ConsentRef {
   handle: string
   id: string | null
   purposeCode: string | null
-  /** ISO 8601 UTC. */
   expiresAt: string | null
 }
 
@@ -40,7 +35,7 @@ export interface RegistryContext {
   env: RegistryEnv
   orgId: string
   consent?: ConsentRef
-  /** Milliseconds since the epoch after which nothing may still be awaited: the budget of the whole pack. */
+  /** milliseconds since the epoch at which all waiting ends: the budget of the whole pack */
   deadline: number
   signal: AbortSignal
   requestId: string
@@ -48,12 +43,12 @@ export interface RegistryContext {
 
 interface Provenance {
   source: string
-  /** Our clock, ISO 8601 UTC with milliseconds. */
+  /** our clock, ISO 8601 UTC with milliseconds */
   observedAt: string
-  /** The registry's own statement of when its data is from; null when it makes none. */
+  /** date of the data as the registry reports it; null without one */
   asOf: string | null
   consent: ConsentRef | null
-  /** Lower-case hex SHA-256 of the last answer's exact bytes; null when none arrived. */
+  /** lower-case hex SHA-256 of the last response's exact bytes; null without a response */
   rawSha256: string | null
   latencyMs: number
   attempts: number
@@ -64,7 +59,7 @@ export type RegistryResult<T> =
   | (Provenance & { status: 'OK'; tier: EvidenceTier; data: T; missingReason: null })
   | (Provenance & { status: 'MISSING' | 'ERROR'; tier: 'MISSING'; data: null; missingReason: MissingReason })
 
-/** One capability of one registry. `fetch` never rejects for a registry condition. */
+/** One capability of one registry. `fetch` never rejects because of a registry. */
 export interface Registry<Input, T> {
   readonly name: string
   readonly connectorVersion: string
@@ -76,9 +71,9 @@ export interface OutgoingRequest {
   url: string
   headers: Readonly<Record<string, string>>
   body?: string
-  /** For the whole exchange. */
+  /** for the whole exchange */
   timeoutMs: number
-  /** For the connection alone. */
+  /** for the connection only */
   connectTimeoutMs: number
   signal: AbortSignal
 }
@@ -89,7 +84,7 @@ export interface IncomingResponse {
   body: Buffer
 }
 
-/** The registry gave no answer: its connection failed, or it was too late. */
+/** The registry did not respond: its connection failed, or it timed out. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
   readonly kind: 'timeout' | 'connection'
@@ -99,25 +94,20 @@ export class NoAnswerError extends Error {
   }
 }
 
-/**
- * One HTTP exchange, whatever the status. Redirects are not followed.
- * @throws NoAnswerError when the registry is to blame; any other error is a mistake of ours, such as a header that
- * cannot be sent
- */
+/** Makes one HTTP exchange without redirects. @throws NoAnswerError for a registry's failure; others are ours */
 export type HttpRequest = (request: OutgoingRequest) => Promise<IncomingResponse>
 
-/** What connectors need from outside. */
 export interface RegistryDeps {
   http: HttpRequest
-  /** Milliseconds since the epoch. */
+  /** milliseconds since the epoch */
   now: () => number
-  /** At least 0, below 1. */
+  /** in [0, 1) */
   random: () => number
-  /** Resolves after the delay, or as soon as the signal aborts; never rejects. */
+  /** resolves after the delay, or when the signal aborts; never rejects */
   sleep: (delayMs: number, signal: AbortSignal) => Promise<void>
 }
 
-/** A registry that nobody configured: every question is answered MISSING/NOT_ENTITLED, and nothing is contacted. */
+/** Creates a registry without configuration: it returns MISSING/NOT_ENTITLED and contacts no server. */
 export function unconfiguredRegistry<Input, T>(name: string, now: () => number): Registry<Input, T> {
   const connectorVersion = '1.0.0'
   return {

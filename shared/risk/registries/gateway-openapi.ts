@@ -31,9 +31,9 @@ const operations: Operation[] = [
     method: 'get',
     path: '/returns/trade',
     id: 'getTradeReturns',
-    summary: 'What one supplier reported about one recipient',
+    summary: 'Reports of one supplier about one recipient',
     description:
-      'Rows of Table 4 (b2b), its amendments (b2ba) and notes (cdnr) of the filed periods, in the member names of the return. `statement` says whether they come from the supplier’s return (GSTR1) or the recipient’s statement (GSTR2B). A period that is not filed is listed as NOT_FILED, one that cannot be had as NOT_OBTAINABLE: neither is zero.',
+      'Rows of Table 4 (b2b), its amendments (b2ba) and notes (cdnr) of the filed periods, in the member names of the return. `statement` is GSTR1 for rows of the supplier’s return and GSTR2B for rows of the recipient’s statement. A period that is not filed is listed as NOT_FILED, one that cannot be obtained as NOT_OBTAINABLE; both mean missing, not zero.',
     query: { supplierGstin: text, recipientGstin: text, from: month, to: month },
     isConsentBound: true,
     answer: TradeReturnsAnswer,
@@ -42,8 +42,8 @@ const operations: Operation[] = [
     method: 'get',
     path: '/invoice-actions',
     id: 'getInvoiceAction',
-    summary: 'What a buyer did with a document',
-    description: 'The action in the invoice-management system of the tax network; nothing known is 404.',
+    summary: 'Action of a buyer on a document',
+    description: 'The action in the invoice-management system of the tax network; 404 without a record.',
     query: { supplierGstin: text, buyerGstin: text, documentType: text, documentNumber: text, documentDate: day },
     answer: InvoiceActionAnswer,
   },
@@ -71,7 +71,7 @@ const operations: Operation[] = [
     path: '/companies',
     id: 'getCompany',
     summary: 'Company master data by PAN',
-    description: 'Addresses, accounts, phones and e-mail addresses travel only as SHA-256 of their normalised form.',
+    description: 'Addresses, accounts, phones and e-mail addresses are sent only as SHA-256 of their normalised form.',
     query: { pan: text },
     answer: CompanyAnswer,
   },
@@ -90,7 +90,7 @@ const operations: Operation[] = [
     path: '/searches/security-interests',
     id: 'searchSecurityInterests',
     summary: 'Registered security interests of a debtor',
-    description: 'An empty list says that nothing is registered. Holders appear by kind, never by name.',
+    description: 'An empty list means that no interest is registered. Holders appear by kind, never by name.',
     body: SecuritySearchBody,
     answer: SecuritySearchAnswer,
   },
@@ -98,8 +98,9 @@ const operations: Operation[] = [
     method: 'post',
     path: '/searches/persons',
     id: 'searchPersons',
-    summary: 'Whether an identifier of a person or business is in force',
-    description: 'PAN or CKYC. `status` is ACTIVE or why not; no name travels. Nothing known is 404.',
+    summary: 'Status of an identifier of a person or business',
+    description:
+      'PAN or CKYC. `status` is ACTIVE or the reason why it is not; names are not sent. 404 without a record.',
     isConsentBound: true,
     body: PersonSearchBody,
     answer: PersonAnswer,
@@ -129,7 +130,7 @@ const operations: Operation[] = [
     id: 'getExportCertificate',
     summary: 'A bank-realisation certificate',
     description:
-      '`remittance` is the bank’s own message; `shippingBill` is what the exporter tied the certificate to. A certificate may be cancelled later.',
+      '`remittance` is the bank’s message; `shippingBill` is the bill that the exporter assigned to the certificate. A certificate may be cancelled later.',
     query: { iec: text, brcNumber: text },
     answer: ExportCertificateAnswer,
   },
@@ -137,14 +138,14 @@ const operations: Operation[] = [
     method: 'get',
     path: '/shipping-bills',
     id: 'getShippingBill',
-    summary: 'A shipping bill as customs have it',
+    summary: 'A shipping bill of customs',
     description: 'Customs number bills per day and port. `fobInr` is its free-on-board value in rupees.',
     query: { iec: text, number: text, date: day, portCode: text },
     answer: ShippingBillAnswer,
   },
 ]
 
-/** The contract that a gateway in front of the registries speaks, from the very schemas that its answers are read by. */
+/** Returns the contract of the gateway in front of the registries, from the schemas that parse its responses. */
 export function gatewayOpenapi(): Record<string, unknown> {
   const paths = Object.fromEntries(operations.map((entry) => [entry.path, { [entry.method]: operationOf(entry) }]))
   return {
@@ -153,7 +154,7 @@ export function gatewayOpenapi(): Record<string, unknown> {
       title: 'Registry gateway',
       version: '1.0.0',
       description:
-        'What Signalbox asks of a gateway that fronts the registries. Amounts are rupees, as numbers or decimal strings with at most two decimals. Unknown members are ignored.',
+        'The interface that Signalbox requires of a gateway in front of the registries. Amounts are rupees, as numbers or decimal strings with at most two decimals. Unknown members are ignored.',
     },
     servers: [{ url: 'https://gateway.example', description: 'configured per connector' }],
     security: [{ bearer: [] }],
@@ -170,7 +171,7 @@ function operationOf(entry: Operation): object {
   const parameters = [
     ...(entry.pathParameter ? [named('path', entry.pathParameter, text)] : []),
     ...Object.entries(entry.query ?? {}).map(([name, schema]) => named('query', name, schema)),
-    { ...named('header', 'x-request-id', text), description: 'repeated on a retry of the same question' },
+    { ...named('header', 'x-request-id', text), description: 'equal for each retry of a request' },
     ...(entry.isConsentBound ? [named('header', 'x-consent-handle', text)] : []),
   ]
   return {
@@ -180,12 +181,12 @@ function operationOf(entry: Operation): object {
     parameters,
     ...(entry.body ? { requestBody: { required: true, content: json(schemaOf(entry.body)) } } : {}),
     responses: {
-      200: { description: 'the answer', content: json(schemaOf(entry.answer)) },
+      200: { description: 'OK', content: json(schemaOf(entry.answer)) },
       '4XX': {
-        description: `no answer; \`code\` says why: ${MISSING_REASONS.join(', ')}`,
+        description: `no data; \`code\` is the reason: ${MISSING_REASONS.join(', ')}`,
         content: json({ $ref: '#/components/schemas/Problem' }),
       },
-      '5XX': { description: 'the registry failed; the question is asked again at most twice' },
+      '5XX': { description: 'the registry failed; the request is retried at most twice' },
     },
   }
 }
@@ -194,13 +195,13 @@ function json(schema: object): object {
   return { 'application/json': { schema } }
 }
 
-// The written form: what a gateway sends, before it is read into paise and dates.
+// Uses the input side: the form that a gateway sends, before the conversion to paise and dates.
 function schemaOf(schema: z.ZodType): object {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', override: dropFormatPattern })
   return rest
 }
 
-// A format says more to a reader than the expression that checks it.
+// A format is more readable than its regular expression.
 function dropFormatPattern({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }

@@ -5,7 +5,7 @@ import type { PackConsents, PackRequest } from '../packs/request.ts'
 import type { ConsentRef, RegistryContext, RegistryEnv } from './connector.ts'
 import type { RegistrySet } from './registry-set.ts'
 
-/** Time limit of a pack for all registries together; later results are MISSING with TIMEOUT (docs/spec/risk-signals.md#registry-results). */
+/** Time limit of a pack for all registries together (docs/spec/risk-signals.md#registry-results). */
 const PACK_BUDGET_MS = 20_000
 
 export interface GatherInput {
@@ -14,14 +14,13 @@ export interface GatherInput {
   env: RegistryEnv
   orgId: string
   requestId: string
-  /** Milliseconds since the epoch. */
   now: number
-  /** Aborted when the composing process stops; what is still awaited then becomes MISSING/TIMEOUT. */
+  /** aborted when the composing process stops; pending results then become MISSING/TIMEOUT */
   signal: AbortSignal
   budgetMs?: number
 }
 
-/** Asks every registry a pack needs, in parallel, inside one budget. Never rejects for a registry condition. */
+/** Queries every registry of a pack in parallel within one budget. Never rejects because of a registry. */
 export async function gatherRegistryResults(input: GatherInput): Promise<PackRegistryResults> {
   const { registries, request, now } = input
   const { buyerGstin, borrowerGstin, subcontractorGstin } = request
@@ -65,13 +64,13 @@ function consentRef(handle: string): ConsentRef {
   return { handle, id: null, purposeCode: null, expiresAt: null }
 }
 
-// A quarterly filer's window ends up to four months earlier than a monthly one's: ask for what covers both.
+// A quarterly filer's window ends up to four months before a monthly one's; this covers both.
 function tradeMonths(now: number): { from: string; to: string } {
   const to = addMonths(indianDay(now), -1)
   return { from: addMonths(to, -15), to }
 }
 
-// Six complete months and what lies before them, to know the balance they open with.
+// Six complete months and the time before them, for the opening balance.
 function statementDays(now: number): { from: string; to: string } {
   const today = indianDay(now)
   return { from: dayOf(addMonths(today, -7), 1), to: addDays(today, -1) }
@@ -81,6 +80,6 @@ async function joined<Parts extends Record<string, Promise<unknown>>>(
   parts: Parts,
 ): Promise<{ [Key in keyof Parts]: Awaited<Parts[Key]> }> {
   const entries = await Promise.all(Object.entries(parts).map(async ([key, part]) => [key, await part] as const))
-  // Rebuilt from the entries of `parts`: the keys and their values' types are the same.
+  // Rebuilt from the entries of `parts`, so keys and types of values are equal.
   return Object.fromEntries(entries) as { [Key in keyof Parts]: Awaited<Parts[Key]> }
 }

@@ -1,17 +1,17 @@
 import type { Paise } from '../packs/money.ts'
 
-/** Return from which the rows of a leg were read: of the supplier or the recipient (docs/spec/risk-signals.md#trade-relationship). */
+/** The supplier's return or the recipient's statement (docs/spec/risk-signals.md#trade-relationship). */
 type TradeSource = 'GSTR1_TABLE4' | 'GSTR2B_B2B'
 
 export interface ReturnPeriod {
-  /** Calendar month, `YYYY-MM`; a quarterly return is named by its last month. */
+  /** calendar month, `YYYY-MM`; for a quarterly return its last month */
   period: string
   filing: 'MONTHLY' | 'QUARTERLY'
-  /** A period that is not filed, or not obtainable, is missing and never zero. */
+  /** a period that is not filed, or not obtainable, is missing, never zero */
   status: 'FILED' | 'NOT_FILED' | 'NOT_OBTAINABLE'
 }
 
-/** A document in Table 4 (or its mirror), dated in Indian time, reported in a return period. */
+/** A document in Table 4 or its mirror, dated in Indian time, reported in a return period. */
 export interface LedgerInvoice {
   period: string
   number: string
@@ -33,7 +33,7 @@ interface LedgerNote {
   valuePaise: Paise
 }
 
-/** What one supplier reported about one recipient. */
+/** The reports of one supplier about one recipient. */
 export interface TradeLedger {
   source: TradeSource
   supplierGstin: string
@@ -55,18 +55,17 @@ export interface TaxpayerStatus {
   legalName: string
   status: 'ACTIVE' | 'SUSPENDED' | 'CANCELLED' | 'INACTIVE'
   registeredOn: string | null
-  /** Other registrations of the same legal entity, when the registry lists them. */
+  /** other registrations of the same legal entity, if the registry lists them */
   otherGstins: readonly string[]
 }
 
-/** Company master data, reduced to what a link between parties can be read from. Hashes are the registry's. */
+/** Company master data from which links between parties can be found. The registry computes the hashes. */
 export interface CompanyMaster {
   pan: string
   companyNumber: string | null
   legalName: string
   status: string
   directorIds: readonly string[]
-  /** Shares held in other companies, in hundredths of a percent. */
   holdings: readonly { pan: string; basisPoints: number }[]
   addressHash: string | null
   bankAccountHashes: readonly string[]
@@ -74,13 +73,12 @@ export interface CompanyMaster {
   emailHashes: readonly string[]
 }
 
-/** A person's or business's identifier that a registry is asked for. */
 export interface PersonQuery {
   registry: 'PAN' | 'CKYC'
   identifier: string
 }
 
-/** Whether an identifier is in force; ACTIVE, or the registry's word for why not. */
+/** `status` is ACTIVE, or the registry's reason. */
 export interface PersonRecord {
   registry: 'PAN' | 'CKYC'
   status: string
@@ -89,7 +87,7 @@ export interface PersonRecord {
 export interface ProvidentFund {
   pan: string
   establishmentId: string
-  /** Latest wage month with a contribution, `YYYY-MM`. */
+  /** latest wage month with a contribution, `YYYY-MM` */
   wageMonth: string
   activeMembers: number
 }
@@ -113,9 +111,9 @@ export interface SecuritySearch {
 }
 
 interface AccountTransaction {
-  /** ISO 8601 with an offset. */
+  /** ISO 8601 with an offset */
   at: string
-  /** Credits positive, debits negative. */
+  /** credits positive, debits negative */
   signedPaise: Paise
   balancePaise: Paise
 }
@@ -123,10 +121,9 @@ interface AccountTransaction {
 export interface DepositAccount {
   ref: string
   type: string
-  /** Overdraft or cash-credit facility; null for a plain deposit. */
+  /** overdraft or cash-credit facility; null for a plain deposit */
   facility: string | null
   currentBalancePaise: Paise
-  /** Days the statement covers, both included. */
   from: string
   to: string
   transactions: readonly AccountTransaction[]
@@ -146,13 +143,12 @@ export interface LeiRecord {
   nextRenewalDate: string | null
 }
 
-/** A document as the invoice-management system knows it. */
+/** A document in the invoice-management system. */
 export type InvoiceActionQuery = {
   supplierGstin: string
   buyerGstin: string
   documentType: string
   documentNumber: string
-  /** `YYYY-MM-DD` */
   documentDate: string
 }
 
@@ -161,7 +157,6 @@ export interface InvoiceAction {
   actedOn: string | null
 }
 
-/** An importer-exporter code and whose it is. */
 export interface ExporterCode {
   iec: string
   legalName: string
@@ -169,10 +164,9 @@ export interface ExporterCode {
   issuedOn: string | null
 }
 
-/** What names a shipping bill: customs number them per day and port. */
+/** Customs number shipping bills per day and port. */
 export interface ShippingBillName {
   number: string
-  /** `YYYY-MM-DD` */
   date: string
   portCode: string
 }
@@ -183,13 +177,12 @@ interface ForeignAmount {
   currency: string
 }
 
-/** A bank-realisation certificate. */
 export interface ExportCertificate {
   iec: string
   brcNumber: string
   status: 'ISSUED' | 'CANCELLED'
   issuedOn: string
-  /** the bill that the exporter tied it to */
+  /** the bill that the exporter assigned to it */
   shippingBill: ShippingBillName | null
   realised: ForeignAmount | null
   /** the bank's remittance message */

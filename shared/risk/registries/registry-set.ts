@@ -30,7 +30,6 @@ import type {
   TradeLedger,
 } from './registry-data.ts'
 
-/** Everything a pack asks outside, one entry per capability. */
 export interface RegistrySet {
   tradeReturns: Registry<TradeReturnsInput, TradeLedger>
   invoiceActions: Registry<InvoiceActionQuery, InvoiceAction>
@@ -47,7 +46,7 @@ export interface RegistrySet {
   personRecords: Registry<PersonQuery, PersonRecord>
 }
 
-/** Address and credentials per connector; one that is left out is not configured. */
+/** Address and credentials per connector; omitted ones are not configured. */
 export const RegistryConfig = z.strictObject({
   taxReturns: GatewayConfig.optional(),
   taxpayers: GatewayConfig.optional(),
@@ -64,7 +63,7 @@ export const RegistryConfig = z.strictObject({
 
 export type RegistryConfig = z.infer<typeof RegistryConfig>
 
-/** The production connectors that are configured; the others answer MISSING/NOT_ENTITLED. */
+/** Creates the configured connectors; the others return MISSING/NOT_ENTITLED. */
 export function createRegistrySet(
   config: RegistryConfig,
   deps: RegistryDeps,
@@ -73,7 +72,6 @@ export function createRegistrySet(
 ): RegistrySet {
   const { taxReturns, taxpayers, companies, providentFund, securityInterests, accounts, lei, persons } = config
   const { exporterCodes, exportCertificates, shippingBills } = config
-  /** A connector when it is configured, and else what says under its name that it is not. */
   const connector = <Config, Input, Data>(
     name: string,
     configured: Config | undefined,
@@ -103,7 +101,7 @@ export function createRegistrySet(
   }
 }
 
-/** @param source what answers are said to come from, when it is not the connector's own */
+/** @param source reported as the source of responses; default: the connector's own */
 type Create<Config, Input, Data> = (
   config: Config,
   deps: RegistryDeps,

@@ -15,37 +15,32 @@ import {
 
 const CONNECT_TIMEOUT_MS = 3000
 const CALL_TIMEOUT_MS = 8000
-/** Tax returns are assembled per period upstream and answer later. */
+/** Tax returns are assembled per period and are therefore slower. */
 export const TAX_CALL_TIMEOUT_MS = 15_000
 
 const ATTEMPTS = 3
 const RETRY_BASE_MS = 200
 
-/** What a connector reads out of a 200 answer. */
 export type Parsed<T> =
   | { data: T; asOf: string | null; consent?: ConsentRef | null; source?: string }
   | { missing: MissingReason }
 
-/** The parts of a connector that differ; the rest of a call is the same for all. */
 export interface RegistrySpec<Input, T> {
   name: string
   connectorVersion: string
   source: string
   tier: EvidenceTier
   timeoutMs?: number
-  /** Data about a person or business that may be read only under a consent. */
+  /** true for data about a person or business that requires a consent */
   needsConsent?: boolean
   request(input: Input, context: RegistryContext): Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
-  /** Throws, or answers `undefined`, when the bytes are not what the contract says: UNPARSEABLE. */
+  /** Throws, or returns `undefined`, for a body that violates the contract: UNPARSEABLE. */
   parse(body: Buffer, input: Input): Parsed<T> | undefined
-  /** The reason for an answer that is not 200; the default is `reasonOfStatus`. */
+  /** Returns the reason for a response except 200; default: `reasonOfStatus`. */
   reasonOf?(response: IncomingResponse): MissingReason
 }
 
-/**
- * A connector from its parts: consent check, breaker, time-outs inside the pack's budget, two more attempts with
- * jitter on time-outs and 5xx only, the hash of the raw answer. Every failure becomes a reason.
- */
+/** Creates a connector with consent check, breaker, timeouts, two retries and hash; failures become reasons. */
 export function createRegistry<Input, T>(
   spec: RegistrySpec<Input, T>,
   deps: RegistryDeps,
@@ -97,7 +92,7 @@ async function guarded<Input, T>(
 
 type Target = ReturnType<RegistrySpec<unknown, unknown>['request']>
 
-/** @returns undefined when it cannot be built from this input, which is no fault of the registry */
+/** @returns undefined when it cannot be built from this input, which is not an error of the registry */
 function tryRequest<Input, T>(spec: RegistrySpec<Input, T>, input: Input, context: RegistryContext) {
   try {
     return spec.request(input, context)
@@ -116,7 +111,7 @@ async function attempts<Input, T>(
   let end: CallEnd = 'unknown'
   for (let attempt = 1; ; attempt++) {
     const { answer, end: attemptEnd } = await exchange(spec.timeoutMs ?? CALL_TIMEOUT_MS, deps, context, request)
-    // An attempt that proves nothing leaves what an earlier one has proved.
+    // An attempt with an unknown end does not replace an earlier result.
     if (attemptEnd !== 'unknown') end = attemptEnd
     const isRetryable = answer === 'TIMEOUT' || (typeof answer !== 'string' && answer.status >= 500)
     if (isRetryable && attempt < ATTEMPTS) {
@@ -131,12 +126,12 @@ async function attempts<Input, T>(
 }
 
 interface Exchange {
-  /** a string when there was none */
+  /** a string without a response */
   answer: IncomingResponse | 'TIMEOUT' | 'UPSTREAM_ERROR'
   end: CallEnd
 }
 
-/** One exchange inside what is left of the budget. A registry that was given less than its own time is not late. */
+/** Makes one exchange within the remaining budget; one with a shortened timeout does not count as failed. */
 async function exchange(
   callTimeoutMs: number,
   deps: RegistryDeps,
@@ -183,7 +178,7 @@ function outcomeOf<Input, T>(
   return { status: 'OK', parsed, attempts: attempt, rawSha256 }
 }
 
-// What a registry sends is foreign text: whatever it breaks in a parser is the registry's condition, not ours.
+// A registry sends foreign text, so an error in a parser is UNPARSEABLE and not an internal error.
 function tryParse<Input, T>(spec: RegistrySpec<Input, T>, body: Buffer, input: Input): Parsed<T> | undefined {
   try {
     return spec.parse(body, input)
@@ -192,7 +187,7 @@ function tryParse<Input, T>(spec: RegistrySpec<Input, T>, body: Buffer, input: I
   }
 }
 
-/** What a status means when the answer's body says no more. */
+/** Returns the meaning of a status without a further reason. */
 export function reasonOfStatus(status: number): MissingReason {
   if (status === 404) return 'NOT_FOUND'
   return status === 401 || status === 403 ? 'NOT_ENTITLED' : 'UPSTREAM_ERROR'

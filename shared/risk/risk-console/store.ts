@@ -2,12 +2,11 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** An API client as its organisation sees it: nothing that could be used. */
 export interface ConsoleClient {
   clientId: string
   name: string
   scopes: string[]
-  /** beginnings of the secrets it may use, at most two */
+  /** beginnings of its valid secrets, at most two */
   secretPrefixes: string[]
   createdAt: Date
   disabledAt: Date | null
@@ -55,7 +54,7 @@ export async function listEntitlements(
 export interface FamilyUsage {
   family: string
   today: number
-  /** the last 30 days, today included */
+  /** the last 30 days, including today */
   month: number
   /** since the first of this month */
   monthToDate: number

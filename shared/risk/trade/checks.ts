@@ -4,7 +4,6 @@ import type { RegistryResult } from '../registries/connector.ts'
 import type { ExportCertificate, ExporterCode, ShippingBill, ShippingBillName } from '../registries/registry-data.ts'
 import type { TradeRequest } from './requests.ts'
 
-/** One finding about an export. Its detail holds codes, dates and currencies: never a name or an amount. */
 export interface TradeCheck {
   key: string
   result: 'MATCH' | 'MISMATCH' | 'MISSING'
@@ -14,10 +13,9 @@ export interface TradeCheck {
 
 type Question<Kind extends TradeRequest['subjectKind']> = Extract<TradeRequest, { subjectKind: Kind }>
 
-/** From here on two names count as one. */
 const MATCH_PERMILLE = 850
 
-/** Of the holder of an importer-exporter code. */
+/** Checks the holder of an importer-exporter code. */
 export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult<ExporterCode>): TradeCheck[] {
   const keys = ['iec.status', ...(legalName === undefined ? [] : ['iec.legalName'])]
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
@@ -34,13 +32,13 @@ export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult
   ]
 }
 
-/** Of a bank-realisation certificate. The bill in it was tied by the exporter: that is no registry's word. */
-export function ebrcChecks(requested: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
+/** Checks a certificate; no registry confirms its shipping bill, which the exporter assigned. */
+export function ebrcChecks(request: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
   const keys = [
     'ebrc.exists',
     'ebrc.remittance',
-    ...(requested.shippingBill ? ['ebrc.shippingBill'] : []),
-    ...(requested.realised ? ['ebrc.realised'] : []),
+    ...(request.shippingBill ? ['ebrc.shippingBill'] : []),
+    ...(request.realised ? ['ebrc.realised'] : []),
   ]
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
   const { data, tier } = answer
@@ -51,46 +49,44 @@ export function ebrcChecks(requested: Question<'EBRC'>, answer: RegistryResult<E
     remittance
       ? found('ebrc.remittance', true, tier, `${remittance.currency} on ${remittance.date}`)
       : missing('ebrc.remittance', 'NOT_FOUND'),
-    ...(requested.shippingBill ? [tiedBill(requested.shippingBill, data.shippingBill)] : []),
-    ...(requested.realised ? [realised(requested.realised, data.realised, tier)] : []),
+    ...(request.shippingBill ? [tiedBill(request.shippingBill, data.shippingBill)] : []),
+    ...(request.realised ? [realised(request.realised, data.realised, tier)] : []),
   ]
 }
 
-function tiedBill(requested: ShippingBillName, tied: ShippingBillName | null): TradeCheck {
+function tiedBill(bill: ShippingBillName, tied: ShippingBillName | null): TradeCheck {
   const key = 'ebrc.shippingBill'
   if (!tied) return missing(key, 'NOT_FOUND')
-  const isSame =
-    sameNumber(requested.number, tied.number) && requested.date === tied.date && requested.portCode === tied.portCode
+  const isSame = sameNumber(bill.number, tied.number) && bill.date === tied.date && bill.portCode === tied.portCode
   return found(key, isSame, 'SELF_DECLARED', isSame ? 'matched by the exporter' : 'the exporter tied another bill')
 }
 
 function realised(
-  requested: { amount: number; currency: string },
+  expected: { amount: number; currency: string },
   stated: ExportCertificate['realised'],
   tier: string,
 ): TradeCheck {
   const key = 'ebrc.realised'
   if (!stated) return missing(key, 'NOT_FOUND')
-  if (stated.currency !== requested.currency) return missing(key, 'OTHER_CURRENCY')
-  const difference = tenThousandths(String(requested.amount)) - tenThousandths(stated.amount)
+  if (stated.currency !== expected.currency) return missing(key, 'OTHER_CURRENCY')
+  const difference = tenThousandths(String(expected.amount)) - tenThousandths(stated.amount)
   const isWithin = difference <= UNIT && difference >= -UNIT
   return found(key, isWithin, tier, isWithin ? 'within one currency unit' : 'more than one currency unit apart')
 }
 
 const UNIT = 10_000n
 
-/** A decimal text of at most four decimals, in ten-thousandths. */
+/** Converts a decimal text of at most four decimals to ten-thousandths. */
 function tenThousandths(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
   return BigInt(whole) * UNIT + BigInt(fraction.padEnd(4, '0'))
 }
 
-/** Of a shipping bill. */
 export function shippingBillChecks(
-  requested: Question<'SHIPPING_BILL'>,
+  request: Question<'SHIPPING_BILL'>,
   answer: RegistryResult<ShippingBill>,
 ): TradeCheck[] {
-  const { fobValueInr } = requested
+  const { fobValueInr } = request
   const keys = [
     'shippingBill.exists',
     'shippingBill.date',
@@ -100,24 +96,24 @@ export function shippingBillChecks(
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
   const { data, tier } = answer
   return [
-    found('shippingBill.exists', sameNumber(data.number, requested.number), tier, 'customs have a bill of this number'),
-    found('shippingBill.date', data.date === requested.date, tier, `dated ${data.date}`),
-    found('shippingBill.port', data.portCode === requested.portCode, tier, `of ${data.portCode}`),
+    found('shippingBill.exists', sameNumber(data.number, request.number), tier, 'customs have a bill of this number'),
+    found('shippingBill.date', data.date === request.date, tier, `dated ${data.date}`),
+    found('shippingBill.port', data.portCode === request.portCode, tier, `of ${data.portCode}`),
     ...(fobValueInr === undefined ? [] : [fob(fobValueInr, data.fobPaise, tier)]),
   ]
 }
 
-/** Within one percent, by cross-multiplication in paise. */
+/** Accepts one percent of difference, by cross-multiplication in paise. */
 function fob(requestedInr: number, stated: number | null, tier: string): TradeCheck {
   const key = 'shippingBill.fob'
-  const requested = parsePaise(requestedInr)
-  if (stated === null || requested === undefined) return missing(key, 'NOT_FOUND')
-  const difference = BigInt(requested) - BigInt(stated)
+  const requestedPaise = parsePaise(requestedInr)
+  if (stated === null || requestedPaise === undefined) return missing(key, 'NOT_FOUND')
+  const difference = BigInt(requestedPaise) - BigInt(stated)
   const isWithin = (difference < 0n ? -difference : difference) * 100n <= BigInt(stated)
   return found(key, isWithin, tier, isWithin ? 'within one percent' : 'more than one percent apart')
 }
 
-/** A document of a pack, as far as the chain of its papers is concerned. */
+/** A document of a pack with the members that the chain check needs. */
 export interface ChainDocument {
   type: string
   tier: string
@@ -128,10 +124,8 @@ export interface ChainDocument {
 const TIERS = ['REGISTRY_VERIFIED', 'LENDER_SIDE', 'ISSUER_CONFIRMED', 'DOCUMENT_SIGNED', 'SELF_DECLARED', 'MISSING']
 
 /**
- * Whether invoice and shipping bill name the same invoice: each commercial invoice against the numbers that customs have
- * on the bill, else against those that a document of the bill states. The tier is the lower of both.
- * @param customs numbers on the bills that customs confirmed; null when none was verified
- * @returns null when there is nothing to compare
+ * Compares invoice numbers with those at customs, otherwise with those of documents, by the lower tier.
+ * @param customs null when no bill was verified @returns null without documents to compare
  */
 export function chainCheck(documents: readonly ChainDocument[], customs: readonly string[] | null): TradeCheck | null {
   const invoices = documents.filter(({ type }) => type === 'COMMERCIAL_INVOICE')
@@ -139,11 +133,11 @@ export function chainCheck(documents: readonly ChainDocument[], customs: readonl
   if (invoices.length === 0 || (customs === null && bills.length === 0)) return null
   const stated = bills.flatMap(({ invoiceNumber }) => invoiceNumber ?? [])
   const numbers = (customs ?? stated).map(normalised)
-  const own = invoices.map(({ invoiceNumber }) => invoiceNumber)
-  if (numbers.length === 0 || own.includes(null)) return missing('chain.invoice', 'NOT_FOUND')
-  const agree = own.every((number) => number !== null && numbers.includes(normalised(number)))
+  const invoiceNumbers = invoices.map(({ invoiceNumber }) => invoiceNumber)
+  if (numbers.length === 0 || invoiceNumbers.includes(null)) return missing('chain.invoice', 'NOT_FOUND')
+  const isEqual = invoiceNumbers.every((number) => number !== null && numbers.includes(normalised(number)))
   const tier = lowest([...invoices, ...(customs === null ? bills : [])].map((document) => document.tier))
-  return found('chain.invoice', agree, tier, agree ? 'invoice and bill agree' : 'invoice and bill differ')
+  return found('chain.invoice', isEqual, tier, isEqual ? 'invoice and bill agree' : 'invoice and bill differ')
 }
 
 function lowest(tiers: readonly string[]): string {

@@ -4,7 +4,6 @@ import type { Committed } from '../evidence/commitment.ts'
 import { csvText } from '../evidence/values.ts'
 import type { TradeDocument } from './trade-pack.ts'
 
-/** What an exported pack is made of. */
 export interface PackExport {
   packId: string
   title: string | null
@@ -17,7 +16,7 @@ export interface PackExport {
   documents: readonly { document: TradeDocument; metadata: readonly Committed[] }[]
 }
 
-/** The files of a pack's bag. Equal packs give equal files. */
+/** Returns the files of a pack's bag. Equal packs give equal files. */
 export function packBundle({ packId, title, issuedAt, bundle, findings, pdf, documents }: PackExport): Files {
   const payload = new Map([
     ['bundle.json', Buffer.from(bundle)],
@@ -32,7 +31,7 @@ export function packBundle({ packId, title, issuedAt, bundle, findings, pdf, doc
   return createBundle(payload, info, new Map([['fetch-list.txt', Buffer.from(fetchList(documents))]]))
 }
 
-/** The documents that their holder is to supply: one line for each thing known of them. */
+/** Lists the documents that their holder must supply: one line for each known value. */
 function fetchList(documents: PackExport['documents']): string {
   const rows = documents.flatMap(({ document: { documentId, type, sha256, sizeBytes, mediaType }, metadata }) => [
     [documentId, 'type', type],

@@ -6,11 +6,10 @@ import { CONTENT_WIDTH, createSheet, INK, line, PAGE, type Sheet, STYLES } from 
 import type { TradeCheck } from './checks.ts'
 import type { TradeDocument, TradeFinding } from './trade-pack.ts'
 
-/** Everything a summary is made of; the same input gives the same bytes. */
+/** Input of a summary; equal input gives equal bytes. */
 export interface TradePdfInput {
   packId: string
   title: string | null
-  /** ISO 8601 UTC */
   issuedAt: string
   env: ApiEnv
   statementSha256: string
@@ -24,7 +23,7 @@ type Struct = PDFKit.PDFStructureElement
 
 const HEADING = { type: 'H2', style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH } as const
 
-/** A trade pack as a tagged PDF. Dates and ids come from the pack and streams stay uncompressed. */
+/** Renders a trade pack as a tagged PDF. Dates and ids come from the pack, and streams stay uncompressed. */
 export async function renderTradePdf(input: TradePdfInput): Promise<Buffer> {
   const { packId, issuedAt, txId } = input
   const doc = openDocument(issuedAt, { Title: `Trade provenance pack ${packId}`, Keywords: `txId ${txId}` })
@@ -66,7 +65,7 @@ function drawHead(sheet: Sheet, root: Struct, input: TradePdfInput): void {
   sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 14)
 }
 
-/** Documents by their hashes: the files themselves are their holder's. */
+/** Lists documents by their hashes; the files stay with their holder. */
 function drawDocuments(sheet: Sheet, root: Struct, documents: readonly TradeDocument[]): void {
   const section = sheet.group(root, 'Sect')
   sheet.row(section, [{ ...HEADING, text: 'Documents' }])
@@ -85,7 +84,7 @@ function drawFindings(sheet: Sheet, root: Struct, { findings, chain }: TradePdfI
   const rows = [...findings.flatMap(({ results }) => results), ...(chain ? [chain] : [])]
   if (rows.length === 0) return
   const section = sheet.group(root, 'Sect')
-  sheet.row(section, [{ ...HEADING, text: 'What registries say' }])
+  sheet.row(section, [{ ...HEADING, text: 'Findings of registries' }])
   const table = sheet.group(section, 'Table')
   for (const { key, result, tier, detail } of rows) {
     sheet.row(sheet.group(table, 'TR'), [

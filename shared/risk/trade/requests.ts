@@ -18,11 +18,10 @@ export const DOCUMENT_TYPES = [
   'OTHER',
 ] as const
 
-/** Most metadata of a document. */
 const MAX_METADATA = 20
 const MAX_DOCUMENTS = 100
 
-/** A document is named by its hash: its bytes stay with its holder. */
+/** A document is identified by its hash; its bytes stay with its holder. */
 export const DocumentBody = z.strictObject({
   type: z.enum(DOCUMENT_TYPES),
   sha256: sha256Hex.meta({ description: 'SHA-256 of the file, computed by its holder' }),
@@ -59,7 +58,7 @@ const iec = identifier(validateIec, {
 const billNumber = z.string().regex(/^[0-9]{1,7}$/, 'must be 1 to 7 digits')
 const portCode = z.string().regex(/^IN[A-Z]{3}[0-9]$/, 'must be IN, three letters and a digit')
 
-/** A foreign amount: at most four decimals, as some currencies have. */
+/** A foreign amount with at most four decimals, as some currencies have. */
 const foreignAmount = z
   .number()
   .refine((value) => value > 0, { ...rule('TOO_SMALL', 'must be greater than 0'), abort: true })
@@ -88,13 +87,11 @@ export const ShippingBillBody = z.strictObject({
 
 export const IecBody = z.strictObject({ iec, legalName: line().optional() })
 
-/** A verification as its worker gets it. */
 export type TradeRequest =
   | ({ subjectKind: 'EBRC' } & z.output<typeof EbrcBody>)
   | ({ subjectKind: 'SHIPPING_BILL' } & z.output<typeof ShippingBillBody>)
   | ({ subjectKind: 'IEC' } & z.output<typeof IecBody>)
 
-/** Ids of one kind, each once. */
 function ids(minimum: number) {
   return z
     .array(z.string().min(1).max(300))

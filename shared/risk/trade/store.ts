@@ -120,7 +120,7 @@ export interface StoredTradePack {
   title: string | null
   envelope: string
   record: string
-  /** the key that signed, as it was published: JSON text */
+  /** the published key that signed, JSON text */
   publicKey: string
   documentIds: string[]
   verificationIds: string[]
@@ -182,7 +182,6 @@ export interface ListedTradePack {
   seq: number
   id: string
   title: string | null
-  /** the anchored object, JSON text */
   record: string
 }
 

@@ -1,7 +1,6 @@
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { TradeCheck } from './checks.ts'
 
-/** A verification as it was anchored. */
 export interface TradeFinding {
   verificationId: string
   subjectKind: string
@@ -11,7 +10,6 @@ export interface TradeFinding {
   anchor: { network: string; txId: string; payloadSha256: string }
 }
 
-/** A document as it was anchored. */
 export interface TradeDocument {
   documentId: string
   type: string
@@ -23,10 +21,7 @@ export interface TradeDocument {
   anchor: { txId: string }
 }
 
-/**
- * The bytes that a pack signs: the canonical form of an in-toto statement. Subjects are the documents, in the order of
- * the request.
- */
+/** Returns the signed bytes of a pack: a canonical in-toto statement over the documents. */
 export function packStatement(pack: {
   packId: string
   issuedAt: string

@@ -7,20 +7,17 @@ export interface Segment {
   fields: Map<string, string>
 }
 
-/** What a record of a bureau file holds: accounts as cells by the names that mappings use, and how many persons. */
+/** A parsed record: accounts as cells by the names that mappings use, and the number of persons. */
 export interface BureauRecord {
   accounts: ReadonlyMap<string, string>[]
   persons: number
 }
 
-/**
- * Reads the segments of one borrower.
- * @returns undefined when a field goes past the end, or something stands where a tag must
- */
+/** Parses the segments of one borrower. @returns undefined when they are malformed */
 export function readSegments(text: string): Segment[] | undefined {
   const segments: Segment[] = []
   let at = 0
-  /** A tag of two characters, a length of two digits, a value; undefined when it does not fit. */
+  /** Reads a tag of two characters, a length of two digits, and a value; undefined when malformed. */
   const take = (tag: RegExp): { tag: string; value: string } | undefined => {
     const name = text.slice(at, at + 2)
     const digits = text.slice(at + 2, at + 4)
@@ -46,11 +43,7 @@ export function readSegments(text: string): Segment[] | undefined {
   }
 }
 
-/**
- * A borrower of tagged segments, without what ends it.
- * @param header fields of the file's header
- * @returns undefined when a field goes past the end
- */
+/** Parses a borrower of tagged segments, without the end mark. @returns undefined when it is malformed */
 export function readBorrower(
   text: string,
   header: ReadonlyMap<string, string>,
@@ -67,12 +60,12 @@ export function readBorrower(
   return { accounts, persons: segments.filter(({ tag }) => style.persons.includes(tag)).length }
 }
 
-/** The fields of the header of tagged segments, by the names that mappings use. */
+/** Returns the fields of the header of tagged segments, by the names that mappings use. */
 export function readSegmentHeader(text: string, { header }: SegmentStyle = segmentStyle): Map<string, string> {
   return new Map(header.fields.map((field) => [`header.${field.name}`, placed(text, field)]))
 }
 
-/** A base record with what follows it. @returns undefined when something goes past the end */
+/** Parses a base record with its further segments. @returns undefined when one exceeds the text */
 export function readBase(text: string, { base, segments, persons }: FixedStyle = fixedStyle): BureauRecord | undefined {
   if (text.length < base.length) return undefined
   let found = 0

@@ -1,11 +1,11 @@
 import type { FileStyle } from './import.ts'
 
-/** A field by its place in a record: characters from 1, both ends included. */
+/** A field by its position in a record: characters from 1, both ends included. */
 export interface PlacedField {
   name: string
   from: number
   to: number
-  /** eight zeros say that there is no date */
+  /** eight zeros mean no date */
   isDate?: boolean
 }
 
@@ -15,20 +15,20 @@ export interface SegmentStyle {
   header: { starts: string; length: number; fields: readonly PlacedField[] }
   /** the segment of an account: each becomes a row */
   account: string
-  /** segments of persons: they are counted and dropped */
+  /** segments of persons, which are counted and dropped */
   persons: readonly string[]
-  /** ends a borrower */
+  /** end mark of a borrower */
   end: string
-  /** begins the trailer, which a file with a header needs */
+  /** beginning of the trailer, which a file with a header must have */
   trailer: string
 }
 
-/** Records of fixed positions, each led by its length in four digits. */
+/** Records of fixed positions; each begins with its length in four digits. */
 export interface FixedStyle {
   style: 'fixed-record'
   header: { id: string; at: number }
   base: { length: number; fields: readonly PlacedField[] }
-  /** what may follow the base, by the id it begins with: its characters */
+  /** lengths of the optional segments after the base, by their ids */
   segments: Readonly<Record<string, number>>
   persons: readonly string[]
   trailer: { id: string; at: number; count: PlacedField }
@@ -62,10 +62,9 @@ export const fixedStyle: FixedStyle = {
   trailer: { id: 'TRAILER', at: 5, count: { name: 'baseRecords', from: 12, to: 20 } },
 }
 
-/** Characters in which a record of fixed positions states its length. */
 export const LENGTH_FIELD = { from: 1, to: 4 }
 
-/** Returns the lengths and positions by which a style is read, with the names that mappings use. */
+/** Returns the lengths and positions of a style, with the names that mappings use. */
 export function layoutOf(style: FileStyle) {
   if (style === 'csv') return null
   const { header, trailer, base, segments } = fixedStyle
@@ -96,7 +95,7 @@ function fieldOf(record: string, { name, from, to }: PlacedField) {
   return { name: `${record}.${name}`, from, to }
 }
 
-/** A field of a record; empty when it lies behind its end, or says that there is no date. */
+/** Returns a field of a record; empty when the record is shorter, or for a date of zeros. */
 export function placed(text: string, { from, to, isDate = false }: PlacedField): string {
   const value = text.slice(from - 1, to).trim()
   return isDate && /^0*$/.test(value) ? '' : value

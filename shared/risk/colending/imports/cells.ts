@@ -2,14 +2,13 @@ import { daysInMonth, parsePaise, toInr } from '../../packs/money.ts'
 import type { CellTransform } from './file-mapping.ts'
 import type { RowCode } from './import.ts'
 
-/** What a cell says; or why it says nothing that can be used. */
 export type CellValue = { value: string | number } | { code: RowCode }
 
-/** Rupees of one amount, at most: ten lakh crore. */
+/** Maximum amount in rupees: ten lakh crore. */
 const MAX_RUPEES = 1e13
 const MAX_DAYS = 36_500
 
-/** The classes of income recognition, in the words of tapes. */
+/** Asset classes of income recognition, by their spellings in tapes. */
 const ASSET_CLASSES: Readonly<Record<string, string>> = {
   STANDARD: 'STANDARD',
   'SMA-0': 'SMA-0',
@@ -28,7 +27,7 @@ const ASSET_CLASSES: Readonly<Record<string, string>> = {
   LOSS: 'LOSS',
 }
 
-/** Reads a cell that is not empty, without blanks around it. */
+/** Parses a cell that is not empty, without surrounding blanks. */
 export function readCell(transform: CellTransform, text: string): CellValue {
   switch (transform) {
     case 'asset-class': {
@@ -36,7 +35,7 @@ export function readCell(transform: CellTransform, text: string): CellValue {
       return known === undefined ? { code: 'OUT_OF_RANGE' } : { value: known }
     }
     case 'code':
-      // A code of the source, and nothing that a spreadsheet would run.
+      // Rejects text that a spreadsheet would execute as a formula.
       return /^[A-Za-z0-9][A-Za-z0-9 ()+/.-]{0,59}$/.test(text) ? { value: text } : { code: 'OUT_OF_RANGE' }
     case 'date':
       return dateOf(text)
@@ -63,10 +62,10 @@ export function readCell(transform: CellTransform, text: string): CellValue {
   }
 }
 
-/** `12,34,567` and `1,234,567`: the last group has three digits, so that a decimal comma is no separator of groups. */
+/** `12,34,567` and `1,234,567`: the last group has three digits, so that a decimal comma is not a group separator. */
 const GROUPED = /^-?(?:[0-9]{1,2}(?:,[0-9]{2})*|[0-9]{1,3}(?:,[0-9]{3})*),[0-9]{3}(?:\.[0-9]+)?$/
 
-/** Rupees, with or without commas between groups of digits. */
+/** Parses rupees, with or without group separators. */
 function moneyOf(text: string): CellValue {
   const plain = GROUPED.test(text) ? text.replaceAll(',', '') : text
   if (/^-?[0-9]{14,}(?:\.[0-9]*)?$/.test(plain)) return { code: 'OUT_OF_RANGE' }
@@ -83,7 +82,7 @@ function wholeOf(text: string): CellValue {
   return Number(text) > MAX_DAYS ? { code: 'OUT_OF_RANGE' } : { value: Number(text) }
 }
 
-/** `10.65%` or `10.65`: 1065, of 10,000 at most. */
+/** Parses `10.65%` or `10.65` as 1065; the maximum is 10,000. */
 function bpsOf(text: string): CellValue {
   const match = /^(-?)([0-9]{1,6})(?:\.([0-9]{1,2})0*)? *%?$/.exec(text)
   if (!match) return { code: 'NOT_INTEGER' }
@@ -95,7 +94,7 @@ function bpsOf(text: string): CellValue {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** `2015-12-31`, `31-12-2015`, `31/12/2015`, `31-Dec-2015`; or a month that stays one: `Dec-2015`, `2015-12`. */
+/** Parses `2015-12-31`, `31-12-2015`, `31/12/2015`, `31-Dec-2015`, and months: `Dec-2015`, `2015-12`. */
 function dateOf(text: string): CellValue {
   const iso = /^([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?$/.exec(text)
   if (iso) return dayOf(iso[1], iso[2], iso[3])

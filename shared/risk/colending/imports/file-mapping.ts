@@ -1,6 +1,6 @@
 import type { BureauStyle, FileStyle } from './import.ts'
 
-/** What of a row a column fills. */
+/** The member of a row that a column fills. */
 export type RowTarget =
   | 'loanRef'
   | 'occurredAt'
@@ -18,7 +18,6 @@ export type RowTarget =
   | 'facts.status'
   | 'facts.termMonths'
 
-/** How a column writes its value. */
 export type CellTransform =
   | 'asset-class'
   | 'code'
@@ -33,18 +32,18 @@ export type CellTransform =
   | 'text'
 
 export interface ColumnRule {
-  /** null when the column is only known, so that it can be said to be personal */
+  /** null for a column that is only listed as personal */
   target: RowTarget | null
   /** name of the column; in bureau files segment and field */
   from: string
   transform: CellTransform | null
-  /** a row in which it is empty or cannot be read is rejected */
+  /** a row with an empty or invalid cell is rejected */
   required: boolean
-  /** never read: dropped, and named among what is unmapped */
+  /** never read; listed among the unmapped columns */
   personal: boolean
 }
 
-/** How one version of a file's columns becomes rows: data, as mappings of events are. */
+/** Describes how one version of a file format becomes rows. A mapping is data, as those of events are. */
 export interface FileMapping {
   kind: 'TAPE' | 'BUREAU'
   /** name and version, `in-loan-tape@1` */
@@ -53,12 +52,11 @@ export interface FileMapping {
   sourceFormat: string
   style: FileStyle
   description: string
-  /** a header that has all of these is one of this format; a bureau style is recognised by its layout */
+  /** a header with all of these has this format; a bureau style is recognised by its layout */
   recognisedBy: readonly string[]
   columns: readonly ColumnRule[]
 }
 
-/** A column that fills a member of the row. */
 export function column(
   from: string,
   target: RowTarget,
@@ -68,15 +66,14 @@ export function column(
   return { target, from, transform, required, personal: false }
 }
 
-/** A column about a person: it is dropped. */
+/** Marks a column about a person, which is dropped. */
 export function personal(from: string): ColumnRule {
   return { target: null, from, transform: null, required: false, personal: true }
 }
 
-/** What mappings of one kind have in common, and each says of itself. */
 type Described = Pick<FileMapping, 'description' | 'columns'>
 
-/** A mapping of a tape in CSV. @param name its format; the version is added */
+/** Creates a mapping of a tape in CSV. @param name of its format; the version is appended */
 export function tapeMapping(
   name: string,
   version: number,
@@ -86,7 +83,7 @@ export function tapeMapping(
   return { kind: 'TAPE', id: `${name}@${version}`, ...format, ...rest }
 }
 
-/** A mapping of the accounts in files of a bureau style, which is recognised by its layout. */
+/** Creates a mapping of the accounts in files of a bureau style. */
 export function bureauMapping(style: BureauStyle, version: number, rest: Described): FileMapping {
   const format = { sourceSystem: 'bureau-file', sourceFormat: style, style, recognisedBy: [] } as const
   return { kind: 'BUREAU', id: `${style}-accounts@${version}`, ...format, ...rest }

@@ -1,28 +1,22 @@
 import type { FileMapping } from './file-mapping.ts'
 import type { HeaderFault } from './import.ts'
 
-/** Records among which the header must be. */
+/** The header must be among this many first records. */
 export const HEADER_WITHIN = 20
 
-/** Names kept of columns that are not used, at most, and characters of each: every row repeats them. */
+/** Limits for the stored names of unused columns, because each row repeats them. */
 const MAX_UNMAPPED = 100
 const MAX_NAME = 64
 
-/** A header that was recognised. */
 export interface Header {
   mapping: FileMapping
-  /** cells of the header */
   width: number
-  /** where a column is */
   at: ReadonlyMap<string, number>
-  /** names of columns that are not used, personal ones included */
+  /** names of unused columns, including personal ones */
   unmapped: string[]
 }
 
-/**
- * Recognises a header: every column by which a mapping is recognised stands in it, and no column of the mapping twice.
- * @returns undefined when the record is none
- */
+/** Recognises the header of a mapping, without repeated columns. @returns undefined for other records */
 export function recogniseHeader(mappings: readonly FileMapping[], cells: readonly string[]): Header | undefined {
   const names = cells.map((cell) => cell.trim())
   const lower = names.map((name) => name.toLowerCase())
@@ -48,10 +42,7 @@ export function recogniseHeader(mappings: readonly FileMapping[], cells: readonl
   return undefined
 }
 
-/**
- * Returns the faults of a record as the header of the mapping that it is closest to.
- * @returns undefined for a record without a column of any mapping
- */
+/** Returns the faults of a record as the header of the closest mapping; undefined without a known column. */
 export function headerFault(mappings: readonly FileMapping[], cells: readonly string[]): HeaderFault | undefined {
   const lower = cells.map((cell) => cell.trim().toLowerCase())
   const faults = mappings.flatMap(({ id, recognisedBy, columns }) => {
@@ -66,10 +57,7 @@ export function headerFault(mappings: readonly FileMapping[], cells: readonly st
 /** A label of a sum, for example `Total:` or `Sub-total (INR)`, and nothing else. */
 const TOTALS_LABEL = /^(?:grand[\s\p{Pd}]+|sub[\s\p{Pd}]*)?total\s*:?\s*(?:\([^()]*\)|\[[^[\]]*\])?\s*:?$/iu
 
-/**
- * Returns true if a record sums up others: it has one filled cell, or its first cell is only a label of a sum. A first
- * cell with more text, for example a borrower called "Total Logistics", belongs to a loan.
- */
+/** Returns true for a totals row. A first cell with more than a sum label ("Total Logistics") is a borrower. */
 export function isTotals(cells: readonly string[]): boolean {
   return cells.filter((cell) => cell.trim() !== '').length === 1 || TOTALS_LABEL.test(cells[0]?.trim() ?? '')
 }

@@ -58,7 +58,7 @@ export async function listImports(
   return rows.map(withProgress)
 }
 
-/** Takes an import for this transaction. @returns false when it has ended, or another worker has gone on with it */
+/** Locks an import for this transaction. @returns false when it has ended, or another worker has continued it */
 export async function lockImport(tx: Knex.Transaction, id: string, recordNo: number): Promise<boolean> {
   const rows = await query(
     tx,
@@ -82,7 +82,6 @@ export async function storeProgress(
   ])
 }
 
-/** Ends an import whose transaction has locked it. */
 export async function completeImport(
   tx: Knex.Transaction,
   id: string,
@@ -101,7 +100,7 @@ export async function completeImport(
   )
 }
 
-/** Ends an import without rows. @param progress null when it stays as it is */
+/** Fails an import and deletes its rows. @param progress null to keep the stored one */
 export async function failImport(
   tx: Knex.Transaction,
   id: string,
@@ -118,7 +117,7 @@ export async function failImport(
   await execute(tx, 'DELETE FROM import_chunks WHERE import_id = ?', [id])
 }
 
-/** Takes imports that have not ended for a day; others' are skipped. */
+/** Locks imports that have not ended within a day; skips locked ones. */
 export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<Import[]> {
   return await query(
     tx,
@@ -128,7 +127,7 @@ export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<
   )
 }
 
-/** Roots of complete blocks of rows, 32 bytes each. */
+/** Returns the roots of complete blocks of rows, 32 bytes each. */
 export async function readBlockRoots(db: Knex, id: string): Promise<Buffer> {
   const rows = await query<{ roots: Buffer | null }>(db, 'SELECT block_roots AS roots FROM imports WHERE id = ?', [id])
   return rows[0]?.roots ?? Buffer.alloc(0)

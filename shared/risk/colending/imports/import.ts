@@ -1,9 +1,9 @@
 import type { ApiEnv } from '../../../environment.ts'
 
-/** A lender's tape of loans, or a file in the style of a credit bureau. */
+/** A lender's loan tape, or a file in the style of a credit bureau. */
 export type ImportKind = 'TAPE' | 'BUREAU'
 
-/** How a file is laid out; mappings say what its columns mean. */
+/** File layouts; mappings define the meaning of the columns. */
 export const BUREAU_STYLES = ['segment-tlv', 'fixed-record'] as const
 export type BureauStyle = (typeof BUREAU_STYLES)[number]
 export type FileStyle = 'csv' | BureauStyle
@@ -14,14 +14,10 @@ export function hasEnded(state: ImportState): boolean {
   return state !== 'RECEIVED' && state !== 'RUNNING'
 }
 
-/** Bytes of a file, at most. */
 export const MAX_FILE_BYTES = 20 * 1024 * 1024
-/** Errors of an import; a file with more is of another format. */
 export const MAX_ERRORS = 10_000
-/** Lines of skipped records that are kept. */
 export const MAX_SKIPPED_LISTED = 100
 
-/** What is wrong with a cell or a record. */
 export const ROW_CODES = [
   'REQUIRED',
   'NOT_MONEY',
@@ -35,7 +31,6 @@ export const ROW_CODES = [
 ] as const
 export type RowCode = (typeof ROW_CODES)[number]
 
-/** Why a whole file is refused. */
 export const FAILURE_CODES = [
   'RECORD_TOO_LONG',
   'QUOTING',
@@ -47,23 +42,21 @@ export const FAILURE_CODES = [
 ] as const
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
-/** Why a record is left out that is no loan. */
 export const SKIP_REASONS = ['BANNER', 'TOTALS'] as const
 type SkipReason = (typeof SKIP_REASONS)[number]
 
-/** What is told of rows beside their values; none of it keeps a row out. */
+/** Observations about rows; they never reject a row. */
 export const OBSERVATIONS = ['SHARES_NOT_100', 'SHARE_BELOW_10', 'DPD_OUTSIDE_ASSET_CLASS'] as const
 export type Observation = (typeof OBSERVATIONS)[number]
 
-/** One error as it is stored: it never holds what stood in the file. */
+/** A stored error; it never contains the text of the file. */
 export interface RowError {
   line: number
-  /** null when it is the whole record's */
+  /** null for an error of the whole record */
   column: string | null
   code: RowCode
 }
 
-/** An error, or a record that was skipped: the two are numbered together, in the order of the file. */
 export interface ListedLine {
   line: number
   column: string | null
@@ -73,31 +66,30 @@ export interface ListedLine {
 /** Faults of a record as the header of a mapping. */
 export interface HeaderFault {
   mapping: string
-  /** columns of the mapping that are missing, and those that are given twice */
+  /** missing columns of the mapping; `repeated` has columns that occur twice */
   missing: string[]
   repeated: string[]
 }
 
-/** Why an import failed, and where in the file. */
 export interface Failure {
   line: number
   code: FailureCode
-  /** of FORMAT_UNKNOWN */
+  /** only for FORMAT_UNKNOWN */
   header?: HeaderFault
 }
 
-/** What is counted while an import runs, as of its last stored record. */
+/** Counters of an import as of its last stored record. */
 export interface Progress {
-  /** records of the file, header and skipped ones included */
+  /** records of the file, including header and skipped ones */
   records: number
   accepted: number
   rejected: number
   skipped: number
   errors: number
-  /** segments of persons in a bureau file, which are counted and nothing more */
+  /** segments of persons in a bureau file, which are only counted */
   persons: number
   observations: Partial<Record<Observation, number>>
-  /** names of columns that are not used, personal ones first */
+  /** names of unused columns, personal ones first */
   unmapped: string[]
 }
 
@@ -112,7 +104,6 @@ export const NO_PROGRESS: Progress = {
   unmapped: [],
 }
 
-/** An import as it is stored. */
 export interface Import {
   id: string
   seq: number
@@ -120,9 +111,8 @@ export interface Import {
   env: ApiEnv
   kind: ImportKind
   style: FileStyle
-  /** the mapping that was asked for; null when the header decides */
+  /** the requested mapping; null if the header decides */
   requestedMapping: string | null
-  /** the mapping by which it was read; null until that is known */
   mapping: string | null
   state: ImportState
   /** of the file */
@@ -130,7 +120,7 @@ export interface Import {
   bytes: number
   receivedAt: Date
   progress: Progress
-  /** records that are stored: a worker goes on behind them */
+  /** stored records; a worker continues after them */
   recordNo: number
   failure: Failure | null
   /** the anchored object, canonical JSON */
@@ -146,22 +136,21 @@ const CELL_MESSAGES: Readonly<Record<RowCode, string>> = {
   OUT_OF_RANGE: 'is out of range',
   DUPLICATE_IN_FILE: 'names a loan of an earlier row',
   COLUMN_COUNT: 'the row has another number of cells than the header',
-  SEGMENT_LENGTH: 'a field goes past the end of what holds it',
+  SEGMENT_LENGTH: 'a field exceeds the end of its segment or record',
 }
 
-/** One sentence for people. */
 export function errorMessage({ column, code }: Pick<RowError, 'column' | 'code'>): string {
   return column === null ? CELL_MESSAGES[code] : `${column} ${CELL_MESSAGES[code]}`
 }
 
 const FAILURE_MESSAGES: Readonly<Record<FailureCode, string>> = {
   RECORD_TOO_LONG: 'a record is longer than 65,536 characters',
-  QUOTING: 'a quotation mark is never closed, or stands where none may',
-  NOT_UTF8: 'the file is not text in UTF-8',
-  FORMAT_UNKNOWN: 'the file is of no format that a mapping recognises',
-  TOO_MANY_ERRORS: 'there are more than 10,000 errors',
-  TRAILER_MISMATCH: 'the trailer is missing or counts other records than there are',
-  EXPIRED: 'the import did not end within a day; the file may be sent again',
+  QUOTING: 'a quotation mark is not closed, or occurs inside an unquoted cell',
+  NOT_UTF8: 'the file is not UTF-8 text',
+  FORMAT_UNKNOWN: 'no mapping recognises the format of the file',
+  TOO_MANY_ERRORS: 'the file has more than 10,000 errors',
+  TRAILER_MISMATCH: 'the trailer is missing or its count differs from the number of records',
+  EXPIRED: 'the import did not end within a day; send the file again',
 }
 
 export function failureMessage({ code, header }: Failure): string {

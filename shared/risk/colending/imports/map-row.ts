@@ -3,18 +3,16 @@ import type { ColumnRule, FileMapping, RowTarget } from './file-mapping.ts'
 import type { Observation, RowCode, RowError } from './import.ts'
 import type { ReportedLoan } from './row.ts'
 
-/** What became of one record. */
 export interface MappedRow {
-  /** null when the row is rejected */
   loan: Omit<ReportedLoan, 'unmapped'> | null
-  /** the lender's own reference; it leaves the service only hashed */
+  /** the lender's own reference; the service publishes only its hash */
   loanRef: string
-  /** names of columns that could not be read */
+  /** names of columns with invalid cells */
   unread: string[]
   errors: Omit<RowError, 'line'>[]
 }
 
-/** Reads a record by a mapping. @param cellOf the cell of a column; undefined when the file has no such column */
+/** Maps a record to a row. @param cellOf returns the cell of a column, or undefined without the column */
 export function mapRow(mapping: FileMapping, cellOf: (column: string) => string | undefined): MappedRow {
   const values = new Map<RowTarget, string | number>()
   const errors: Omit<RowError, 'line'>[] = []
@@ -80,7 +78,7 @@ function loanOf(values: ReadonlyMap<RowTarget, string | number>): Omit<ReportedL
   }
 }
 
-/** Days past due that belong to a class of income recognition: first and last, both included. */
+/** Range of days past due for each asset class, both ends included. */
 const DAYS_OF_CLASS: Readonly<Record<string, readonly [number, number]>> = {
   STANDARD: [0, 90],
   'SMA-0': [1, 30],
@@ -92,13 +90,13 @@ const DAYS_OF_CLASS: Readonly<Record<string, readonly [number, number]>> = {
   LOSS: [91, Number.POSITIVE_INFINITY],
 }
 
-/** Facts about the values. A share is kept of each lender by the co-lending directions of 2025: 10 % at least. */
+/** Returns observations; the co-lending directions of 2025 require at least 10 % of each lender. */
 function observationsOf(share: ReportedLoan['share'], dpd: number | null, assetClass: string | null): Observation[] {
   const found: Observation[] = []
   const [lender, colender] = [share.lender, share.colender].map((percent) =>
     percent === null ? null : Math.round(percent * 100),
   )
-  // Whole basis points, so that 33.33 and 66.67 are exactly 100.
+  // Whole basis points, so that 33.33 and 66.67 add up to exactly 100.
   if (lender != null && colender != null && lender + colender !== 10_000) found.push('SHARES_NOT_100')
   if ([lender, colender].some((bps) => bps != null && bps < 1_000)) found.push('SHARE_BELOW_10')
   const [first, last] = (assetClass !== null && DAYS_OF_CLASS[assetClass]) || [0, Number.POSITIVE_INFINITY]

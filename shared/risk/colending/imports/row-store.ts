@@ -9,7 +9,7 @@ export interface NewRow extends StoredRow {
   hash: Buffer
 }
 
-/** Bytes of a hash. Many go to the database as one value: an array of them would go as text, twice as long. */
+/** Bytes of a hash. Hashes are sent as one value, because an array of them would be sent as text. */
 const HASH_BYTES = 32
 
 /** Returns which of these loans the import contains already; hex. */
@@ -24,11 +24,11 @@ export async function knownLoans(tx: Knex, importId: string, loanRefs: readonly 
   return new Set(rows.map(({ loanRef }) => loanRef.toString('hex')))
 }
 
-/** @param rows numbered one after the other */
+/** @param rows numbered consecutively */
 export async function insertRows(tx: Knex, importId: string, rows: readonly NewRow[]): Promise<void> {
   const [first] = rows
   if (first === undefined) return
-  // Canonical JSON has no line feed in it.
+  // Canonical JSON contains no line feed.
   await execute(
     tx,
     `INSERT INTO import_rows (import_id, n, loan_ref, hash, body, unread)
@@ -49,7 +49,6 @@ export async function insertRows(tx: Knex, importId: string, rows: readonly NewR
   )
 }
 
-/** @param from number of the first */
 export async function insertErrors(
   tx: Knex,
   importId: string,

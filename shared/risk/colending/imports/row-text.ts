@@ -4,7 +4,7 @@ import type { FileMapping } from './file-mapping.ts'
 import type { Import } from './import.ts'
 import type { ReportedLoan, StoredRow } from './row.ts'
 
-/** A row as it is stored, with the data of its leaf. */
+/** A stored row with the data of its leaf. */
 export interface WrittenRow extends StoredRow {
   /** SHA-256 of the canonical row */
   hash: Buffer
@@ -21,22 +21,19 @@ interface SourceRow {
 type Reported = Omit<ReportedLoan, 'unmapped'>
 type LoanValues = Reported | Reported[keyof Reported] | Reported['facts'][keyof Reported['facts']]
 
-/** The canonical row. `unmapped` is its last member in canonical order, which lets it be put behind the others. */
 export function rowText({ body, unread }: StoredRow, unmapped: readonly string[]): string {
   return `${body.slice(0, -1)},"unmapped":${canonicalize([...unmapped, ...unread])}}`
 }
 
-/** The same id for the same loan of an import, however often it is read. @param loanRef keyed hash, hex */
+/** Returns the same id for the same loan of an import, also after a repeated read. @param loanRef keyed hash, hex */
 function contractIdOf(importId: string, loanRef: string): string {
   const hex = hash('sha256', `${importId}/${loanRef}`, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /**
- * Writes the rows of one import as canonical JSON (RFC 8785). All have the same members in the same order, and most of
- * their text is the import's: it is put together, since sorting the names of each row takes longer than all the rest.
+ * Writes rows as canonical JSON (RFC 8785) by concatenation, because sorting names per row is slow.
  * @param unmapped names of columns that no row of the file uses
- * @returns writes a row; `loanRef` is its keyed hash in hex, `sourceRecordSha256` the hash of its record
  */
 export function rowWriter(
   { id, receivedAt }: Pick<Import, 'id' | 'receivedAt'>,

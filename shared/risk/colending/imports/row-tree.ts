@@ -8,12 +8,12 @@ import {
 } from '../../../transparency/anchoring/merkle.ts'
 import { proveInclusion } from '../../../transparency/anchoring/merkle-proof.ts'
 
-/** Rows of a block. Its root is kept, so that a proof reads two blocks of rows and not all of them. */
+/** Rows of a block. Block roots are stored, so that a proof reads two blocks and not all rows. */
 export const BLOCK_ROWS = 512
 const BLOCK_LEVEL = 9
 const HASH_BYTES = 32
 
-/** The tree over rows in the order of the file, as it grows (RFC 6962). */
+/** The growing tree over rows in the order of the file (RFC 6962). */
 export interface RowTree {
   range: CompactRange
   blockRoots: Buffer[]
@@ -23,7 +23,7 @@ export function emptyTree(): RowTree {
   return { range: { size: 0, nodes: [] }, blockRoots: [] }
 }
 
-/** The tree with a block of rows more. @param rows data of leaves: 512, fewer only at the end */
+/** Adds a block of rows. @param rows data of leaves: 512, fewer only at the end */
 export function addBlock(tree: RowTree, rows: readonly Uint8Array[]): RowTree {
   const leaves = rows.map(leafHash)
   const range = appendToRange(tree.range, leaves)
@@ -32,21 +32,15 @@ export function addBlock(tree: RowTree, rows: readonly Uint8Array[]): RowTree {
   return { range, blockRoots: tree.blockRoots }
 }
 
-/** The root over all rows, in hex. */
 export function treeRoot(tree: RowTree): string {
   return Buffer.from(compactRoot(tree.range)).toString('hex')
 }
 
-/** The first row of the block that a row is in. */
 export function blockStart(index: number): number {
   return index - (index % BLOCK_ROWS)
 }
 
-/**
- * The audit path of a row, its sibling first.
- * @param blockRoots of the complete blocks, 32 bytes each
- * @param leavesOf data of the leaves of the block that begins at a row
- */
+/** Returns the audit path of a row, its sibling first. @param leavesOf leaves of the block that begins at a row */
 export function proveRow(
   index: number,
   size: number,
@@ -66,7 +60,7 @@ export function proveRow(
     const from = at * 2 ** level
     const start = blockStart(from)
     const leaves = known.get(start)?.slice(from - start, from - start + 2 ** level)
-    if (leaves?.length !== 2 ** level) throw new AnchoringError('PROOF_RANGE', `the leaves from ${from} are not known`)
+    if (leaves?.length !== 2 ** level) throw new AnchoringError('PROOF_RANGE', `the leaves from ${from} are unknown`)
     return rootOf(leaves)
   }
   return proveInclusion(index, size, read).map((node) => Buffer.from(node).toString('hex'))

@@ -4,7 +4,7 @@ import { OBSERVATIONS } from './import.ts'
 
 const amount = z.number().nullable()
 
-/** What a mapping makes of a record of a file: the evidence contract, with what tapes tell beside it. */
+/** A mapped record of a file: the evidence contract with further facts of tapes. */
 export const ReportedLoanSchema = MappedRecordSchema.extend({
   eventType: z.literal('loan.reported'),
   facts: z.object({
@@ -22,11 +22,11 @@ export const ReportedLoanSchema = MappedRecordSchema.extend({
 })
 export type ReportedLoan = z.output<typeof ReportedLoanSchema>
 
-/** A row of an import, whose canonical JSON is a leaf of the import's tree. */
+/** A row of an import; its canonical JSON is a leaf of the import's tree. */
 export const ImportRowSchema = ReportedLoanSchema.extend({
   contractId: z.string(),
   importId: z.uuid(),
-  line: z.int().meta({ description: 'where the record begins in the file; in bureau files its number' }),
+  line: z.int().meta({ description: 'line in which the record begins; in bureau files its number' }),
   sourceSystem: z.string(),
   sourceFormat: z.string(),
   sourceRecordSha256: z.string().meta({
@@ -37,10 +37,9 @@ export const ImportRowSchema = ReportedLoanSchema.extend({
 }).meta({ id: 'ImportRow' })
 export type ImportRow = z.output<typeof ImportRowSchema>
 
-/** A row as it is stored: what most rows share is the import's. */
 export interface StoredRow {
   /** canonical JSON without `unmapped` */
   body: string
-  /** names of its columns that could not be read */
+  /** names of columns with invalid cells */
   unread: string[]
 }

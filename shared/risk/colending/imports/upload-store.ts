@@ -19,7 +19,7 @@ export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
   )
 }
 
-/** @param n place in the file, from 0 @param data sealed */
+/** @param n position in the file, from 0 @param data sealed */
 export async function insertChunk(db: Knex, importId: string, n: number, data: Buffer): Promise<void> {
   await execute(db, 'INSERT INTO import_chunks (import_id, n, data) VALUES (?, ?, ?)', [importId, n, data])
 }
@@ -38,12 +38,11 @@ export async function deleteChunks(db: Knex, importId: string): Promise<void> {
   await execute(db, 'DELETE FROM import_chunks WHERE import_id = ?', [importId])
 }
 
-/** Forgets an upload that is not received. */
 export async function discardUpload(db: Knex, importId: string): Promise<void> {
   await execute(db, "DELETE FROM imports WHERE id = ? AND state = 'UPLOADING'", [importId])
 }
 
-/** Uploads of the same file wait for each other until the transaction ends. */
+/** Serialises uploads of the same file until the transaction ends. */
 export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha256: Buffer): Promise<void> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 13))', [
     `${organisationId}/${env}/${sha256.toString('hex')}`,
@@ -77,7 +76,7 @@ export async function findSameImport(
   return rows[0]
 }
 
-/** Makes an upload an import. @param receivedAt ISO 8601 */
+/** Turns a complete upload into an import. @param receivedAt ISO 8601 */
 export async function admitUpload(
   tx: Knex,
   importId: string,
@@ -90,7 +89,7 @@ export async function admitUpload(
   )
 }
 
-/** Forgets uploads that were broken off an hour ago. @returns how many */
+/** Deletes uploads that were incomplete for an hour. @returns their number */
 export async function sweepUploads(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

@@ -1,22 +1,21 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Where a file stops being text. */
+/** The file is not text from this line on. */
 export class NotTextError extends Error {
   readonly line: number
   constructor(line: number) {
-    super('the file is not text in UTF-8')
+    super('the file is not UTF-8 text')
     this.line = line
   }
 }
 
-/** Checks a file piece by piece: UTF-8, and no NUL, which no text has and UTF-16 is full of. */
+/** Checks a file in pieces: valid UTF-8 without NUL, which text does not contain but UTF-16 does. */
 export class Utf8Check {
-  /** the bytes of a character whose end is in the next piece */
+  /** the beginning of a character whose end is in the next piece */
   #rest: Buffer = Buffer.alloc(0)
   #lines = 1
   #isAfterCr = false
 
-  /** @throws NotTextError */
   push(piece: Buffer): void {
     const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
     const whole = bytes.subarray(0, bytes.length - incompleteTail(bytes))
@@ -26,12 +25,12 @@ export class Utf8Check {
     this.#rest = Buffer.from(bytes.subarray(whole.length))
   }
 
-  /** @throws NotTextError when a character is not complete */
+  /** @throws NotTextError when the last character is incomplete */
   end(): void {
     if (this.#rest.length > 0) throw new NotTextError(this.#lines)
   }
 
-  /** The line of the first byte that is none of a text: it is sought by halves. */
+  /** Finds the line of the first invalid byte by binary search. */
   #lineOf(bytes: Buffer): number {
     let good = 0
     let bad = bytes.length
@@ -46,7 +45,7 @@ export class Utf8Check {
   }
 }
 
-/** Bytes at the end that begin a character and do not end it. */
+/** Returns the number of bytes at the end that belong to an incomplete character. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -64,7 +63,7 @@ function lengthOf(first: number): number {
 const LF = 10
 const CR = 13
 
-/** LF, CR LF and CR end a line. @param isAfterCr whether the byte before these is a CR, whose line is counted */
+/** Counts lines, which end with LF, CR LF or CR. @param isAfterCr true if the previous byte is a CR */
 function countLines(bytes: Buffer, isAfterCr: boolean): number {
   let lines = isAfterCr && bytes[0] === LF ? -1 : 0
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) lines++

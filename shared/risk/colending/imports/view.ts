@@ -11,7 +11,6 @@ import {
   SKIP_REASONS,
 } from './import.ts'
 
-/** A cell or record that could not be read; what stood there is never told. */
 export const ImportErrorSchema = z
   .object({
     line: z.int(),
@@ -25,7 +24,6 @@ const RecordSchema = anchored({ importRecordId: z.uuid(), rows: z.int(), root: z
   id: 'ImportRecord',
 })
 
-/** An import as its owner sees it. */
 export const ImportSchema = z
   .object({
     importId: z.uuid(),
@@ -41,7 +39,7 @@ export const ImportSchema = z
       rejected: z.int(),
       skipped: z.int(),
       errors: z.int(),
-      persons: z.int().meta({ description: 'segments about persons in a bureau file: counted and dropped' }),
+      persons: z.int().meta({ description: 'segments of persons in a bureau file, which are counted and dropped' }),
     }),
     observations: z
       .partialRecord(z.enum(OBSERVATIONS), z.int())
@@ -49,8 +47,8 @@ export const ImportSchema = z
     unmapped: z.array(z.string()).meta({ description: 'names of columns that are not used, personal ones first' }),
     skipped: z
       .array(z.object({ line: z.int(), reason: z.enum(SKIP_REASONS) }))
-      .meta({ description: 'records that are no loans; the first of them' }),
-    errors: z.array(ImportErrorSchema).meta({ description: 'the first of them; `/errors` has all' }),
+      .meta({ description: 'the first records that are not loans' }),
+    errors: z.array(ImportErrorSchema).meta({ description: 'the first errors; `/errors` has all' }),
     failure: z
       .object({
         line: z.int(),
@@ -69,14 +67,13 @@ export const ImportSchema = z
   .meta({ id: 'Import' })
 export type ImportView = z.output<typeof ImportSchema>
 
-/** How an import is listed: without what takes a look at its errors. */
+/** An import in lists, without its errors and skipped records. */
 export const ListedImportSchema = ImportSchema.omit({ errors: true, skipped: true }).meta({ id: 'ListedImport' })
 
-/** Errors of an import that its view shows. */
 export const ERRORS_SHOWN = 20
 
 export function errorView({ line, column, code }: ListedLine): ImportView['errors'][number] {
-  // Skipped records are listed apart.
+  // Skipped records are listed separately.
   const rowCode = code as ImportView['errors'][number]['code']
   return { line, column, code: rowCode, message: errorMessage({ column, code: rowCode }) }
 }

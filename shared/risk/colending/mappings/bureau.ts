@@ -1,6 +1,6 @@
 import { bureauMapping, column, type FileMapping, personal } from '../imports/file-mapping.ts'
 
-/** Accounts of borrowers in tagged segments. Segments other than the account's are counted and dropped. */
+/** Accounts of borrowers in tagged segments. Other segments than the account's are counted and dropped. */
 export const segmentAccounts: FileMapping = bureauMapping('segment-tlv', 1, {
   description: 'tagged segments of borrowers: PN and others about the person, TL the account, ES02** the end',
   columns: [
@@ -14,7 +14,6 @@ export const segmentAccounts: FileMapping = bureauMapping('segment-tlv', 1, {
   ],
 })
 
-/** Accounts of borrowers in records of fixed positions. */
 export const fixedAccounts: FileMapping = bureauMapping('fixed-record', 1, {
   description: 'records of fixed positions: a header, base records of 426 characters with optional segments, a trailer',
   columns: [

@@ -1,6 +1,5 @@
 import type { FieldRule, LoanEvent, Mapping, Target } from '../mapping.ts'
 
-/** Names under which lenders' systems report the life of a loan, normalised. */
 const EVENTS: Readonly<Record<string, LoanEvent>> = {
   'loan.sanctioned': 'loan.sanctioned',
   'loan.approved': 'loan.sanctioned',
@@ -24,7 +23,7 @@ const EVENTS: Readonly<Record<string, LoanEvent>> = {
   'charge.satisfied': 'charge.satisfied',
 }
 
-/** The names that partners give to each value; the first that is present counts. */
+/** Partners' names of each value; the first present one is used. */
 const NAMES: readonly { target: Target; names: readonly string[]; transform: FieldRule['transform'] }[] = [
   { target: 'dealId', names: ['dealId', 'deal_id'], transform: 'text' },
   {
@@ -61,7 +60,7 @@ function fieldsUnder(prefix: string, more: Partial<Record<Target, readonly strin
   }))
 }
 
-/** `{event, id, created_at, payload}`, the envelope that Indian loan systems send. */
+/** `{event, id, created_at, payload}`, the envelope of Indian loan systems. */
 export const genericEnvelope: Mapping = {
   id: 'generic-envelope@1',
   sourceSystem: 'lms',

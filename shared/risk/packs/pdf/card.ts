@@ -6,31 +6,27 @@ import { lowestTier } from './tiers.ts'
 
 export type EvidenceEntry = z.infer<typeof EvidenceEntrySchema>
 
-/** One value of a card, written out. */
 export interface CardValue {
   label: string
   value: string
 }
 
-/** Where a value of the card comes from. */
 export interface CardEvidence extends EvidenceEntry {
   label: string
 }
 
-/** One question of the pack with its answer and everything the answer rests on. */
 export interface Card {
   key: string
   title: string
-  /** the lowest tier among what the detail relies on */
+  /** the lowest tier among the inputs of the detail */
   tier: string
-  /** class of the question, such as `CAPACITY`; null where the contract gives none */
+  /** class of the question, for example `CAPACITY`; null without one */
   grade: string | null
   detail: string | null
   values: CardValue[]
   evidence: CardEvidence[]
 }
 
-/** What cards are made of. */
 export interface CardInput {
   pack: Pack
   evidence: readonly EvidenceEntry[]
@@ -56,21 +52,20 @@ const LAST_NAMES: Readonly<Record<string, string>> = {
   orderValueInr: 'Order value',
 }
 
-/** What an evidence record is about, in words. */
 function evidenceLabel(key: string): string {
   const token = /^eInvoice\.tokens\[([0-9]+)\]$/.exec(key)?.[1]
   if (token !== undefined) return `E-invoice ${Number(token) + 1}`
   return NAMES[key] ?? LAST_NAMES[key.slice(key.indexOf('.') + 1)] ?? key
 }
 
-/** The records whose keys are one of `names` or lie below one. */
+/** Returns the records whose keys equal one of `names` or begin with it and a dot. */
 export function evidenceOf(evidence: readonly EvidenceEntry[], names: readonly string[]): CardEvidence[] {
   return evidence
     .filter(({ key }) => names.some((name) => key === name || key.startsWith(`${name}.`)))
     .map((entry) => ({ ...entry, label: evidenceLabel(entry.key) }))
 }
 
-/** A card for a graded question; tier and detail are the pack's own, with its codes in words. */
+/** Creates the card of a graded question, with the pack's tier and detail; codes become words. */
 export function gradedCard(
   input: CardInput,
   key: GradedSignal['key'],
@@ -90,7 +85,7 @@ export function gradedCard(
   }
 }
 
-/** A card for a signal without a grade: its tier is the lowest of its evidence. */
+/** Creates the card of a signal without a grade; its tier is the lowest of its evidence. */
 export function plainCard(
   input: CardInput,
   card: Pick<Card, 'key' | 'title' | 'values'>,

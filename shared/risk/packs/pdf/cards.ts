@@ -2,7 +2,7 @@ import type { PackSignals } from '../pack-schema.ts'
 import { type Card, type CardInput, type CardValue, gradedCard, plainCard } from './card.ts'
 import { countFigure, dayText, inrFigure, instantText, legName, MISSING, words, yesNo } from './figures.ts'
 
-/** One card per signal, in the order in which a pack is read, on the page and in the document alike. */
+/** Returns one card per signal in the reading order, for the page and the document. */
 export function packCards(input: CardInput): Card[] {
   const { signals } = input.pack
   return [
@@ -73,7 +73,6 @@ function capacityValues(capacity: PackSignals['borrowerCapacity'] | PackSignals[
   ]
 }
 
-/** The pack names an explanation by its code, and then says it. */
 function explained(text: string): string {
   return text.replace(/^[A-Z]+(?:_[A-Z]+)+: /, '')
 }

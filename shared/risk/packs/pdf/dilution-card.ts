@@ -4,10 +4,7 @@ import { countFigure, dayText, inrFigure, instantText, MISSING } from './figures
 
 const percent = (bps: number | null) => (bps === null ? MISSING : `${(bps / 100).toFixed(2)} %`)
 
-/**
- * How much of what the borrower invoiced to the buyer was taken back, where the organisation had it measured on the day
- * of the pack. It stands beside the pack, not in it: the pack's own bytes are anchored without it.
- */
+/** Creates the dilution card, if measured on the day of the pack; the anchored pack does not contain it. */
 export function dilutionCard(measured: AntiDilution): Card {
   const { window, worstMonth, acceptance, disputes, observations } = measured
   return {
@@ -39,7 +36,6 @@ export function dilutionCard(measured: AntiDilution): Card {
   }
 }
 
-/** `May 2026`, of `2026-05`. */
 function monthText(month: string): string {
   return dayText(`${month}-01`).replace(/^1 /, '')
 }

@@ -10,24 +10,23 @@ import { inrFigure } from './figures.ts'
 import { flagText } from './labels.ts'
 import { countTiers, lowestTier, type TierCount } from './tiers.ts'
 
-/** A pack as it is shown: the page and the PDF draw this, in this order. */
 export interface PackDocument {
   packId: string
   /** ISO 8601 UTC with milliseconds */
   generatedAt: string
   isSandbox: boolean
   level: { code: SignalLevel; meaning: string }
-  /** the order, and its ends; the borrower stands between them and is not named in a pack */
+  /** the order with its two outer parties; the pack does not contain the borrower */
   order: { value: string; buyer: string; subcontractor: string }
-  /** values per tier over the whole evidence, every tier present */
+  /** values per tier over the whole evidence; contains every tier */
   tiers: TierCount[]
   cards: Card[]
-  /** in words */
+  /** codes replaced by words */
   flags: string[]
   anchor: Pack['anchor']
 }
 
-/** On every page, in every document. */
+/** Required on every page and document. */
 export const EVIDENCE_SENTENCE =
   'This pack is evidence, never a recommendation: nothing in it says to approve, decline, price or size anything.'
 
@@ -40,7 +39,7 @@ const LEVELS: Readonly<Record<SignalLevel, string>> = {
   CONFLICTED: 'sources contradict each other, or a conflict was found',
 }
 
-/** @param stored what the database keeps of the pack: its own JSON text and the text of its evidence */
+/** @param stored the pack's JSON text and the text of its evidence from the database */
 export function packDocument(stored: {
   body: string
   evidence: string | null
@@ -69,12 +68,11 @@ export function packDocument(stored: {
   }
 }
 
-/** Stored as we answered it. */
 function dilutionCards(stored: string | null | undefined): Card[] {
   return stored ? [dilutionCard(AntiDilutionSchema.parse(JSON.parse(stored)))] : []
 }
 
-/** What no card of ours asked for is shown all the same: nothing of the evidence is left out. */
+/** Shows evidence that no other card shows, so that none is omitted. */
 function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
   const evidence = evidenceOf(
     rest,
@@ -84,11 +82,7 @@ function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
   return { key: 'other', title: 'Other evidence', tier, grade: null, detail: null, values: [], evidence }
 }
 
-/**
- * An empty tagged document, in which nothing but what is given decides a byte: dates are those of its subject and
- * streams stay uncompressed, since deflate differs between machines.
- * @param at ISO 8601 UTC
- */
+/** Creates a tagged document with deterministic bytes: without compression, with the subject's date. */
 export function openDocument(
   at: string,
   info: { Title: string; Subject?: string; Keywords: string },

@@ -5,7 +5,7 @@ import { CONTENT_WIDTH, INK, PAGE, type Sheet, STYLES } from './sheet.ts'
 
 const LABEL_WIDTH = 78
 
-/** What fixes the pack in the public log, and how anybody checks it without trusting this document. */
+/** Draws the anchor of the pack, and the commands by which anyone can verify it independently of this document. */
 export function drawAnchor(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -63,7 +63,7 @@ function lines(sheet: Sheet, section: PDFKit.PDFStructureElement, title: string,
   sheet.need(20 + texts.length * 12)
   sheet.row(section, [{ type: 'H3', text: title, style: STYLES.strong, x: PAGE.left, width: CONTENT_WIDTH }])
   for (const line of texts) {
-    // An empty line is part of a signed note.
+    // A signed note contains an empty line.
     const text = line || ' '
     sheet.row(section, [{ type: 'P', text, style: STYLES.mono, x: PAGE.left, width: CONTENT_WIDTH }], 1.5)
   }

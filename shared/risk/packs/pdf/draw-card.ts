@@ -5,14 +5,11 @@ import { CONTENT_WIDTH, INK, PAGE, type Piece, type Sheet, STYLES } from './shee
 import { drawTierMark, tierLabel } from './tiers.ts'
 
 const LABEL_WIDTH = 94
-/** Where the second of two values side by side begins: the first has room for a large amount with its words. */
+/** Position of the second column of values; the first one fits a large amount with its words. */
 const SECOND = 262
 const GAP = 6
 
-/**
- * One signal: its question and tier, what was found, the values, and where each comes from.
- * @param columns widths of the evidence's table, the same on every card
- */
+/** Draws one signal. @param columns widths of the evidence table, equal on all cards */
 export function drawCard(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -58,7 +55,7 @@ function drawValues(sheet: Sheet, parent: PDFKit.PDFStructureElement, values: re
       ...valuePieces(first, PAGE.left, SECOND - GAP),
       ...valuePieces(second, PAGE.left + SECOND, CONTENT_WIDTH - SECOND),
     ]
-    // What takes more than its half gets a line of its own.
+    // Values that exceed half the width get their own line.
     const isPair = pair?.every((piece) => piece.type === 'TH' || sheet.width(piece.style, piece.text) <= piece.width)
     sheet.row(sheet.group(table, 'TR'), isPair && pair ? pair : valuePieces(first, PAGE.left, CONTENT_WIDTH), 3)
     index += isPair ? 2 : 1

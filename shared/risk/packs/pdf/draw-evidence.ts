@@ -5,15 +5,10 @@ import { CONTENT_WIDTH, line, PAGE, type Piece, type Sheet, STYLES } from './she
 import { tierLabel } from './tiers.ts'
 
 const TITLES = ['Value', 'Tier', 'Source', 'As of', 'Consent'] as const
-/** Between two columns. */
 const GAP = 8
 const ROW_GAP = 2.5
 
-/**
- * How wide the columns of every table of evidence are: as wide as their longest text anywhere in the document, so that
- * they stand below each other. Where that is more than a page has, the widest ones give way, and break their lines.
- * @returns points, which fill the width of the content
- */
+/** Computes the common column widths, in points, from the longest texts; the widest columns shrink to fit. */
 export function evidenceColumns(sheet: Sheet, evidence: readonly CardEvidence[]): number[] {
   const rows = [...new Map(evidence.map((entry) => [entry.key, cellsOf(entry)])).values()]
   const wanted = TITLES.map((title, index) =>
@@ -27,7 +22,6 @@ export function evidenceColumns(sheet: Sheet, evidence: readonly CardEvidence[])
   return widths.map((width) => width + spare / widths.length)
 }
 
-/** What a column may take at most, so that all of them fit into the room. */
 function widest(wanted: readonly number[], room: number): number {
   let left = room
   for (const [index, width] of wanted.toSorted((a, b) => a - b).entries()) {
@@ -38,7 +32,7 @@ function widest(wanted: readonly number[], room: number): number {
   return room
 }
 
-/** Where each value of a card comes from. The titles of the columns stand above the first row, and on each page. */
+/** Draws the origin of each value of a card. Column titles are above the first row and on each page. */
 export function drawEvidence(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -64,7 +58,7 @@ export function drawEvidence(
   }
 }
 
-/** On a page that goes on with a table; assistive technology knows the titles from its beginning. */
+/** Repeats the titles as an artifact, because assistive technology has read them on the first page. */
 function drawAgain(sheet: Sheet, titles: readonly Piece[]): void {
   sheet.artifact(() => {
     for (const { text, style, x } of titles) line(sheet.doc, style, text).draw(x, sheet.y)

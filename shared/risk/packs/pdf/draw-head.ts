@@ -6,10 +6,10 @@ import { drawTierMark } from './tiers.ts'
 
 const BAND_HEIGHT = 26
 const LABEL_WIDTH = 96
-/** The code and the words below it, which end above the last of the facts, and the room that the facts leave them. */
+/** Geometry of the QR code and its caption; `room` is the width beside the facts. */
 const QR = { side: 72, below: 2, quiet: 8, room: 104 }
 
-/** Across the top of every page of a sandbox pack. The first one is read out too, by `drawHead`. */
+/** Draws the band of a sandbox page; `drawHead` adds its text for screen readers once. */
 export function drawSandboxBand(sheet: Sheet, isFirst: boolean): void {
   const { doc } = sheet
   sheet.artifact(() => {
@@ -23,7 +23,6 @@ function drawBandText(doc: PDFKit.PDFDocument): void {
   draw((PAGE.width - width) / 2, 7)
 }
 
-/** The mark of the product, as its pages have it. */
 function drawLogo(doc: PDFKit.PDFDocument, x: number, y: number): void {
   doc.save().translate(x, y)
   doc.roundedRect(1, 1, 22, 22, 6).fill(INK.accent)
@@ -32,10 +31,7 @@ function drawLogo(doc: PDFKit.PDFDocument, x: number, y: number): void {
   doc.restore()
 }
 
-/**
- * Which pack this is, what it is not, and how well its values are supported.
- * @param address of the page on which anybody checks it
- */
+/** Draws the identification of the pack, its disclaimer, and the counts of its tiers. */
 export function drawHead(
   sheet: Sheet,
   root: PDFKit.PDFStructureElement,
@@ -75,7 +71,7 @@ function drawFacts(sheet: Sheet, section: PDFKit.PDFStructureElement, document: 
   sheet.y += 6
 }
 
-/** Beside the facts, from their first row on: whoever holds the first page on paper can check the pack. */
+/** Draws the QR code next to the facts, so that a printed first page can be verified. */
 function drawCode(sheet: Sheet, section: PDFKit.PDFStructureElement, address: string, top: number): void {
   const { y } = sheet
   const right = PAGE.width - PAGE.right
@@ -125,7 +121,7 @@ function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }:
   sheet.y = top + 64
 }
 
-/** Number of the page and of the pack at the foot of every page. */
+/** Draws the page number and the pack's number at the foot of every page. */
 export function drawFooters(doc: PDFKit.PDFDocument, { packId }: PackDocument): void {
   const { start, count } = doc.bufferedPageRange()
   for (let index = start; index < start + count; index++) {

@@ -1,11 +1,7 @@
 import QRCode from 'qrcode'
 import type { Sheet } from './sheet.ts'
 
-/**
- * The QR code of an address, black on the white of the page, described for those who do not see it. Nothing else may
- * stand closer than four of its modules, or cameras do not find it.
- * @param side points
- */
+/** Draws a QR code with a quiet zone of four modules, which cameras need. @param side points */
 export function drawQr(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -23,15 +19,14 @@ export function drawQr(
   )
 }
 
-/** A QR code as runs of dark modules, to be drawn as vectors. */
+/** A QR code as runs of dark modules, for vector graphics. */
 export interface QrMatrix {
-  /** modules per side, without the quiet zone */
   size: number
   /** dark runs: column, row, length; in modules */
   runs: { x: number; y: number; length: number }[]
 }
 
-/** The QR code of a text, at medium error correction. */
+/** Encodes a text at medium error correction. */
 export function qrMatrix(text: string): QrMatrix {
   const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' })
   const { size } = modules

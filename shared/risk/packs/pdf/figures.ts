@@ -1,11 +1,10 @@
 import { inrText, parsePaise } from '../money.ts'
 
-/** How a value that no source gave is written, everywhere alike. */
 export const MISSING = 'missing'
 
 const LAKH_PAISE = 10_000_000
 
-/** Rupees in full with Indian grouping, and in lakh or crore where that helps: `₹7,25,71,120.30 (7.26 crore)`. */
+/** Formats rupees with Indian grouping, and in lakh or crore for large amounts: `₹7,25,71,120.30 (7.26 crore)`. */
 export function inrFigure(amount: number | null): string {
   if (amount === null) return MISSING
   const paise = parsePaise(amount)
@@ -16,21 +15,18 @@ export function inrFigure(amount: number | null): string {
   return size < LAKH_PAISE ? full : `${full} (${inrText(size).slice(1)})`
 }
 
-/** A whole number with Indian grouping. */
 export function countFigure(count: number | null): string {
   return count === null ? MISSING : String(count).replace(/(?<=[0-9])(?=(?:[0-9]{2})*[0-9]{3}$)/g, ',')
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `21 Nov 2026, 06:30:00 UTC`. @param iso ISO 8601 UTC; shown as it is when it is none */
 export function instantText(iso: string): string {
   const day = dayText(iso.slice(0, 10))
   const time = /T([0-9]{2}:[0-9]{2}:[0-9]{2})/.exec(iso)?.[1]
   return time && iso.endsWith('Z') ? `${day}, ${time} UTC` : day === iso.slice(0, 10) ? iso : day
 }
 
-/** `21 Nov 2026`. @param iso `YYYY-MM-DD` */
 export function dayText(iso: string): string {
   const [, year = '', month = '', day = ''] = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(iso) ?? []
   const name = MONTHS[Number(month) - 1]
@@ -43,19 +39,18 @@ export function yesNo(value: boolean | null): string {
 
 const LEGS = { A_TO_B: 'buyer to borrower', B_TO_C: 'borrower to subcontractor' } as const
 
-/** What leg of the deal an invoice is of. */
 export function legName(leg: keyof typeof LEGS | null): string {
   return leg === null ? MISSING : LEGS[leg]
 }
 
-/** A text of a pack, in which legs and reasons stand by their codes, as people read it. */
+/** Replaces the codes of legs and reasons in a text of a pack by words. */
 export function withoutCodes(text: string): string {
   return text
     .replace(/\b(A_TO_B|B_TO_C)\b/g, (code) => (code === 'A_TO_B' ? LEGS.A_TO_B : LEGS.B_TO_C))
     .replace(/\b[A-Z]+(?:_[A-Z]+)+\b/g, words)
 }
 
-/** A code of the contract as words: `POSSIBLE_MATCH` is `possible match`. */
+/** Converts a code of the contract to words: `POSSIBLE_MATCH` to `possible match`. */
 export function words(code: string | null): string {
   return code === null ? MISSING : code.toLowerCase().replaceAll('_', ' ')
 }

@@ -1,9 +1,8 @@
-/** The little that we ask of the library that pdfkit lays text out with; it brings no types. */
+/** The functions of fontkit that we use; pdfkit depends on it, and it has no types. */
 declare module 'fontkit' {
   interface Font {
     hasGlyphForCodePoint(codePoint: number): boolean
     layout(text: string, features?: Readonly<Record<string, boolean>>): unknown
   }
-  /** @param path of a file */
   export function openSync(path: string): Font
 }

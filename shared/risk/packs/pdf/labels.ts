@@ -1,9 +1,8 @@
 import { withoutCodes, words } from './figures.ts'
 
-/** Names that stay as they are in the words of a code. */
 const ABBREVIATIONS = ['AA', 'CERSAI', 'CIN', 'EPFO', 'GST', 'GSTIN', 'GSTR1', 'LEI', 'MCA', 'PAN']
 
-/** The code of a source as people read it: `GST_TAXPAYER_SEARCH` is `GST taxpayer search`. The attached JSON has the code. */
+/** Returns the readable name of a source: `GST_TAXPAYER_SEARCH` is `GST taxpayer search`. */
 export function sourceName(code: string): string {
   const text = code
     .split('_')
@@ -20,17 +19,16 @@ const REASONS: Readonly<Record<string, string>> = {
   UNPARSEABLE: 'unreadable answer',
 }
 
-/** `Missing: no record`. @param reason code of the contract; null where none is given */
+/** Returns for example `Missing: no record`. @param reason code of the contract; null without one */
 export function missingText(reason: string | null): string {
   return reason === null ? 'Missing' : `Missing: ${REASONS[reason] ?? words(reason)}`
 }
 
-/** The class of a question in words: `depth, primary`. */
 export function gradeText(grade: string): string {
   return words(grade).replace(' ', ', ')
 }
 
-/** What the values are called that the flags of a pack name by their place in its JSON; longer places first. */
+/** Names of the values whose JSON paths occur in flags; longer paths first. */
 const NAMES: readonly (readonly [path: string, name: string])[] = [
   ['tradeRelationship.ab.trend', 'Trend of the buyer to borrower trade'],
   ['tradeRelationship.bc.trend', 'Trend of the borrower to subcontractor trade'],
@@ -45,11 +43,11 @@ const NAMES: readonly (readonly [path: string, name: string])[] = [
   ['aaCashflow', 'Account cash flow'],
 ]
 
-/** Codes that repeat in brackets what the sentence says, or are one word in capitals. */
+/** Codes in brackets that repeat the sentence, and single words in capitals. */
 const IN_BRACKETS = / \([A-Z]+(?:_[A-Z]+)*\)/g
 const STATUS = /\b(?:is|registry:) [A-Z]{4,}\b/g
 
-/** A flag of a pack as people read it: the codes of the contract, which the JSON has, in words. */
+/** Replaces the codes in a flag by words; the JSON has the codes. */
 export function flagText(flag: string): string {
   const [path, name] = NAMES.find(([start]) => flag.startsWith(start)) ?? ['', '']
   return withoutCodes(name + flag.slice(path.length).replace(IN_BRACKETS, '')).replace(STATUS, words)

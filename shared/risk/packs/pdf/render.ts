@@ -9,24 +9,23 @@ import { instantText } from './figures.ts'
 import { type PackProof, packFileName, verificationUrl } from './proof.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, type Sheet, STYLES } from './sheet.ts'
 
-/** Everything a PDF is made of; the same input gives the same bytes. */
+/** Input of a PDF; equal input gives equal bytes. */
 export interface PackPdfInput {
   /** the pack's stored JSON text, which is attached byte for byte */
   body: string
-  /** the stored text of its evidence; null when there is none */
+  /** the stored text of its evidence; null without any */
   evidence: string | null
   /** the stored text of the pair's dilution on the day of the pack */
   dilution?: string | null
   env: ApiEnv
   proof: PackProof
-  /** where the verification page is; without a slash at the end */
+  /** base address of the verification page, without a trailing slash */
   publicUrl: string
 }
 
 /**
- * A pack as a tagged PDF with selectable text; the pack, its evidence, the pair's dilution and its proof are attached.
- * Dates and ids come from the pack, streams stay uncompressed (deflate differs between machines) and the fonts are those
- * of this release, as far as they are used, so nothing else decides a byte.
+ * Renders a pack as a tagged PDF with its data and proof attached. Equal input gives equal bytes, because streams stay
+ * uncompressed and the fonts belong to this release.
  */
 export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   const document = packDocument(input)

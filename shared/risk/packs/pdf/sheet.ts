@@ -1,6 +1,5 @@
 import { type DrawnText, drawnText, type Face } from './typeface.ts'
 
-/** The measures of every page, in points. */
 export const PAGE = { width: 595.28, height: 841.89, left: 48, right: 48, top: 64, bottom: 56 } as const
 export const CONTENT_WIDTH = PAGE.width - PAGE.left - PAGE.right
 
@@ -29,7 +28,6 @@ export const STYLES = {
   mono: { font: 'Mono', size: 7.5, color: INK.text },
 } as const satisfies Record<string, Style>
 
-/** A piece of text in its place. */
 export interface Piece {
   text: string
   style: Style
@@ -39,23 +37,20 @@ export interface Piece {
 
 type Struct = PDFKit.PDFStructureElement
 
-/**
- * Draws downwards, page after page. Everything with a meaning goes into a structure element; everything else is an
- * artifact that assistive technology skips. Pages are broken only between elements.
- */
+/** Draws downwards, page by page; breaks pages only between structure elements. */
 export interface Sheet {
   doc: PDFKit.PDFDocument
   y: number
   /** starts a new page unless this height is left */
   need(height: number): void
-  /** whether this height is left */
+  /** returns true if this height is left */
   fits(height: number): boolean
-  /** points that a text takes on one line; rounded up, since a width that just fits would break it */
+  /** points that a text takes on one line, rounded up, because an exact width would wrap it */
   width(style: Style, text: string): number
   /** a new element below `parent` */
   group(parent: Struct, type: string): Struct
   height(piece: Piece): number
-  /** draws pieces side by side as elements of `parent`, and moves below the highest */
+  /** draws pieces side by side as elements of `parent`, and moves below the highest one */
   row(parent: Struct, pieces: readonly (Piece & { type: string })[], gap?: number): void
   artifact(draw: () => void): void
 }
@@ -108,19 +103,19 @@ export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => v
   return sheet
 }
 
-/** A header heads its column in the wide tables, and its own row in lists of label and value. */
+/** Headers belong to their column in wide tables, and to their row in lists of label and value. */
 function optionsOf(type: string, cells: number): { alt?: string; scope?: 'Row' | 'Column' } {
   if (type !== 'TH') return {}
   return { scope: cells > 4 ? 'Column' : 'Row' }
 }
 
-/** One line of the frame of a page, in a style of its own. @returns its width in points */
+/** Prepares one line of text outside the flow. @returns its width in points */
 export function line(
   doc: PDFKit.PDFDocument,
   style: Style,
-  given: string,
+  input: string,
 ): { draw(x: number, y: number): void; width: number } {
-  const { font, text } = drawnText(style.font, given)
+  const { font, text } = drawnText(style.font, input)
   const set = () => doc.font(font).fontSize(style.size).fillColor(style.color)
   return {
     width: set().widthOfString(text),
@@ -133,6 +128,6 @@ export function line(
 function optionsFor({ features }: DrawnText, width?: number): PDFKit.Mixins.TextOptions {
   const within = width === undefined ? {} : { width }
   if (Object.keys(features).length === 0) return within
-  // The library takes what is switched off as well; its types know only a list of what is switched on.
+  // pdfkit also accepts disabled features; its types only declare a list of enabled ones.
   return { ...within, features: features as unknown as PDFKit.Mixins.OpenTypeFeatures[] }
 }

@@ -3,7 +3,6 @@ import type { ApiEnv } from '../../../environment.ts'
 import { columns, execute, query, typed } from '../../../platform/database/sql.ts'
 import type { PackState } from '../store.ts'
 
-/** A pack with what a document of it needs. */
 export interface PackSource {
   state: PackState
   /** JSON text; null unless READY */
@@ -14,11 +13,10 @@ export interface PackSource {
   dilution: string | null
 }
 
-/** A document as it was first composed. */
 export interface StoredPdf {
   bytes: Buffer
   sha256: Buffer
-  /** of the statement that names `sha256` */
+  /** of the statement that contains `sha256` */
   txId: Buffer
 }
 
@@ -54,13 +52,13 @@ export async function findPdf(db: Knex, packId: string): Promise<StoredPdf | und
   return rows[0]
 }
 
-/** Keeps others from composing this pack's document until the transaction ends. @returns the one that exists already */
+/** Locks the composition of this pack's document until the transaction ends. @returns an existing document */
 export async function lockPdf(tx: Knex.Transaction, packId: string): Promise<StoredPdf | undefined> {
   await execute(tx, 'SELECT id FROM packs WHERE id = ? FOR NO KEY UPDATE', [packId])
   return await findPdf(tx, packId)
 }
 
-/** Stores the first and only document of a pack; the pack must be locked. */
+/** Stores the only document of a pack, which must be locked. */
 export async function insertPdf(
   tx: Knex.Transaction,
   packId: string,

@@ -1,7 +1,7 @@
 import type { EvidenceTier } from '../../registries/connector.ts'
 import { INK } from './sheet.ts'
 
-/** The tiers from what a registry confirms down to what is absent, in the order of every strip and legend. */
+/** Tiers from registry confirmation down to missing, in display order. */
 export const TIERS: readonly EvidenceTier[] = [
   'REGISTRY_VERIFIED',
   'LENDER_SIDE',
@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<string, string>> = {
   MISSING: 'Missing',
 }
 
-/** A tier as people read it; one that a later version wrote is shown as it is. */
+/** Returns the label of a tier; an unknown one is shown unchanged. */
 export function tierLabel(tier: string): string {
   return LABELS[tier] ?? tier
 }
@@ -31,7 +31,7 @@ export interface TierCount {
   count: number
 }
 
-/** How many values have each tier; every tier is listed, also with 0. */
+/** Counts the values per tier; includes tiers with 0. */
 export function countTiers(tiers: readonly string[]): TierCount[] {
   return TIERS.map((tier) => ({
     tier,
@@ -40,15 +40,11 @@ export function countTiers(tiers: readonly string[]): TierCount[] {
   }))
 }
 
-/** The lowest of some tiers; MISSING when there is none. */
 export function lowestTier(tiers: readonly string[]): string {
   return TIERS.findLast((tier) => tiers.includes(tier)) ?? tiers[0] ?? 'MISSING'
 }
 
-/**
- * A square that says a tier by how far it is filled, in black and white too: full for what a registry confirms, down to
- * an outline with a cross for what is missing.
- */
+/** Draws a square that shows the tier without colour, from full to an outline with a cross. */
 export function drawTierMark(doc: PDFKit.PDFDocument, tier: string, x: number, y: number, size: number): void {
   const steps = TIERS.length - 1
   const place = TIERS.map(String).indexOf(tier)

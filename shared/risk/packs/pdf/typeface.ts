@@ -1,21 +1,19 @@
 import { fileURLToPath } from 'node:url'
 import { type Font, openSync } from 'fontkit'
 
-/** What a style asks for; which file draws it depends on the text. */
 export type Face = 'Sans' | 'Sans-Bold' | 'Mono'
 
-/** A text as it is drawn: what no font of ours has is named by its code point. */
+/** The drawn text; characters without a glyph are replaced by their code points. */
 export interface DrawnText {
   text: string
-  /** path of the font's file, which is embedded as far as it is used */
+  /** path of the font's file, of which the used part is embedded */
   font: string
   features: Readonly<Record<string, boolean>>
 }
 
-/** Characters of one text that are laid out. */
 const MAX_TEXT = 2_000
 
-/** Scripts of India besides Latin; each of their fonts has Latin letters and the rupee sign too. */
+/** Scripts of India besides Latin; each font also has Latin letters and the rupee sign. */
 const SCRIPTS: readonly { pattern: RegExp; regular: string; bold: string }[] = [
   {
     pattern: /\p{Script=Devanagari}/u,
@@ -66,12 +64,9 @@ const SCRIPTS: readonly { pattern: RegExp; regular: string; bold: string }[] = [
   },
 ]
 
-/** The library cannot place the marks of some fonts; without their fine placing it writes them all the same. */
+/** pdfkit cannot place the marks of some fonts; without these features it draws the text. */
 const UNPLACED = { abvm: false, blwm: false, mark: false, mkmk: false } as const
-/**
- * Our own fonts need no shaping for what they write: a command line is read letter by letter, and without it a document
- * takes half the time.
- */
+/** Features that command lines must not have, or that would double the rendering time. */
 const UNJOINED = {
   calt: false,
   ccmp: false,
@@ -83,7 +78,7 @@ const UNJOINED = {
   rlig: false,
 } as const
 
-const OWN: Readonly<Record<Face, string>> = {
+const FONTS: Readonly<Record<Face, string>> = {
   Sans: fileURLToPath(import.meta.resolve('@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf')),
   'Sans-Bold': fileURLToPath(import.meta.resolve('@expo-google-fonts/inter/700Bold/Inter_700Bold.ttf')),
   Mono: fileURLToPath(import.meta.resolve('@expo-google-fonts/jetbrains-mono/400Regular/JetBrainsMono_400Regular.ttf')),
@@ -92,19 +87,18 @@ const OWN: Readonly<Record<Face, string>> = {
 const opened = new Map<string, Font>()
 
 /**
- * Text in fonts that are embedded: Latin, Greek and Cyrillic, the rupee sign, and the scripts of India, one of them per
- * text. A line break of any kind begins a line. Any other character, and every other control, is named by its code point, so that nothing is silently lost: the exact
- * text is in the attached JSON. What is longer than 2,000 characters is cut, and says so.
+ * Selects a font for Latin, Greek, Cyrillic and one script of India. Replaces other characters by their code points, so
+ * that none disappears silently, and cuts texts above 2,000 characters.
  */
-export function drawnText(face: Face, given: string): DrawnText {
-  const text = (given.length > MAX_TEXT ? `${given.slice(0, MAX_TEXT)}… (cut)` : given)
+export function drawnText(face: Face, input: string): DrawnText {
+  const text = (input.length > MAX_TEXT ? `${input.slice(0, MAX_TEXT)}… (cut)` : input)
     .normalize('NFC')
     .replace(/\r\n|[\r\u0085\u2028\u2029]/g, '\n')
-  const own = OWN[face]
-  if (isComplete(own, text)) return laidOut(own, text)
+  const standard = FONTS[face]
+  if (isComplete(standard, text)) return laidOut(standard, text)
   const script = SCRIPTS.find(({ pattern }) => pattern.test(text))
   if (script) return laidOut(fileURLToPath(face === 'Sans-Bold' ? script.bold : script.regular), text)
-  return laidOut(face === 'Mono' ? OWN.Sans : own, text)
+  return laidOut(face === 'Mono' ? FONTS.Sans : standard, text)
 }
 
 function laidOut(font: string, text: string): DrawnText {
@@ -112,7 +106,7 @@ function laidOut(font: string, text: string): DrawnText {
     const code = character.codePointAt(0) ?? 0
     return hasGlyph(font, code) ? character : `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`
   }).join('')
-  if (Object.values(OWN).includes(font)) return { text: shown, font, features: UNJOINED }
+  if (Object.values(FONTS).includes(font)) return { text: shown, font, features: UNJOINED }
   try {
     open(font).layout(shown)
     return { text: shown, font, features: {} }
@@ -127,7 +121,7 @@ function isComplete(font: string, text: string): boolean {
 
 const LINE_FEED = 0x0a
 
-/** Joiners make letters of Indian scripts what they are; other controls could hide or turn what stands around them. */
+/** Indian scripts need joiners; other control characters could hide or reorder text. */
 function hasGlyph(font: string, code: number): boolean {
   if (code === LINE_FEED) return true
   const isJoiner = code === 0x200c || code === 0x200d

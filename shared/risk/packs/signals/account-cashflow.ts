@@ -13,14 +13,14 @@ import {
 
 export type BalanceTier = 'BRONZE' | 'SILVER' | 'GOLD' | 'PLATINUM'
 
-/** `aaCashflow` of the contract. Null members when no source answered or too few months are complete. */
+/** `aaCashflow` of the contract. Members are null without a source or with too few complete months. */
 export interface AccountCashflow {
   avgMonthlyBalance: number | null
   balanceTier: BalanceTier | null
   source: string | null
 }
 
-/** Facts about accounts that the number leaves out; each becomes a sentence in `flags`. */
+/** Counts of accounts that the average excludes; each becomes a sentence in `flags`. */
 export interface CashflowNotes {
   excludedFacilities: number
   shortHistories: number
@@ -29,7 +29,7 @@ export interface CashflowNotes {
 const WINDOW_MONTHS = 6
 const MIN_COMPLETE_MONTHS = 3
 
-/** The average balance of the subject's savings and current accounts over complete months (docs/spec/risk-signals.md#cash-flow). */
+/** Returns the average balance over complete months (docs/spec/risk-signals.md#cash-flow). */
 export function accountCashflow(
   data: AccountData | null,
   source: string | null,
@@ -53,19 +53,18 @@ export function accountCashflow(
   return { cashflow: { avgMonthlyBalance: toInr(average), balanceTier: balanceTier(average), source }, notes }
 }
 
-/** A band of a balance; it says nothing about quality. */
+/** Returns the band of a balance, which does not rate it. */
 export function balanceTier(paise: Paise): BalanceTier {
   if (paise < 10_000_000) return 'BRONZE'
   if (paise < 100_000_000) return 'SILVER'
   return paise < 500_000_000 ? 'GOLD' : 'PLATINUM'
 }
 
-/** The mean end-of-day balance of some complete months, rounded half to even. */
+/** Returns the mean end-of-day balance of complete months, rounded half to even. */
 export function averageMonthlyBalance(account: DepositAccount, months: readonly string[]): Paise {
   return roundHalfEven(averageOverMonths(account, months))
 }
 
-/** The months whose every day the statement covers. */
 function completeMonths(account: DepositAccount, months: readonly string[]): string[] {
   return months.filter((month) => account.from <= dayOf(month, 1) && account.to >= dayOf(month, daysInMonth(month)))
 }
@@ -94,7 +93,7 @@ function monthMean(balances: ReadonlyMap<string, Paise>, account: DepositAccount
   return { numerator: sum, denominator: BigInt(days) }
 }
 
-// Last balance of each day; Indian time decides the day, ties keep the order of the file.
+// Last balance of each day in Indian time; transactions of equal time keep the order of the file.
 function endOfDayBalances(account: DepositAccount): Map<string, Paise> {
   const ordered = account.transactions.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
   return new Map(ordered.map((transaction) => [indianDay(Date.parse(transaction.at)), transaction.balancePaise]))
@@ -108,7 +107,7 @@ function balanceBefore(balances: ReadonlyMap<string, Paise>, account: DepositAcc
   return openingBalance(account)
 }
 
-// Before the first movement the balance is that movement undone; an account without movements has not moved.
+// Before the first transaction the balance is that of the transaction minus its amount.
 function openingBalance(account: DepositAccount): Paise {
   const [first] = account.transactions.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
   return first ? first.balancePaise - first.signedPaise : account.currentBalancePaise

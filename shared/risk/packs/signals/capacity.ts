@@ -6,12 +6,12 @@ export type CapacitySubject = 'BORROWER' | 'SUBCONTRACTOR'
 export interface CapacityInput {
   subject: CapacitySubject
   orderPaise: Paise
-  /** Null when the registry did not answer. */
+  /** null without a registry response */
   turnoverPaise: Paise | null
   activeEmployeeCount: number | null
-  /** Another registration of the same legal entity exists. */
+  /** the legal entity has another registration */
   hasOtherRegistrations: boolean
-  /** The registration is younger than twelve months. */
+  /** the registration is younger than twelve months */
   isNewRegistration: boolean
 }
 
@@ -22,11 +22,11 @@ export interface Capacity {
   annualTurnoverInr: number | null
   orderValueInr: number
   capacityRating: CapacityRating
-  /** `CODE: sentence`, harmless readings of a rating that is not ADEQUATE or of an input that is missing. */
+  /** `CODE: sentence`, harmless explanations of a rating below ADEQUATE or of a missing input */
   innocentExplanations: string[]
 }
 
-// Provident-fund coverage is compulsory from this many employees on, so smaller payrolls are often invisible.
+// Provident-fund coverage is compulsory from this number of employees, so smaller payrolls are often not on record.
 const PF_THRESHOLD = 20
 // One crore rupees of turnover per head, in paise.
 const LOW_LABOUR_PAISE = 1_000_000_000n
@@ -45,7 +45,7 @@ const SENTENCES = {
 
 type ExplanationCode = keyof typeof SENTENCES
 
-/** Rates an order against turnover and headcount; the heavier load wins (docs/spec/risk-signals.md#capacity). */
+/** Rates an order against turnover and headcount; the worse load decides (docs/spec/risk-signals.md#capacity). */
 export function capacity(input: CapacityInput): Capacity {
   const { subject, orderPaise, turnoverPaise, activeEmployeeCount } = input
   const codes = turnoverPaise ? ratedCodes(input, turnoverPaise) : unratedCodes(input)

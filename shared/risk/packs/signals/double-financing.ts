@@ -9,18 +9,18 @@ export type DoubleFinancingStatus =
   | 'CHARGE_FOUND'
   | 'UNRESOLVED'
 
-/** One match of a fingerprint in the first-financing registry; the other party is never named. */
+/** A match of a fingerprint in the first-financing registry, without the other party. */
 export interface RegistryMatch {
-  /** EXACT is a legal identity; NEAR and ECONOMIC are possible matches only (docs/spec/evidence-families.md#receivables-and-fingerprints). */
+  /** NEAR and ECONOMIC are possible matches (docs/spec/evidence-families.md#receivables-and-fingerprints). */
   class: 'EXACT' | 'NEAR' | 'ECONOMIC'
   state: 'REGISTERED' | 'FINANCED'
-  /** Registered by the asking organisation itself. */
+  /** true if the caller's organisation registered it */
   requireRegistration: boolean
-  /** `YYYY-MM`. */
+  /** `YYYY-MM` */
   firstSeenMonth: string
 }
 
-/** What the own first-financing registry said; `UNAVAILABLE` leaves the question open. */
+/** Result of our own first-financing registry. */
 export type RegistryFindings = { status: 'ANSWERED'; matches: readonly RegistryMatch[] } | { status: 'UNAVAILABLE' }
 
 interface ActiveCharge {
@@ -32,7 +32,6 @@ interface ActiveCharge {
   chargeHolderType: string
 }
 
-/** `doubleFinancing` of the contract. */
 export interface DoubleFinancing {
   status: DoubleFinancingStatus
   cersai: {
@@ -43,15 +42,15 @@ export interface DoubleFinancing {
   }
 }
 
-/** Joins both searches; the precedence is docs/spec/risk-signals.md#double-financing's, and what did not answer is never shown as CLEAN. */
+/** Combines both searches (docs/spec/risk-signals.md#double-financing); without a response never CLEAN. */
 export function doubleFinancing(
-  own: RegistryFindings,
+  ownFindings: RegistryFindings,
   search: SecuritySearch | null,
   source: string | null,
 ): DoubleFinancing {
   const activeCharges = search ? activeChargesOf(search) : null
   return {
-    status: statusOf(own, activeCharges),
+    status: statusOf(ownFindings, activeCharges),
     cersai: {
       source: search ? source : null,
       searchType: search?.searchType ?? 'SI',
@@ -61,14 +60,15 @@ export function doubleFinancing(
   }
 }
 
-function statusOf(own: RegistryFindings, charges: readonly ActiveCharge[] | null): DoubleFinancingStatus {
-  const others = own.status === 'ANSWERED' ? own.matches.filter((match) => !match.requireRegistration) : []
+function statusOf(ownFindings: RegistryFindings, charges: readonly ActiveCharge[] | null): DoubleFinancingStatus {
+  const others =
+    ownFindings.status === 'ANSWERED' ? ownFindings.matches.filter((match) => !match.requireRegistration) : []
   const exact = others.filter((match) => match.class === 'EXACT')
   if (exact.some((match) => match.state === 'FINANCED')) return 'DUPLICATE_FINANCED'
   if (exact.length > 0) return 'DUPLICATE_REGISTERED'
   if (charges?.some((charge) => charge.coversReceivables)) return 'CHARGE_FOUND'
   if (others.length > 0) return 'POSSIBLE_MATCH'
-  return own.status === 'UNAVAILABLE' || charges === null ? 'UNRESOLVED' : 'CLEAN'
+  return ownFindings.status === 'UNAVAILABLE' || charges === null ? 'UNRESOLVED' : 'CLEAN'
 }
 
 function activeChargesOf(search: SecuritySearch): ActiveCharge[] {

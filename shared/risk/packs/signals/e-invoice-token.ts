@@ -10,7 +10,7 @@ export const TOKENS_MAX_COUNT = 50
 
 export type Leg = 'A_TO_B' | 'B_TO_C'
 
-/** The first check that a token failed, in the order in which they are made (docs/spec/risk-signals.md#e-invoice-tokens). */
+/** The first failed check, in the order of the checks (docs/spec/risk-signals.md#e-invoice-tokens). */
 export type TokenReason =
   | 'TOO_LARGE'
   | 'UNPARSEABLE'
@@ -26,13 +26,12 @@ export type TokenReason =
   | 'BAD_TOTAL'
 
 export interface TokenCheck {
-  /** Null when nothing failed. */
   reason: TokenReason | null
-  /** Null unless the data decoded; kept even when a check failed, so that the caller sees what was claimed. */
+  /** null if the data could not be decoded; present after a failed check, so that the caller sees the claimed values */
   document: InvoiceDocument | null
-  /** Signed by a key that is trusted in this environment. */
+  /** signed by a key that is trusted in this environment */
   signatureVerified: boolean
-  /** Inferred from seller and buyer; null when they are not this request's parties. */
+  /** from seller and buyer; null if they are not the parties of this request */
   leg: Leg | null
 }
 
@@ -49,10 +48,7 @@ const IRN = /^[0-9A-Fa-f]{64}$/
 const headerSchema = z.object({ alg: z.string(), kid: z.string() })
 const payloadSchema = z.object({ data: z.string(), iss: z.string() })
 
-/**
- * Verifies one signed e-invoice or signed QR code. Never throws. Keys come only from the store: header members that
- * bring their own (`jku`, `x5u`, `x5c`, `jwk`) are ignored.
- */
+/** Verifies a signed e-invoice or QR code with stored keys only; ignores `jku`, `x5u`, `x5c` and `jwk`. */
 export function verifyInvoiceToken(token: string, context: TokenContext): TokenCheck {
   if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) return failed('TOO_LARGE')
   const parts = readParts(token)
@@ -63,7 +59,7 @@ export function verifyInvoiceToken(token: string, context: TokenContext): TokenC
   if (data === undefined) return failed(signing.reason ?? 'DATA_UNPARSEABLE', signatureVerified)
   const document = readInvoiceDocument(data) ?? null
   if (!document) return failed(signing.reason ?? 'FIELD_MISSING', signatureVerified)
-  // A stranger's text that cannot be a reference goes into no pack: it is signed, anchored and drawn there.
+  // The reference is signed, anchored and drawn in a pack, so it must have its format.
   if (!IRN.test(document.irn)) return failed(signing.reason ?? 'IRN_MISMATCH', signatureVerified)
   const leg = legOf(document, context)
   if (signing.reason) return { reason: signing.reason, document, signatureVerified: false, leg }
@@ -105,7 +101,7 @@ function signatureOf(
   parts: TokenParts,
   context: TokenContext,
 ): { reason: null; key: InvoiceKey } | { reason: TokenReason } {
-  // An extension that must be understood (`crit`) is not understood here (RFC 7515, 4.1.11).
+  // RFC 7515, 4.1.11: reject critical extensions, because this code supports none.
   if (parts.alg !== 'RS256' || parts.hasCritical) return { reason: 'ALG_NOT_ALLOWED' }
   const key = trustedKey(context.keys, context.env, { issuer: parts.iss, kid: parts.kid })
   if (!key) return { reason: 'KEY_UNKNOWN' }
@@ -123,7 +119,8 @@ function documentReason(document: InvoiceDocument, leg: Leg | null): TokenReason
   return document.totalPaise === null || document.totalPaise <= 0 ? 'BAD_TOTAL' : null
 }
 
-// The order flows from A to B to C, the invoices flow back: on A_TO_B the seller is B, on B_TO_C it is C (docs/spec/risk-signals.md#legs).
+// The order goes from A to B to C, the invoices in the other direction: on A_TO_B the seller is B, on B_TO_C it is C
+// (docs/spec/risk-signals.md#legs).
 function legOf(document: InvoiceDocument, context: TokenContext): Leg | null {
   const { sellerGstin, buyerGstin } = document
   if (sellerGstin === context.borrowerGstin && buyerGstin === context.buyerGstin) return 'A_TO_B'

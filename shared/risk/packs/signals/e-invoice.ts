@@ -4,7 +4,6 @@ import type { Leg, TokenCheck, TokenReason } from './e-invoice-token.ts'
 import type { InvoiceDocument } from './invoice-document.ts'
 import { documentKey, type LedgerWindow } from './trade-ledger.ts'
 
-/** `eInvoice` of the contract. */
 export interface EInvoice {
   provided: number
   parsed: number
@@ -16,13 +15,13 @@ export interface EInvoice {
 
 interface EInvoiceEntry {
   irn: string
-  /** Null when the parties of the document are not this request's. */
+  /** null if the parties of the document are not those of this request */
   leg: Leg | null
   totalValueInr: number | null
   signatureVerified: boolean
 }
 
-/** How a token stands beside the supplier's filed return. NOT_HELD: that period's rows are not at hand. */
+/** Comparison of a token with the supplier's filed return. NOT_HELD: the rows of that period are unavailable. */
 type ReturnMatch = 'SAME_VALUE' | 'OTHER_VALUE' | 'ABSENT' | 'NOT_HELD'
 
 export interface AssessedToken {
@@ -30,7 +29,7 @@ export interface AssessedToken {
   returnMatch: ReturnMatch | null
 }
 
-/** Failures that contradict the request itself, not merely leave it open (docs/spec/risk-signals.md#signal-level). */
+/** Failures that contradict the request (docs/spec/risk-signals.md#signal-level). */
 const CONTRADICTIONS: ReadonlySet<TokenReason> = new Set([
   'ALG_NOT_ALLOWED',
   'BAD_SIGNATURE',
@@ -40,7 +39,7 @@ const CONTRADICTIONS: ReadonlySet<TokenReason> = new Set([
 
 const ONE_RUPEE_PAISE = 100
 
-/** Joins the checkedTokens with the filed returns of both legs; a null window means no return data is held. */
+/** Combines tokens with the filed returns of both legs; a null window means missing return data. */
 export function eInvoice(
   checkedTokens: readonly TokenCheck[],
   windows: Readonly<Record<Leg, LedgerWindow | null>>,
@@ -60,12 +59,12 @@ export function eInvoice(
   return { eInvoice: member, assessed }
 }
 
-/** Whether a token contradicts the request: a bad signature, a foreign reference, other parties. */
+/** Returns true if a token contradicts the request: an invalid signature, a foreign reference, other parties. */
 export function isContradiction({ check }: AssessedToken): boolean {
   return check.reason !== null && CONTRADICTIONS.has(check.reason)
 }
 
-/** A signed invoice between the leg's parties, and, when that period's return is held, present there alike. */
+/** Returns true for a valid invoice of the leg that the return contains, if available. */
 export function corroborates({ check, returnMatch }: AssessedToken, leg: Leg): boolean {
   const isSound = check.reason === null && check.leg === leg && check.document?.documentType === 'INV'
   return isSound && (returnMatch === 'SAME_VALUE' || returnMatch === 'NOT_HELD')
@@ -77,8 +76,8 @@ function returnMatchOf(
 ): ReturnMatch | null {
   if (!document || !leg || reason || document.documentType !== 'INV') return null
   const window = windows[leg]
-  const held = window?.monthlyPaise[window.months.indexOf(document.documentDate.slice(0, 7))]
-  if (!window || held === null || held === undefined) return 'NOT_HELD'
+  const filedValue = window?.monthlyPaise[window.months.indexOf(document.documentDate.slice(0, 7))]
+  if (!window || filedValue === null || filedValue === undefined) return 'NOT_HELD'
   const key = documentKey(document.documentDate, document.documentNumber)
   const row = window.invoices.find((invoice) => documentKey(invoice.date, invoice.number) === key)
   if (!row) return 'ABSENT'

@@ -2,26 +2,26 @@ import { z } from 'zod'
 import type { DocumentType } from '../../identifiers/irn.ts'
 import { dayFromIndianText, type Paise, parsePaise } from '../money.ts'
 
-/** What both signed artefacts of an e-invoice say, in one shape. */
+/** The common members of both signed forms of an e-invoice. */
 export interface InvoiceDocument {
   irn: string
   sellerGstin: string
   buyerGstin: string
   documentType: DocumentType
   documentNumber: string
-  /** `YYYY-MM-DD`. */
+  /** `YYYY-MM-DD` */
   documentDate: string
-  /** When the portal issued the reference, `YYYY-MM-DD` in Indian time. */
+  /** day on which the portal issued the reference, `YYYY-MM-DD` in Indian time */
   issuedOn: string
-  /** Null when the total is not a plain decimal of at most two places. */
+  /** null when the total is not a plain decimal of at most two places */
   totalPaise: Paise | null
 }
 
 const documentType = z.enum(['INV', 'CRN', 'DBN'])
-/** Longer than any of these is. */
+/** Longer than every valid value. */
 const text = z.string().max(100)
 
-// The QR code's data: flat. Members beyond these exist and are not used.
+// The QR code's data is flat; further members are ignored.
 const qrData = z.object({
   SellerGstin: text,
   BuyerGstin: text,
@@ -42,7 +42,7 @@ const invoiceData = z.object({
   ValDtls: z.object({ TotInvVal: z.number() }),
 })
 
-/** Reads the signed QR data or the signed invoice data; `undefined` when a required field is missing or misshaped. */
+/** Reads the signed QR data or the signed invoice data; `undefined` when a required field is missing or malformed. */
 export function readInvoiceDocument(data: unknown): InvoiceDocument | undefined {
   const qr = qrData.safeParse(data)
   if (qr.success) {

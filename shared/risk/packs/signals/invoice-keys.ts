@@ -7,26 +7,23 @@ export type Env = 'SANDBOX' | 'PRODUCTION'
 
 const day = z.string().refine(isDay, 'must be a date YYYY-MM-DD').nullable()
 
-/**
- * A public key that an invoice portal signs with. A portal publishes only its present certificate and keys rotate, so
- * old tokens verify only with the keys that were collected.
- */
+/** A portal's signing key; portals publish only the present one, so old tokens need collected keys. */
 export const InvoiceKey = z.strictObject({
-  /** The `iss` of the tokens: `NIC`, `NIC Sandbox`, or a private portal's. */
+  /** the `iss` of the tokens: `NIC`, `NIC Sandbox`, or that of a private portal */
   issuer: z.string().min(1),
   kid: z.string().regex(/^[0-9A-F]{40}$/),
   spkiPem: z.string().refine(isRsaKey, 'must be an RSA public key in PEM'),
-  /** The days of issue it is trusted for, in Indian time; null leaves that side open. */
+  /** days of issue for which it is trusted, in Indian time; null for no bound */
   notBefore: day,
   notAfter: day,
   env: z.enum(['SANDBOX', 'PRODUCTION']),
-  /** Where the key was obtained. */
+  /** source of the key */
   provenance: z.string().min(1),
 })
 
 export type InvoiceKey = z.infer<typeof InvoiceKey>
 
-/** The key a token names, if it is trusted in this environment: sandbox keys never count in production. */
+/** Returns the key of a token if it is trusted in this environment; sandbox keys are never trusted in production. */
 export function trustedKey(
   keys: readonly InvoiceKey[],
   env: Env,
@@ -40,7 +37,7 @@ export function trustedKey(
   )
 }
 
-/** Only RS256 is accepted, so only RSA keys can ever verify. */
+/** Only RS256 is accepted, so only RSA keys can verify. */
 export function isRsaKey(pem: string): boolean {
   try {
     return createPublicKey(pem).asymmetricKeyType === 'rsa'
@@ -51,13 +48,13 @@ export function isRsaKey(pem: string): boolean {
 
 export interface Establishment {
   gstin: string
-  /** Null when the leg's trade is missing. */
+  /** null when the leg's trade is missing */
   established: boolean | null
   invoiceCount: number | null
   monthsActive: number | null
 }
 
-/** A counterparty counts as established from six invoices in three months on (docs/spec/risk-signals.md#trade-relationship). */
+/** A counterparty is established from six invoices in three months (docs/spec/risk-signals.md#trade-relationship). */
 export function counterpartyEstablishment(leg: TradeLeg): Establishment {
   const { counterpartyGstin: gstin, invoiceCount, monthsActive } = leg
   const established = invoiceCount === null || monthsActive === null ? null : invoiceCount >= 6 && monthsActive >= 3

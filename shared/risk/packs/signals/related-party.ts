@@ -2,12 +2,12 @@ import type { CompanyMaster } from '../../registries/registry-data.ts'
 
 export type RelatedPartyFinding = 'SAME_LEGAL_ENTITY' | 'RELATED' | 'POSSIBLE' | 'NONE_FOUND' | 'MISSING'
 
-/** The kind of link; persons, addresses and accounts are never named. */
+/** Kinds of links; persons, addresses and accounts are never named. */
 export type LinkType = 'SAME_PAN' | 'DIRECTOR' | 'HOLDING' | 'ADDRESS' | 'BANK_ACCOUNT' | 'PHONE' | 'EMAIL'
 
 export interface PartyIdentity {
   pan: string
-  /** Null when the company registry did not answer for this party. */
+  /** null without a response of the company registry */
   company: CompanyMaster | null
 }
 
@@ -16,12 +16,12 @@ export interface RelatedParty {
   links: LinkType[]
 }
 
-// One company holding this much of another relates them: 20 %, in hundredths of a percent.
+// A holding of 20 % relates two companies; in hundredths of a percent.
 const HOLDING_BASIS_POINTS = 2000
 
 /**
- * Links between any two parties, the strongest first (docs/spec/risk-signals.md#graded-signals). NONE_FOUND is returned only if every party could be
- * compared; a link that was found is reported even if another party's data is missing.
+ * Finds the strongest link between two parties (docs/spec/risk-signals.md#graded-signals). NONE_FOUND requires data of
+ * every party.
  */
 export function relatedParty(parties: readonly PartyIdentity[]): RelatedParty {
   const links = new Set<LinkType>()

@@ -1,13 +1,12 @@
 import type { ReturnPeriod } from '../../registries/registry-data.ts'
 import { addMonths, indianDay, monthsFrom } from '../money.ts'
 
-/** A quarter of returns is due on the 13th after its end, a month on the 11th (docs/spec/risk-signals.md#trade-relationship). */
+/** Due days of quarterly and monthly returns (docs/spec/risk-signals.md#trade-relationship). */
 const DUE_DAY = { MONTHLY: 11, QUARTERLY: 13 } as const
 
-/** How many months a trade signal looks back over. */
 const WINDOW_MONTHS = 12
 
-/** The twelve calendar months, oldest first, whose return was already due at an instant (Asia/Kolkata). */
+/** Returns the last twelve calendar months, oldest first, whose return was due at an instant (Asia/Kolkata). */
 export function returnWindow(observedAtMs: number, filing: ReturnPeriod['filing'] = 'MONTHLY'): string[] {
   const today = indianDay(observedAtMs)
   const lastClosed = addMonths(today, -1)
@@ -18,7 +17,6 @@ export function returnWindow(observedAtMs: number, filing: ReturnPeriod['filing'
   return endingIn(dueNow ? quarterEnd : addMonths(quarterEnd, -3))
 }
 
-/** The last month of the quarter in which a month lies. */
 export function quarterOf(month: string): string {
   return addMonths(month, (3 - (Number(month.slice(5, 7)) % 3)) % 3)
 }

@@ -3,31 +3,30 @@ import type { LedgerInvoice, ReturnPeriod, TradeLedger } from '../../registries/
 import type { Paise } from '../money.ts'
 import { quarterOf, returnWindow } from './return-window.ts'
 
-/** A ledger reduced to its window: amended, deduplicated, and laid out by month. */
+/** A ledger of the window: amended, deduplicated, and grouped by month. */
 export interface LedgerWindow {
   months: readonly string[]
   invoices: readonly LedgerInvoice[]
-  /** Net value per month; null where the period is not filed or not obtainable. */
+  /** net value per month; null for a period that is not filed or not obtainable */
   monthlyPaise: readonly (Paise | null)[]
-  /** Invoices plus debit notes minus credit notes, not below zero. */
+  /** invoices plus debit notes minus credit notes, at least zero */
   totalPaise: Paise
-  /** Calendar months of the invoices' dates. */
+  /** number of calendar months with invoices */
   monthsActive: number
   filedMonths: number
-  /** what was sold and what was taken back, by month of the window; null as in `monthlyPaise` */
+  /** invoices and credit notes by month of the window; null as in `monthlyPaise` */
   movements: readonly (MonthMovement | null)[]
   creditNotes: number
-  /** invoices of the window as a later return changed them */
+  /** invoices of the window that a later return changed */
   amendedInvoices: number
 }
 
-/** Invoices and debit notes, and credit notes, of a month. */
 interface MonthMovement {
   gross: bigint
   credit: bigint
 }
 
-/** Applies docs/spec/risk-signals.md#trade-relationship to 4, to what a registry answered. */
+/** Applies docs/spec/risk-signals.md#trade-relationship to a registry response. */
 export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerWindow {
   const filing = filingOf(ledger.periods)
   const months = returnWindow(observedAtMs, filing)
@@ -68,13 +67,13 @@ export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerW
   }
 }
 
-/** The identity of a document within one supplier: financial year and upper-case number. */
+/** Returns the identity of a document of one supplier: financial year and upper-case number. */
 export function documentKey(date: string, number: string): string {
   return `${financialYear(date)}|${number.toUpperCase()}`
 }
 
-// A later amendment replaces the document it names. One whose original lies before the window changes nothing here;
-// one whose original is in an unfiled period of the window stands for it.
+// A later amendment replaces the original document. It is ignored if the original is before the window, and used if the
+// original is in an unfiled period of the window.
 function amended(ledger: TradeLedger, months: readonly string[]): { invoice: LedgerInvoice; isAmended: boolean }[] {
   const byKey = new Map<string, { invoice: LedgerInvoice; isAmended: boolean }>()
   for (const invoice of ledger.invoices) {
@@ -109,7 +108,7 @@ function filingOf(periods: readonly ReturnPeriod[]): ReturnPeriod['filing'] {
   return periods.some((period) => period.filing === 'MONTHLY') ? 'MONTHLY' : (periods[0]?.filing ?? 'MONTHLY')
 }
 
-// A quarterly return reports three months at once: its rows belong to the month of their date.
+// A quarterly return reports three months together: its rows belong to the month of their date.
 function monthInWindow(row: { period: string; date: string }, filing: ReturnPeriod['filing']): string {
   const month = row.date.slice(0, 7)
   return filing === 'QUARTERLY' && quarterOf(month) === quarterOf(row.period) ? month : row.period

@@ -2,7 +2,7 @@ import type { TradeLedger } from '../../registries/registry-data.ts'
 import { type Paise, toInr } from '../money.ts'
 import { type LedgerWindow, ledgerWindow } from './trade-ledger.ts'
 
-/** One leg of the contract's `tradeRelationship`. What no source answered is null, never zero. */
+/** One leg of the contract's `tradeRelationship`. Values without a source are null, never zero. */
 export interface TradeLeg {
   counterpartyGstin: string
   invoiceCount: number | null
@@ -14,21 +14,21 @@ export interface TradeLeg {
 }
 
 export interface TradeLegInput {
-  /** The other side as the borrower sees it. */
+  /** the other party from the borrower's point of view */
   counterpartyGstin: string
-  /** Null when no registry answered. */
+  /** null without a registry response */
   ledger: TradeLedger | null
   observedAtMs: number
-  /** Both registrations are active in the taxpayer registry. */
+  /** both registrations are active in the taxpayer registry */
   isBothActive: boolean
-  /** The rows came under a consent that was live when they were read. */
+  /** the consent was live when the rows were read */
   isConsentLive: boolean
 }
 
-/** `verified` needs a live consent, two active registrations and nine filed periods of twelve (docs/spec/risk-signals.md#trade-relationship). */
+/** Filed periods that `verified` requires (docs/spec/risk-signals.md#trade-relationship). */
 const VERIFIED_FILED_MONTHS = 9
 
-/** The trade of one leg, and the window it was read from (null with the ledger). */
+/** Computes the trade of one leg, and its window; null without a ledger. */
 export function tradeRelationship(input: TradeLegInput): { leg: TradeLeg; window: LedgerWindow | null } {
   const { counterpartyGstin, ledger } = input
   if (!ledger) return { leg: missingLeg(counterpartyGstin), window: null }
@@ -42,7 +42,7 @@ export function tradeRelationship(input: TradeLegInput): { leg: TradeLeg; window
     verified: input.isConsentLive && input.isBothActive && window.filedMonths >= VERIFIED_FILED_MONTHS,
     source: ledger.source,
   }
-  // With no period filed there is nothing to count: the zeros would be invented.
+  // Without a filed period all counts would be invented zeros.
   if (window.filedMonths === 0)
     return { leg: { ...missingLeg(counterpartyGstin), source: ledger.source }, window: null }
   return { leg, window }
@@ -63,9 +63,8 @@ function missingLeg(counterpartyGstin: string): TradeLeg {
 export type Trend = 'GROWING' | 'STABLE' | 'DECLINING' | 'INSUFFICIENT_DATA'
 
 /**
- * Compares the recent six periods with the six before (docs/spec/risk-signals.md#trade-relationship): means compared by integer
- * cross-multiplication, so the 15 % boundaries are exact.
- * @param monthly twelve net values, oldest first; null where a period is not filed or not obtainable
+ * Compares six periods with the six before, exactly (docs/spec/risk-signals.md#trade-relationship).
+ * @param monthly twelve net values, oldest first; null for a missing period
  */
 export function tradeTrend(monthly: readonly (Paise | null)[]): Trend {
   const prior = known(monthly.slice(0, 6))
@@ -73,9 +72,9 @@ export function tradeTrend(monthly: readonly (Paise | null)[]): Trend {
   const all = [...prior, ...recent]
   const sumPrior = sum(prior)
   const sumRecent = sum(recent)
-  const enough =
+  const hasEnoughData =
     prior.length >= 3 && recent.length >= 3 && all.length >= 9 && all.filter((value) => value > 0).length >= 4
-  if (!enough || sumPrior <= 0n) return 'INSUFFICIENT_DATA'
+  if (!hasEnoughData || sumPrior <= 0n) return 'INSUFFICIENT_DATA'
   const recentSide = 100n * sumRecent * BigInt(prior.length)
   const priorSide = sumPrior * BigInt(recent.length)
   if (recentSide >= 115n * priorSide) return 'GROWING'

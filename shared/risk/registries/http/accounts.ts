@@ -8,12 +8,11 @@ import { envelope, type GatewayConfig, gatewayGet, gatewayReason, readEnvelope, 
 
 export interface AccountsInput {
   pan: string
-  /** `YYYY-MM-DD`, both included. */
   from: string
   to: string
 }
 
-// Stamps of the deposit schema carry an offset; where a bank leaves it out, Indian time is meant.
+// Timestamps of the deposit schema have an offset; without one, Indian time applies.
 const stamp = z.string().transform((text, ctx) => {
   const at = Date.parse(/(Z|[+-][0-9]{2}:?[0-9]{2})$/.test(text) ? text : `${text}+05:30`)
   if (!Number.isNaN(at) && isDay(text.slice(0, 10))) return new Date(at).toISOString()
@@ -32,7 +31,7 @@ const account = z.object({
   Summary: z.object({
     currentBalance: rupees,
     type: z.string(),
-    /** OD or CC; anything else is a plain deposit. */
+    /** OD or CC; any other value is a plain deposit */
     facility: z.string().nullish(),
   }),
   Transactions: z.object({
@@ -52,7 +51,7 @@ const account = z.object({
 /** Deposit data in the member names of the ReBIT schema 2.0.0, already decrypted by the gateway. */
 export const AccountsAnswer = envelope(z.object({ Account: z.array(account) }))
 
-/** Balances and movements of the consented deposit accounts. Needs a live consent. */
+/** Creates the connector for consented deposit accounts. */
 export function createAccounts(
   config: GatewayConfig,
   deps: RegistryDeps,

@@ -13,11 +13,11 @@ export const CompanyAnswer = envelope(
     companyNumber: z.string().nullable(),
     legalName: z.string(),
     status: z.string(),
-    /** Director identification numbers. */
+    /** director identification numbers */
     directorIds: z.array(z.string()),
-    /** Shares held in other companies, in hundredths of a percent. */
+    /** shares held in other companies, in hundredths of a percent */
     holdings: z.array(z.object({ pan: z.string(), basisPoints: z.int().min(0).max(10_000) })).default([]),
-    /** SHA-256 of normalised values, made by the gateway: the values themselves never travel. */
+    /** SHA-256 of normalised values, computed by the gateway, which never sends the values */
     addressHash: hash.nullable().default(null),
     bankAccountHashes: z.array(hash).default([]),
     phoneHashes: z.array(hash).default([]),
@@ -25,7 +25,7 @@ export const CompanyAnswer = envelope(
   }),
 )
 
-/** Company master data by PAN: number, directors, holdings, hashed contact data. */
+/** Creates the connector for company master data by PAN: number, directors, holdings, hashed contact data. */
 export function createCompanyMaster(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -46,12 +46,12 @@ export function createCompanyMaster(
   )
 }
 
-/** What a person is looked up by: in a body, since it does not belong into access logs. */
+/** Sent in a body, because it must not appear in access logs. */
 export const PersonSearchBody = z.object({ registry: z.enum(['PAN', 'CKYC']), identifier: z.string() })
 
 export const PersonAnswer = envelope(z.object({ registry: z.enum(['PAN', 'CKYC']), status: z.string() }))
 
-/** Whether an identifier is known and in force. No name travels. */
+/** Creates the connector for the status of an identifier. Names are not sent. */
 export function createPersonRecords(
   config: GatewayConfig,
   deps: RegistryDeps,

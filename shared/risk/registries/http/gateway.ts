@@ -9,12 +9,12 @@ import {
 } from '../connector.ts'
 import { type Parsed, reasonOfStatus } from '../runner.ts'
 
-/** Where a gateway answers and with which bearer token; the contract is docs/registries/gateway.openapi.json. */
+/** Address and bearer token of a gateway; the contract is docs/registries/gateway.openapi.json. */
 export const GatewayConfig = z.strictObject({ url: z.url(), token: z.string().min(1).optional() })
 
 export type GatewayConfig = z.infer<typeof GatewayConfig>
 
-/** The envelope of every answer: the registry's own date of the data, the consent it was read under, the data. */
+/** Returns the schema of a response: the registry's date of the data, the consent, the data. */
 export function envelope<Data extends z.ZodType>(data: Data) {
   return z.object({
     asOf: z.iso.datetime({ offset: true }).nullable(),
@@ -30,10 +30,10 @@ export function envelope<Data extends z.ZodType>(data: Data) {
   })
 }
 
-/** The body of every answer that is not 200; `code` is a missing reason. */
+/** The body of every response except 200; `code` is a missing reason. */
 export const GatewayProblem = z.object({ code: z.enum(MISSING_REASONS) })
 
-/** Rupees, as a JSON number or a decimal string, read as whole paise. */
+/** Parses rupees, as a JSON number or a decimal string, to whole paise. */
 export const rupees = z
   .union([z.number(), z.string()])
   .transform((amount, ctx) => parsePaise(amount) ?? refuse(ctx, 'not an amount of at most two decimals'))
@@ -45,7 +45,6 @@ function refuse(ctx: z.RefinementCtx, message: string): never {
 
 type Target = Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
 
-/** A GET of one gateway operation. */
 export function gatewayGet(
   config: GatewayConfig,
   context: RegistryContext,
@@ -57,7 +56,7 @@ export function gatewayGet(
   return { method: 'GET', url, headers: gatewayHeaders(config, context) }
 }
 
-/** A POST of one gateway operation (searches, whose terms do not belong into access logs). */
+/** Searches use POST, because their terms must not appear in access logs. */
 export function gatewayPost(config: GatewayConfig, context: RegistryContext, path: string, body: object): Target {
   const headers = { ...gatewayHeaders(config, context), 'content-type': 'application/json' }
   return { method: 'POST', url: `${config.url.replace(/\/$/, '')}${path}`, headers, body: JSON.stringify(body) }
@@ -70,7 +69,7 @@ function gatewayHeaders(config: GatewayConfig, context: RegistryContext): Record
   return headers
 }
 
-/** The data of an answer that follows the contract; anything else is `undefined`. */
+/** Parses a response that follows the contract; otherwise returns `undefined`. */
 export function readEnvelope<Schema extends ReturnType<typeof envelope>, T>(
   schema: Schema,
   body: Buffer,
@@ -91,13 +90,13 @@ function toUtc(instant: string | null): string | null {
   return instant === null ? null : new Date(instant).toISOString()
 }
 
-/** The reason a gateway states, else what the status means. */
+/** Returns the reason in a gateway's body, otherwise the meaning of the status. */
 export function gatewayReason(response: IncomingResponse): MissingReason {
   try {
     const problem = GatewayProblem.safeParse(JSON.parse(response.body.toString('utf8')))
     if (problem.success && response.status < 500) return problem.data.code
   } catch {
-    // No JSON: the status alone speaks.
+    // Not JSON: use the status.
   }
   return reasonOfStatus(response.status)
 }

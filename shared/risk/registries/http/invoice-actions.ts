@@ -13,7 +13,7 @@ export const InvoiceActionAnswer = envelope(
   }),
 )
 
-/** What a buyer did with a document in the invoice-management system of the tax network. */
+/** Creates the connector for a buyer's action in the invoice-management system. */
 export function createInvoiceActions(
   config: GatewayConfig,
   deps: RegistryDeps,

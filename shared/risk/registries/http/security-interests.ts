@@ -21,7 +21,7 @@ export const SecuritySearchAnswer = envelope(
         coversReceivables: z.boolean(),
         createdOn: z.iso.date(),
         securedAmount: rupees.nullable(),
-        /** A kind of holder, never a name. */
+        /** a kind of holder, never a name */
         chargeHolderType: z.string(),
         active: z.boolean(),
       }),
@@ -29,7 +29,7 @@ export const SecuritySearchAnswer = envelope(
   }),
 )
 
-/** A search for registered security interests of a debtor. An empty list is an answer; a missing one is not. */
+/** Creates the connector for registered security interests of a debtor. An empty list is a valid response. */
 export function createSecurityInterests(
   config: GatewayConfig,
   deps: RegistryDeps,

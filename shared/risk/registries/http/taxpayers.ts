@@ -20,12 +20,12 @@ export const TaxpayerAnswer = envelope(
 export const OutwardSuppliesAnswer = envelope(
   z.object({
     gstin: z.string(),
-    /** Filed periods only: taxable plus exempt plus zero-rated supplies, in rupees. */
+    /** filed periods only: taxable plus exempt plus zero-rated supplies, in rupees */
     periods: z.array(z.object({ period: month, value: rupees })).max(12),
   }),
 )
 
-/** The public taxpayer search: is the registration active, since when. */
+/** Creates the connector of the public taxpayer search: status and date of a registration. */
 export function createTaxpayerStatus(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -48,7 +48,7 @@ export function createTaxpayerStatus(
   )
 }
 
-/** Turnover as filed. Needs a live consent of the taxpayer. */
+/** Creates the connector for the filed turnover, which needs a live consent of the taxpayer. */
 export function createOutwardSupplies(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -69,7 +69,7 @@ export function createOutwardSupplies(
             ? { gstin, periods: data.periods.map(({ period, value }) => ({ period, valuePaise: value })) }
             : undefined,
         )
-        // Nothing filed is a missing turnover, not a turnover of zero.
+        // Without a filed period the turnover is missing, not zero.
         return parsed && 'data' in parsed && parsed.data.periods.length === 0 ? { missing: 'NOT_FILED' } : parsed
       },
       reasonOf: gatewayReason,
@@ -84,12 +84,12 @@ export const ProvidentFundAnswer = envelope(
     pan: z.string(),
     establishmentId: z.string(),
     wageMonth: z.string().regex(/^[0-9]{4}-(0[1-9]|1[0-2])$/),
-    /** Members with a contribution in that wage month. */
+    /** members with a contribution in that wage month */
     activeMembers: z.int().min(0),
   }),
 )
 
-/** Members of an establishment's provident fund in its latest wage month. Needs a live consent. */
+/** Creates the connector for provident-fund members of the latest wage month, which needs consent. */
 export function createProvidentFund(
   config: GatewayConfig,
   deps: RegistryDeps,

@@ -9,12 +9,11 @@ import { envelope, type GatewayConfig, gatewayGet, gatewayReason, readEnvelope, 
 export interface TradeReturnsInput {
   supplierGstin: string
   recipientGstin: string
-  /** `YYYY-MM`, both included. */
   from: string
   to: string
 }
 
-// The return's own date, DD-MM-YYYY, and period, MMYYYY.
+// The return's own formats: date DD-MM-YYYY, period MMYYYY.
 const returnDate = z.string().transform((text, ctx) => {
   const day = dayFromIndianText(text)
   if (day) return day
@@ -29,10 +28,10 @@ const returnPeriod = z
 const documentNumber = z.string().min(1).max(32)
 const invoice = z.object({ inum: documentNumber, idt: returnDate, val: rupees, irn: z.string().nullish() })
 
-/** Table 4 (`b2b`), its amendments and the notes, per filed period, in the member names of the return itself. */
+/** Table 4 (`b2b`), its amendments and the notes, per filed period, in the member names of the return. */
 export const TradeReturnsAnswer = envelope(
   z.object({
-    /** Which statement the rows come from: the supplier's return or the recipient's. */
+    /** the supplier's return or the recipient's statement */
     statement: z.enum(['GSTR1', 'GSTR2B']),
     gstin: z.string(),
     periods: z.array(
@@ -63,7 +62,7 @@ export const TradeReturnsAnswer = envelope(
 
 type ReturnsData = z.output<typeof TradeReturnsAnswer>['data']
 
-/** What one supplier reported about one recipient. Needs a live consent of the taxpayer. */
+/** Creates the connector for returns of a supplier about a recipient, which needs consent. */
 export function createTradeReturns(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -90,7 +89,7 @@ export function createTradeReturns(
 }
 
 function ledgerOf(data: ReturnsData, input: TradeReturnsInput): TradeLedger | undefined {
-  // Rows of somebody else's return are no answer to this question.
+  // Reject a response about another supplier.
   if (data.gstin !== input.supplierGstin) return undefined
   const { periods } = data
   const isRefreshing = (group: { ctin: string }) => group.ctin === input.recipientGstin

@@ -5,12 +5,12 @@ import { returnWindow } from '../../packs/signals/return-window.ts'
 import { demoDigits, demoHash, demoInt, demoTrade } from './demo-trade.ts'
 import { anyPartyIs, partyPans, rejectsEverything, scenarioOfPan } from './scenarios.ts'
 
-/** What a verification states of a business: the registries of the sandbox adopt it, and so agree with each other. */
+/** Details of a business from the request; the sandbox's registries adopt them, so that they agree with each other. */
 export interface BusinessQuery {
   legalName?: string | undefined
   companyNumber?: string | undefined
   pan?: string | undefined
-  /** of an export: what the registries of foreign trade are to know of it */
+  /** details of an export for the registries of foreign trade */
   shippingBill?: { number: string; date: string; portCode: string } | undefined
   realised?: { amount: number; currency: string } | undefined
   fobValueInr?: number | undefined
@@ -18,10 +18,9 @@ export interface BusinessQuery {
 
 export interface SandboxWorld {
   seed: string
-  /** The request that is being answered; absent outside a pack (a look-up of one entity). */
+  /** the request for a pack; absent for a lookup of one entity */
   request?: PackRequest | undefined
-  requested?: BusinessQuery | undefined
-  /** Milliseconds since the epoch. */
+  business?: BusinessQuery | undefined
   nowMs: number
 }
 
@@ -61,7 +60,7 @@ export function tradeAnswer({ seed, request, nowMs }: SandboxWorld, supplierGsti
   return { statement: 'GSTR1', gstin: supplierGstin, periods }
 }
 
-/** `/returns/outward-supplies`. Scenarios 06 and 07 size the turnover by the order: 40 % and 100 % of it. */
+/** `/returns/outward-supplies`. Scenarios 06 and 07 derive the turnover from the order: 40 % and 100 % of it. */
 export function suppliesAnswer(world: SandboxWorld, gstin: string) {
   const { seed, nowMs } = world
   const scenario = scenarioOfPan(panOfGstin(gstin))
@@ -77,32 +76,31 @@ export function suppliesAnswer(world: SandboxWorld, gstin: string) {
   return { gstin, periods }
 }
 
-/** `/taxpayers/{gstin}`. */
-export function taxpayerAnswer({ seed, requested, nowMs }: SandboxWorld, gstin: string) {
+export function taxpayerAnswer({ seed, business, nowMs }: SandboxWorld, gstin: string) {
   const isCancelled = scenarioOfPan(panOfGstin(gstin)) === 'REGISTRATION_CANCELLED'
   const years = demoInt(seed, gstin, 'registeredYears', 3, 7)
   return {
     gstin,
-    legalName: demoName(seed, panOfGstin(gstin), requested),
+    legalName: demoName(seed, panOfGstin(gstin), business),
     status: isCancelled ? 'CANCELLED' : 'ACTIVE',
     registeredOn: `${addMonths(indianDay(nowMs), -12 * years)}-01`,
     otherGstins: [],
   }
 }
 
-/** `/invoice-actions`: a buyer of the sandbox accepts every document, and rejects them in scenario 45. */
+/** `/invoice-actions`: a buyer of the sandbox accepts every document, but rejects each in scenario 45. */
 export function invoiceActionAnswer(buyerGstin: string, documentNumber: string) {
   return { documentNumber, action: rejectsEverything(buyerGstin) ? 'REJECTED' : 'ACCEPTED', actedOn: null }
 }
 
-/** `/searches/persons`: every identifier is in force, but that of a PAN which scenario 04 has cancelled. */
+/** `/searches/persons`: every identifier is active except a PAN with scenario 04. */
 export function personAnswer(registry: 'PAN' | 'CKYC', identifier: string) {
   const isCancelled = registry === 'PAN' && scenarioOfPan(identifier) === 'REGISTRATION_CANCELLED'
   return { registry, status: isCancelled ? 'CANCELLED' : 'ACTIVE' }
 }
 
 /** `/companies`: scenario 10 shares a director between the party and the borrower. */
-export function companyAnswer({ seed, request, requested, nowMs }: SandboxWorld, pan: string) {
+export function companyAnswer({ seed, request, business, nowMs }: SandboxWorld, pan: string) {
   const [, borrowerPan, subcontractorPan] = request ? partyPans(request) : []
   const directors = [demoDigits(seed, pan, 'director1', 8), demoDigits(seed, pan, 'director2', 8)]
   const isShared =
@@ -115,27 +113,27 @@ export function companyAnswer({ seed, request, requested, nowMs }: SandboxWorld,
   return {
     pan,
     companyNumber:
-      requested?.companyNumber ?? (pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null),
-    legalName: demoName(seed, pan, requested),
+      business?.companyNumber ?? (pan[3] === 'C' ? `U28999MH${year}PTC${demoDigits(seed, pan, 'company', 6)}` : null),
+    legalName: demoName(seed, pan, business),
     status: 'ACTIVE',
     directorIds: directors,
     addressHash: demoHash(seed, pan, 'address'),
   }
 }
 
-/** The name of a legal entity: the one asked for, unless scenario 41 has another. */
-function demoName(seed: string, pan: string, requested: BusinessQuery | undefined): string {
-  const own = `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`
-  return scenarioOfPan(pan) === 'OTHER_NAME' ? own : (requested?.legalName ?? own)
+/** Returns the name of a legal entity: the requested one, except in scenario 41. */
+function demoName(seed: string, pan: string, business: BusinessQuery | undefined): string {
+  const demoName = `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`
+  return scenarioOfPan(pan) === 'OTHER_NAME' ? demoName : (business?.legalName ?? demoName)
 }
 
-/** `/establishments`; `undefined` when the demo has no record (scenario 05). */
+/** `/establishments`; `undefined` without a record (scenario 05). */
 export function providentFundAnswer(world: SandboxWorld, pan: string) {
   const { seed, nowMs } = world
   const scenario = scenarioOfPan(pan)
   if (scenario === 'NO_PROVIDENT_FUND') return undefined
   const ordinary = demoInt(seed, pan, 'activeMembers', 400, 1500)
-  // Enough members that in these two scenarios the turnover alone decides.
+  // Enough members that in these two scenarios only the turnover decides.
   const isSized = scenario === 'STRETCHED' || scenario === 'CONSTRAINED'
   const sized = isSized ? Math.ceil(orderPaiseOf(world, pan) / 250_000_000) : 0
   return {
@@ -146,7 +144,7 @@ export function providentFundAnswer(world: SandboxWorld, pan: string) {
   }
 }
 
-/** `/searches/security-interests`: scenario 08 of any party puts a charge on the receivables. */
+/** `/searches/security-interests`: scenario 08 of any party adds a charge on the receivables. */
 export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: string, searchType: string) {
   const charge = {
     securityInterestId: `4${demoDigits(seed, pan, 'securityInterest', 11)}`,
@@ -161,13 +159,13 @@ export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: stri
     ? anyPartyIs(request, 'CHARGE_ON_RECEIVABLES')
     : scenarioOfPan(pan) === 'CHARGE_ON_RECEIVABLES'
   const interests = isCharged ? [charge] : []
-  // Nothing is searched here: the demo register states its contents as of the start of the Indian day, so that equal
-  // requests of a day have equal signals.
+  // The demo register has the contents of the start of the Indian day, so that equal requests of a day have equal
+  // signals.
   const searchedAt = new Date(`${indianDay(nowMs)}T00:00:00+05:30`).toISOString()
   return { searchType, searchedAt, interests }
 }
 
-/** `/accounts/deposits`: one current account whose end-of-day balance never changes. */
+/** `/accounts/deposits`: one current account with a constant end-of-day balance. */
 export function accountsAnswer({ seed }: SandboxWorld, pan: string, from: string, to: string) {
   const balance = demoInt(seed, pan, 'balance', 1_500_000, 4_000_000)
   const movement = demoInt(seed, pan, 'movement', 50_000, 400_000)
@@ -197,7 +195,7 @@ function movementRow(type: string, amount: number, balance: number, transactionT
   return { type, amount: `${amount}.00`, currentBalance: `${balance}.00`, transactionTimestamp }
 }
 
-// Outside a pack there is no order: one crore rupees stands for it, so that the capacity scenarios keep their sense.
+// Outside a pack one crore rupees replaces the order, so that the capacity scenarios still apply.
 const NO_ORDER_PAISE = 1_000_000_000
 
 function orderPaiseOf({ request }: SandboxWorld, pan: string): number {

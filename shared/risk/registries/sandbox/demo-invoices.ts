@@ -9,15 +9,11 @@ export interface SignedInvoiceFields {
   sellerGstin: string
   buyerGstin: string
   documentNumber: string
-  /** `YYYY-MM-DD`. */
   documentDate: string
   totalInr: number
 }
 
-/**
- * One signed e-invoice per leg, A_TO_B first, present with the same value in the sandbox's return data. RS256 is
- * deterministic, so the same request gets the same tokens for as long as the latest due period stays the same.
- */
+/** Returns one signed e-invoice per leg, A_TO_B first. RS256 is deterministic, so equal requests get equal tokens. */
 export function demoInvoiceTokens(request: PackRequest, seed: string, privateKeyPem: string, nowMs: number): string[] {
   const { buyerGstin, borrowerGstin, subcontractorGstin } = request
   const legs = [
@@ -31,7 +27,7 @@ export function demoInvoiceTokens(request: PackRequest, seed: string, privateKey
   })
 }
 
-/** A signed QR code in the portal's own shape, under the sandbox's issuer. */
+/** Signs a QR code in the portal's format, under the sandbox's issuer. */
 export function signDemoInvoice(fields: SignedInvoiceFields, privateKeyPem: string): string {
   const { sellerGstin, buyerGstin, documentNumber, documentDate, totalInr } = fields
   const { kid, issuer } = sandboxInvoiceKey(privateKeyPem)
@@ -58,13 +54,13 @@ function encode(value: object): string {
 
 const SANDBOX_ISSUER = 'NIC Sandbox'
 
-/** A new signing key for the demo invoices of one installation, as PKCS#8 text to be kept by the caller. */
+/** Generates the signing key for the demo invoices of one installation as PKCS#8 text, which the caller stores. */
 export function generateSandboxKey(): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** The public half as a row of the key store: trusted for env SANDBOX only. */
+/** Returns the public key as a row of the key store, trusted for env SANDBOX only. */
 export function sandboxInvoiceKey(privateKeyPem: string): InvoiceKey {
   const publicKey = createPublicKey(createPrivateKey(privateKeyPem))
   const spki = publicKey.export({ type: 'spki', format: 'der' })

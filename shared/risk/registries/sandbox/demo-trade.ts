@@ -6,7 +6,6 @@ import { scenarioOfPan } from './scenarios.ts'
 
 export interface DemoInvoice {
   number: string
-  /** `YYYY-MM-DD`. */
   date: string
   valuePaise: Paise
 }
@@ -22,9 +21,8 @@ export interface DemoPeriod {
 const UNFILED_PERIODS = 4
 
 /**
- * The demo trade of a supplier with a recipient: twelve due periods, laid out backwards from the latest, so that
- * counts, totals and trend do not change as time passes.
- * @param isPack whether a pack asks: the scenarios of other families do not touch it
+ * Returns demo trade of twelve periods, computed backwards, so that counts and trend stay constant.
+ * @param isPack true for a pack, to which the scenarios of other families do not apply
  */
 export function demoTrade(
   seed: string,
@@ -42,7 +40,7 @@ export function demoTrade(
   const firstFiled = scenarios.includes('TOO_FEW_PERIODS') ? UNFILED_PERIODS : 0
   return returnWindow(nowMs).map((period, slot) => {
     const percent = slot < 6 ? 100 : recentPercent
-    // The same counts in both halves: the percentage alone makes the trend.
+    // Equal counts in both halves, so that only the percentage decides the trend.
     const count = demoInt(seed, pair, `invoices${slot % 6}`, 2, 4)
     const valuePaise = (basePaise / 100) * percent
     const invoices = Array.from({ length: count }, (_, index) => ({
@@ -63,7 +61,7 @@ export function demoTrade(
   })
 }
 
-/** Scenario 44: what its supplier takes back of each month. */
+/** Scenario 44: percentage of each month that its supplier reverses. */
 const DILUTED_PERCENT = 12
 
 function shareOf(period: string, invoices: readonly DemoInvoice[], percent: number): DemoInvoice {
@@ -71,7 +69,7 @@ function shareOf(period: string, invoices: readonly DemoInvoice[], percent: numb
   return { number: `SC-${period.replace('-', '')}-1`, date: dayOf(period, 26), valuePaise: (total / 100) * percent }
 }
 
-/** The demo invoice that the sandbox signs for a leg: the first of the latest due period. */
+/** Returns the demo invoice that the sandbox signs for a leg: the first of the latest due period. */
 export function latestDemoInvoice(
   seed: string,
   supplierGstin: string,
@@ -79,28 +77,26 @@ export function latestDemoInvoice(
   nowMs: number,
 ): DemoInvoice {
   const invoice = demoTrade(seed, supplierGstin, recipientGstin, nowMs).at(-1)?.invoices[0]
-  // Unreachable while every period has at least two invoices; a demo without one would be a different demo.
   if (!invoice) throw new RangeError('the demo trade has no invoice')
   return invoice
 }
 
-/** The month in which the sandbox's foreign registrations were first seen. */
+/** Returns the month in which the sandbox's foreign registrations were first seen. */
 export function demoFirstSeenMonth(nowMs: number): string {
   return addMonths(indianDay(nowMs), -1)
 }
 
-/** A whole number of a range, both ends included, derived from SHA-256(seed | subject | field). */
+/** Derives an integer of a range, both ends included, from SHA-256(seed | subject | field). */
 export function demoInt(seed: string, subject: string, field: string, from: number, to: number): number {
   const digest = createHash('sha256').update(`${seed}|${subject}|${field}`).digest()
   return from + (digest.readUIntBE(0, 6) % (to - from + 1))
 }
 
-/** Digits of a demo registry's own number. */
+/** Returns digits for a number in a demo registry. */
 export function demoDigits(seed: string, subject: string, field: string, count: number): string {
   return String(demoInt(seed, subject, field, 0, 10 ** count - 1)).padStart(count, '0')
 }
 
-/** A hash that stands for contact data. */
 export function demoHash(seed: string, subject: string, field: string): string {
   return createHash('sha256').update(`${seed}|${subject}|${field}`).digest('hex')
 }

@@ -5,25 +5,21 @@ import { scenarioOfPan } from './scenarios.ts'
 
 const PATHS = ['/exporter-codes/', '/export-certificates', '/shipping-bills']
 
-/** Whether a question is one of foreign trade. */
 export function isForeignTrade(url: URL): boolean {
   return PATHS.some((path) => url.pathname.startsWith(path))
 }
 
-/** A value that differs by a tenth where scenario 47 asks for it. */
+/** Factor of a deviating value in scenario 47. */
 const TENTH_OFF = 1.1
 
-/**
- * Exporter codes, certificates and shipping bills: what the question states is adopted, so that a clear exporter
- * matches in every respect. Scenario 46 has no record; in 47 the value of the bill is ten percent off.
- */
+/** Answers with the details of the request; scenario 46 has no record, in 47 the value deviates by 10 %. */
 export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): object | undefined {
   const scenario = scenarioOfPan(iec)
   if (scenario === 'NO_TRADE_RECORD') return undefined
-  const { requested, seed } = world
+  const { business, seed } = world
   const query = (name: string) => url.searchParams.get(name) ?? ''
   if (url.pathname.startsWith('/exporter-codes/')) {
-    const adopted = scenario === 'OTHER_NAME' ? undefined : requested?.legalName
+    const adopted = scenario === 'OTHER_NAME' ? undefined : business?.legalName
     return {
       iec,
       legalName: adopted ?? `Demo Exporter ${demoInt(seed, iec, 'name', 0, 99_999)}`,
@@ -33,7 +29,7 @@ export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): 
   }
   if (url.pathname === '/export-certificates') return certificateAnswer(world, iec, query('brcNumber'))
   const bill = { number: query('number'), date: query('date'), portCode: query('portCode') }
-  const fob = requested?.fobValueInr ?? demoInt(seed, bill.number, 'fob', 100_000, 9_000_000)
+  const fob = business?.fobValueInr ?? demoInt(seed, bill.number, 'fob', 100_000, 9_000_000)
   return {
     iec,
     ...bill,
@@ -42,11 +38,11 @@ export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): 
   }
 }
 
-function certificateAnswer({ requested, seed }: SandboxWorld, iec: string, brcNumber: string): object {
-  const bill = requested?.shippingBill ?? null
+function certificateAnswer({ business, seed }: SandboxWorld, iec: string, brcNumber: string): object {
+  const bill = business?.shippingBill ?? null
   const issuedOn = bill ? addDays(bill.date, 19) : '2026-04-02'
-  const amount = requested?.realised?.amount ?? demoInt(seed, brcNumber, 'realised', 1_000, 90_000)
-  const realised = { amount, currency: requested?.realised?.currency ?? 'USD' }
+  const amount = business?.realised?.amount ?? demoInt(seed, brcNumber, 'realised', 1_000, 90_000)
+  const realised = { amount, currency: business?.realised?.currency ?? 'USD' }
   const status = scenarioOfPan(iec) === 'REGISTRATION_CANCELLED' ? 'CANCELLED' : 'ISSUED'
   const remittance = { ...realised, date: addDays(issuedOn, -1) }
   return { iec, brcNumber, status, issuedOn, shippingBill: bill, realised, remittance }

@@ -25,13 +25,13 @@ import { foreignTradeAnswer, isForeignTrade } from './foreign-trade.ts'
 import { leiAnswer } from './lei.ts'
 import { scenarioOfPan } from './scenarios.ts'
 
-// Reserved by RFC 2606: were it ever sent, it could not reach anybody.
+// Reserved by RFC 2606, so a request could not reach any server.
 export const SANDBOX_URL = 'https://registries.invalid'
 
-/** Longer than the synchronous wait of the API, shorter than the time-out of the tax returns. */
+/** Longer than the synchronous wait of the API, shorter than the timeout of the tax returns. */
 const SLOW_ANSWER_MS = 12_000
 
-/** What an operation asks about, and its data (`undefined`: no record). */
+/** The parties of a query and its data; `undefined` without a record. */
 interface Question {
   pans: string[]
   isConsentBound: boolean
@@ -39,10 +39,7 @@ interface Question {
   answer: () => object | undefined
 }
 
-/**
- * The sandbox registry: the gateway contract answered inside the process, so the connectors are the production ones
- * and no socket is opened. A scenario applies to every question in which its party takes part.
- */
+/** Implements the gateway contract in the process, so that the production connectors run without sockets. */
 export function createSandboxGateway(
   world: Omit<SandboxWorld, 'nowMs'>,
   deps: Pick<RegistryDeps, 'now' | 'sleep'>,
@@ -57,11 +54,11 @@ export function createSandboxGateway(
     const isSlowed =
       question.isTradeReturn ||
       isForeignTrade(url) ||
-      (world.requested !== undefined && url.pathname.startsWith('/taxpayers/'))
+      (world.business !== undefined && url.pathname.startsWith('/taxpayers/'))
     if (scenarios.includes('SLOW') && isSlowed) await deps.sleep(SLOW_ANSWER_MS, request.signal)
     if (request.signal.aborted) throw new NoAnswerError('timeout')
     if (scenarios.includes('MALFORMED_ANSWER')) return respond(200, '{"asOf": null, "data": {')
-    // Outside of a pack every value of the party is missing, also of a register that needs no consent.
+    // Outside a pack every value of the party is missing, also of a register that needs no consent.
     const isRefused = question.isConsentBound || world.request === undefined
     if (scenarios.includes('CONSENT_REVOKED') && isRefused) return problem(403, 'CONSENT_REVOKED')
     const data = question.answer()
@@ -71,16 +68,16 @@ export function createSandboxGateway(
   }
 }
 
-/** Scenario 43 has no record; the others one demo record for each question. */
+/** Scenario 43 has no record; the others have one demo record per query. */
 function leiResponse(world: Omit<SandboxWorld, 'nowMs'>, url: URL, nowMs: number): IncomingResponse {
-  const scenario = world.requested?.pan === undefined ? undefined : scenarioOfPan(world.requested.pan)
+  const scenario = world.business?.pan === undefined ? undefined : scenarioOfPan(world.business.pan)
   if (scenario === 'NO_LEI') return problem(404, 'NOT_FOUND')
-  return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs, world.requested, scenario === 'LEI_LAPSED')))
+  return respond(200, JSON.stringify(leiAnswer(world.seed, url, nowMs, world.business, scenario === 'LEI_LAPSED')))
 }
 
 function jobKeyOf(world: SandboxWorld, url: URL, body = ''): Question {
   const query = (name: string) => url.searchParams.get(name) ?? ''
-  const ask = (pans: string[], answer: Question['answer'], isConsentBound = false): Question => ({
+  const queryOf = (pans: string[], answer: Question['answer'], isConsentBound = false): Question => ({
     pans,
     isConsentBound,
     isTradeReturn: url.pathname === '/returns/trade',
@@ -90,35 +87,35 @@ function jobKeyOf(world: SandboxWorld, url: URL, body = ''): Question {
     const supplier = query('supplierGstin')
     const recipient = query('recipientGstin')
     const pans = [panOfGstin(supplier), panOfGstin(recipient)]
-    return ask(pans, () => tradeAnswer(world, supplier, recipient), true)
+    return queryOf(pans, () => tradeAnswer(world, supplier, recipient), true)
   }
   if (isForeignTrade(url)) {
     const iec = url.searchParams.get('iec') ?? url.pathname.replace('/exporter-codes/', '')
-    return ask([iec], () => foreignTradeAnswer(world, url, iec), true)
+    return queryOf([iec], () => foreignTradeAnswer(world, url, iec), true)
   }
   if (url.pathname === '/invoice-actions') {
     const pans = [panOfGstin(query('supplierGstin')), panOfGstin(query('buyerGstin'))]
-    return ask(pans, () => invoiceActionAnswer(query('buyerGstin'), query('documentNumber')))
+    return queryOf(pans, () => invoiceActionAnswer(query('buyerGstin'), query('documentNumber')))
   }
   if (url.pathname === '/returns/outward-supplies') {
-    return ask([panOfGstin(query('gstin'))], () => suppliesAnswer(world, query('gstin')), true)
+    return queryOf([panOfGstin(query('gstin'))], () => suppliesAnswer(world, query('gstin')), true)
   }
   const pan = query('pan')
-  if (url.pathname === '/companies') return ask([pan], () => companyAnswer(world, pan))
-  if (url.pathname === '/establishments') return ask([pan], () => providentFundAnswer(world, pan), true)
+  if (url.pathname === '/companies') return queryOf([pan], () => companyAnswer(world, pan))
+  if (url.pathname === '/establishments') return queryOf([pan], () => providentFundAnswer(world, pan), true)
   if (url.pathname === '/accounts/deposits') {
-    return ask([pan], () => accountsAnswer(world, pan, query('from'), query('to')), true)
+    return queryOf([pan], () => accountsAnswer(world, pan, query('from'), query('to')), true)
   }
   if (url.pathname === '/searches/security-interests') {
     const search = SecuritySearchBody.parse(JSON.parse(body))
-    return ask([search.debtorPan], () => securityAnswer(world, search.debtorPan, search.searchType))
+    return queryOf([search.debtorPan], () => securityAnswer(world, search.debtorPan, search.searchType))
   }
   if (url.pathname === '/searches/persons') {
     const search = PersonSearchBody.parse(JSON.parse(body))
-    return ask([search.identifier], () => personAnswer(search.registry, search.identifier), true)
+    return queryOf([search.identifier], () => personAnswer(search.registry, search.identifier), true)
   }
   const gstin = url.pathname.replace('/taxpayers/', '')
-  return ask([panOfGstin(gstin)], () => taxpayerAnswer(world, gstin))
+  return queryOf([panOfGstin(gstin)], () => taxpayerAnswer(world, gstin))
 }
 
 function consentOf(request: OutgoingRequest) {

@@ -4,7 +4,7 @@ import { demoInt } from './demo-trade.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-/** `/lei-records`, in the JSON:API shape of the public register: every well-formed question has one demo record. */
+/** Returns `/lei-records` as JSON:API: one demo record for every well-formed query. */
 export function leiAnswer(
   seed: string,
   url: URL,
@@ -12,14 +12,14 @@ export function leiAnswer(
   known: BusinessQuery | undefined,
   isLapsed: boolean,
 ): object {
-  const requested = decodeURIComponent(url.pathname.replace('/lei-records', '').replace(/^\//, ''))
+  const requestedLei = decodeURIComponent(url.pathname.replace('/lei-records', '').replace(/^\//, ''))
   const registeredAs = url.searchParams.get('filter[entity.registeredAs]')
   const legalName = url.searchParams.get('filter[entity.legalName]')
-  const subject = requested || registeredAs || legalName || ''
+  const subject = requestedLei || registeredAs || legalName || ''
   const record = {
     type: 'lei-records',
     attributes: {
-      lei: requested || demoLei(seed, subject),
+      lei: requestedLei || demoLei(seed, subject),
       entity: {
         legalName: {
           name: legalName ?? known?.legalName ?? `Demo Enterprise ${demoInt(seed, subject, 'name', 0, 99_999)}`,
@@ -34,10 +34,10 @@ export function leiAnswer(
       },
     },
   }
-  return { data: requested ? record : [record] }
+  return { data: requestedLei ? record : [record] }
 }
 
-// 9999 is assigned to no issuer: a demo identifier can never be a real one.
+// The prefix 9999 is assigned to no issuer, so a demo identifier is never a real one.
 function demoLei(seed: string, subject: string): string {
   const entity = Array.from({ length: 14 }, (_, index) => ALPHABET[demoInt(seed, subject, `lei${index}`, 0, 35)] ?? '0')
   const first18 = `9999${entity.join('')}`

@@ -6,27 +6,21 @@ import type { BusinessQuery } from './answers.ts'
 import { createSandboxGateway, SANDBOX_URL } from './gateway.ts'
 
 export interface SandboxOptions {
-  /** Fixes every demo value; the same seed gives the same values on every machine. */
+  /** determines every demo value; equal seeds give equal values on every machine */
   seed: string
-  /** Absent for a look-up outside a pack. */
   request?: PackRequest
-  /** What a verification states of a business. */
-  requested?: BusinessQuery | undefined
+  business?: BusinessQuery | undefined
 }
 
-/** The default seed of the demo values. */
 export const SANDBOX_SEED = 'signalbox-sandbox-2'
 
-/**
- * The registries of one sandbox request. The breakers are its own: a scenario that fails on purpose must not open
- * a breaker for anybody else.
- */
+/** Creates the registries of one request with separate breakers, which a failing scenario may open. */
 export function createSandboxRegistries(
-  { seed, request, requested }: SandboxOptions,
+  { seed, request, business }: SandboxOptions,
   deps: Omit<RegistryDeps, 'http'>,
 ): RegistrySet {
   const gateway = { url: SANDBOX_URL }
-  const http = createSandboxGateway({ seed, request, requested }, deps)
+  const http = createSandboxGateway({ seed, request, business }, deps)
   return createRegistrySet(
     {
       taxReturns: gateway,
@@ -47,9 +41,9 @@ export function createSandboxRegistries(
   )
 }
 
-/** The request as the sandbox asks it: families without a consent handle get the demo consent. */
+/** Adds the demo consent for families without a consent handle. */
 export function withDemoConsents(request: PackRequest): PackRequest {
   const demo = { gst: 'demo-consent', aa: 'demo-consent', epfo: 'demo-consent' }
-  const given = Object.entries(request.consents ?? {}).filter(([, handle]) => handle !== undefined)
-  return { ...request, consents: { ...demo, ...Object.fromEntries(given) } }
+  const handles = Object.entries(request.consents ?? {}).filter(([, handle]) => handle !== undefined)
+  return { ...request, consents: { ...demo, ...Object.fromEntries(handles) } }
 }

@@ -5,7 +5,7 @@ import { gstinCheckCharacter, panOfGstin } from '../../identifiers/gstin.ts'
 import type { PackRequest } from '../../packs/request.ts'
 import type { RegistryFindings, RegistryMatch } from '../../packs/signals/double-financing.ts'
 
-/** Scenarios by the last two digits of a party's PAN (docs/spec/risk-signals.md#registry-results). Other digits have no effect. */
+/** Scenarios by the last two digits of a party's PAN (docs/spec/risk-signals.md#registry-results). */
 export type Scenario =
   | 'DECLINING'
   | 'TOO_FEW_PERIODS'
@@ -29,7 +29,7 @@ export type Scenario =
   | 'NO_TRADE_RECORD'
   | 'OTHER_VALUE'
 
-/** The digits that switch a scenario of packs on, and what it does, in words. */
+/** Digits of the scenarios for packs, with descriptions. */
 export const packScenarios = [
   { digits: '01', scenario: 'DECLINING', words: 'trade declines' },
   { digits: '02', scenario: 'TOO_FEW_PERIODS', words: 'too few periods filed' },
@@ -49,7 +49,7 @@ export const packScenarios = [
 
 const SCENARIOS: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
   ...packScenarios.map(({ digits, scenario }) => [digits, scenario] as const),
-  // Those below change nothing of a pack.
+  // The following scenarios do not affect packs.
   ['41', 'OTHER_NAME'],
   ['42', 'LEI_LAPSED'],
   ['43', 'NO_LEI'],
@@ -59,12 +59,12 @@ const SCENARIOS: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
   ['47', 'OTHER_VALUE'],
 ])
 
-/** The scenario of a legal entity; `undefined` for a clear one. An exporter's code is switched alike. */
+/** Returns the scenario of a legal entity or of an exporter's code; `undefined` without one. */
 export function scenarioOfPan(pan: string): Scenario | undefined {
   return SCENARIOS.get(pan.slice(7, 9))
 }
 
-/** The same registration with the digits of a scenario, and the check character that goes with them. */
+/** Returns a registration with the digits of a scenario and the matching check character. */
 export function withScenario(gstin: string, digits: string): string {
   const first14 = `${gstin.slice(0, 9)}${digits}${gstin.slice(11, 14)}`
   return `${first14}${gstinCheckCharacter(first14) ?? ''}`
@@ -72,20 +72,16 @@ export function withScenario(gstin: string, digits: string): string {
 
 type Parties = Pick<PackRequest, 'buyerGstin' | 'borrowerGstin' | 'subcontractorGstin'>
 
-/** The PANs of buyer, borrower and subcontractor, in this order. */
+/** Returns the PANs of buyer, borrower and subcontractor, in this order. */
 export function partyPans(parties: Parties): [string, string, string] {
   return [panOfGstin(parties.buyerGstin), panOfGstin(parties.borrowerGstin), panOfGstin(parties.subcontractorGstin)]
 }
 
-/** Whether any party of a request switches a scenario on. */
 export function anyPartyIs(parties: Parties, scenario: Scenario): boolean {
   return partyPans(parties).some((pan) => scenarioOfPan(pan) === scenario)
 }
 
-/**
- * What the first-financing registry's sandbox adds to the real answer: scenarios 09 and 14, for any party.
- * @param found the installation's own answer for this request
- */
+/** Adds the matches of scenarios 09 and 14, for any party. @param found the result of the installation */
 export function withSandboxFindings(
   found: RegistryFindings,
   parties: Parties,
@@ -99,31 +95,31 @@ export function withSandboxFindings(
   return { status: 'ANSWERED', matches: disclosed([...found.matches, ...matches]) }
 }
 
-/** Scenario 45: a sandbox buyer that rejects each receivable (docs/spec/risk-signals.md#sandbox-digits). */
+/** Returns true for a buyer that rejects all, 45 (docs/spec/risk-signals.md#sandbox-digits). */
 export function rejectsEverything(buyerGstin: string): boolean {
   return scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
 }
 
-/** What such a buyer said besides what is recorded: it rejected two documents. */
+/** Returns the additional actions of such a buyer: two rejections. */
 export function addedActions(buyerGstin: string): AcceptanceAction[] {
   return rejectsEverything(buyerGstin) ? ['REJECTED', 'REJECTED'] : []
 }
 
 /** Results of the sandbox scenarios for a receivable, by either party (docs/spec/risk-signals.md#sandbox-digits). */
 export interface FinancingScenario {
-  /** matches that nobody has registered */
+  /** matches without a registration */
   added: DisclosedMatch[]
-  /** the registry did not say enough */
+  /** false if the registry's information is insufficient */
   isResolved: boolean
-  /** it is financed elsewhere: it cannot be registered */
+  /** true if it is financed elsewhere and cannot be registered */
   isRegisteredElsewhere: boolean
-  /** the answer takes longer than a caller waits */
+  /** true if the response takes longer than a caller waits */
   isSlow: boolean
 }
 
 const UNRESOLVED: readonly Scenario[] = ['TIMEOUT', 'CONSENT_REVOKED', 'MALFORMED_ANSWER']
 
-/** @param firstSeenMonth `YYYY-MM` of what is added */
+/** @param firstSeenMonth `YYYY-MM` of the added matches */
 export function financingScenario(
   { supplierGstin, buyerGstin }: Pick<ReceivableFields, 'supplierGstin' | 'buyerGstin'>,
   firstSeenMonth: string,

@@ -14,7 +14,7 @@ for (const { A, j, dilutedPaise, bps, outstanding } of vectors.receivable)
     })
   })
 
-test('a receivable of nothing has no ratio', (t) => {
+test('a receivable of zero has no dilution ratio', (t) => {
   t.is(receivableDilution(0n, []).dilutionBps, null)
 })
 
@@ -36,23 +36,23 @@ test('twelve months at 2 % are 200 basis points', (t) => {
   t.deepEqual(observed(times(12, month(100_000, 2_000))), [200, 'm1: 200'])
 })
 
-test('exactly 5 % is high, and one paisa less is not, though both show 500', (t) => {
+test('exactly 5 % is high, but one paisa less is not', (t) => {
   t.deepEqual(observed(times(12, month(100_000, 5_000))), [500, 'm1: 500', 'CREDIT_NOTES_HIGH'])
   const less = [...times(11, month(100_000, 5_000)), month(100_000, 4_999.99)]
   t.deepEqual(observed(less), [500, 'm1: 500'])
 })
 
-test('half a basis point is rounded to even; a month needs both to be the worst', (t) => {
+test('half a basis point is rounded to even', (t) => {
   const months = [...times(8, month(100_000)), ...times(3, month(0)), month(0, 1_000)]
   t.deepEqual(observed(months), [12, null])
   t.is(relationshipDilution(months.map((make, index) => make(index))).creditWithoutSales, 100_000n)
 })
 
-test('one month of 20 % among eleven without is a spike', (t) => {
+test('one month of 20 % among eleven months of 0 % is a spike', (t) => {
   t.deepEqual(observed([...times(11, month(100_000)), month(100_000, 20_000)]), [167, 'm12: 2000', 'CREDIT_NOTE_SPIKE'])
 })
 
-test('eight known months, or none with sales, give no ratio', (t) => {
+test('eight known months, or no sales, give no ratio', (t) => {
   t.deepEqual(observed([...times(8, month(100_000, 5_000)), ...times(4, month(null))]), [null, null])
   t.deepEqual(observed(times(12, month(0))), [null, null])
 })

@@ -7,7 +7,7 @@ import type { LeiRecord } from '#shared/risk/registries/registry-data.ts'
 
 const CIN = 'U28999MH2015PTC123456'
 const PAN = 'AAACR5678D'
-const where = {
+const answer = {
   source: 'TEST',
   observedAt: '2026-11-21T10:15:30.123Z',
   asOf: null,
@@ -18,14 +18,14 @@ const where = {
   connectorVersion: '1',
 }
 const ok = <T>(data: T): RegistryResult<T> => ({
-  ...where,
+  ...answer,
   status: 'OK',
   tier: 'REGISTRY_VERIFIED',
   data,
   missingReason: null,
 })
 const none = (missingReason: MissingReason): RegistryResult<never> => ({
-  ...where,
+  ...answer,
   status: 'MISSING',
   tier: 'MISSING',
   data: null,
@@ -57,13 +57,13 @@ const lei = (more: Partial<LeiRecord> = {}): LeiRecord => ({
   ...more,
 })
 
-/** Each finding as key, result, tier and detail. */
+/** Returns each finding as key, result, tier and detail. */
 const found = (request: object, answers: Partial<BusinessAnswers>) =>
   businessChecks(VerificationBody.parse(request), { taxpayer: null, company: null, lei: null, ...answers }).map(
     ({ key, result, tier, detail }) => `${key} ${result} ${tier} ${detail}`,
   )
 
-test('names count as one from 850 of 1000 on, and one of nothing but forms of companies is missing', (t) => {
+test('names match from a similarity of 850 of 1000', (t) => {
   const gstin = '29AAACR5678D1Z5'
   const status = 'gstin.status MATCH REGISTRY_VERIFIED active since 2021-04-01'
   const names = (registered: string, legalName: string) =>
@@ -86,22 +86,22 @@ test('names count as one from 850 of 1000 on, and one of nothing but forms of co
   ])
 })
 
-test('identifiers agree by the PAN inside of the registration and by the company number of the PAN', (t) => {
+test('identifiers are compared by PAN and by company number', (t) => {
   const agreement = (request: object, answers: Partial<BusinessAnswers> = {}) =>
     found(request, answers).filter((line) => line.startsWith('identifiers'))
   const gstin = '29AAACR5678D1Z5'
-  t.deepEqual(agreement({ gstin, pan: PAN }), ['identifiers.agree MATCH SELF_DECLARED they agree'])
-  t.deepEqual(agreement({ gstin, pan: 'AAACB1234C' }), ['identifiers.agree MISMATCH SELF_DECLARED they differ'])
+  t.deepEqual(agreement({ gstin, pan: PAN }), ['identifiers.agree MATCH SELF_DECLARED equal'])
+  t.deepEqual(agreement({ gstin, pan: 'AAACB1234C' }), ['identifiers.agree MISMATCH SELF_DECLARED different'])
   t.deepEqual(agreement({ gstin, cin: CIN }, { company: company(CIN) }), [
-    'identifiers.agree MATCH REGISTRY_VERIFIED they agree',
+    'identifiers.agree MATCH REGISTRY_VERIFIED equal',
   ])
   t.deepEqual(agreement({ gstin, cin: CIN }, { company: company('U11111MH2015PTC123456') }), [
-    'identifiers.agree MISMATCH REGISTRY_VERIFIED they differ',
+    'identifiers.agree MISMATCH REGISTRY_VERIFIED different',
   ])
   t.deepEqual(agreement({ gstin }), [])
 })
 
-test('what is checked for its form alone is SELF_DECLARED', (t) => {
+test('an identifier checked only for its form is SELF_DECLARED', (t) => {
   t.deepEqual(found({ pan: PAN, llpin: 'AAA-9999', udyam: 'UDYAM-MH-01-0000001' }, {}), [
     'pan.form MATCH SELF_DECLARED well formed',
     'llpin.form MATCH SELF_DECLARED well formed',
@@ -109,7 +109,7 @@ test('what is checked for its form alone is SELF_DECLARED', (t) => {
   ])
 })
 
-test('NOT_FOUND needs a register that was queried and has no entry', (t) => {
+test('NOT_FOUND requires a queried register without an entry', (t) => {
   const everything = {
     gstin: '29AAACR5678D1Z5',
     pan: PAN,
@@ -128,7 +128,7 @@ test('NOT_FOUND needs a register that was queried and has no entry', (t) => {
   t.true(found(everything, { lei: none('NOT_FOUND') }).includes('lei MISSING MISSING NOT_FOUND'))
 })
 
-test('a lapsed LEI is reported and not judged; what it is registered as is compared with the company number', (t) => {
+test('a lapsed LEI is reported, and its registration is compared with the company number', (t) => {
   const request = { cin: CIN, lei: '9999SGNLBXDEMO000118' }
   const lines = (record: LeiRecord) => found(request, { lei: ok([record]) }).filter((line) => line.startsWith('lei'))
   t.deepEqual(lines(lei({ registrationStatus: 'LAPSED' })), [
@@ -142,7 +142,7 @@ test('a lapsed LEI is reported and not judged; what it is registered as is compa
   t.deepEqual(lines(lei({ registeredAs: null }))[1], 'lei.registeredAs MISSING MISSING NOT_FOUND')
 })
 
-test('candidates of a name are ordered by our similarity, ties by identifier; a number says on what it was matched', (t) => {
+test('LEI candidates are ordered by similarity, then by identifier', (t) => {
   const records = [
     lei({ lei: 'C'.repeat(20), legalName: 'Alpha Beta Holdings' }),
     lei({ lei: 'B'.repeat(20), legalName: 'ALPHA BETA LIMITED' }),

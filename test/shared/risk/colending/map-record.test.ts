@@ -43,7 +43,7 @@ for (const [transform, from, to] of values) {
 
 const source = (body: SourceRecord['body'], headers: SourceRecord['headers'] = {}): SourceRecord => ({ body, headers })
 
-test('a record is read by the first mapping that recognises it', (t) => {
+test('a record uses the first mapping that recognises it', (t) => {
   const id = (record: SourceRecord) => recognise(MAPPINGS, record)?.id
   t.is(id(source({ event: 'x', payload: {} })), 'generic-envelope@1')
   t.is(id(source({ event: 'x' })), 'generic-flat@1')
@@ -53,13 +53,13 @@ test('a record is read by the first mapping that recognises it', (t) => {
 })
 
 for (const name of ['loan.disbursed', 'LOAN_DISBURSED', 'Loan Disbursed', 'loan-disbursement']) {
-  test(`${name} is a disbursement`, (t) => {
+  test(`the event ${name} is a disbursement`, (t) => {
     const { record } = mapRecord(genericEnvelope, source({ event: name, payload: { loanId: 'L-1' } }))
     t.is(record?.eventType, 'loan.disbursed')
   })
 }
 
-test('what is missing or cannot be read is null, and named; what is not used is named, never shown', (t) => {
+test('missing values are null, and unused members are listed by name only', (t) => {
   const body = {
     event: 'repayment.posted',
     id: 'e-1',
@@ -73,7 +73,7 @@ test('what is missing or cannot be read is null, and named; what is not used is 
   t.deepEqual(record?.unmapped, ['payload.principal', 'payload.note', 'payload.nested.deep'])
 })
 
-test('without a loan or a known event there is no record, and the reason is said', (t) => {
+test('a record without a loan or known event is refused with a reason', (t) => {
   t.is(mapRecord(genericEnvelope, source({ event: 'loan.closed', payload: {} })).reason, 'LOAN_MISSING')
   t.is(mapRecord(genericEnvelope, source({ event: 'hello', payload: { loanId: 'L' } })).reason, 'EVENT_UNKNOWN')
 })

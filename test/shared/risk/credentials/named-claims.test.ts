@@ -18,16 +18,16 @@ const queryOf = (credentials: { id: string; paths: Path[]; multiple?: boolean }[
     })),
   })
 
-/** The named values of presentations, each of the credential at its index. */
+/** Returns the named values of presentations, each of the credential at its index. */
 function named(query: PresentationQuery, presented: [index: number, claims: JsonObject][]) {
   const answers = presented.flatMap(([index, claims]) => {
-    const requested = query.credentials[index]
-    return requested ? [{ query: requested, selected: selectClaims(claims, requested) }] : []
+    const credential = query.credentials[index]
+    return credential ? [{ query: credential, selected: selectClaims(claims, credential) }] : []
   })
   return Object.fromEntries(namedClaims(query, answers))
 }
 
-test('claims of one name from two credentials are both returned', (t) => {
+test('claims of equal names from two credentials are both returned', (t) => {
   const query = queryOf([
     { id: 'company', paths: [['name']] },
     { id: 'person', paths: [['name']] },
@@ -39,7 +39,7 @@ test('claims of one name from two credentials are both returned', (t) => {
   t.deepEqual(claims, { '["company",0,"name"]': 'Synthetic Works', '["person",0,"name"]': 'Test Person' })
 })
 
-test('several presentations, dots in names and literal asterisks keep every value', (t) => {
+test('several presentations, dotted names and literal asterisks keep every value', (t) => {
   const several = queryOf([{ id: 'a', paths: [['name']], multiple: true }])
   t.deepEqual(named(several, [[0, { name: 'x' }]]), { name: 'x' })
   t.deepEqual(
@@ -64,7 +64,7 @@ test('several presentations, dots in names and literal asterisks keep every valu
   )
 })
 
-test('queries without equal names keep dotted names, and no query loses a value', (t) => {
+test('unique names stay dotted, and no query loses a value', (t) => {
   const below = randomOf(7).int
   const parts = ['a', 'b', 'a.b', '*', 'c']
   for (let round = 0; round < effort(1_000, 20_000); round++) {
@@ -75,10 +75,10 @@ test('queries without equal names keep dotted names, and no query loses a value'
       ),
     }))
     const query = queryOf(credentials)
-    const answers = query.credentials.flatMap((requested, at) =>
+    const answers = query.credentials.flatMap((credential, at) =>
       Array.from({ length: 1 + below(2) }, (_, presentation) => ({
-        query: requested,
-        selected: requested.claims.map(({ path }) => ({
+        query: credential,
+        selected: credential.claims.map(({ path }) => ({
           path,
           value: `${at}/${presentation}/${JSON.stringify(path)}`,
         })),

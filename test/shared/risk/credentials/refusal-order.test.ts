@@ -65,7 +65,7 @@ interface Times {
   kbExp?: number | string
 }
 
-/** A presentation with these faults, and the query that it answers. */
+/** Creates a presentation with these faults, and the query that it answers. */
 async function make(faults: readonly Fault[], times: Times = {}) {
   const has = (fault: Fault) => faults.includes(fault)
   const texts = [
@@ -115,12 +115,12 @@ async function make(faults: readonly Fault[], times: Times = {}) {
 
 async function reasonOf(faults: readonly Fault[], times: Times = {}, status: CredentialStatus = 'VALID') {
   const { query, token } = await make(faults, times)
-  return await evaluateAbsence(token, query, faults.includes('ISSUER_UNTRUSTED') ? [] : [trusted], {
+  return await resultOf(token, query, faults.includes('ISSUER_UNTRUSTED') ? [] : [trusted], {
     status: faults.includes('STATUS_REVOKED') ? 'REVOKED' : status,
   })
 }
 
-async function evaluateAbsence(
+async function resultOf(
   token: Parameters<typeof verifyResponse>[0],
   query: PresentationQuery,
   issuers: TrustedIssuer[],
@@ -136,18 +136,18 @@ async function evaluateAbsence(
   }
 }
 
-test('the first failure is the reason: all are there, and one after the other is mended', async (t) => {
+test('the reason is the first remaining failure in the documented order', async (t) => {
   const found: string[] = []
   for (let first = 0; first <= ORDER.length; first++) found.push(await reasonOf(ORDER.slice(first)))
   t.deepEqual(found, [...ORDER, 'verified'])
 })
 
-test('what a status list may say', async (t) => {
+test('a status that is not valid refuses the credential', async (t) => {
   for (const status of ['REVOKED', 'SUSPENDED', 'UNAVAILABLE'] as const)
     t.is(await reasonOf(['CLAIM_MISSING'], {}, status), `STATUS_${status}`)
 })
 
-test('clocks may be a minute apart, and no more', async (t) => {
+test('clocks may differ by at most a minute', async (t) => {
   const cases: [Times, string][] = [
     [{ exp: NOW - 59 }, 'verified'],
     [{ exp: NOW - 60 }, 'CREDENTIAL_EXPIRED'],
@@ -167,21 +167,21 @@ test('clocks may be a minute apart, and no more', async (t) => {
   for (const [times, expected] of cases) t.is(await reasonOf([], times), expected, JSON.stringify(times))
 })
 
-test('of a token its form comes first, then its names, then how many', async (t) => {
+test('a token is checked for form, then query ids, then counts', async (t) => {
   const { query, token } = await make([])
   const [good = ''] = token.company
   const { token: bad } = await make(['ALG_NOT_ALLOWED'])
-  const said = (given: Parameters<typeof verifyResponse>[0]) =>
-    evaluateAbsence(given, query, [trusted], { status: 'VALID' })
-  t.is(await said({ company: [good, good], other: ['x'] }), 'VP_TOKEN_MALFORMED')
-  t.is(await said({ company: [good, good], other: [good] }), 'UNKNOWN_QUERY_ID')
-  t.is(await said({ company: [...bad.company, good] }), 'TOO_MANY_PRESENTATIONS')
+  const result = (vpToken: Parameters<typeof verifyResponse>[0]) =>
+    resultOf(vpToken, query, [trusted], { status: 'VALID' })
+  t.is(await result({ company: [good, good], other: ['x'] }), 'VP_TOKEN_MALFORMED')
+  t.is(await result({ company: [good, good], other: [good] }), 'UNKNOWN_QUERY_ID')
+  t.is(await result({ company: [...bad.company, good] }), 'TOO_MANY_PRESENTATIONS')
   for (const malformed of [{ company: good }, { company: [] }, { company: [1] }])
-    t.is(await said(malformed), 'VP_TOKEN_MALFORMED', JSON.stringify(malformed).slice(0, 20))
-  t.is(await said({ company: [good] }), 'verified')
+    t.is(await result(malformed), 'VP_TOKEN_MALFORMED', JSON.stringify(malformed).slice(0, 20))
+  t.is(await result({ company: [good] }), 'verified')
 })
 
-test('a query has bounds: five credentials, thirty claims of each, 16 KiB', (t) => {
+test('a query is limited to five credentials, thirty claims each, and 16 KiB', (t) => {
   const claim = (name: string) => ({ path: [name] })
   const credential = (id: string, claims = [claim('a')]) => ({
     id,
@@ -202,7 +202,7 @@ test('a query has bounds: five credentials, thirty claims of each, 16 KiB', (t) 
     t.false(accepts([credential('a', [claim(name)])]), name)
 })
 
-test('the hash algorithm of a credential is named at its top level only', (t) => {
+test('a credential names its hash algorithm only at the top level', (t) => {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const nested = { _sd_alg: 'sha-256' }
   const hidden = part(['s', 'address', nested])

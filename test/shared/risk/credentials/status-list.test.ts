@@ -13,7 +13,7 @@ const { statusList: vector } = JSON.parse(
   readFileSync(new URL('../../../vectors/families.json', import.meta.url), 'utf8'),
 )
 
-test('vector 9.5: sixteen places of one bit, least significant first', async (t) => {
+test('vector 9.5: one-bit statuses are read least significant bit first', async (t) => {
   const list = await inflateList({ bits: 1, lst: vector.lst })
   t.is(list?.bytes.toString('hex'), vector.bytes)
   const read = Array.from({ length: 16 }, (_, idx) => list && statusAt(list, idx))
@@ -26,7 +26,7 @@ test('vector 9.5: sixteen places of one bit, least significant first', async (t)
   t.deepEqual((await inflateList({ bits: 1, lst: await deflateList(16, 1, ones) }))?.bytes, list?.bytes)
 })
 
-test('statuses of 2, 4 and 8 bits: valid, revoked, suspended, and what says nothing', async (t) => {
+test('statuses of 2, 4 and 8 bits are read; unknown ones are UNAVAILABLE', async (t) => {
   for (const bits of [2, 4, 8] as const) {
     const lst = await deflateList(
       16,
@@ -45,7 +45,7 @@ test('statuses of 2, 4 and 8 bits: valid, revoked, suspended, and what says noth
   }
 })
 
-test('a list is believed until its end, as long as it lets, and twelve hours at most', async (t) => {
+test('a status list is valid until its expiry, ttl, or twelve hours', async (t) => {
   const key = await generateSigningKey()
   const now = 1_795_256_130
   const sub = 'https://issuer.example/list'
@@ -68,7 +68,7 @@ test('a list is believed until its end, as long as it lets, and twelve hours at 
   t.is(await read({}, 'JWT'), undefined)
 })
 
-test('a list comes over https from a host of its issuer', (t) => {
+test('a status list must come over https from a host of its issuer', (t) => {
   const at = (uri: string) => isStatusAddress(uri, ['issuer.example', 'issuer.example:8443'])
   t.true(at('https://issuer.example/1'))
   t.true(at('https://issuer.example:8443/1'))

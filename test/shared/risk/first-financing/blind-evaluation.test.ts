@@ -11,7 +11,7 @@ const published = { privateKey: Buffer.from(rfc9497.skSm, 'hex'), publicKey: Buf
 const bytesOf = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
 const batch = rfc9497.vectors[2]
 const columns = (name: string): string[] => batch[name].split(',')
-/** What the client of the published batch holds when the answer comes. */
+/** Values of the client of the published batch. */
 const items = columns('Input').map((input, index) => ({
   input: bytesOf(input),
   blind: bytesOf(columns('Blind')[index] ?? ''),
@@ -29,14 +29,14 @@ const finalize = (evaluated: readonly string[], proof: string) =>
 
 test.before(oprfReady)
 
-test('a batch is evaluated as RFC 9497 publishes it, with a proof that holds', (t) => {
+test('a batch gives the result of RFC 9497 with a valid proof', (t) => {
   const { evaluated, proof } = evaluateBlinded(published, columns('BlindedElement'))
   t.deepEqual(evaluated, columns('EvaluationElement'))
   t.deepEqual(finalize(evaluated, proof), columns('Output'))
-  t.deepEqual(finalize(evaluated, batch.Proof.proof), columns('Output'), 'as the published proof does')
+  t.deepEqual(finalize(evaluated, batch.Proof.proof), columns('Output'), 'with the published proof')
 })
 
-test('one changed bit of the proof or of an element is refused by the client', (t) => {
+test('a client refuses a changed proof or element', (t) => {
   const { evaluated, proof } = evaluateBlinded(published, columns('BlindedElement'))
   const flipped = Buffer.from(proof, 'hex')
   flipped.writeUInt8(flipped.readUInt8(5) ^ 1, 5)
@@ -44,13 +44,13 @@ test('one changed bit of the proof or of an element is refused by the client', (
   t.throws(() => finalize(evaluated.toReversed(), proof))
 })
 
-test('another implementation blinds, verifies the proof, and finds what direct evaluation gives', async (t) => {
+test('an independent client verifies the proof and gets the direct result', async (t) => {
   const keys = newOprfKey()
   const suite = Oprf.Suite.RISTRETTO255_SHA512
   const client = new VOPRFClient(suite, Uint8Array.from(keys.publicKey), CryptoNoble)
   const inputs = Array.from({ length: 5 }, (_, index) => Uint8Array.from(Buffer.from(`RSP-RF1\u001f${index}`)))
   const [finalData, request] = await client.blind(inputs)
-  // Behind the count, 2 bytes, stand the elements of 32.
+  // The elements of 32 bytes follow the count of 2 bytes.
   const wire = Buffer.from(request.serialize())
   const blinded = inputs.map((_, index) => wire.subarray(2 + index * 32, 34 + index * 32).toString('hex'))
   const { evaluated, proof } = evaluateBlinded(keys, blinded)
@@ -67,7 +67,7 @@ test('another implementation blinds, verifies the proof, and finds what direct e
   )
 })
 
-test('what is no element, not its one encoding, or the identity, is found', (t) => {
+test('invalid elements, other encodings and the identity are found', (t) => {
   const good = columns('BlindedElement')[0] ?? ''
   const notCanonical = Buffer.alloc(32, 0xff).toString('hex')
   const negative = Buffer.from(good, 'hex')

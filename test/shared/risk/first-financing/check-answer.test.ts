@@ -34,7 +34,7 @@ test('the number of flags of a pack does not depend on the number of registratio
   }
 })
 
-test('a scenario of the sandbox adds no second line to a match of its kind', (t) => {
+test('a sandbox scenario does not repeat a match of its kind', (t) => {
   const request = { ...demoRequest, buyerGstin: scenarioGstins.buyerGstin('14') }
   const near: RegistryMatch = {
     class: 'NEAR',

@@ -21,19 +21,19 @@ interface Case {
   rf3HmacHex: string
 }
 
-// JSON.parse knows no types; the file's shape is fixed.
+// The file has a fixed shape, which JSON.parse does not know.
 const { fingerprints } = JSON.parse(
   readFileSync(new URL('../../../vectors/signals.json', import.meta.url), 'utf8'),
 ) as {
   fingerprints: { hmacKeyHex: string; cases: Case[] }
 }
 const key = Buffer.from(fingerprints.hmacKeyHex, 'hex')
-/** The keys of an installation that has known epoch 1 alone. */
+/** The keys of an installation with only epoch 1. */
 const keys = { order: key, epochs: [{ epoch: 1, state: 'PREVIOUS' as const, key, publicKey: null }] }
 const shown = (input: string) => input.replaceAll('\u001f', '\u241f')
 
 for (const [index, row] of fingerprints.cases.entries()) {
-  test(`the fingerprints of ${row.documentNumber} are the published ones (${index})`, (t) => {
+  test(`the fingerprints of ${row.documentNumber} equal the published ones (${index})`, (t) => {
     t.is(financialYear(row.documentDate), row.financialYear)
     t.is(shown(rf1Input(row)), row.rf1Input)
     t.is(shown(rf2Input(row)), row.rf2Input)
@@ -54,34 +54,34 @@ const order = {
   poValuePaise: 125_000_000,
 }
 
-test('a purchase order is the same order however its number is spaced and cased', (t) => {
+test('white space and case in the number of an order do not matter', (t) => {
   const written = orderFingerprint(keys, { ...order, poNumber: ' po/2026 /17' })
   t.deepEqual(written, orderFingerprint(keys, order))
   t.is(written.kind, 'PO1')
 })
 
-test('the same order number and value under another registration of the same entities is the same order', (t) => {
+test('an order is the same under other registrations of its entities', (t) => {
   const moved = { ...order, buyerGstin: '29AAACB1234C1ZB', subcontractorGstin: '07AABCT9012E2ZL' }
   t.deepEqual(orderFingerprint(keys, moved), orderFingerprint(keys, order))
 })
 
-test('an order without a number is a possible match only, and never meets one with a number', (t) => {
+test('an order without a number matches only orders without a number', (t) => {
   const unnumbered = orderFingerprint(keys, { ...order, poNumber: undefined })
   t.is(unnumbered.kind, 'PO2')
   t.not(unnumbered.value, orderFingerprint(keys, { ...order, poNumber: '' }).value)
 })
 
-test('another key gives another fingerprint', (t) => {
+test('different keys give different fingerprints', (t) => {
   t.not(fingerprint(key, 'x'), fingerprint(Buffer.alloc(32, 7), 'x'))
 })
 
-test('a number cannot forge the border between fields', (t) => {
+test('a document number cannot forge a field separator', (t) => {
   const [row] = fingerprints.cases
   t.truthy(row)
   if (row) t.is(rf1Input({ ...row, documentNumber: 'INV\u001f/001' }), rf1Input(row))
 })
 
-test('leading zeros of each run of digits are dropped, zeros inside a run are not', (t) => {
+test('leading zeros of each group of digits are removed', (t) => {
   const [row] = fingerprints.cases
   t.truthy(row)
   if (!row) return

@@ -27,13 +27,13 @@ const receivable = {
 }
 
 for (const [index, { Input, Output }] of rfc9497.vectors.slice(0, 2).entries())
-  test(`direct evaluation gives the output of the published vector ${index + 1} of RFC 9497`, (t) => {
+  test(`direct evaluation gives the output of vector ${index + 1} of RFC 9497`, (t) => {
     t.is(evaluateOprf(key, Buffer.from(Input, 'hex')).toString('hex'), Output)
   })
 
-for (const [index, { in1, in2, in3, in4, rf1, rf2, rf3, rf4, ...given }] of fingerprints.entries())
-  test(`fingerprints of ${given.documentNumber ?? 'INV/001'} (${index}) are those of the vector`, (t) => {
-    const identity = { ...receivable, ...given }
+for (const [index, { in1, in2, in3, in4, rf1, rf2, rf3, rf4, ...changes }] of fingerprints.entries())
+  test(`fingerprints of ${changes.documentNumber ?? 'INV/001'} (${index}) equal those of the vector`, (t) => {
+    const identity = { ...receivable, ...changes }
     const inputs = [rf1Input(identity), rf2Input(identity), rf3Input(identity), rf4Input(identity)]
     t.deepEqual(
       inputs.map((input) => input.replaceAll('\u001f', '|')),
@@ -43,14 +43,14 @@ for (const [index, { in1, in2, in3, in4, rf1, rf2, rf3, rf4, ...given }] of fing
     t.deepEqual(values, [rf1, rf2, rf3, rf4])
   })
 
-test('an amount is kept to three digits, cut', (t) => {
+test('an amount is truncated to three digits', (t) => {
   for (const [rupees, text] of bucket) {
     const { exponent, mantissa } = amountKeyOf(Number(rupees) * 100 + 99)
     t.is(`${exponent}:${mantissa}`, text)
   }
 })
 
-test('a window asks three weeks and three sizes, over the borders of a size', (t) => {
+test('a window covers three weeks and three neighbouring amounts', (t) => {
   const keysOf = (rupees: number) => [
     ...new Set(rf4WindowInputs({ ...receivable, totalPaise: rupees * 100 }).map((text) => text.split('\u001f')[4])),
   ]
@@ -61,7 +61,7 @@ test('a window asks three weeks and three sizes, over the borders of a size', (t
   t.deepEqual(keysOf(100), ['0:99', '0:100', '0:101'])
 })
 
-test('a new key is a scalar of its own, and names the same thing otherwise', (t) => {
+test('new keys differ and give different evaluations', (t) => {
   const [one, two] = [newOprfKey(), newOprfKey()]
   t.is(one.publicKey.length, 32)
   t.notDeepEqual(one.privateKey, two.privateKey)

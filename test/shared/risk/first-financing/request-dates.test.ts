@@ -28,7 +28,7 @@ const receivable = { ...fields, totalInr: 40_000 }
 const item = { ...fields, receivableId: 'R-1', amountInr: 40_000 }
 const hex = 'a'.repeat(64)
 
-/** The paths of what is refused in a body. */
+/** Returns the paths of the issues in a body. */
 const refused = (schema: z.ZodType, body: object) =>
   (schema.safeParse(body).error?.issues ?? []).map(({ path }) => path.join('.'))
 
@@ -59,14 +59,14 @@ const withDocumentDate: [string, (documentDate: string) => [z.ZodType, object], 
   ['cut', (cutOffDate) => [CutBody, { cutOffDate }], 'cutOffDate'],
 ]
 
-for (const [what, bodyOf, path] of withDocumentDate)
-  test(`the date of a ${what} lies between the beginning of GST and today`, (t) => {
+for (const [request, bodyOf, path] of withDocumentDate)
+  test(`the date of a ${request} must lie between the beginning of GST and today`, (t) => {
     for (const day of [GST_BEGAN, today]) t.deepEqual(refused(...bodyOf(day)), [], day)
     for (const day of [addDays(GST_BEGAN, -1), addDays(today, 1), '2099-01-01', '2026-02-30'])
       t.deepEqual(refused(...bodyOf(day)), [path], day)
   })
 
-test('a due date lies between the document date and ten years later', (t) => {
+test('a due date must lie between the document date and ten years later', (t) => {
   const below = randomOf(7).int
   for (let round = 0; round < effort(300, 5_000); round++) {
     const documentDate = addDays(GST_BEGAN, below(3_000))
@@ -81,7 +81,7 @@ test('a due date lies between the document date and ten years later', (t) => {
   }
 })
 
-test('a due date beside fingerprints lies within ten years from today', (t) => {
+test('a due date beside fingerprints must lie within ten years from today', (t) => {
   const blind = { fingerprints: [{ epoch: 2, rf1: hex, rf2: hex, rf3: hex }] }
   const dueOn = (dueDate: string) => refused(BlindRegistrationBody, { ...blind, dueDate })
   t.deepEqual(dueOn(addDays(today, 3_600)), [])

@@ -7,7 +7,7 @@ import { leafHash, verifyInclusion } from '#shared/transparency/anchoring/merkle
 const { set, set2 } = JSON.parse(readFileSync(new URL('../../../vectors/families.json', import.meta.url), 'utf8'))
 const published = Buffer.concat(set.keys.map((key: string) => Buffer.from(key, 'hex')))
 
-test('keys, root, and the neighbours of what is absent are those of the vector', (t) => {
+test('keys, root and neighbours equal those of the vector', (t) => {
   const tree = new SnapshotTree(published)
   t.is(tree.root, set.root)
   t.deepEqual(tree.absenceOf(set2.query), { left: set2.left, right: set2.right })
@@ -17,12 +17,12 @@ test('keys, root, and the neighbours of what is absent are those of the vector',
   for (const key of set.keys) t.true(padded.includes(Buffer.from(key, 'hex')))
 })
 
-test('what is in it has no proof of absence', (t) => {
+test('a key in the snapshot has no proof of absence', (t) => {
   const tree = new SnapshotTree(published)
   for (const fingerprint of set.fingerprints) t.is(tree.absenceOf(fingerprint), null)
 })
 
-test('every size is a multiple of 256, sorted, and never nothing', (t) => {
+test('snapshot keys are sorted and padded to a multiple of 256', (t) => {
   for (const [count, size] of [
     [0, 256],
     [1, 256],
@@ -39,7 +39,7 @@ test('every size is a multiple of 256, sorted, and never nothing', (t) => {
   }
 })
 
-test('both neighbours lead to the root, also in a tree that is not complete', (t) => {
+test('the paths of both neighbours give the root', (t) => {
   const keys = Array.from({ length: 300 }, () => randomBytes(32)).toSorted(Buffer.compare)
   const tree = new SnapshotTree(Buffer.concat(keys))
   const root = Buffer.from(tree.root, 'hex')

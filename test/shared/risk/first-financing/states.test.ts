@@ -7,33 +7,33 @@ import { randomOf } from '../../../support/random.ts'
 
 const DAY_MS = 86_400_000
 
-test('no hold ends before the action that starts or renews it', (t) => {
+test('no registration expires before the action that starts or renews it', (t) => {
   const below = randomOf(20_261_127).int
   for (let round = 0; round < effort(2_000, 50_000); round++) {
     const now = Date.UTC(2026, 0, 1) + below(4_000) * DAY_MS + below(DAY_MS)
     const anyDay = () => addDays(indianDay(now), below(8_000) - 4_000)
     const dueDate = below(2) === 0 ? null : anyDay()
     const financedOn = anyDay()
-    const held = { dueDate, expiresAt: now + 1 + below(DAY_MS) }
-    const financed = expiryAfter({ ...held, state: 'REGISTERED' }, 'finance', now, financedOn)
+    const hold = { dueDate, expiresAt: now + 1 + below(DAY_MS) }
+    const financed = expiryAfter({ ...hold, state: 'REGISTERED' }, 'finance', now, financedOn)
     const days = dueDate === null ? 365 : 180
     const from = [dueDate ?? financedOn, indianDay(now)].toSorted().at(-1) ?? ''
     const about = `due ${dueDate}, financed on ${financedOn}, now ${now}`
     t.is(financed, Date.parse(`${addDays(from, days)}T00:00:00+05:30`), about)
     t.true(financed - now > (days - 1) * DAY_MS, about)
     for (const state of ['REGISTERED', 'FINANCED'] as const) {
-      t.true(expiryAfter({ ...held, state }, 'renew', now, financedOn) > now + 7 * DAY_MS, about)
+      t.true(expiryAfter({ ...hold, state }, 'renew', now, financedOn) > now + 7 * DAY_MS, about)
     }
   }
 })
 
-test('an ended hold permits no action in any state', (t) => {
+test('an expired registration permits no action in any state', (t) => {
   for (const state of FINANCING_STATES)
     for (const action of ['finance', 'release', 'cancel', 'renew', 'transfer'] as const)
       t.is(stateAfter({ state, renewals: 0, expiresAt: new Date(1_000) }, action, 1_000), null, `${state} ${action}`)
 })
 
-test('a registration whose hold has ended is shown as LAPSED before the sweeper stores it', (t) => {
+test('an expired registration is shown as LAPSED before the sweep', (t) => {
   const expiresAt = new Date(1_000)
   const registration = {
     id: 'ce1c3e0e-3f8f-4a2e-9d5c-5a8c0d3f2b11',

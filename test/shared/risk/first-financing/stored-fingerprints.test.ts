@@ -9,7 +9,7 @@ import { createDatabase } from '../../../support/services.ts'
 const STORED = 3_000
 const named = (text: string) => ({ epoch: 2, kind: 'RF1' as const, value: hash('sha256', text, 'hex') })
 
-test('what is looked for is read alone, also by plans that were made while the registry was small', async (t) => {
+test('a search reads only matching rows, also with early query plans', async (t) => {
   const database = await createDatabase()
   const db = openDatabase({ url: database.url, name: 'test', poolSize: 1, timeoutMs: 10_000 })
   t.teardown(async () => {
@@ -43,11 +43,11 @@ test('what is looked for is read alone, also by plans that were made while the r
       return { found, read: read?.rows ?? 0 }
     })
   await store(1, 2)
-  // More than the executions after which a connection keeps a plan.
+  // A connection keeps a plan after fewer executions than this.
   for (let n = 0; n < 10; n++) t.deepEqual((await look('1')).found, [true, 0, 1])
   await store(3, STORED)
   const { found, read } = await look(String(STORED))
   t.deepEqual(found, [true, 0, 1])
-  // Of all looks together: the server counts by session.
+  // Counts all searches together, because the server counts by session.
   t.true(read < STORED / 10, `${read} rows were read`)
 })

@@ -56,7 +56,7 @@ interface Vectors {
   financialYear: { date: string; financialYear: string }[]
 }
 
-// JSON.parse knows no types; the file's shape is fixed.
+// The file has a fixed shape, which JSON.parse does not know.
 const vectors = JSON.parse(
   readFileSync(new URL('../../../vectors/identifiers.json', import.meta.url), 'utf8'),
 ) as Vectors
@@ -82,7 +82,7 @@ function validate(kind: string, value: string): IdentifierResult<object, string>
   return validator(value)
 }
 
-test('the three registrations of the portal’s samples are valid in the sandbox alone', (t) => {
+test('the three sample registrations of the portal are valid only in the sandbox', (t) => {
   for (const value of ['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002']) {
     t.true(validateGstin(value, { sandboxRegistrations: true }).valid, value)
     t.false(validateGstin(value).valid, value)
@@ -94,7 +94,7 @@ test('the three registrations of the portal’s samples are valid in the sandbox
   }
 })
 
-test('company numbers have the old and the new letters of a renamed state', (t) => {
+test('company numbers accept old and new letters of a renamed state', (t) => {
   for (const state of ['TS', 'TG', 'OD', 'OR', 'CG', 'CH', 'CT', 'UK', 'UR', 'DH'])
     t.true(validate('CIN', `U62099${state}2024PTC000001`).valid, state)
 })
@@ -127,14 +127,14 @@ for (const { kind, input, normalised } of vectors.normalise) {
 }
 
 for (const { kind, value, warning } of vectors.warn) {
-  test(`${kind} ${value} is taken with the warning ${warning}`, (t) => {
+  test(`${kind} ${value} is accepted with the warning ${warning}`, (t) => {
     const result = kind === 'GSTIN' ? validateGstin(value, { anyPosition14: true }) : validate(kind, value)
     t.true(result.valid)
     if (result.valid) t.deepEqual(result.warnings, [warning])
   })
 }
 
-test('a position 14 other than Z is refused unless the setting is on', (t) => {
+test('position 14 other than Z is refused by default', (t) => {
   const result = validateGstin('27AAACB1234C1AU')
   t.false(result.valid)
   if (!result.valid) t.is(result.reason, 'NOT_REGULAR')
@@ -149,14 +149,14 @@ for (const [index, row] of vectors.irn.entries()) {
   })
 }
 
-test('an IRN that is not the hash of its document does not match', (t) => {
+test('an IRN with another hash does not match its document', (t) => {
   const [row] = vectors.irn
   const other = vectors.invalid.find((entry) => entry.kind === 'IRN_MATCH')
   t.truthy(row && other)
   if (row && other) t.is(matchIrn(other.value, row), undefined)
 })
 
-test('near the switch of the case rule the other rule is tried and named', (t) => {
+test('near the date of the case rule, the other rule is tried', (t) => {
   const document = {
     supplierGstin: '29AAACR5678D1Z5',
     documentType: 'INV' as const,
@@ -169,10 +169,10 @@ test('near the switch of the case rule the other rule is tried and named', (t) =
 })
 
 for (const { date, financialYear: expected } of vectors.financialYear) {
-  test(`${date} lies in the financial year ${expected}`, (t) => t.is(financialYear(date), expected))
+  test(`${date} is in the financial year ${expected}`, (t) => t.is(financialYear(date), expected))
 }
 
-test('the state tables are the published ones', (t) => {
+test('the state tables equal the published ones', (t) => {
   t.deepEqual(gstinStates, vectors.gstinStateCodes)
   t.deepEqual(gstinLegacyStates, vectors.gstinLegacyStateCodes)
 })
@@ -197,7 +197,7 @@ for (const [name, value] of lookAlikes) {
   })
 }
 
-test('no single substitution in a GSTIN survives the check character', (t) => {
+test('the check character of a GSTIN detects every single substitution', (t) => {
   const value = '27AAACB1234C1ZF'
   for (let position = 0; position < 14; position++) {
     for (const character of '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ') {

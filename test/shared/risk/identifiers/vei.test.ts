@@ -8,12 +8,12 @@ const vectors = JSON.parse(readFileSync(new URL('../../../vectors/families.json'
 const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index))
 
 for (const [identifier, vei] of vectors.vei)
-  test(`the entity identifier of ${identifier} is that of the vector`, (t) => {
+  test(`the entity identifier of ${identifier} equals the one of the vector`, (t) => {
     t.is(veiOf(key, identifier), vei)
     t.is(veiError(vei), null)
   })
 
-test('the check character of a published example, and every single change of an identifier', (t) => {
+test('the check character detects every single change of an entity identifier', (t) => {
   t.is(mod3736CheckCharacter('A12425GABC1234002'), vectors.mod3736known)
   const [[, vei]] = vectors.vei
   let tried = 0
@@ -30,11 +30,11 @@ test('the check character of a published example, and every single change of an 
 })
 
 test('no entity identifier looks like a PAN', (t) => {
-  // Among three million identifiers about a dozen are varied; a smaller sample shows the shape.
+  // About a dozen of three million identifiers are changed for this; a smaller sample shows the shape.
   for (let n = 0; n < 3_000; n++) t.notRegex(veiOf(key, `AAAC${n}`), /[A-Z]{5}[0-9]{4}[A-Z]/)
 })
 
-test('an LEI with a wrong check digit is told from a right one', (t) => {
+test('an LEI with a wrong check digit is invalid', (t) => {
   t.is(validateLei(vectors.lei.lei).valid, vectors.lei.valid)
   t.like(validateLei('9999SGNLBXDEMO000119'), { valid: false, reason: 'CHECK_DIGITS' })
 })
@@ -62,6 +62,6 @@ for (const [text, expected] of [
   ['9999410570581', false],
   ['९९९९ ४१०५ ७०५९', false],
 ] as const)
-  test(`${JSON.stringify(text)} ${expected ? 'holds' : 'does not hold'} an Aadhaar number`, (t) => {
+  test(`${JSON.stringify(text)} ${expected ? 'contains' : 'does not contain'} an Aadhaar number`, (t) => {
     t.is(holdsAadhaar(text), expected)
   })

@@ -25,7 +25,7 @@ test('vector 9.5: a transition is anchored as published', (t) => {
   t.deepEqual(anchorObject(transition.object, transition.object).anchor, transition.anchor)
 })
 
-test('the first level that holds, and it ends with the earliest of its factors', (t) => {
+test('the level is the first that applies and expires with its earliest factor', (t) => {
   const [high, presented] = [factor('presentation', 90, true), factor('presentation', 60)]
   const [registry, document] = [factor('registry.pan', 30), factor('document', 20)]
   t.deepEqual(levelOf(high, registry, document), ['HIGH', 'presentation registry.pan', 30])
@@ -37,7 +37,7 @@ test('the first level that holds, and it ends with the earliest of its factors',
   t.deepEqual(levelOf(), ['NONE', '', null])
 })
 
-test('a factor that is over does not count, and of a kind the one that lasts longest does', (t) => {
+test('only the unexpired factor of a kind with the latest expiry counts', (t) => {
   t.deepEqual(levelOf(factor('presentation', -1, true), factor('registry.pan', 5)), ['LOW', 'registry.pan', 5])
   t.deepEqual(levelOf(factor('presentation', 0)), ['NONE', '', null])
   t.deepEqual(levelOf(factor('registry.pan', 5), factor('registry.ckyc', 9), factor('document', 20)), [

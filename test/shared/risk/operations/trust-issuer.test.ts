@@ -10,25 +10,25 @@ const PRIVATE = `localhost localhost. a.localhost printer.local db.internal intr
 const tenant = { organisationId: 1, allowPrivate: false } as const
 
 test('an issuer with a private address or host is refused in every spelling', (t) => {
-  const requested = {
+  const issuer = {
     iss: 'https://issuer.example',
     statusHosts: ['status.example:8443'],
     assurance: 'SUBSTANTIAL' as const,
   }
-  t.deepEqual(issuerFaults(requested, tenant), [])
+  t.deepEqual(issuerFaults(issuer, tenant), [])
   for (const host of PRIVATE) {
-    const [fault] = issuerFaults({ ...requested, iss: `https://${host}/` }, tenant)
+    const [fault] = issuerFaults({ ...issuer, iss: `https://${host}/` }, tenant)
     t.like(fault, { path: 'iss', code: 'PRIVATE_ADDRESS', message: 'iss leads to a private address' }, host)
-    const [second] = issuerFaults({ ...requested, statusHosts: ['status.example', host] }, tenant)
+    const [second] = issuerFaults({ ...issuer, statusHosts: ['status.example', host] }, tenant)
     t.is(second?.path, 'statusHosts[1]', host)
-    t.deepEqual(issuerFaults({ ...requested, iss: `https://${host}/` }, { ...tenant, allowPrivate: true }), [], host)
+    t.deepEqual(issuerFaults({ ...issuer, iss: `https://${host}/` }, { ...tenant, allowPrivate: true }), [], host)
   }
-  t.is(issuerFaults({ ...requested, iss: 'https://u:p@issuer.example' }, tenant)[0]?.code, 'CREDENTIALS')
+  t.is(issuerFaults({ ...issuer, iss: 'https://u:p@issuer.example' }, tenant)[0]?.code, 'CREDENTIALS')
 })
 
 test('only the operator may state assurance HIGH for an issuer', (t) => {
   const body = { iss: 'https://issuer.example', vctValues: ['x'], issuerMetadata: true, assurance: 'HIGH' }
-  const requested = IssuerBody.parse(body)
-  t.like(issuerFaults(requested, tenant)[0], { path: 'assurance', code: 'NOT_PERMITTED' })
-  t.deepEqual(issuerFaults(requested, { ...tenant, organisationId: null }), [])
+  const issuer = IssuerBody.parse(body)
+  t.like(issuerFaults(issuer, tenant)[0], { path: 'assurance', code: 'NOT_PERMITTED' })
+  t.deepEqual(issuerFaults(issuer, { ...tenant, organisationId: null }), [])
 })

@@ -24,7 +24,7 @@ export const demoRequest: PackRequest = {
 
 export const NOON = Date.parse('2026-11-21T06:30:00.000Z')
 
-/** A registration whose PAN ends in the two given digits. */
+/** Returns a registration whose PAN ends in these two digits. */
 function gstinEnding(prefix: string, digits: string): string {
   const first14 = `${prefix}${digits}C1Z`
   return first14 + (gstinCheckCharacter(first14) ?? '')
@@ -36,7 +36,7 @@ export const scenarioGstins = {
   subcontractorGstin: (digits: string) => gstinEnding('24AAFCS43', digits),
 }
 
-/** What the worker does for a sandbox request, without its database. */
+/** Composes a sandbox pack as the worker does, without its database. */
 export async function sandboxPack(
   changes: Partial<PackRequest> = {},
   options: { now?: number; packId?: string; compose?: Partial<ComposeInput> } = {},

@@ -25,7 +25,7 @@ const fields = {
 }
 const good = signDemoInvoice(fields, signingKey)
 
-/** The good token with changed contents, signed again by the given key. */
+/** Changes the contents of the good token and signs it again with a key. */
 function resigned(
   change: (parts: { header: Record<string, unknown>; data: Record<string, unknown>; iss: string }) => void,
   pem = signingKey,
@@ -51,7 +51,7 @@ function tampered(): string {
   return `${header}.${Buffer.from(payload).toString('base64url')}.${signature}`
 }
 
-test('a token signed by a trusted key between the parties of a leg verifies', (t) => {
+test('a token with a trusted signature between the parties of a leg is valid', (t) => {
   const check = verifyInvoiceToken(good, context)
   t.is(check.reason, null)
   t.true(check.signatureVerified)
@@ -68,7 +68,7 @@ const failures: [string, () => string, TokenReason, boolean][] = [
   ['an attacker key under a trusted key id', () => resigned(() => {}, attacker), 'BAD_SIGNATURE', false],
   ['an attacker key under its own key id', () => signDemoInvoice(fields, attacker), 'KEY_UNKNOWN', false],
   [
-    'a key brought along in the header',
+    'a key in the header',
     () =>
       resigned(({ header }) => {
         header.kid = 'F'.repeat(40)
@@ -124,14 +124,14 @@ const failures: [string, () => string, TokenReason, boolean][] = [
   ['a total of zero', () => signDemoInvoice({ ...fields, totalInr: 0 }, signingKey), 'BAD_TOTAL', true],
   ['a total of three decimals', () => signDemoInvoice({ ...fields, totalInr: 1.005 }, signingKey), 'BAD_TOTAL', true],
 ]
-for (const [what, token, reason, isSigned] of failures) {
-  test(`a token with ${what} fails with ${reason}`, (t) => {
+for (const [description, token, reason, isSigned] of failures) {
+  test(`a token with ${description} fails with ${reason}`, (t) => {
     const check = verifyInvoiceToken(token(), context)
     t.is(check.reason, reason)
     t.is(check.signatureVerified, isSigned)
   })
 
-  test(`a pack with a token with ${what} is never clear`, async (t) => {
+  test(`a pack with a token with ${description} is never clear`, async (t) => {
     const { pack, evidence } = await sandboxPack({ eInvoices: [token()] })
     t.not(pack.signalLevel, 'CLEAR')
     t.is(pack.signals.eInvoice.provided, 1)
@@ -141,36 +141,36 @@ for (const [what, token, reason, isSigned] of failures) {
   })
 }
 
-for (const [what, token, reason] of failures.filter(([, , reason]) =>
+for (const [description, token, reason] of failures.filter(([, , reason]) =>
   ['BAD_SIGNATURE', 'IRN_MISMATCH', 'WRONG_PARTIES', 'ALG_NOT_ALLOWED'].includes(reason),
 )) {
-  test(`a token with ${what} (${reason}) contradicts the request`, async (t) => {
+  test(`a token with ${description} (${reason}) contradicts the request`, async (t) => {
     const { pack } = await sandboxPack({ eInvoices: [token()] })
     t.is(pack.signalLevel, 'CONFLICTED')
   })
 }
 
-test('a sandbox key is worth nothing in production', (t) => {
+test('a sandbox key is not trusted in production', (t) => {
   t.is(verifyInvoiceToken(good, { ...context, env: 'PRODUCTION' }).reason, 'KEY_UNKNOWN')
   const mislabelled = keys.map((key) => ({ ...key, env: 'PRODUCTION' as const }))
   t.is(verifyInvoiceToken(good, { ...context, env: 'PRODUCTION', keys: mislabelled }).reason, 'KEY_UNKNOWN')
 })
 
-test('a key is trusted only for its own days', (t) => {
+test('a key is trusted only on the days of its validity', (t) => {
   const later: InvoiceKey[] = keys.map((key) => ({ ...key, notBefore: '2027-01-01' }))
   const check = verifyInvoiceToken(good, { ...context, keys: later })
   t.is(check.reason, 'KEY_NOT_VALID_THEN')
   t.false(check.signatureVerified)
 })
 
-test('a key that is not RSA verifies nothing', (t) => {
+test('a key that is not RSA verifies no token', (t) => {
   const { publicKey } = generateKeyPairSync('ed25519')
   const spkiPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const check = verifyInvoiceToken(good, { ...context, keys: keys.map((key) => ({ ...key, spkiPem })) })
   t.is(check.reason, 'BAD_SIGNATURE')
 })
 
-test('one leg with a good token and one without is clear, and the absence is said neutrally', async (t) => {
+test('one leg without a token is CLEAR with a neutral flag', async (t) => {
   const { pack } = await sandboxPack({ eInvoices: [good] })
   t.is(pack.signalLevel, 'CLEAR')
   t.true(pack.signals.eInvoice.abLegCorroborated)
@@ -178,7 +178,7 @@ test('one leg with a good token and one without is clear, and the absence is sai
   t.true(pack.flags.includes('Leg B_TO_C has no e-invoice token; e-invoicing is mandatory only above 5 crore turnover'))
 })
 
-test('an invoice counts once, in any order and however often its token is repeated', async (t) => {
+test('an invoice counts once even if its token is repeated', async (t) => {
   const other = signDemoInvoice({ ...fields, documentNumber: 'X-1' }, signingKey)
   const once = await sandboxPack({ eInvoices: [good, other] })
   t.is(once.pack.signals.eInvoice.gstnSigned, 2, 'different invoices stay separate')
@@ -199,7 +199,7 @@ test('an invoice counts once, in any order and however often its token is repeat
   t.is(bad.pack.flags.filter((flag) => flag.startsWith('E-invoice token')).length, 1)
 })
 
-test('no tokens at all is not adverse', async (t) => {
+test('a pack without tokens is CLEAR', async (t) => {
   const { pack } = await sandboxPack({ eInvoices: [] })
   t.is(pack.signalLevel, 'CLEAR')
   t.deepEqual(pack.signals.eInvoice, {
@@ -216,7 +216,7 @@ for (const [difference, level] of [
   [1, 'CLEAR'],
   [1.01, 'ATTENTION'],
 ] as const) {
-  test(`a total ${difference} rupees off the filed return gives ${level}`, async (t) => {
+  test(`a total ${difference} rupees different from the filed return gives ${level}`, async (t) => {
     const totalInr = ((parsePaise(fields.totalInr) ?? 0) + Math.round(difference * 100)) / 100
     const { pack } = await sandboxPack({ eInvoices: [signDemoInvoice({ ...fields, totalInr }, signingKey)] })
     t.is(pack.signalLevel, level)
@@ -224,30 +224,30 @@ for (const [difference, level] of [
   })
 }
 
-test('a signed invoice that is absent from the filed return corroborates nothing', async (t) => {
+test('a signed invoice missing in the filed return corroborates nothing', async (t) => {
   const { pack } = await sandboxPack({ eInvoices: [signDemoInvoice({ ...fields, documentNumber: 'X-1' }, signingKey)] })
   t.is(pack.signalLevel, 'ATTENTION')
   t.is(pack.signals.eInvoice.gstnSigned, 1)
 })
 
-test('an invoice of a period that is not due yet is corroborated by its signature', async (t) => {
+test('the signature corroborates an invoice of a period not yet due', async (t) => {
   const fresh = { ...fields, documentNumber: 'X-2', documentDate: '2026-11-10' }
   const { pack } = await sandboxPack({ eInvoices: [signDemoInvoice(fresh, signingKey)] })
   t.is(pack.signalLevel, 'CLEAR')
   t.is(pack.gradedSignals.find((signal) => signal.key === 'eInvoice')?.status, 'DOCUMENT_SIGNED')
 })
 
-for (const [what, irn] of [
+for (const [description, irn] of [
   ['36,000 letters', 'x'.repeat(36_000)],
   ['half a character', '\ud800'],
   ['markup', '<b>'.padEnd(64, '0')],
-  ['a reference with a space behind it', `${'0'.repeat(64)} `],
+  ['a reference with a trailing space', `${'0'.repeat(64)} `],
 ] as const) {
-  test(`H2, L4: of a token whose reference is ${what} nothing is taken over`, (t) => {
+  test(`H2, L4: a token whose reference is ${description} adds no document`, (t) => {
     const token = resigned(({ data }) => {
       data.Irn = irn
     })
-    const verdict = verifyInvoiceToken(token, context)
-    t.like(verdict, { reason: 'IRN_MISMATCH', document: null, signatureVerified: true })
+    const check = verifyInvoiceToken(token, context)
+    t.like(check, { reason: 'IRN_MISMATCH', document: null, signatureVerified: true })
   })
 }

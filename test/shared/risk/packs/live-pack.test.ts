@@ -24,10 +24,10 @@ const configured: RegistryConfig = {
 async function livePack(config: RegistryConfig, http: HttpRequest, changes: Partial<PackRequest> = {}) {
   const clock = new VirtualClock(NOON)
   const deps = { http, now: clock.now, sleep: clock.sleep, random: () => 0.5 }
-  const requested = { ...request, ...changes }
+  const packRequest = { ...request, ...changes }
   const registryResults = await gatherRegistryResults({
     registries: createRegistrySet(config, deps, createBreakers()),
-    request: requested,
+    request: packRequest,
     env: 'PRODUCTION',
     orgId: 'org-1',
     requestId: 'r',
@@ -38,7 +38,7 @@ async function livePack(config: RegistryConfig, http: HttpRequest, changes: Part
     packId: '6f1c9a52-3d0b-4b7e-9d57-0a4f2c8e1b33',
     generatedAt: new Date(clock.now()).toISOString(),
     env: 'PRODUCTION',
-    request: requested,
+    request: packRequest,
     registryResults,
     registryFindings: { status: 'ANSWERED', matches: [] },
     eInvoiceTokens: [],
@@ -47,7 +47,7 @@ async function livePack(config: RegistryConfig, http: HttpRequest, changes: Part
   return { ...composed, tookMs: clock.now() - NOON }
 }
 
-test('with nothing configured every value is missing with its reason, and nothing is clear', async (t) => {
+test('without configured registries every value is missing with its reason', async (t) => {
   const { pack, evidence } = await livePack({}, () => Promise.reject(new Error('nothing may be contacted')))
   t.deepEqual(PackBodySchema.parse(pack), pack)
   t.is(pack.signalLevel, 'INCOMPLETE')
@@ -73,7 +73,7 @@ test('without consent the consent-bound registries are not contacted', async (t)
   t.is(evidence.find((record) => record.key === 'aaCashflow')?.missingReason, 'NO_CONSENT')
 })
 
-test('registries that never answer cost a pack no more than its budget', async (t) => {
+test('registries that never respond delay a pack only by its budget', async (t) => {
   const consents = { gst: 'h', aa: 'h', epfo: 'h' }
   const { pack, evidence, tookMs } = await livePack(configured, () => new Promise(() => {}), { consents })
   t.is(tookMs, 20_000)
@@ -81,7 +81,7 @@ test('registries that never answer cost a pack no more than its budget', async (
   t.is(evidence.find((record) => record.key === 'tradeRelationship.ab')?.missingReason, 'TIMEOUT')
 })
 
-test('the grade table is configuration and its version is in every record', async (t) => {
+test('grades are configurable, and every record has their version', async (t) => {
   const policy = PackPolicy.parse({
     policyVersion: 'house-7',
     grades: { ...defaultPolicy.grades, eInvoice: 'OTHER' },
@@ -91,7 +91,7 @@ test('the grade table is configuration and its version is in every record', asyn
   t.true(evidence.every((record) => record.policyVersion === 'house-7'))
 })
 
-test('a registry that fails does not hide a contradiction found elsewhere', async (t) => {
+test('a failed registry does not hide a contradiction from another one', async (t) => {
   const { pack } = await sandboxPack({
     buyerGstin: scenarioGstins.buyerGstin('03'),
     subcontractorGstin: scenarioGstins.subcontractorGstin('09'),
@@ -105,29 +105,29 @@ test('two registrations of one legal entity are the same legal entity', async (t
   t.regex(pack.gradedSignals.find((signal) => signal.key === 'relatedParty')?.detail ?? '', /the same PAN/)
 })
 
-test('an own earlier registration is a flag and no duplicate', async (t) => {
-  const own = { class: 'EXACT', state: 'FINANCED', requireRegistration: true, firstSeenMonth: '2026-09' } as const
+test('an earlier registration of the same organisation is a flag, not a duplicate', async (t) => {
+  const match = { class: 'EXACT', state: 'FINANCED', requireRegistration: true, firstSeenMonth: '2026-09' } as const
   const { pack } = await sandboxPack(
     { poNumber: 'PO-1' },
-    { compose: { registryFindings: { status: 'ANSWERED', matches: [own] } } },
+    { compose: { registryFindings: { status: 'ANSWERED', matches: [match] } } },
   )
   t.is(pack.signalLevel, 'CLEAR')
   t.true(pack.flags.some((flag) => flag.includes('EXACT match financed by the same organisation, first seen 2026-09')))
 })
 
-test('an own registry that does not answer leaves double financing unresolved', async (t) => {
+test('an unavailable first-financing registry leaves double financing UNRESOLVED', async (t) => {
   const { pack } = await sandboxPack({}, { compose: { registryFindings: { status: 'UNAVAILABLE' } } })
   t.is(pack.signals.doubleFinancing.status, 'UNRESOLVED')
   t.is(pack.signalLevel, 'INCOMPLETE')
 })
 
-test('the subcontract value is the subcontractor’s order when it is given', async (t) => {
+test('a requested subcontract value replaces the subcontractor’s order', async (t) => {
   const { pack } = await sandboxPack({ subcontractValue: 400_000.25 })
   t.is(pack.signals.subcontractorCapacity.orderValueInr, 400_000.25)
   t.is(pack.signals.borrowerCapacity.orderValueInr, demoRequest.poValue)
 })
 
-test('a legacy state code passes with a sentence', async (t) => {
+test('a legacy state code is accepted with a flag', async (t) => {
   const { pack } = await sandboxPack({ buyerGstin: '28AAACB1234C1ZD' })
   t.true(pack.flags.some((flag) => flag.includes('legacy state code')))
 })

@@ -32,7 +32,7 @@ for (const [amount, paise] of [
   test(`${typeof amount} ${amount || JSON.stringify(amount)} is ${paise} paise`, (t) => t.is(parsePaise(amount), paise))
 }
 
-test('every amount of two decimals comes back as it was', (t) => {
+test('every amount of two decimals survives a round trip', (t) => {
   for (let paise = 0; paise < 20_000; paise += 7) t.is(parsePaise(toInr(paise)), paise)
   t.is(parsePaise(toInr(999_999_999_999_999)), 999_999_999_999_999)
 })
@@ -57,5 +57,5 @@ for (const [paise, text] of [
   [12_300, '₹123.00'],
   [-5_000_000, '-₹50,000.00'],
 ] as const) {
-  test(`${paise} paise reads ${text}`, (t) => t.is(inrText(paise), text))
+  test(`${paise} paise are formatted as ${text}`, (t) => t.is(inrText(paise), text))
 }

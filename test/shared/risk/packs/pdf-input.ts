@@ -5,7 +5,7 @@ import { sandboxPack } from './demo-pack.ts'
 
 const CHECKPOINT = `log.example/v1/transparency/sandbox\n57\n${'q'.repeat(43)}=\n\n— log.example/v1/transparency/sandbox ${'A'.repeat(92)}\n`
 
-/** A composed sandbox pack as the renderer takes it. @param edit changes the pack before it is anchored */
+/** Composes a sandbox pack as input of the renderer. @param edit changes the pack before it is anchored */
 export async function pdfInput(
   changes: Parameters<typeof sandboxPack>[0] = {},
   edit: (pack: PackBody) => PackBody = (pack) => pack,

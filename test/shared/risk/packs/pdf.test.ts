@@ -15,21 +15,21 @@ import { pdfInput } from './pdf-input.ts'
 let rendered: Promise<Buffer> | undefined
 let read: ReturnType<typeof readPdf> | undefined
 
-/** The PDF of the default pack, rendered once for all tests that do not change it. */
+/** The PDF of the default pack, rendered once for all tests that use it unchanged. */
 const plainPdf = () => (rendered ??= pdfInput().then(renderPackPdf))
 const readPlainPdf = () => (read ??= plainPdf().then(readPdf))
 
-test('the same pack gives the same bytes', async (t) => {
+test('a PDF of the same pack has the same bytes', async (t) => {
   t.true((await plainPdf()).equals(await renderPackPdf(await pdfInput())))
 })
 
-test('another place in the log is another document', async (t) => {
+test('a PDF of another log index has other bytes', async (t) => {
   const input = await pdfInput()
   const other = { ...input, proof: { ...input.proof, index: 40 } }
   t.false((await plainPdf()).equals(await renderPackPdf(other)))
 })
 
-test('its text can be selected: numbers, tiers, the sentence, the anchor and how to verify it', async (t) => {
+test('the PDF has its figures, tiers, anchor and commands as selectable text', async (t) => {
   const input = await pdfInput()
   const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
@@ -49,7 +49,7 @@ test('its text can be selected: numbers, tiers, the sentence, the anchor and how
     t.true(read.text.includes(part), part)
 })
 
-test('a live pack says so, bears no sandbox band, and is verified in the live log', async (t) => {
+test('a live PDF has no sandbox band and names the live log', async (t) => {
   const read = await readPdf(await renderPackPdf({ ...(await pdfInput()), env: 'PRODUCTION' }))
   if (!read) return void t.pass(NO_POPPLER)
   t.regex(read.text, /Mode\s+Live/)
@@ -57,7 +57,7 @@ test('a live pack says so, bears no sandbox band, and is verified in the live lo
   t.true(read.text.includes('/v1/transparency/production/policy'))
 })
 
-test('assistive technology finds a document with headings, tables and a described QR code', async (t) => {
+test('the PDF is tagged with headings, tables and a described QR code', async (t) => {
   const bytes = await plainPdf()
   t.true(bytes.includes('/Alt (QR code of https://signalbox.example/verify?txId='))
   const read = await readPlainPdf()
@@ -70,7 +70,7 @@ test('assistive technology finds a document with headings, tables and a describe
   t.regex(read.structure, /^\s*Figure$/m)
 })
 
-test('the code on the first page leads to where the pack is checked, and nothing touches it', async (t) => {
+test('the QR code on the first page opens the verification page', async (t) => {
   for (const publicUrl of ['https://signalbox.example', `https://${'signals.'.repeat(7)}example`]) {
     const input = { ...(await pdfInput()), publicUrl }
     const picture = await pictureOfPage(await renderPackPdf(input), 1)
@@ -79,7 +79,7 @@ test('the code on the first page leads to where the pack is checked, and nothing
   }
 })
 
-test('the pack and its evidence are attached byte for byte, with the proof', async (t) => {
+test('the pack, evidence and proof are attached to the PDF byte for byte', async (t) => {
   const input = await pdfInput()
   const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
@@ -88,7 +88,7 @@ test('the pack and its evidence are attached byte for byte, with the proof', asy
   t.is(read.files.get('proof-6f1c9a52.txt')?.toString(), input.proof.tlogProof ?? '')
 })
 
-test('what is missing is written as plainly as what is there', async (t) => {
+test('the PDF shows missing values in words', async (t) => {
   const input = await pdfInput({ borrowerGstin: scenarioGstins.borrowerGstin('12') })
   const document = packDocument(input)
   const missing = document.tiers.find(({ tier }) => tier === 'MISSING')
@@ -99,14 +99,10 @@ test('what is missing is written as plainly as what is there', async (t) => {
   if (!read) return void t.pass(NO_POPPLER)
   t.regex(read.text, /Missing: [a-z]/)
   t.regex(read.text, /No turnover \(consent revoked\)/)
-  t.notRegex(
-    read.text,
-    /GST_|DEPTH_|NOT_FOUND|UPSTREAM_|TURNOVER_/,
-    'codes are said in words; the attached JSON has them',
-  )
+  t.notRegex(read.text, /GST_|DEPTH_|NOT_FOUND|UPSTREAM_|TURNOVER_/, 'words replace codes')
 })
 
-test('a note on what the request did not give does not contradict the invoices that the pack shows', async (t) => {
+test('a note about missing invoices does not contradict the sandbox examples', async (t) => {
   const { cards, flags } = packDocument(await pdfInput())
   const shown = cards.flatMap(({ values }) => values).find(({ label }) => label === 'Tokens provided')
   t.is(shown?.value, '2')
@@ -116,7 +112,7 @@ test('a note on what the request did not give does not contradict the invoices t
   ])
 })
 
-test('codes of sources, classes and reasons are read as words', (t) => {
+test('codes of sources, classes and reasons are shown as words', (t) => {
   t.is(sourceName('GST_TAXPAYER_SEARCH'), 'GST taxpayer search')
   t.is(sourceName('GSTR1_3B'), 'GSTR1 3B')
   t.is(sourceName('PERSON_REGISTRIES'), 'Person registries')
@@ -126,18 +122,18 @@ test('codes of sources, classes and reasons are read as words', (t) => {
   t.is(missingText(null), 'Missing')
 })
 
-test('the band of a sandbox pack is said once where it is read out, and drawn on every page', async (t) => {
+test('the band of a sandbox PDF is on every page', async (t) => {
   const read = await readPlainPdf()
   if (!read) return void t.pass(NO_POPPLER)
   const pages = Number(/Pages:\s+(\d+)/.exec(read.info)?.[1])
   t.is(read.text.match(/SANDBOX — NOT EVIDENCE/g)?.length, pages)
 })
 
-test('no word is broken, the tier of each card ends at the right margin, and the mark is in our colour', async (t) => {
+test('the PDF breaks no word and aligns tiers at the right margin', async (t) => {
   const input = await pdfInput()
   const { cards } = packDocument(input)
   const bytes = await plainPdf()
-  t.regex(bytes.toString('latin1'), /\n0\.0901\d* 0\.376\d* 0\.309\d* scn\nf\n/, 'the ground of the mark')
+  t.regex(bytes.toString('latin1'), /\n0\.0901\d* 0\.376\d* 0\.309\d* scn\nf\n/, 'the colour of the logo')
   const words = await wordsOfPdf(bytes)
   if (!words) return void t.pass(NO_POPPLER)
   const read = new Set(words.map(({ text }) => text))
@@ -166,7 +162,7 @@ test('every record of the evidence is on some card', async (t) => {
   t.false(packDocument(input).cards.some(({ key }) => key === 'other'))
 })
 
-test('where a value comes from stands on one line, and what its columns hold is said on each page', async (t) => {
+test('each origin has one line, and each page repeats the column titles', async (t) => {
   const input = await pdfInput()
   const stored = JSON.parse(input.evidence ?? '')
   for (let index = 0; index < 80; index++) stored.evidence.push({ ...stored.evidence[0], key: `somethingNew.${index}` })
@@ -179,11 +175,11 @@ test('where a value comes from stands on one line, and what its columns hold is 
   t.is(
     read.structure.match(/^ +TH/gm)?.length,
     ((await readPlainPdf())?.structure.match(/^ +TH/gm)?.length ?? 0) + 5,
-    'the titles are read out once',
+    'assistive technology reads the titles once',
   )
 })
 
-test('the columns of the evidence fill the page, and only the widest give way to a long text', async (t) => {
+test('evidence columns fill the page, and only the widest shrink', async (t) => {
   const [first] = packDocument(await pdfInput()).cards.flatMap(({ evidence }) => evidence)
   if (!first) return t.fail()
   const sheet = createSheet(openDocument('2026-11-21T06:30:00.000Z', { Title: 'T', Keywords: '' }), () => undefined)
@@ -198,7 +194,7 @@ test('the columns of the evidence fill the page, and only the widest give way to
   t.true((long[4] ?? 0) > (long[0] ?? 0))
 })
 
-test('evidence of a key no card knows is shown all the same', async (t) => {
+test('evidence with an unknown key is shown on the last card', async (t) => {
   const input = await pdfInput()
   const stored = JSON.parse(input.evidence ?? '')
   stored.evidence.push({ ...stored.evidence[0], key: 'somethingNew.value' })
@@ -209,7 +205,7 @@ test('evidence of a key no card knows is shown all the same', async (t) => {
   )
 })
 
-test('markup, control characters and other scripts in a pack are text, and break nothing', async (t) => {
+test('markup and control characters in a pack are drawn as text', async (t) => {
   const nasty = ') Tj ET /JavaScript (x) <script>alert(1)</script>\u0007\u202e हिन्दी \\( \r\n endstream'
   const input = await pdfInput({}, (pack) => ({ ...pack, flags: [nasty] }))
   const bytes = await renderPackPdf(input)
@@ -220,7 +216,7 @@ test('markup, control characters and other scripts in a pack are text, and break
   t.is(read.files.get('pack-6f1c9a52.json')?.toString(), input.body)
 })
 
-test('a pack of many notes runs over as many pages as it needs', async (t) => {
+test('a pack with many flags continues on further pages', async (t) => {
   const flags = Array.from({ length: 150 }, (_, index) => `Note number ${index + 1} of a long list`)
   const input = await pdfInput({}, (pack) => ({ ...pack, flags }))
   const read = await readPdf(await renderPackPdf(input))
@@ -240,9 +236,9 @@ for (const [amount, text] of [
   [-250000, '-₹2,50,000.00 (2.50 lakh)'],
   [null, 'missing'],
 ] as const)
-  test(`${amount} rupees are written ${text}`, (t) => t.is(inrFigure(amount), text))
+  test(`${amount} rupees are written as ${text}`, (t) => t.is(inrFigure(amount), text))
 
-test('text is drawn as it is where a font has it, and named by its code point where none has', (t) => {
+test('characters without a glyph are replaced by their code points', (t) => {
   t.is(drawnText('Sans', '₹5.00 — “ok” é Łódź Ωμέγα Жук').text, '₹5.00 — “ok” é Łódź Ωμέγα Жук')
   t.is(drawnText('Sans', 'a\u0000b😀\u202Ec').text, 'a[U+0000]b[U+1F600][U+202E]c')
   t.regex(drawnText('Mono', '₹5').font, /inter/, 'the font of codes has no rupee sign')
@@ -260,7 +256,7 @@ for (const [script, name] of [
   ['tamil', 'கோயம்புத்தூர் மில்ஸ் Ltd'],
   ['telugu', 'శ్రీ వెంకటేశ్వర'],
 ] as const)
-  test(`a name in ${script} is drawn in letters, thin and bold`, (t) => {
+  test(`a name in ${script} has glyphs in both weights`, (t) => {
     for (const face of ['Sans', 'Sans-Bold'] as const) {
       const { text, font } = drawnText(face, name)
       t.is(text, name.normalize('NFC'))
@@ -268,7 +264,7 @@ for (const [script, name] of [
     }
   })
 
-test('a name in another script is in the document, with its font inside', async (t) => {
+test('a name in Devanagari embeds its font', async (t) => {
   const input = await pdfInput()
   const name = 'किरण ट्रेडर्स'
   const body = JSON.stringify({ ...JSON.parse(input.body), flags: [`${name} ₹5`] })
@@ -280,7 +276,7 @@ test('a name in another script is in the document, with its font inside', async 
   if (read) t.regex(read.text, /₹5/)
 })
 
-test('a QR code has its three finders', (t) => {
+test('a QR code has three finder patterns', (t) => {
   const { size, runs } = qrMatrix('https://signalbox.example/verify?txId=0')
   for (const [x, y] of [
     [0, 0],
@@ -290,7 +286,7 @@ test('a QR code has its three finders', (t) => {
     t.true(runs.some((run) => run.x === x && run.y === y && run.length === 7))
 })
 
-test('H2: a text longer than any of ours is cut where it is drawn, and says so', (t) => {
+test('H2: a drawn text above the maximum length is cut with a note', (t) => {
   const drawn = drawnText('Sans', '₹'.repeat(36_000)).text
   t.true(drawn.length < 10_000)
   t.true(drawn.endsWith('… (cut)'))

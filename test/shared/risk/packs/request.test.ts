@@ -7,17 +7,17 @@ function faults(body: unknown): string[] {
   return result.ok ? [] : result.errors.map((error) => `${error.path} ${error.code}`)
 }
 
-test('the contract body is taken as it is', (t) => {
+test('the request of the contract is accepted unchanged', (t) => {
   t.deepEqual(parsePackRequest(demoRequest), { ok: true, request: demoRequest })
 })
 
-test('registrations are normalised and echoed', (t) => {
+test('registrations of a request are normalised', (t) => {
   const result = parsePackRequest({ ...demoRequest, buyerGstin: ' 27aaacb1234c1zf\n' })
   t.true(result.ok)
   if (result.ok) t.is(result.request.buyerGstin, '27AAACB1234C1ZF')
 })
 
-test('all optional members are taken', (t) => {
+test('all optional members of a pack request are accepted', (t) => {
   const body = {
     ...demoRequest,
     dealId: 'deal-1',
@@ -65,7 +65,7 @@ const bad: [string, object, string[]][] = [
   ['an unknown member', { ...demoRequest, packId: 'x', grade: 'y' }, ['packId UNKNOWN_FIELD', 'grade UNKNOWN_FIELD']],
   ['an unknown consent family', { ...demoRequest, consents: { pan: 'x' } }, ['consents.pan UNKNOWN_FIELD']],
   [
-    'a consent handle that no header can carry (H4)',
+    'a consent handle that a header cannot contain (H4)',
     { ...demoRequest, consents: { gst: '€' } },
     ['consents.gst FORMAT'],
   ],
@@ -81,26 +81,27 @@ const bad: [string, object, string[]][] = [
   ],
   ['a token that is no text', { ...demoRequest, eInvoices: [1] }, ['eInvoices[0] TYPE']],
 ]
-for (const [what, body, expected] of bad) {
-  test(`a request with ${what} is refused by naming the member`, (t) => t.deepEqual(faults(body), expected))
+for (const [fault, body, expected] of bad) {
+  test(`a pack request with ${fault} is refused with the name of its member`, (t) =>
+    t.deepEqual(faults(body), expected))
 }
 
-test('an amount too large for a number is refused', (t) => {
+test('an amount above the range of a number is refused', (t) => {
   const body: unknown = JSON.parse(JSON.stringify(demoRequest).replace('1250000', '1e309'))
   t.deepEqual(faults(body), ['poValue TYPE'])
 })
 
 for (const body of [null, [], 'x', 7, undefined]) {
-  test(`a body that is ${JSON.stringify(body)} is refused`, (t) => t.is(faults(body).length, 1))
+  test(`a pack request that is ${JSON.stringify(body)} is refused`, (t) => t.is(faults(body).length, 1))
 }
 
-test('amounts at the borders are taken', (t) => {
+test('amounts at the limits are accepted', (t) => {
   for (const poValue of [0.01, 1.1, 1e13, 9_999_999_999_999.99]) {
     t.true(parsePackRequest({ ...demoRequest, poValue }).ok)
   }
 })
 
-test('every message names its member', (t) => {
+test('every error message of a pack request begins with its member', (t) => {
   for (const [, body] of bad) {
     const result = parsePackRequest(body)
     t.false(result.ok)
@@ -108,13 +109,13 @@ test('every message names its member', (t) => {
   }
 })
 
-test('registrations of the e-invoice sandbox pass only where they are allowed', (t) => {
+test('registrations of the e-invoice sandbox are accepted only with the option', (t) => {
   const body = { ...demoRequest, buyerGstin: '01AMBPG7773M002' }
   t.true(parsePackRequest(body, { sandboxRegistrations: true }).ok)
   t.deepEqual(faults(body), ['buyerGstin ENTITY_CODE'])
 })
 
-test('each environment has its mode', (t) => {
+test('each environment accepts only its mode', (t) => {
   t.true(isModeAllowed('DEMO', 'SANDBOX'))
   t.false(isModeAllowed('LIVE', 'SANDBOX'))
   t.true(isModeAllowed('LIVE', 'PRODUCTION'))

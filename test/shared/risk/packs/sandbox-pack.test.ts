@@ -4,7 +4,7 @@ import { AnchorSchema, PackBodySchema, PackSchema } from '#shared/risk/packs/pac
 import { GRADED_KEYS } from '#shared/risk/packs/policy.ts'
 import { demoRequest, NOON, sandboxPack, scenarioGstins } from './demo-pack.ts'
 
-test('the demo parties give a clear pack with every member of the contract filled', async (t) => {
+test('the demo parties give a CLEAR pack with all members', async (t) => {
   const { pack } = await sandboxPack()
   t.deepEqual(PackBodySchema.parse(pack), pack)
   t.is(pack.signalLevel, 'CLEAR')
@@ -28,7 +28,7 @@ test('the demo parties give a clear pack with every member of the contract fille
   t.true(eInvoice.abLegCorroborated && eInvoice.bcLegCorroborated)
 })
 
-test('the worked example of the contract fits the response schema', (t) => {
+test('the example of the contract matches the response schema', (t) => {
   const vectors: unknown = JSON.parse(
     readFileSync(new URL('../../../vectors/pack-anchor.json', import.meta.url), 'utf8'),
   )
@@ -37,7 +37,7 @@ test('the worked example of the contract fits the response schema', (t) => {
   t.deepEqual(AnchorSchema.parse(pack.anchor), pack.anchor)
 })
 
-test('every value has an evidence record that names source, tier, time and policy', async (t) => {
+test('every value has an evidence record with source, tier, time and policy', async (t) => {
   const { evidence } = await sandboxPack()
   t.is(evidence.length, 19)
   t.is(new Set(evidence.map((record) => record.key)).size, evidence.length)
@@ -54,7 +54,7 @@ test('every value has an evidence record that names source, tier, time and polic
 })
 
 for (const later of [1000, 3_600_000, 86_400_000]) {
-  test(`the same request ${later / 1000} s later, under another id, gives the same signals`, async (t) => {
+  test(`an equal request ${later / 1000} s later gives the same signals`, async (t) => {
     const first = await sandboxPack()
     const second = await sandboxPack({}, { now: NOON + later, packId: 'a2f8f6f4-2a11-4c2f-9a52-1f0c9d3f7b10' })
     const timeless = (pack: typeof first.pack) => {
@@ -69,14 +69,14 @@ for (const later of [1000, 3_600_000, 86_400_000]) {
   })
 }
 
-test('counts, totals and trends of the sandbox do not drift over the year', async (t) => {
+test('counts, totals and trends of the sandbox stay equal over the year', async (t) => {
   const first = await sandboxPack()
   const later = await sandboxPack({}, { now: Date.parse('2027-05-12T06:30:00.000Z') })
   t.deepEqual(later.pack.signals.tradeRelationship, first.pack.signals.tradeRelationship)
   t.is(later.pack.signalLevel, 'CLEAR')
 })
 
-test('asking out of hours is the same: no digit pair beyond the scenarios changes the level', async (t) => {
+test('digits without a scenario do not change the level', async (t) => {
   for (const digits of ['00', '15', '42', '99']) {
     const { pack } = await sandboxPack({
       buyerGstin: scenarioGstins.buyerGstin(digits),
@@ -87,7 +87,7 @@ test('asking out of hours is the same: no digit pair beyond the scenarios change
   }
 })
 
-test('no sentence of a pack advises', async (t) => {
+test('no sentence of a pack gives advice', async (t) => {
   const packs = await Promise.all(
     ['01', '03', '07', '09', '10'].map((digits) =>
       sandboxPack({ borrowerGstin: scenarioGstins.borrowerGstin(digits) }),

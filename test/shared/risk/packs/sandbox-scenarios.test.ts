@@ -5,169 +5,171 @@ import { sandboxPack, scenarioGstins } from './demo-pack.ts'
 
 type Outcome = Awaited<ReturnType<typeof sandboxPack>>
 
-/** Each scenario switched on at the borrower, and what it is documented to do. */
-const scenarios: { digits: string; what: string; level: SignalLevel; expect(t: ExecutionContext, o: Outcome): void }[] =
-  [
-    {
-      digits: '01',
-      what: 'trade declines',
-      level: 'ATTENTION',
-      expect: (t, { pack }) => {
-        t.is(pack.signals.tradeRelationship.ab.trend, 'DECLINING')
-        t.is(pack.signals.tradeRelationship.bc.trend, 'DECLINING')
-      },
+/** Each scenario of the borrower with its documented effect. */
+const scenarios: {
+  digits: string
+  effect: string
+  level: SignalLevel
+  expect(t: ExecutionContext, o: Outcome): void
+}[] = [
+  {
+    digits: '01',
+    effect: 'the trade declines',
+    level: 'ATTENTION',
+    expect: (t, { pack }) => {
+      t.is(pack.signals.tradeRelationship.ab.trend, 'DECLINING')
+      t.is(pack.signals.tradeRelationship.bc.trend, 'DECLINING')
     },
-    {
-      digits: '02',
-      what: 'too few periods are filed for a trend',
-      level: 'INCOMPLETE',
-      expect: (t, { pack }) => {
-        t.is(pack.signals.tradeRelationship.ab.trend, 'INSUFFICIENT_DATA')
-        t.false(pack.signals.tradeRelationship.ab.verified)
-        t.true(pack.flags.includes('tradeRelationship.ab: 4 of 12 periods not filed or not obtainable'))
-      },
+  },
+  {
+    digits: '02',
+    effect: 'too few periods are filed for a trend',
+    level: 'INCOMPLETE',
+    expect: (t, { pack }) => {
+      t.is(pack.signals.tradeRelationship.ab.trend, 'INSUFFICIENT_DATA')
+      t.false(pack.signals.tradeRelationship.ab.verified)
+      t.true(pack.flags.includes('tradeRelationship.ab: 4 of 12 periods not filed or not obtainable'))
     },
-    {
-      digits: '03',
-      what: 'registries time out and nothing is invented',
-      level: 'INCOMPLETE',
-      expect: (t, { pack, evidence, tookMs }) => {
-        const { tradeRelationship, borrowerCapacity, doubleFinancing, aaCashflow } = pack.signals
-        t.deepEqual(tradeRelationship.ab, {
-          counterpartyGstin: '27AAACB1234C1ZF',
-          invoiceCount: null,
-          totalValueInr: null,
-          monthsActive: null,
-          trend: null,
-          verified: false,
-          source: null,
-        })
-        t.is(borrowerCapacity.capacityRating, 'UNKNOWN')
-        t.is(borrowerCapacity.annualTurnoverInr, null)
-        t.is(borrowerCapacity.activeEmployeeCount, null)
-        t.is(doubleFinancing.status, 'UNRESOLVED')
-        t.is(doubleFinancing.cersai.activeCharges, null)
-        t.is(aaCashflow.avgMonthlyBalance, null)
-        t.is(evidence.find((record) => record.key === 'tradeRelationship.ab')?.missingReason, 'TIMEOUT')
-        t.true(
-          pack.flags.some((flag) => flag.startsWith('tradeRelationship.ab is missing') && flag.includes('TIMEOUT')),
-        )
-        t.true(tookMs < 10_000)
-      },
+  },
+  {
+    digits: '03',
+    effect: 'registries time out and nothing is invented',
+    level: 'INCOMPLETE',
+    expect: (t, { pack, evidence, tookMs }) => {
+      const { tradeRelationship, borrowerCapacity, doubleFinancing, aaCashflow } = pack.signals
+      t.deepEqual(tradeRelationship.ab, {
+        counterpartyGstin: '27AAACB1234C1ZF',
+        invoiceCount: null,
+        totalValueInr: null,
+        monthsActive: null,
+        trend: null,
+        verified: false,
+        source: null,
+      })
+      t.is(borrowerCapacity.capacityRating, 'UNKNOWN')
+      t.is(borrowerCapacity.annualTurnoverInr, null)
+      t.is(borrowerCapacity.activeEmployeeCount, null)
+      t.is(doubleFinancing.status, 'UNRESOLVED')
+      t.is(doubleFinancing.cersai.activeCharges, null)
+      t.is(aaCashflow.avgMonthlyBalance, null)
+      t.is(evidence.find((record) => record.key === 'tradeRelationship.ab')?.missingReason, 'TIMEOUT')
+      t.true(pack.flags.some((flag) => flag.startsWith('tradeRelationship.ab is missing') && flag.includes('TIMEOUT')))
+      t.true(tookMs < 10_000)
     },
-    {
-      digits: '04',
-      what: 'the registration is cancelled',
-      level: 'ATTENTION',
-      expect: (t, { pack }) => {
-        t.false(pack.signals.tradeRelationship.ab.verified)
-        t.true(pack.flags.some((flag) => flag.includes('of the borrower is CANCELLED')))
-      },
+  },
+  {
+    digits: '04',
+    effect: 'the registration is cancelled',
+    level: 'ATTENTION',
+    expect: (t, { pack }) => {
+      t.false(pack.signals.tradeRelationship.ab.verified)
+      t.true(pack.flags.some((flag) => flag.includes('of the borrower is CANCELLED')))
     },
-    {
-      digits: '05',
-      what: 'without a provident-fund record the rating rests on turnover',
-      level: 'CLEAR',
-      expect: (t, { pack }) => {
-        t.is(pack.signals.borrowerCapacity.activeEmployeeCount, null)
-        t.is(pack.signals.borrowerCapacity.capacityRating, 'ADEQUATE')
-        t.regex(pack.signals.borrowerCapacity.innocentExplanations[0] ?? '', /^HEADCOUNT_NOT_AVAILABLE: /)
-        t.true(pack.flags.some((flag) => flag.startsWith('borrowerCapacity.activeEmployeeCount is missing')))
-      },
+  },
+  {
+    digits: '05',
+    effect: 'without a provident-fund record the turnover decides the rating',
+    level: 'CLEAR',
+    expect: (t, { pack }) => {
+      t.is(pack.signals.borrowerCapacity.activeEmployeeCount, null)
+      t.is(pack.signals.borrowerCapacity.capacityRating, 'ADEQUATE')
+      t.regex(pack.signals.borrowerCapacity.innocentExplanations[0] ?? '', /^HEADCOUNT_NOT_AVAILABLE: /)
+      t.true(pack.flags.some((flag) => flag.startsWith('borrowerCapacity.activeEmployeeCount is missing')))
     },
-    {
-      digits: '06',
-      what: 'the order stretches the turnover',
-      level: 'ATTENTION',
-      expect: (t, { pack }) => {
-        t.is(pack.signals.borrowerCapacity.capacityRating, 'STRETCHED')
-        t.regex(pack.signals.borrowerCapacity.innocentExplanations[0] ?? '', /^ORDER_LARGE_FOR_TURNOVER: /)
-      },
+  },
+  {
+    digits: '06',
+    effect: 'the order is large for the turnover',
+    level: 'ATTENTION',
+    expect: (t, { pack }) => {
+      t.is(pack.signals.borrowerCapacity.capacityRating, 'STRETCHED')
+      t.regex(pack.signals.borrowerCapacity.innocentExplanations[0] ?? '', /^ORDER_LARGE_FOR_TURNOVER: /)
     },
-    {
-      digits: '07',
-      what: 'the order exceeds what the turnover carries',
-      level: 'ATTENTION',
-      expect: (t, { pack }) => t.is(pack.signals.borrowerCapacity.capacityRating, 'CONSTRAINED'),
+  },
+  {
+    digits: '07',
+    effect: 'the order is too large for the turnover',
+    level: 'ATTENTION',
+    expect: (t, { pack }) => t.is(pack.signals.borrowerCapacity.capacityRating, 'CONSTRAINED'),
+  },
+  {
+    digits: '08',
+    effect: 'an active charge covers receivables',
+    level: 'ATTENTION',
+    expect: (t, { pack }) => {
+      t.is(pack.signals.doubleFinancing.status, 'CHARGE_FOUND')
+      const [charge] = pack.signals.doubleFinancing.cersai.activeCharges ?? []
+      t.true(charge?.coversReceivables)
+      t.regex(charge?.securityInterestId ?? '', /^[0-9]{12}$/)
     },
-    {
-      digits: '08',
-      what: 'an active charge covers receivables',
-      level: 'ATTENTION',
-      expect: (t, { pack }) => {
-        t.is(pack.signals.doubleFinancing.status, 'CHARGE_FOUND')
-        const [charge] = pack.signals.doubleFinancing.cersai.activeCharges ?? []
-        t.true(charge?.coversReceivables)
-        t.regex(charge?.securityInterestId ?? '', /^[0-9]{12}$/)
-      },
+  },
+  {
+    digits: '09',
+    effect: 'the document is financed elsewhere',
+    level: 'CONFLICTED',
+    expect: (t, { pack }) => {
+      t.is(pack.signals.doubleFinancing.status, 'DUPLICATE_FINANCED')
+      t.is(pack.gradedSignals.find((signal) => signal.key === 'doubleFinancing')?.status, 'LENDER_SIDE')
     },
-    {
-      digits: '09',
-      what: 'the document is financed elsewhere',
-      level: 'CONFLICTED',
-      expect: (t, { pack }) => {
-        t.is(pack.signals.doubleFinancing.status, 'DUPLICATE_FINANCED')
-        t.is(pack.gradedSignals.find((signal) => signal.key === 'doubleFinancing')?.status, 'LENDER_SIDE')
-      },
+  },
+  {
+    digits: '10',
+    effect: 'a director is shared with the borrower',
+    level: 'CONFLICTED',
+    expect: (t, { pack }) => {
+      t.regex(pack.gradedSignals.find((signal) => signal.key === 'relatedParty')?.detail ?? '', /a shared director/)
     },
-    {
-      digits: '10',
-      what: 'a director is shared with the borrower',
-      level: 'CONFLICTED',
-      expect: (t, { pack }) => {
-        t.regex(pack.gradedSignals.find((signal) => signal.key === 'relatedParty')?.detail ?? '', /a shared director/)
-      },
+  },
+  {
+    digits: '11',
+    effect: 'the complete response takes twelve seconds',
+    level: 'CLEAR',
+    expect: (t, { tookMs, pack }) => {
+      t.is(tookMs, 12_000)
+      t.true(pack.signals.tradeRelationship.ab.verified)
     },
-    {
-      digits: '11',
-      what: 'the answer takes twelve seconds and is complete',
-      level: 'CLEAR',
-      expect: (t, { tookMs, pack }) => {
-        t.is(tookMs, 12_000)
-        t.true(pack.signals.tradeRelationship.ab.verified)
-      },
+  },
+  {
+    digits: '12',
+    effect: 'a revoked consent makes the consented values missing',
+    level: 'INCOMPLETE',
+    expect: (t, { pack, evidence }) => {
+      t.is(pack.signals.tradeRelationship.ab.invoiceCount, null)
+      t.is(pack.signals.aaCashflow.avgMonthlyBalance, null)
+      t.is(evidence.find((record) => record.key === 'aaCashflow')?.missingReason, 'CONSENT_REVOKED')
     },
-    {
-      digits: '12',
-      what: 'a revoked consent leaves the consented values missing',
-      level: 'INCOMPLETE',
-      expect: (t, { pack, evidence }) => {
-        t.is(pack.signals.tradeRelationship.ab.invoiceCount, null)
-        t.is(pack.signals.aaCashflow.avgMonthlyBalance, null)
-        t.is(evidence.find((record) => record.key === 'aaCashflow')?.missingReason, 'CONSENT_REVOKED')
-      },
+  },
+  {
+    digits: '13',
+    effect: 'a malformed response is missing, not zero',
+    level: 'INCOMPLETE',
+    expect: (t, { pack, evidence }) => {
+      t.is(pack.signals.borrowerCapacity.annualTurnoverInr, null)
+      const record = evidence.find((entry) => entry.key === 'borrowerCapacity.annualTurnoverInr')
+      t.is(record?.missingReason, 'UNPARSEABLE')
+      t.regex(record?.rawSha256 ?? '', /^[0-9a-f]{64}$/)
     },
-    {
-      digits: '13',
-      what: 'a malformed answer is missing, not zero',
-      level: 'INCOMPLETE',
-      expect: (t, { pack, evidence }) => {
-        t.is(pack.signals.borrowerCapacity.annualTurnoverInr, null)
-        const record = evidence.find((entry) => entry.key === 'borrowerCapacity.annualTurnoverInr')
-        t.is(record?.missingReason, 'UNPARSEABLE')
-        t.regex(record?.rawSha256 ?? '', /^[0-9a-f]{64}$/)
-      },
-    },
-    {
-      digits: '14',
-      what: 'a near match is a possible match only',
-      level: 'ATTENTION',
-      expect: (t, { pack }) => t.is(pack.signals.doubleFinancing.status, 'POSSIBLE_MATCH'),
-    },
-  ]
+  },
+  {
+    digits: '14',
+    effect: 'a near match is a possible match only',
+    level: 'ATTENTION',
+    expect: (t, { pack }) => t.is(pack.signals.doubleFinancing.status, 'POSSIBLE_MATCH'),
+  },
+]
 
-for (const { digits, what, level, expect } of scenarios) {
-  test(`a borrower whose PAN ends in ${digits}: ${what}, the level is ${level}`, async (t) => {
+for (const { digits, effect, level, expect } of scenarios) {
+  test(`a borrower whose PAN ends in ${digits}: ${effect}, the level is ${level}`, async (t) => {
     const outcome = await sandboxPack({ borrowerGstin: scenarioGstins.borrowerGstin(digits) })
     t.deepEqual(PackBodySchema.parse(outcome.pack), outcome.pack)
     t.is(outcome.pack.signalLevel, level)
     expect(t, outcome)
-    // A place in the JSON, a code, a word in capitals other than a registration or an abbreviation.
+    // A JSON path, a code, or a word in capitals except a registration or an abbreviation.
     for (const note of outcome.pack.flags.map(flagText))
       t.notRegex(note, /[a-z]\.[a-z]|[a-z][A-Z]|[A-Z]_[A-Z]|\([A-Z_]+\)|\b[A-Z]{4,}\b(?!\d)/)
   })
 
-  test(`a subcontractor whose PAN ends in ${digits} gives the level ${level} too`, async (t) => {
+  test(`a subcontractor whose PAN ends in ${digits} also gives the level ${level}`, async (t) => {
     const outcome = await sandboxPack({ subcontractorGstin: scenarioGstins.subcontractorGstin(digits) })
     t.deepEqual(PackBodySchema.parse(outcome.pack), outcome.pack)
     t.is(outcome.pack.signalLevel, level)
@@ -191,7 +193,7 @@ for (const poValue of [0.01, 100, 1_250_000.5, 10_000_000_000_000]) {
   })
 }
 
-test('a note of a pack names its value and says the rest in words', (t) => {
+test('a flag names its value and replaces codes by words', (t) => {
   t.is(
     flagText('tradeRelationship.ab is missing: the registry did not answer in time (TIMEOUT)'),
     'Buyer to borrower trade is missing: the registry did not answer in time',

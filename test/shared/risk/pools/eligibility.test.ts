@@ -28,7 +28,7 @@ const rule = (field: string, op: string, value: unknown, id = 'r') => ({ id, fie
 const resultsOf = (rules: unknown, facts: readonly PoolFact[]) =>
   [...applyRules(EligibilityRules.parse(rules), facts)].map((code) => RULE_RESULTS[code])
 
-test('each operator at its bound', (t) => {
+test('each rule operator is exact at its bound', (t) => {
   for (const [field, op, value, result] of [
     ['amountInr', 'eq', 118_000.5, 'MET'],
     ['amountInr', 'le', 118_000.49, 'NOT_MET'],
@@ -48,7 +48,7 @@ test('each operator at its bound', (t) => {
     t.deepEqual(resultsOf([rule(field, op, value)], [known]), [result], `${field} ${op} ${value}`)
 })
 
-test('what nobody knows is MISSING, whatever the rule asks of it', (t) => {
+test('an unknown value is MISSING for every rule', (t) => {
   for (const [field, op, value] of [
     ['amountInr', 'ge', 0],
     ['daysToDue', 'le', 1_000],
@@ -62,21 +62,21 @@ test('what nobody knows is MISSING, whatever the rule asks of it', (t) => {
     t.deepEqual(resultsOf([rule(field, op, value)], [unknown]), ['MISSING'], field)
 })
 
-test('a share is compared crosswise, not by its rounded ratio, and with one amount missing nobody’s is known', (t) => {
-  // 1 of 3 is 3,333.33 basis points, which rounds to 3,333.
+test('the share of a buyer is compared exactly and requires all amounts', (t) => {
+  // 1 of 3 is 3,333.33 basis points, which would round to 3,333.
   const facts = ['B1', 'B2', 'B3'].map((buyerVei) => ({ ...known, buyerVei, paise: 1n }))
   t.deepEqual(resultsOf([rule('buyerShareBps', 'le', 3_333)], facts), ['NOT_MET', 'NOT_MET', 'NOT_MET'])
   t.deepEqual(resultsOf([rule('buyerShareBps', 'ge', 3_333)], facts), ['MET', 'MET', 'MET'])
   t.deepEqual(resultsOf([rule('buyerShareBps', 'le', 10_000)], [...facts, unknown]), Array(4).fill('MISSING'))
 })
 
-test('rules together: one not met suffices, and what is missing is never taken for it', (t) => {
+test('combined rules are NOT_MET before they are MISSING', (t) => {
   t.is(together([0, 0]), 'MET')
   t.is(together([0, 2]), 'MISSING')
   t.is(together([2, 1, 0]), 'NOT_MET')
 })
 
-test('a rule that cannot be is refused', (t) => {
+test('invalid eligibility rules are refused', (t) => {
   for (const rules of [
     [],
     [rule('currency', 'le', 'INR')],

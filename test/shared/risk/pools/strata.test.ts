@@ -32,7 +32,7 @@ test('vector 9.8: weighted days and the shares of buyers', (t) => {
   )
 })
 
-test('an upper bound belongs to its band, the next paisa or day to the next, and what is missing to none', (t) => {
+test('bands include their upper bound, and unknown values have a separate band', (t) => {
   const amounts = [1n, 10_000_000n, 10_000_001n, 100_000_000n, 100_000_001n, 1_000_000_000n, 1_000_000_001n, null]
   const days = [-5, 30, 31, 60, 61, 90, 91, 180, 181, null]
   const strata = stratify([
@@ -63,12 +63,12 @@ test('an upper bound belongs to its band, the next paisa or day to the next, and
   t.is(strata.size, 18)
 })
 
-test('sums beyond what a double holds stay exact', (t) => {
+test('sums beyond the exact range of a number stay exact', (t) => {
   const facts = Array.from({ length: 50_000 }, () => fact({ paise: 999_999_999_999_999n }))
   t.is(stratify(facts).sumPaise, String(999_999_999_999_999n * 50_000n))
 })
 
-test('weighted days round half to even, and are null where no receivable has amount and date', (t) => {
+test('weighted days round half to even, and are null without data', (t) => {
   const of = (...pairs: (readonly [bigint | null, number | null])[]) =>
     weightedDays(pairs.map(([paise, daysToDue]) => ({ paise, daysToDue })))
   t.is(of([1n, 0], [1n, 1]), 0)
@@ -79,7 +79,7 @@ test('weighted days round half to even, and are null where no receivable has amo
   t.is(of(), null)
 })
 
-test('eleven buyers: ten are listed, equal ones by their name; a buyer nobody knows is none', (t) => {
+test('the ten largest buyers are listed, equal ones by identifier', (t) => {
   const facts = Array.from({ length: 11 }, (_, n) => fact({ buyerVei: `B${String(n).padStart(2, '0')}`, paise: 1n }))
   const { topBuyers } = stratify([...facts, fact({ buyerVei: null, paise: 89n })])
   t.deepEqual(
@@ -89,7 +89,7 @@ test('eleven buyers: ten are listed, equal ones by their name; a buyer nobody kn
   t.is(topBuyers[0]?.bps, 100)
 })
 
-test('replines stand for two receivables or more; groups of one are together in OTHER', (t) => {
+test('replines have at least two receivables; single ones are in OTHER', (t) => {
   const lines = replines([
     fact({ paise: 1n, daysToDue: 10, acceptance: 'ACCEPTED' }),
     fact({ paise: 3n, daysToDue: 20, acceptance: 'ACCEPTED' }),

@@ -28,7 +28,7 @@ const tapeOf = (format: TapeFormat, references: readonly string[]) =>
     .join('') +
   tapeTail(format)
 
-test('CSV: one line for each receivable, what is not known is empty, and no cell is a formula', (t) => {
+test('a CSV tape has empty unknown values and no formulas', (t) => {
   const hostile = ['=1+1', '+cmd|x', '-2+3', '@SUM(A1)', '-5', '+5', '"q", and\ta comma', 'plain']
   const records = parse(tapeOf('csv', hostile), { columns: true }) as Record<string, string>[]
   t.deepEqual(
@@ -39,7 +39,7 @@ test('CSV: one line for each receivable, what is not known is empty, and no cell
   t.true(tapeOf('csv', ['a']).endsWith('\r\n'))
 })
 
-test('JSON: the same members, what is not known is null; a tape of none is a list of none', (t) => {
+test('a JSON tape has null for unknown values', (t) => {
   const { receivables, ...head } = JSON.parse(tapeOf('json', ['a', 'b']))
   t.deepEqual(head, { cutId: 'c', poolId: 'p', cutOffDate: '2026-06-01' })
   t.is(receivables.length, 2)
@@ -47,7 +47,7 @@ test('JSON: the same members, what is not known is null; a tape of none is a lis
   t.deepEqual(JSON.parse(tapeOf('json', [])).receivables, [])
 })
 
-test('each line of the ESMA form states that it is partial, and codes separate unknown from not applicable', (t) => {
+test('each ESMA line is marked partial and has codes for empty fields', (t) => {
   const [record = {}] = parse(tapeOf('esma-annex4', ['a']), { columns: true }) as Record<string, string>[]
   const { form, ...fields } = record
   t.is(form, 'ESMA Annex 4, partial')
@@ -66,7 +66,7 @@ test('each line of the ESMA form states that it is partial, and codes separate u
   })
 })
 
-test('equal members give equal bytes, however they are read', (t) => {
+test('equal members give equal tapes, whole or in parts', (t) => {
   for (const format of TAPE_FORMATS) {
     const members = ['a', 'b', 'c'].map((reference) => ({ reference, receivable }))
     const whole =

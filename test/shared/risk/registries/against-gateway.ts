@@ -37,7 +37,7 @@ export const asks = {
   leiRecords: (set: RegistrySet, ctx = context()) => set.leiRecords.fetch(ctx, { lei: '506700GE1G29325QX363' }),
 }
 
-/** The set of connectors against one recording server. */
+/** Queries the connectors against one recording server. */
 export async function against<T>(
   answers: Answer[],
   ask: (set: RegistrySet) => Promise<RegistryResult<T>>,
@@ -58,7 +58,7 @@ export async function against<T>(
   return { result: await ask(set), requests: gateway.requests }
 }
 
-// The real clock where a real server answers at once: the virtual one would jump over the time the socket needs.
+// Uses the real clock with a real server: the virtual one would skip the time that the socket needs.
 export const realTime = {
   now: () => START,
   sleep: (delayMs: number, signal: AbortSignal) =>

@@ -6,14 +6,14 @@ import { against, asks, consent, context, realTime, START, tradeData } from './a
 import { type Answer, ok } from './recording-gateway.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-// The pauses between attempts are real time outs of the clock, shortened; the answers are the server's.
+// Shortens the pauses between attempts; the responses are those of the server.
 const quick = { now: () => START, sleep: (_ms: number, signal: AbortSignal) => realTime.sleep(5000, signal) }
 const noPause = (clock: typeof realTime) => ({
   ...clock,
   sleep: (delayMs: number, signal: AbortSignal) => (delayMs < 2000 ? Promise.resolve() : quick.sleep(delayMs, signal)),
 })
 
-test('a failing registry is asked three times and may recover', async (t) => {
+test('a failing registry is queried three times', async (t) => {
   const failing: Answer = { status: 503, body: '{"code":"NOT_FOUND"}' }
   const recovered = await against([failing, failing, ok(tradeData)], asks.tradeReturns, noPause(realTime))
   t.is(recovered.result.status, 'OK')
@@ -24,14 +24,14 @@ test('a failing registry is asked three times and may recover', async (t) => {
   t.is(failed.requests.length, 3)
 })
 
-test('a connection that breaks is an upstream error, asked once', async (t) => {
+test('a broken connection is an upstream error without another attempt', async (t) => {
   const { result, requests } = await against(['RESET'], asks.taxpayerStatus, realTime)
   t.is(result.missingReason, 'UPSTREAM_ERROR')
   t.is(result.rawSha256, null)
   t.is(requests.length, 1)
 })
 
-test('a registry that never answers is late inside the budget of the pack', async (t) => {
+test('a registry that never responds times out within the budget', async (t) => {
   const clock = new VirtualClock(START)
   const { result } = await against(['HANG'], asks.taxpayerStatus, clock)
   t.is(result.status, 'MISSING')
@@ -40,8 +40,8 @@ test('a registry that never answers is late inside the budget of the pack', asyn
   t.is(clock.sleeps[0], 15_000)
 })
 
-test('nobody is contacted without consent, with an expired one, or after the budget', async (t) => {
-  const { consent: _given, ...bare } = context()
+test('no registry is contacted without live consent or after the budget', async (t) => {
+  const { consent: _consent, ...bare } = context()
   const expired = context({ consent: { ...consent, expiresAt: '2026-11-21T06:30:00.000Z' } })
   for (const [ctx, reason] of [
     [bare, 'NO_CONSENT'],
@@ -56,7 +56,7 @@ test('nobody is contacted without consent, with an expired one, or after the bud
 })
 
 for (const [name, ask] of Object.entries(asks)) {
-  test(`${name} that nobody configured is MISSING/NOT_ENTITLED`, async (t) => {
+  test(`an unconfigured ${name} is MISSING/NOT_ENTITLED`, async (t) => {
     const http = () => Promise.reject(new Error('nothing may be contacted'))
     const set = createRegistrySet({}, { http, random: () => 0.5, ...realTime }, createBreakers())
     const result: RegistryResult<unknown> = await ask(set)

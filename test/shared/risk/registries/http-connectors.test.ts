@@ -2,7 +2,7 @@ import test from 'ava'
 import { against, asks, context, PAN, RECIPIENT, realTime, SUPPLIER } from './against-gateway.ts'
 import { ok } from './recording-gateway.ts'
 
-test('a taxpayer’s status is read, and somebody else’s is not', async (t) => {
+test('a taxpayer status is accepted only for the requested registration', async (t) => {
   const data = { gstin: SUPPLIER, legalName: 'X', status: 'CANCELLED', registeredOn: '2019-07-01', extra: 1 }
   const { result, requests } = await against([ok(data)], asks.taxpayerStatus, realTime)
   t.deepEqual(result.data, {
@@ -17,7 +17,7 @@ test('a taxpayer’s status is read, and somebody else’s is not', async (t) =>
   t.is(other.result.missingReason, 'UNPARSEABLE')
 })
 
-test('turnover is summed by whoever asks; nothing filed is missing', async (t) => {
+test('turnover is returned per period, and is missing without filings', async (t) => {
   const filled = await against(
     [ok({ gstin: SUPPLIER, periods: [{ period: '2026-10', value: '12.34' }] })],
     asks.outwardSupplies,
@@ -28,7 +28,7 @@ test('turnover is summed by whoever asks; nothing filed is missing', async (t) =
   t.is(empty.result.missingReason, 'NOT_FILED')
 })
 
-test('company data, provident fund and security interests are read', async (t) => {
+test('company data, provident fund and security interests are parsed', async (t) => {
   const company = await against(
     [ok({ pan: PAN, companyNumber: null, legalName: 'X', status: 'ACTIVE', directorIds: ['01234567'] })],
     asks.companyMaster,
@@ -61,7 +61,7 @@ test('company data, provident fund and security interests are read', async (t) =
   t.deepEqual(JSON.parse(search.requests[0]?.body ?? ''), { searchType: 'SI', debtorPan: PAN })
 })
 
-test('deposit data is read in the member names of its schema', async (t) => {
+test('deposit data is parsed by the member names of its schema', async (t) => {
   const account = {
     type: 'deposit',
     maskedAccNumber: 'XXXX1234',
@@ -124,7 +124,7 @@ const leiRecord = {
   },
 }
 
-test('an identifier is resolved by itself, by registration number and by name', async (t) => {
+test('an LEI is found by identifier, registration number and name', async (t) => {
   const meta = { goldenCopy: { publishDate: '2026-11-20T16:00:00Z' } }
   const one = await against(
     [{ status: 200, body: JSON.stringify({ meta, data: leiRecord }) }],

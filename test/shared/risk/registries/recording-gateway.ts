@@ -11,7 +11,7 @@ interface RecordedRequest {
 
 export type Answer = { status: number; body: string } | 'HANG' | 'RESET'
 
-/** A real HTTP server on loopback that records what it is asked and answers from a script; the last answer repeats. */
+/** Starts an HTTP server on loopback that records requests and sends prepared answers; the last answer repeats. */
 export async function recordingGateway(answers: Answer[]) {
   const requests: RecordedRequest[] = []
   const server = createServer((request, response) => {
@@ -26,7 +26,7 @@ export async function recordingGateway(answers: Answer[]) {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // Listening on a TCP port: the address is never a pipe's name.
+  // A server on a TCP port has an address object, not the name of a pipe.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/gw`,
@@ -53,7 +53,7 @@ function reply(request: IncomingMessage, response: ServerResponse, answer: Answe
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
 }
 
-/** A plain client for the tests; the product passes its own, which also guards where requests may go. */
+/** A plain client for tests; the product passes a client that also restricts the targets. */
 export const fetchRequest: HttpRequest = async ({ method, url, headers, body, signal }) => {
   const response = await fetch(url, {
     method,

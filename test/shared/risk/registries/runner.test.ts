@@ -32,7 +32,7 @@ function probe(http: HttpRequest, random = () => 0.5) {
   return { clock, registry }
 }
 
-test('the pause before another attempt grows and is jittered', async (t) => {
+test('the pause before another attempt grows and has jitter', async (t) => {
   for (const [random, pauses] of [
     [0, [200, 400]],
     [0.5, [400, 800]],
@@ -50,7 +50,7 @@ test('the pause before another attempt grows and is jittered', async (t) => {
   }
 })
 
-test('after five failing calls the breaker answers at once, and one call tries again after the pause', async (t) => {
+test('five failed calls open the breaker until one call succeeds', async (t) => {
   let calls = 0
   let isHealthy = false
   const { clock, registry } = probe(async () => {
@@ -74,7 +74,7 @@ test('after five failing calls the breaker answers at once, and one call tries a
   t.is((await registry.fetch(context(), null)).status, 'OK')
 })
 
-test('refusals and unreadable answers do not open the breaker', async (t) => {
+test('refused and malformed responses do not open the breaker', async (t) => {
   let calls = 0
   const { registry } = probe(async () => {
     calls++
@@ -84,7 +84,7 @@ test('refusals and unreadable answers do not open the breaker', async (t) => {
   t.is(calls, 8)
 })
 
-test('an answer later than its time-out is late, and its request is told to stop', async (t) => {
+test('a late response is a timeout, and its request is aborted', async (t) => {
   const aborted: boolean[] = []
   const { clock, registry } = probe(
     (request) =>
@@ -102,7 +102,7 @@ test('an answer later than its time-out is late, and its request is told to stop
   t.is(clock.now() - START, 20_000)
 })
 
-test('a parser that throws is the registry’s condition, not ours', async (t) => {
+test('an error in a parser makes the response UNPARSEABLE', async (t) => {
   const clock = new VirtualClock(START)
   const throwing = {
     ...spec,
@@ -115,12 +115,12 @@ test('a parser that throws is the registry’s condition, not ours', async (t) =
   t.is(result.missingReason, 'UNPARSEABLE')
 })
 
-for (const [what, fail] of [
+for (const [failure, fail] of [
   ['a 5xx', async () => answer(503)],
   ['a failed connection', async () => Promise.reject(new NoAnswerError('connection'))],
   ['a time-out', async () => Promise.reject(new NoAnswerError('timeout'))],
 ] as const) {
-  test(`H4: five times ${what} of the registry open the breaker of the organisation that asked, and of no other`, async (t) => {
+  test(`H4: five times ${failure} opens the breaker only of the calling organisation`, async (t) => {
     let calls = 0
     const { registry } = probe(async () => {
       calls += 1
@@ -134,7 +134,7 @@ for (const [what, fail] of [
   })
 }
 
-test('H4: a request that we cannot build or send is no failure of the registry', async (t) => {
+test('H4: a request that cannot be built or sent opens no breaker', async (t) => {
   let calls = 0
   const { registry } = probe(async () => {
     calls += 1
@@ -161,7 +161,7 @@ test('H4: a request that we cannot build or send is no failure of the registry',
   t.is((await second.fetch(context(), true)).status, 'OK')
 })
 
-test('a registry that was given less than its own time, because the pack had no more, is not held to be late', async (t) => {
+test('a registry with a shortened timeout does not open its breaker', async (t) => {
   let calls = 0
   const { clock, registry } = probe(() => {
     calls += 1

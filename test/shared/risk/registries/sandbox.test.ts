@@ -24,11 +24,11 @@ function sandbox() {
   return { registries, context }
 }
 
-test('demo values are the same on every machine', (t) => {
+test('demo values are equal on every machine', (t) => {
   t.is(demoInt('seed', '29AAACR5678D1Z5', 'field', 0, 999_999), 132_404)
 })
 
-test('one entity can be looked up outside a pack', async (t) => {
+test('the sandbox registries also answer outside a pack', async (t) => {
   const { registries, context } = sandbox()
   const status = await registries.taxpayerStatus.fetch(context, { gstin: '29AAACR5678D1Z5' })
   t.is(status.data?.status, 'ACTIVE')
@@ -43,7 +43,7 @@ test('one entity can be looked up outside a pack', async (t) => {
   t.is(search.data?.interests.length, 1)
 })
 
-test('demo identifiers verify and belong to no issuer', async (t) => {
+test('demo LEIs are valid and belong to no issuer', async (t) => {
   const { registries, context } = sandbox()
   const found = await registries.leiRecords.fetch(context, { registeredAs: 'U28999MH2015PTC123456' })
   const [record] = found.data ?? []
@@ -55,7 +55,7 @@ test('demo identifiers verify and belong to no issuer', async (t) => {
   t.is(again.data?.[0]?.lei, record?.lei)
 })
 
-test('a scenario that fails on purpose opens no breaker for the next request', async (t) => {
+test('a failing scenario opens no breaker for the next request', async (t) => {
   for (let call = 0; call < 7; call++) {
     const { registries, context } = sandbox()
     const result = await registries.companyMaster.fetch(context, { pan: 'AAACR5603D' })

@@ -3,7 +3,7 @@ import test from 'ava'
 import { against, asks, consent, RECIPIENT, realTime, tradeData } from './against-gateway.ts'
 import { type Answer, ok, refused } from './recording-gateway.ts'
 
-test('tax returns are read from the rows of Table 4, to the paisa', async (t) => {
+test('tax returns are parsed from the rows of Table 4 in exact paise', async (t) => {
   const { result, requests } = await against([ok(tradeData)], asks.tradeReturns, realTime)
   t.is(result.status, 'OK')
   t.is(result.source, 'GSTR1_TABLE4')
@@ -44,12 +44,12 @@ test('tax returns are read from the rows of Table 4, to the paisa', async (t) =>
   t.is(request?.headers['x-request-id'], 'request-1')
 })
 
-test('rows of the recipient’s statement say so', async (t) => {
+test('rows of the recipient’s statement have its source', async (t) => {
   const { result } = await against([ok({ ...tradeData, statement: 'GSTR2B' })], asks.tradeReturns, realTime)
   t.is(result.source, 'GSTR2B_B2B')
 })
 
-test('the consent that the registry states is the one recorded', async (t) => {
+test('the consent reported by the registry is recorded', async (t) => {
   const stated = { handle: 'consent-1', id: 'c-77', purposeCode: '104', expiresAt: '2027-01-01T00:00:00+05:30' }
   const body = JSON.stringify({ asOf: null, consent: stated, data: tradeData })
   const { result } = await against([{ status: 200, body }], asks.tradeReturns, realTime)
@@ -57,7 +57,7 @@ test('the consent that the registry states is the one recorded', async (t) => {
 })
 
 const malformed: [string, Answer][] = [
-  ['no JSON', { status: 200, body: '<html>' }],
+  ['no JSON text', { status: 200, body: '<html>' }],
   ['half a document', { status: 200, body: '{"asOf": null, "data": {' }],
   ['another shape', ok({ rows: [] })],
   ['another taxpayer', ok({ ...tradeData, gstin: RECIPIENT })],
@@ -91,8 +91,8 @@ const malformed: [string, Answer][] = [
   ],
   ['an empty body', { status: 200, body: '' }],
 ]
-for (const [what, answer] of malformed) {
-  test(`an answer with ${what} is unparseable, asked once and hashed`, async (t) => {
+for (const [fault, answer] of malformed) {
+  test(`a response with ${fault} is UNPARSEABLE, hashed, and not requested again`, async (t) => {
     const { result, requests } = await against([answer], asks.tradeReturns, realTime)
     t.is(result.status, 'MISSING')
     t.is(result.missingReason, 'UNPARSEABLE')
@@ -113,7 +113,7 @@ const refusals: [Answer, string, string][] = [
   [{ status: 302, body: '' }, 'ERROR', 'UPSTREAM_ERROR'],
 ]
 for (const [answer, status, reason] of refusals) {
-  test(`a refusal ${JSON.stringify(answer)} is ${status}/${reason} and not asked again`, async (t) => {
+  test(`a refusal ${JSON.stringify(answer)} is ${status}/${reason} without another attempt`, async (t) => {
     const { result, requests } = await against([answer], asks.tradeReturns, realTime)
     t.is<string, string>(result.status, status)
     t.is(result.missingReason, reason as typeof result.missingReason)

@@ -1,6 +1,6 @@
 /**
- * A clock that stands still while anything runs and jumps to the next awaited instant when nothing does, so that
- * time-outs of many seconds are exercised without waiting and without luck.
+ * A clock that stops while code runs and jumps to the next awaited instant afterwards, so that tests of long timeouts
+ * are fast and deterministic.
  */
 export class VirtualClock {
   #now: number
@@ -35,7 +35,7 @@ export class VirtualClock {
   #pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
-    // A turn of the event loop lets everything that is ready run before time moves.
+    // One turn of the event loop runs everything that is ready before the time changes.
     setImmediate(() => {
       this.#isPumping = false
       const next = this.#pending.toSorted((a, b) => a.at - b.at)[0]

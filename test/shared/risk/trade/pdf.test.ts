@@ -38,6 +38,6 @@ test('the PDF of a trade pack breaks no tier name and shows no control character
   }
 })
 
-test('line breaks of every kind begin a line of a PDF', (t) => {
+test('every kind of line break starts a line in a PDF', (t) => {
   t.is(drawnText('Mono', 'a\r\nb\nc\u2028d').text, 'a\nb\nc\nd')
 })

@@ -5,7 +5,7 @@ import { segmentAccounts } from '#shared/risk/colending/mappings/bureau.ts'
 
 const BORROWER = 'PN03N010108ASHA RAOTL04T0010307ACC000708080105202612061180001305980001503012'
 
-test('the published borrower of tagged segments is read as it says', (t) => {
+test('the published borrower of tagged segments is parsed', (t) => {
   t.deepEqual(
     readSegments(BORROWER)?.map(({ tag, id, fields }) => [tag, id, Object.fromEntries(fields)]),
     [
@@ -15,7 +15,7 @@ test('the published borrower of tagged segments is read as it says', (t) => {
   )
 })
 
-test('an account becomes a row; the person is counted and leaves no name', (t) => {
+test('an account becomes a row, and the person is counted without a name', (t) => {
   const record = readBorrower(BORROWER, new Map())
   t.is(record?.persons, 1)
   const cells = record?.accounts[0]
@@ -26,13 +26,13 @@ test('an account becomes a row; the person is counted and leaves no name', (t) =
   t.false(JSON.stringify(loan).includes('ASHA'))
 })
 
-test('a field that goes past the end, or something else where a tag must stand, is no borrower', (t) => {
+test('a field beyond the end, or a missing tag, makes a borrower invalid', (t) => {
   for (const end of ['1599012', '15', '1503', '15x3012', '=cmd()', 'TL99T001'])
     t.is(readSegments(`PN03N01${end}`), undefined, end)
   t.deepEqual(readSegments(''), [])
 })
 
-test('a base record is read by positions; a segment behind it that is unknown or cut is none', (t) => {
+test('a base record is read by positions, and malformed segments are refused', (t) => {
   const base = `${'0426'.padEnd(42)}${'ACC-9'.padEnd(33)}${'05012026'.padEnd(17)}${'000118000'.padEnd(31)}11`
   const record = readBase(`${base.padEnd(154)}000098000${' '.repeat(18)}06302026`.padEnd(426))
   t.like(Object.fromEntries(record?.accounts[0] ?? []), {

@@ -44,13 +44,13 @@ const cells: [CellTransform, string, string | number][] = [
   ['code', '=cmd|calc', 'OUT_OF_RANGE'],
 ]
 for (const [transform, text, expected] of cells) {
-  test(`a cell ${text} is as ${transform} ${expected}`, (t) => {
+  test(`the ${transform} cell ${text} is ${expected}`, (t) => {
     const result = readCell(transform, text)
     t.is('value' in result ? result.value : result.code, expected)
   })
 }
 
-test('a header is recognised by its columns; personal ones are dropped and named first', (t) => {
+test('a header is recognised by its columns, and personal ones are listed first', (t) => {
   const header = recogniseHeader(TAPE_MAPPINGS, [
     ' Loan_Account_Number ',
     'note',
@@ -64,11 +64,11 @@ test('a header is recognised by its columns; personal ones are dropped and named
   t.is(
     recogniseHeader(TAPE_MAPPINGS, ['id', 'loan_amnt', 'loan_amnt', 'int_rate', 'issue_d']),
     undefined,
-    'a column that stands twice says two things',
+    'a repeated column is ambiguous',
   )
 })
 
-test('reads whole groups of digits, and refuses a decimal comma', (t) => {
+test('money is read in whole groups of digits, without a decimal comma', (t) => {
   const below = randomOf(20_261_127).int
   const money = (text: string) => {
     const result = readCell('money', text)
@@ -89,7 +89,7 @@ test('reads whole groups of digits, and refuses a decimal comma', (t) => {
     t.is(money(text), 'NOT_MONEY', text)
 })
 
-test('a row of totals has one filled cell, or only a label of a sum in its first cell', (t) => {
+test('a totals row has one filled cell or a sum label first', (t) => {
   const below = randomOf(7).int
   const spelled = (text: string) =>
     [...text].map((letter) => (below(2) === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('')
@@ -111,7 +111,7 @@ test('a row of totals has one filled cell, or only a label of a sum in its first
 const row = (mapping: typeof consumerNotes, values: Record<string, string>) =>
   mapRow(mapping, (column) => values[column])
 
-test('a bad required cell rejects the row; a bad optional one is null and listed', (t) => {
+test('an invalid required cell rejects the row; an optional one becomes null', (t) => {
   const good = { id: 'L-1', loan_amnt: '5000' }
   t.like(row(consumerNotes, good), { loanRef: 'L-1', errors: [], unread: [] })
   const rejected = row(consumerNotes, { ...good, loan_amnt: '' })
@@ -136,18 +136,18 @@ const facts: [string, Record<string, string>, string[]][] = [
   ['no days and LOSS', { asset_class: 'Loss' }, []],
 ]
 for (const [name, values, expected] of facts) {
-  test(`of ${name} is told: ${expected.join(', ') || 'nothing'}`, (t) => {
+  test(`a row with ${name} has the observations ${expected.join(', ') || 'none'}`, (t) => {
     const { loan } = row(indianLoanTape, { loan_account_number: 'A', principal_outstanding: '1', ...values })
     t.deepEqual(loan?.observations, expected as never)
   })
 }
 
-test('cells that a spreadsheet would run get an apostrophe, plain numbers do not', (t) => {
+test('cells that a spreadsheet would execute get an apostrophe', (t) => {
   t.is(csvLine(['=1+1', '+a', '-a', '@x', '\ta', '\ra']), `'=1+1,'+a,'-a,'@x,'\ta,"'\ra"`)
   t.is(csvLine([-5, '-5.25', 'a"b', 'a,b', null]), '-5,-5.25,"a""b","a,b",')
 })
 
-test('text is checked across pieces of any length, and what is none is refused with its line', (t) => {
+test('UTF-8 is checked across pieces, and invalid text is refused with its line', (t) => {
   const bytes = Buffer.from('zeile\n₹ 5\ngrün\n𝒳\n')
   for (let size = 1; size <= bytes.length; size++) {
     const check = new Utf8Check()
@@ -165,7 +165,7 @@ test('text is checked across pieces of any length, and what is none is refused w
   t.throws(() => cut.end(), { instanceOf: NotTextError })
 })
 
-test('a row is written as the canonical JSON of its members, whatever the cells hold', (t) => {
+test('a row is written as the canonical JSON of its members', (t) => {
   const receivedAt = new Date('2026-06-20T18:30:00.123Z')
   const found = { id: '9f0c2a52-3d0b-4b7e-9d57-0a4f2c8e1b33', receivedAt }
   const loanRef = 'ab'.repeat(32)

@@ -56,7 +56,7 @@ const invoice = (period: string, number: string, valuePaise: number, date = `${p
   irn: null,
 })
 
-test('the same number in another case and year is the same document and another one', (t) => {
+test('a document number is unique per year, ignoring case', (t) => {
   const window = ledgerWindow(
     ledger({
       invoices: [
@@ -71,7 +71,7 @@ test('the same number in another case and year is the same document and another 
   t.is(window.totalPaise, 107)
 })
 
-test('an amendment replaces its original, in the original period', (t) => {
+test('an amendment replaces its original in the original period', (t) => {
   const amendment = {
     ...invoice('2026-08', 'A/2', 900, '2026-05-06'),
     originalNumber: 'A/1',
@@ -83,7 +83,7 @@ test('an amendment replaces its original, in the original period', (t) => {
   t.is(window.monthlyPaise[window.months.indexOf('2026-08')], 0)
 })
 
-test('an amendment of a document before the window adds nothing', (t) => {
+test('an amendment of a document before the window is ignored', (t) => {
   const amendment = {
     ...invoice('2026-08', 'A/2', 900, '2025-02-06'),
     originalNumber: 'A/1',
@@ -92,7 +92,7 @@ test('an amendment of a document before the window adds nothing', (t) => {
   t.is(ledgerWindow(ledger({ amendments: [amendment] }), observed).invoices.length, 0)
 })
 
-test('notes change the value and not the count, and a total is never below zero', (t) => {
+test('notes change the total but not the count; totals are not negative', (t) => {
   const note = (kind: 'CREDIT' | 'DEBIT', number: string, valuePaise: number) => ({
     period: '2026-06',
     kind,
@@ -108,7 +108,7 @@ test('notes change the value and not the count, and a total is never below zero'
   t.is(ledgerWindow(ledger({ invoices, notes: [note('CREDIT', 'C1', 500)] }), observed).totalPaise, 0)
 })
 
-test('an unfiled period is null and a filed one without rows is zero', (t) => {
+test('an unfiled period is null, and a filed one without rows is zero', (t) => {
   const periods = ledger({}).periods.map((entry, slot) =>
     slot === 3 ? { ...entry, status: 'NOT_FILED' as const } : entry,
   )
@@ -118,7 +118,7 @@ test('an unfiled period is null and a filed one without rows is zero', (t) => {
   t.is(window.filedMonths, 11)
 })
 
-test('a quarterly return spreads its rows over the months of their dates', (t) => {
+test('rows of a quarterly return belong to the months of their dates', (t) => {
   const periods = ['2025-12', '2026-03', '2026-06', '2026-09'].map((period) => ({
     period,
     filing: 'QUARTERLY' as const,
@@ -134,7 +134,7 @@ test('a quarterly return spreads its rows over the months of their dates', (t) =
 
 const legInput = { counterpartyGstin: 'R', observedAtMs: observed, isBothActive: true, isConsentLive: true }
 
-test('verified needs live consent, active registrations and nine filed periods', (t) => {
+test('a verified relationship requires a live consent, active registrations and nine filed periods', (t) => {
   const invoices = [invoice('2026-05', 'A/1', 100)]
   const unfiled = (count: number) =>
     ledger({
@@ -147,7 +147,7 @@ test('verified needs live consent, active registrations and nine filed periods',
   t.false(tradeRelationship({ ...legInput, ledger: unfiled(0), isBothActive: false }).leg.verified)
 })
 
-test('with no period filed the counts are missing, not zero', (t) => {
+test('counts without a filed period are missing, not zero', (t) => {
   const periods = ledger({}).periods.map((entry) => ({ ...entry, status: 'NOT_FILED' as const }))
   const { leg } = tradeRelationship({ ...legInput, ledger: ledger({ periods }) })
   t.is(leg.invoiceCount, null)
@@ -177,9 +177,14 @@ const match = (changes: Partial<RegistryMatch>): RegistryMatch => ({
 })
 const answered = (...matches: RegistryMatch[]): RegistryFindings => ({ status: 'ANSWERED', matches })
 
-for (const [what, own, found, status] of [
+for (const [description, registry, found, status] of [
   ['nothing found anywhere', answered(), search([]), 'CLEAN'],
-  ['own earlier registration', answered(match({ requireRegistration: true, state: 'FINANCED' })), search([]), 'CLEAN'],
+  [
+    'an own earlier registration',
+    answered(match({ requireRegistration: true, state: 'FINANCED' })),
+    search([]),
+    'CLEAN',
+  ],
   ['exact, financed', answered(match({}), match({ state: 'FINANCED' })), search([charge]), 'DUPLICATE_FINANCED'],
   ['exact, registered', answered(match({})), null, 'DUPLICATE_REGISTERED'],
   ['a charge and a near match', answered(match({ class: 'NEAR' })), search([charge]), 'CHARGE_FOUND'],
@@ -191,11 +196,12 @@ for (const [what, own, found, status] of [
     'POSSIBLE_MATCH',
   ],
   ['no search', answered(), null, 'UNRESOLVED'],
-  ['no own registry', { status: 'UNAVAILABLE' }, search([]), 'UNRESOLVED'],
+  ['no first-financing registry', { status: 'UNAVAILABLE' }, search([]), 'UNRESOLVED'],
   ['a satisfied charge', answered(), search([{ ...charge, active: false }]), 'CLEAN'],
   ['a charge on something else', answered(), search([{ ...charge, coversReceivables: false }]), 'CLEAN'],
 ] as const) {
-  test(`double financing: ${what} is ${status}`, (t) => t.is(doubleFinancing(own, found, 'CERSAI').status, status))
+  test(`double financing: ${description} is ${status}`, (t) =>
+    t.is(doubleFinancing(registry, found, 'CERSAI').status, status))
 }
 
 const company = (pan: string, changes: Partial<CompanyMaster> = {}): CompanyMaster => ({
@@ -217,7 +223,7 @@ const parties = (changes: Partial<CompanyMaster>) => [
   { pan: 'C', company: company('C') },
 ]
 
-for (const [what, list, finding] of [
+for (const [description, list, finding] of [
   ['one PAN twice', [...parties({}), { pan: 'A', company: null }], 'SAME_LEGAL_ENTITY'],
   ['a shared director', parties({ directorIds: ['d-C'] }), 'RELATED'],
   ['a holding of 20 %', parties({ holdings: [{ pan: 'A', basisPoints: 2000 }] }), 'RELATED'],
@@ -225,13 +231,9 @@ for (const [what, list, finding] of [
   ['a shared address', parties({ addressHash: 'a-A' }), 'POSSIBLE'],
   ['nothing shared', parties({}), 'NONE_FOUND'],
   ['data missing for one', [...parties({}), { pan: 'D', company: null }], 'MISSING'],
-  [
-    'a link found though data is missing',
-    [...parties({ directorIds: ['d-C'] }), { pan: 'D', company: null }],
-    'RELATED',
-  ],
+  ['a link although data is missing', [...parties({ directorIds: ['d-C'] }), { pan: 'D', company: null }], 'RELATED'],
 ] as const) {
-  test(`related party: ${what} is ${finding}`, (t) => t.is(relatedParty(list).finding, finding))
+  test(`related party: ${description} is ${finding}`, (t) => t.is(relatedParty(list).finding, finding))
 }
 
 const account = {
@@ -244,7 +246,7 @@ const account = {
   transactions: [],
 }
 
-test('accounts are summed, facilities are left out and said so', (t) => {
+test('balances are summed without facilities, which are counted', (t) => {
   const accounts = [
     account,
     { ...account, type: 'SAVINGS' },
@@ -256,15 +258,15 @@ test('accounts are summed, facilities are left out and said so', (t) => {
   t.deepEqual(notes, { excludedFacilities: 1, shortHistories: 0 })
 })
 
-test('fewer than three complete months is missing', (t) => {
+test('an average of fewer than three complete months is missing', (t) => {
   const { cashflow, notes } = accountCashflow({ accounts: [{ ...account, from: '2026-08-02' }] }, 'DEMO', observed)
   t.deepEqual(cashflow, { avgMonthlyBalance: null, balanceTier: null, source: null })
   t.is(notes.shortHistories, 1)
 })
 
-test('Indian time decides the day of a movement', (t) => {
+test('Indian time decides the day of a transaction', (t) => {
   const transactions = [{ at: '2026-09-30T19:00:00Z', signedPaise: 3100, balancePaise: 3100 }]
   const { cashflow } = accountCashflow({ accounts: [{ ...account, transactions }] }, 'DEMO', observed)
-  // From 1 October on: one of six months at 31 rupees.
+  // From 1 October one of six months has 31 rupees.
   t.is(cashflow.avgMonthlyBalance, 5.17)
 })

@@ -26,14 +26,14 @@ interface Vectors {
   }[]
 }
 
-// JSON.parse knows no types; the file's shape is fixed.
+// The file has a fixed shape, which JSON.parse does not know.
 const vectors = JSON.parse(
   readFileSync(new URL('../../../../vectors/signals.json', import.meta.url), 'utf8'),
 ) as Vectors
 
 function paise(amount: number): Paise {
   const value = parsePaise(amount)
-  if (value === undefined) throw new Error(`${amount} is no amount`)
+  if (value === undefined) throw new Error(`${amount} is not an amount`)
   return value
 }
 
