@@ -1,6 +1,6 @@
 import { CodedError } from '../../errors.ts'
 
-/** Everything that can be wrong with something that claims to come from a log. Stable, for callers to switch on. */
+/** Stable codes of malformed input that claims to come from a log. */
 export type AnchoringCode =
   | 'TOO_LARGE'
   | 'ENTRY_MALFORMED'
@@ -28,7 +28,7 @@ export type AnchoringCode =
   | 'ISSUER_MALFORMED'
   | 'LOG_ROLLED_BACK'
 
-/** What was read breaks the format named by the code; the message never quotes more than a few characters of it. */
+/** The input violates the format that the code names. The message quotes at most a few characters of it. */
 export class AnchoringError extends CodedError {
   readonly code: AnchoringCode
   constructor(code: AnchoringCode, message: string, options?: ErrorOptions) {

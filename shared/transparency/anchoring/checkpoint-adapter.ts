@@ -1,30 +1,16 @@
-/**
- * A network outside the operator's control that can say when a checkpoint existed. It is given checkpoints only,
- * never entries, and on a schedule.
- */
+/** An independent network that proves when a checkpoint existed; it never receives entries. */
 export interface CheckpointAdapter {
-  /** Stored with the receipt, so that the right adapter is asked later. */
+  /** Stored with the receipt, to find the adapter for later polls. */
   readonly network: string
-  /**
-   * Hands the checkpoint over.
-   * @param checkpoint the text of the note that the log signed (three lines), without signatures
-   * @throws UnavailableError when the network did not take it; safe to repeat
-   */
+  /** Submits the three lines of a checkpoint. @throws UnavailableError; safe to repeat */
   submit(checkpoint: string): Promise<CheckpointReceipt>
-  /**
-   * Asks whether the network has come further with it.
-   * @returns the receipt to store from now on: the same one when nothing happened
-   * @throws UnavailableError when the network could not be asked; AnchoringError RECEIPT_MALFORMED
-   */
+  /** Returns the receipt to store; the same one without progress. @throws UnavailableError; AnchoringError */
   poll(receipt: CheckpointReceipt): Promise<CheckpointReceipt>
-  /**
-   * Checks a receipt, which may come from an attacker, against the checkpoint and the network's own record.
-   * @throws AnchoringError RECEIPT_MALFORMED
-   */
+  /** Verifies an attacker-controlled receipt. @throws AnchoringError RECEIPT_MALFORMED */
   verify(receipt: CheckpointReceipt, checkpoint: string): Promise<ReceiptResult>
 }
 
-/** What an adapter gives back, stored as it is; `state` EXTERNAL once the network attests the checkpoint. */
+/** `state` is EXTERNAL once the network attests the checkpoint. */
 export interface CheckpointReceipt {
   readonly network: string
   readonly state: 'SUBMITTED' | 'EXTERNAL'
@@ -33,13 +19,13 @@ export interface CheckpointReceipt {
 }
 
 export type ReceiptResult =
-  /** The network's own record holds it. `at` only when the record tells the time. */
+  /** The network's record contains the checkpoint. `at` is absent if the record has no time. */
   | { readonly verdict: 'ATTESTED'; readonly detail: string; readonly at?: Date }
-  /** Nothing speaks against it, and the network's record was not, or could not yet be, compared. */
+  /** Nothing contradicts the receipt, but it could not be compared with the network's record (yet). */
   | { readonly verdict: 'PENDING'; readonly detail: string }
   | { readonly verdict: 'FAILED'; readonly detail: string }
 
-/** The part of an HTTP client that adapters need; the product's own refuses private addresses and bounds answers. */
+/** HTTP client of the adapters. Ours rejects private addresses and limits responses. */
 export type AdapterRequest = (request: {
   method: 'GET' | 'POST'
   url: string

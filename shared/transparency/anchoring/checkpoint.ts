@@ -3,33 +3,28 @@ import { decodeNote, parseNote, signNote, type VerifiedSignature } from './note.
 import { isKeyName, LOG_KEY, type NoteKey, type NoteSigner, WITNESS_KEY } from './note-key.ts'
 import { parseBase64Hash, parseDecimal, toBase64 } from './text.ts'
 
-/** A log's promise: the tree of `size` entries has this root. */
+/** A statement of a log: the tree of `size` entries has this root. */
 export interface Checkpoint {
-  /** The log's name, also that of its key. */
+  /** Name of the log and of its key. */
   readonly origin: string
   readonly size: number
-  /** 32 bytes. */
   readonly root: Uint8Array
 }
 
-/** A checkpoint whose log signature verified, and the trusted witnesses that cosigned it. */
+/** A checkpoint with a verified log signature, and the cosignatures of trusted witnesses. */
 export interface DecodedCheckpoint {
   readonly checkpoint: Checkpoint
-  /** The three lines that were signed. */
   readonly text: string
   readonly logKey: NoteKey
   readonly cosignatures: readonly VerifiedSignature[]
 }
 
-/** C2SP tlog-checkpoint: origin, decimal size, base64 root, each with a newline; never extension lines. */
+/** Formats a C2SP tlog-checkpoint: origin, decimal size, base64 root, one per line, without extension lines. */
 function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/**
- * The inverse of `formatCheckpoint`, for text from an attacker: extension lines are refused.
- * @throws AnchoringError CHECKPOINT_MALFORMED
- */
+/** Parses a checkpoint without extension lines. @throws AnchoringError CHECKPOINT_MALFORMED */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin = '', sizeLine = '', rootLine = '', ...rest] = text.split('\n')
   const size = parseDecimal(sizeLine)
@@ -39,22 +34,21 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size, root }
 }
 
-/** The signed note of a checkpoint; the signer's name must be the origin. */
+/** Signs a checkpoint as a note; the signer's name must be the origin. */
 export function signCheckpoint(checkpoint: Checkpoint, signer: NoteSigner): string {
   if (signer.key.name !== checkpoint.origin || signer.key.type !== LOG_KEY)
     throw new AnchoringError('CHECKPOINT_ORIGIN', 'the signer is not the log of this origin')
   return signNote(formatCheckpoint(checkpoint), [signer])
 }
 
-/** What a checkpoint note says, without believing it: nothing is verified. */
+/** Returns the unverified checkpoint of a note. */
 export function readCheckpoint(note: string): Checkpoint {
   return parseCheckpoint(parseNote(note).text)
 }
 
 /**
- * Verifies a checkpoint note from anywhere.
- * @param keys the trusted log keys and witness keys together; at least one log key whose name is the origin must sign
- * @throws AnchoringError of `decodeNote` and `parseCheckpoint`; CHECKPOINT_ORIGIN when only other logs' keys signed
+ * Verifies a checkpoint note with trusted log and witness keys; a key of its origin must have signed.
+ * @throws AnchoringError, CHECKPOINT_ORIGIN when only keys of other logs signed
  */
 export function decodeCheckpoint(note: string, keys: readonly NoteKey[]): DecodedCheckpoint {
   const { text, verified } = decodeNote(note, keys)

@@ -6,12 +6,9 @@ import { MAX_ENTRY_BYTES } from './entry-bundle.ts'
 import { leafHash } from './merkle.ts'
 import { toHex } from './text.ts'
 
-/** The registry's name in every anchor block. */
 const ANCHOR_NETWORK = 'public-registry'
-/** The note on webhook payloads. */
 export const ANCHOR_NOTE = 'Only hashes are stored in the registry'
 
-/** The anchor block of a pack, a webhook payload or any other anchored object. */
 export interface AnchorBlock {
   network: string
   /** Lower-case hex RFC 6962 leaf hash of the log entry. */
@@ -21,12 +18,12 @@ export interface AnchorBlock {
   note?: string
 }
 
-/** How far an anchor has come: stored, covered by a checkpoint, cosigned by the quorum, in an outside network. */
+/** Stored, covered by a checkpoint, cosigned by the quorum, attested by an outside network. */
 export type AnchorState = 'PENDING' | 'INCLUDED' | 'WITNESSED' | 'EXTERNAL'
 
-/** What the log holds of an object: no ids, no names, no amounts. */
+/** The log stores no ids, names or amounts of an object. */
 export interface LogEntry {
-  /** Coarse kind, such as `risk_signals.pack_ready`. */
+  /** Coarse kind, for example `risk_signals.pack_ready`. */
   readonly eventType: string
   /** ISO 8601 UTC with milliseconds. */
   readonly timestamp: string
@@ -38,9 +35,8 @@ const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]
 const SHA256_HEX = /^[0-9a-f]{64}$/
 
 /**
- * Lower-case hex SHA-256 of the canonical JSON of the object without its `anchor` member. The object must hold a
- * random id, else its hash could be guessed.
- * @throws CanonicalJsonError when a member is not plain JSON; AnchoringError OBJECT_MALFORMED for no plain object
+ * Returns the hex SHA-256 of the canonical object without `anchor`. A random id must protect it from guesses.
+ * @throws CanonicalJsonError; AnchoringError OBJECT_MALFORMED for anything but a plain object
  */
 export function payloadSha256(object: object): string {
   const prototype: unknown = Object.getPrototypeOf(object)
@@ -50,20 +46,14 @@ export function payloadSha256(object: object): string {
   return hash('sha256', canonicalize(rest), 'hex')
 }
 
-/**
- * The bytes of a log entry: canonical JSON of `{v: 1, eventType, timestamp, payloadSha256}`.
- * @throws AnchoringError ENTRY_MALFORMED
- */
+/** Encodes `{v: 1, eventType, timestamp, payloadSha256}`. @throws AnchoringError ENTRY_MALFORMED */
 export function encodeLogEntry({ eventType, timestamp, payloadSha256: digest }: LogEntry): Uint8Array {
   if (!EVENT_TYPE.test(eventType) || !isInstant(timestamp) || !SHA256_HEX.test(digest))
     throw new AnchoringError('ENTRY_MALFORMED', 'an entry has an event type, an instant and a SHA-256')
   return Buffer.from(canonicalize({ v: 1, eventType, timestamp, payloadSha256: digest }))
 }
 
-/**
- * The inverse, for bytes from an attacker: anything but the exact canonical form is refused.
- * @throws AnchoringError ENTRY_MALFORMED
- */
+/** Decodes exactly the canonical form. @throws AnchoringError ENTRY_MALFORMED */
 export function decodeLogEntry(bytes: Uint8Array): LogEntry {
   const text = bytes.length <= MAX_ENTRY_BYTES ? Buffer.from(bytes).toString() : ''
   const entry = readEntry(text)
@@ -84,16 +74,12 @@ function readEntry(text: string): LogEntry | undefined {
   }
 }
 
-/** Lower-case hex leaf hash of an entry's bytes: known before the entry is sequenced. */
+/** Returns the lower-case hex leaf hash of an entry, which is known before the entry is sequenced. */
 export function txIdOf(entry: Uint8Array): string {
   return toHex(leafHash(entry))
 }
 
-/**
- * What anchoring an object gives: the entry to store and the block to add to the object as `anchor`. The txId may be
- * shown only once the entry is stored durably.
- * @param note goes into the block; webhook payloads carry `ANCHOR_NOTE`
- */
+/** Returns the log entry and the anchor block. The txId may be shown only after the entry is stored. */
 export function anchorObject(
   object: object,
   event: Pick<LogEntry, 'eventType' | 'timestamp'>,
@@ -105,14 +91,9 @@ export function anchorObject(
   return { entry, anchor: note === undefined ? anchor : { ...anchor, note } }
 }
 
-/** The event type under which packs are logged. */
 export const PACK_EVENT_TYPE = 'risk_signals.pack_ready'
 
-/**
- * The event type and instant that an anchored object itself states: `eventType` and `timestamp`; or `event` and
- * `occurredAt` (webhook payloads); or a pack's `generatedAt`.
- * @returns undefined when it states none; then only its log entry tells
- */
+/** Returns the event type and instant of an object, a webhook payload or a pack; undefined without both. */
 export function eventOf(
   object: Readonly<Record<string, unknown>>,
 ): Pick<LogEntry, 'eventType' | 'timestamp'> | undefined {

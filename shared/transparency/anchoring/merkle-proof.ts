@@ -1,15 +1,12 @@
 import { AnchoringError } from './anchoring-error.ts'
 import { EMPTY_ROOT, type HashReader, nodeHash } from './merkle.ts'
 
-/** The root of the tree of `size` leaves whose complete subtrees `read` knows. */
+/** Returns the root of the tree of `size` leaves. `read` returns the hashes of its complete subtrees. */
 export function rootAt(size: number, read: HashReader): Uint8Array {
   return size === 0 ? EMPTY_ROOT : subtreeRoot(0, size, read)
 }
 
-/**
- * The RFC 6962 section 2.1.1 audit path of leaf `index` (0-based) in the tree of `size` leaves, leaf's sibling first.
- * @throws AnchoringError PROOF_RANGE unless 0 <= index < size
- */
+/** Returns the RFC 6962 section 2.1.1 audit path, leaf's sibling first. @throws AnchoringError PROOF_RANGE */
 export function proveInclusion(index: number, size: number, read: HashReader): Uint8Array[] {
   if (!isWithin(index, size) || index === size)
     throw new AnchoringError('PROOF_RANGE', `no leaf ${index} in a tree of ${size}`)
@@ -29,11 +26,7 @@ export function proveInclusion(index: number, size: number, read: HashReader): U
   return path.reverse()
 }
 
-/**
- * The RFC 6962 section 2.1.2 proof that the tree of `size1` leaves is a prefix of that of `size2`; empty when the
- * sizes are equal or the first is 0 (nothing to prove).
- * @throws AnchoringError PROOF_RANGE unless 0 <= size1 <= size2
- */
+/** Returns the RFC 6962 section 2.1.2 consistency proof. @throws AnchoringError PROOF_RANGE */
 export function proveConsistency(size1: number, size2: number, read: HashReader): Uint8Array[] {
   if (!isWithin(size1, size2)) throw new AnchoringError('PROOF_RANGE', `no tree of ${size1} before one of ${size2}`)
   if (size1 === 0 || size1 === size2) return []
@@ -50,12 +43,12 @@ export function proveConsistency(size1: number, size2: number, read: HashReader)
       from = middle
     }
   }
-  // The verifier knows the old root itself when the old tree is complete, that is, when we never went right.
+  // The verifier knows the old root if the old tree is complete, that is, if the loop never went right.
   if (from > 0) path.push(subtreeRoot(from, to, read))
   return path.reverse()
 }
 
-/** The root over leaves [from, to), a range that the recursion of RFC 6962 reaches. */
+/** Returns the root over leaves [from, to), a range that the recursion of RFC 6962 reaches. */
 function subtreeRoot(from: number, to: number, read: HashReader): Uint8Array {
   const width = to - from
   const left = splitOf(width)
@@ -63,7 +56,7 @@ function subtreeRoot(from: number, to: number, read: HashReader): Uint8Array {
   return nodeHash(subtreeRoot(from, from + left, read), subtreeRoot(from + left, to, read))
 }
 
-/** The largest power of two below `width` (RFC 6962 section 2.1); 1 for 1. */
+/** Returns the largest power of two below `width` (RFC 6962 section 2.1); 1 for 1. */
 function splitOf(width: number): number {
   let split = 1
   while (split * 2 < width) split *= 2

@@ -2,16 +2,13 @@ import { hash } from 'node:crypto'
 import { AnchoringError } from './anchoring-error.ts'
 import { equalBytes, HASH_BYTES } from './text.ts'
 
-/** SHA-256 of nothing: the root of a tree without leaves (RFC 6962 section 2.1). */
+/** SHA-256 of the empty string: the root of a tree without leaves (RFC 6962 section 2.1). */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer')
 
-/**
- * The hash of the complete subtree `level` levels above the leaves that is the `index`-th of its level (0-based);
- * level 0 are leaf hashes. Throws when the tree does not hold it.
- */
+/** Returns the hash of the complete subtree `index` of a level (0 = leaves); throws when there is none. */
 export type HashReader = (level: number, index: number) => Uint8Array
 
-/** RFC 6962 section 2.1: SHA-256(0x00 || entry). */
+/** Returns SHA-256(0x00 || entry) (RFC 6962 section 2.1). */
 export function leafHash(entry: Uint8Array): Uint8Array {
   const input = Buffer.allocUnsafe(entry.length + 1)
   input[0] = 0
@@ -21,14 +18,13 @@ export function leafHash(entry: Uint8Array): Uint8Array {
 
 const nodeInput = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
-/** RFC 6962 section 2.1: SHA-256(0x01 || left || right). */
+/** Returns SHA-256(0x01 || left || right) (RFC 6962 section 2.1). */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   nodeInput.set(left, 1)
   nodeInput.set(right, 1 + HASH_BYTES)
   return hash('sha256', nodeInput, 'buffer')
 }
 
-/** The root over leaf hashes held in memory. */
 export function rootOf(leafHashes: readonly Uint8Array[]): Uint8Array {
   return compactRoot(appendToRange({ size: 0, nodes: [] }, leafHashes))
 }
@@ -39,13 +35,13 @@ export interface CompactRange {
   readonly nodes: readonly Uint8Array[]
 }
 
-/** The range of the tree with these leaves added; the one given is unchanged. */
+/** Returns the range with these leaves added; does not change its input. */
 export function appendToRange(range: CompactRange, leafHashes: readonly Uint8Array[]): CompactRange {
   const nodes = [...range.nodes]
   let size = range.size
   for (const leaf of leafHashes) {
     let node = leaf
-    // Each trailing 1 bit of the size is a complete subtree that the new one merges with.
+    // Each trailing 1 bit of the size is a complete subtree that merges with the new one.
     for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
       const left = nodes.pop()
       if (left === undefined) throw new AnchoringError('PROOF_RANGE', 'the compact range does not fit its size')
@@ -57,17 +53,13 @@ export function appendToRange(range: CompactRange, leafHashes: readonly Uint8Arr
   return { size, nodes }
 }
 
-/** The RFC 6962 root of a compact range. */
 export function compactRoot(range: CompactRange): Uint8Array {
   let root: Uint8Array | undefined
   for (const node of range.nodes.toReversed()) root = root === undefined ? node : nodeHash(node, root)
   return root ?? EMPTY_ROOT
 }
 
-/**
- * RFC 9162 section 2.1.3.2. `proof` may come from an attacker.
- * @param index 0-based
- */
+/** Verifies an attacker-controlled proof by RFC 9162 section 2.1.3.2. */
 export function verifyInclusion(
   leaf: Uint8Array,
   index: number,
@@ -94,11 +86,7 @@ export function verifyInclusion(
   return sn === 0 && equalBytes(computed, root)
 }
 
-/**
- * RFC 9162 section 2.1.4.2, with the rules it leaves open: from size 0 to a larger one nothing can be proven (false);
- * from 0 to 0 both roots must be the empty root; equal sizes need equal roots; in both cases an empty proof.
- * `proof` may come from an attacker.
- */
+/** Verifies a proof by RFC 9162 section 2.1.4.2. From size 0 only the empty tree can be proven. */
 export function verifyConsistency(
   size1: number,
   size2: number,
@@ -146,7 +134,7 @@ function isSize(value: number): boolean {
 }
 
 function areHashes(values: readonly Uint8Array[]): boolean {
-  // A tree of 2^53 leaves needs no more than 54 nodes; more is an attempt to make us work.
+  // A tree of 2^53 leaves needs at most 54 nodes; the limit bounds the work for larger input.
   return values.length <= 66 && values.every((value) => value.length === HASH_BYTES)
 }
 

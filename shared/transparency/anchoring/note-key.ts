@@ -2,23 +2,20 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
 import { AnchoringError } from './anchoring-error.ts'
 import { equalBytes, parseBase64, toBase64, toHex } from './text.ts'
 
-/** C2SP signed-note: what the signature is over. 1 is the note's text, 4 a witness's timestamped cosignature. */
+/** C2SP signed-note: 1 signs the note's text, 4 is a witness's timestamped cosignature. */
 export type NoteKeyType = 1 | 4
 export const LOG_KEY: NoteKeyType = 1
 export const WITNESS_KEY: NoteKeyType = 4
 
-/** A key that notes are verified with. `name` and `id` together say which signature line is its own. */
+/** A verification key. `name` and `id` together select its signature lines. */
 export interface NoteKey {
   readonly name: string
   readonly type: NoteKeyType
-  /** 4 bytes. */
   readonly id: Uint8Array
-  /** 32 bytes. */
   readonly publicKey: Uint8Array
   readonly keyObject: KeyObject
 }
 
-/** A key that notes are signed with. */
 export interface NoteSigner {
   readonly key: NoteKey
   readonly privateKey: KeyObject
@@ -28,15 +25,12 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const NAME = /^[^\s+\p{Z}\p{Cc}]{1,255}$/u
 
-/** Whether a key may have this name: not empty, no Unicode space, no plus (C2SP signed-note). */
+/** Returns true for a valid key name: not empty, no Unicode space, no plus (C2SP signed-note). */
 export function isKeyName(name: string): boolean {
   return NAME.test(name) && name.isWellFormed()
 }
 
-/**
- * The signer of a 32-byte Ed25519 seed.
- * @throws AnchoringError KEY_MALFORMED
- */
+/** Creates the signer of a 32-byte Ed25519 seed. @throws AnchoringError KEY_MALFORMED */
 export function signerFromSeed(name: string, type: NoteKeyType, seed: Uint8Array): NoteSigner {
   if (seed.length !== 32) throw new AnchoringError('KEY_MALFORMED', 'an Ed25519 seed has 32 bytes')
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' })
@@ -44,10 +38,7 @@ export function signerFromSeed(name: string, type: NoteKeyType, seed: Uint8Array
   return { key: noteKey(name, type, spki.subarray(SPKI_PREFIX.length)), privateKey }
 }
 
-/**
- * A verification key from its 32 raw bytes.
- * @throws AnchoringError KEY_MALFORMED
- */
+/** Creates a verification key from its 32 raw bytes. @throws AnchoringError KEY_MALFORMED */
 export function noteKey(name: string, type: NoteKeyType, publicKey: Uint8Array): NoteKey {
   if (!isKeyName(name)) throw new AnchoringError('KEY_MALFORMED', 'a key name has no space and no plus')
   if (publicKey.length !== 32) throw new AnchoringError('KEY_MALFORMED', 'an Ed25519 public key has 32 bytes')
@@ -55,33 +46,30 @@ export function noteKey(name: string, type: NoteKeyType, publicKey: Uint8Array):
   return { name, type, id: keyId(name, type, publicKey), publicKey, keyObject }
 }
 
-/** The first 4 bytes of SHA-256(name || 0x0A || type || key). */
+/** Returns the first 4 bytes of SHA-256(name || 0x0A || type || key). */
 function keyId(name: string, type: NoteKeyType, publicKey: Uint8Array): Uint8Array {
   return hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(type), publicKey]), 'buffer').subarray(0, 4)
 }
 
-/** `name+hex(id)+base64(type||key)`, the text by which a key is published and trusted. */
+/** Returns `name+hex(id)+base64(type||key)`, the form in which a key is published. */
 export function formatVerifierKey(key: NoteKey): string {
   return `${key.name}+${toHex(key.id)}+${toBase64(Buffer.concat([Buffer.of(key.type), key.publicKey]))}`
 }
 
-/**
- * The inverse of `formatVerifierKey`; the id must be the key's own.
- * @throws AnchoringError KEY_MALFORMED
- */
+/** Parses a verifier key and checks its id. @throws AnchoringError KEY_MALFORMED */
 export function parseVerifierKey(text: string): NoteKey {
   const [name = '', id = '', ...rest] = text.split('+')
-  // Base64 may contain plus signs itself; names and ids cannot.
+  // Base64 may contain plus signs; names and ids cannot.
   const material = parseBase64(rest.join('+'))
   const type = material?.[0]
   if (text.length > 512 || material === undefined || (type !== LOG_KEY && type !== WITNESS_KEY))
     throw new AnchoringError('KEY_MALFORMED', 'a verifier key is name+id+base64 of an Ed25519 key of type 1 or 4')
   const key = noteKey(name, type, material.subarray(1))
-  if (toHex(key.id) !== id) throw new AnchoringError('KEY_MALFORMED', 'the id of the verifier key is not its own')
+  if (toHex(key.id) !== id)
+    throw new AnchoringError('KEY_MALFORMED', 'the id of the verifier key does not match the key')
   return key
 }
 
-/** Same name, same id: the same signature lines. */
 export function isSameKey(a: Pick<NoteKey, 'name' | 'id'>, b: Pick<NoteKey, 'name' | 'id'>): boolean {
   return a.name === b.name && equalBytes(a.id, b.id)
 }

@@ -3,25 +3,24 @@ import { cosign, verifyCosignature } from './cosignature.ts'
 import { isKeyName, isSameKey, LOG_KEY, type NoteKey, type NoteSigner, signMessage, verifyMessage } from './note-key.ts'
 import { parseBase64, toBase64 } from './text.ts'
 
-/** Larger notes are refused before anything is computed; a checkpoint with 16 signatures has about 3,000 characters. */
+/** Larger notes are rejected before any computation; a checkpoint with 16 signatures has about 3,000 characters. */
 export const MAX_NOTE_CHARACTERS = 65_536
-/** C2SP asks for at least 16. */
+/** C2SP requires at least 16. */
 const MAX_NOTE_SIGNATURES = 128
 
-/** One signature line: `id` is the 4-byte key id, `signature` what follows it. */
+/** `id` is the 4-byte key id, `signature` the bytes after it. */
 export interface NoteSignature {
   readonly name: string
   readonly id: Uint8Array
   readonly signature: Uint8Array
 }
 
-/** A note taken apart, nothing verified. `text` includes its last newline. */
+/** A parsed, unverified note. `text` includes its last newline. */
 export interface ParsedNote {
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
 
-/** A signature that verified. `time` (POSIX seconds) only for a witness's. */
 export interface VerifiedSignature {
   readonly key: NoteKey
   readonly time?: number
@@ -31,10 +30,7 @@ export interface DecodedNote extends ParsedNote {
   readonly verified: readonly VerifiedSignature[]
 }
 
-/**
- * Takes an attacker-controlled note apart (C2SP signed-note).
- * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE
- */
+/** Parses an attacker-controlled note (C2SP signed-note). @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
 export function parseNote(note: string): ParsedNote {
   if (note.length > MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the note is too large')
   if (!note.isWellFormed() || hasControlCharacter(note)) throw malformed('it has a control character')
@@ -43,13 +39,10 @@ export function parseNote(note: string): ParsedNote {
   return { text: note.slice(0, split + 1), signatures: parseSignatureLines(note.slice(split + 2)) }
 }
 
-/**
- * Signature lines alone, as a witness answers them.
- * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE
- */
+/** Parses signature lines without a text. @throws AnchoringError NOTE_MALFORMED, TOO_LARGE */
 export function parseSignatureLines(text: string): NoteSignature[] {
   if (text.length > MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the signatures are too large')
-  if (!text.endsWith('\n')) throw malformed('the last signature line does not end')
+  if (!text.endsWith('\n')) throw malformed('the last signature line has no newline')
   const lines = text.slice(0, -1).split('\n')
   if (lines.length > MAX_NOTE_SIGNATURES) throw malformed(`more than ${MAX_NOTE_SIGNATURES} signatures`)
   return lines.map(parseSignatureLine)
@@ -59,14 +52,13 @@ function parseSignatureLine(line: string): NoteSignature {
   const [dash, name = '', encoded = '', ...rest] = line.split(' ')
   const bytes = parseBase64(encoded)
   if (dash !== '—' || !isKeyName(name) || rest.length > 0 || bytes === undefined || bytes.length < 5)
-    throw malformed('a line that is not a signature')
+    throw malformed('a line is not a signature')
   return { name, id: bytes.subarray(0, 4), signature: bytes.subarray(4) }
 }
 
 /**
- * Verifies a note against the keys that are trusted. Lines of other keys are ignored; a line of a trusted key that
- * does not verify rejects the note.
- * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE, NOTE_SIGNATURE_INVALID, NOTE_UNSIGNED (no trusted key signed)
+ * Verifies a note; ignores unknown keys, but an invalid line of a trusted key rejects it.
+ * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE, NOTE_SIGNATURE_INVALID, NOTE_UNSIGNED
  */
 export function decodeNote(note: string, keys: readonly NoteKey[]): DecodedNote {
   const parsed = parseNote(note)
@@ -75,10 +67,7 @@ export function decodeNote(note: string, keys: readonly NoteKey[]): DecodedNote 
   return { ...parsed, verified }
 }
 
-/**
- * The signatures of trusted keys among these, each key once.
- * @throws AnchoringError NOTE_SIGNATURE_INVALID when one of them is false
- */
+/** Returns the verified signatures of trusted keys, each key once. @throws AnchoringError NOTE_SIGNATURE_INVALID */
 export function verifySignatures(
   text: string,
   signatures: readonly NoteSignature[],
@@ -102,15 +91,12 @@ function verifyLine(text: string, signature: Uint8Array, key: NoteKey): Verified
   return time === undefined ? undefined : { key, time }
 }
 
-/**
- * The signed note: the text, a blank line, one line per signer.
- * @param time POSIX seconds, used by witness signers only
- */
+/** Returns a signed note. @param time POSIX seconds, for witnesses only */
 export function signNote(text: string, signers: readonly NoteSigner[], time = 0): string {
   return `${text}\n${signers.map((signer) => signatureLine(text, signer, time)).join('')}`
 }
 
-/** One signature line with its newline; `time` as in `signNote`. */
+/** Returns one signature line with its newline; `time` as in `signNote`. */
 export function signatureLine(text: string, signer: NoteSigner, time = 0): string {
   const { key } = signer
   const signature = key.type === LOG_KEY ? signMessage(signer, text) : cosign(text, time, signer)

@@ -7,11 +7,11 @@ type Quorum =
   | { readonly witness: string; readonly key: NoteKey; readonly url?: string }
   | { readonly group: string; readonly threshold: number; readonly members: readonly Quorum[] }
 
-/** Which logs are trusted, and which witnesses must have cosigned (C2SP tlog-policy). */
+/** Trusted logs, and the witnesses that must have cosigned (C2SP tlog-policy). */
 export interface TrustPolicy {
   readonly logs: readonly { readonly key: NoteKey; readonly url?: string }[]
   readonly witnesses: readonly { readonly name: string; readonly key: NoteKey; readonly url?: string }[]
-  /** undefined: `quorum none`. */
+  /** undefined means `quorum none`. */
   readonly quorum: Quorum | undefined
 }
 
@@ -19,21 +19,20 @@ const MAX_LINES = 512
 const THRESHOLD = /^[1-9][0-9]{0,2}$/
 const FORBIDDEN = /[^\t\n\u0020-\u007e\u0080-\u{10ffff}]/u
 
-/** Every key of a policy, for `decodeCheckpoint`. */
 export function policyKeys(policy: TrustPolicy): NoteKey[] {
   return [...policy.logs, ...policy.witnesses].map(({ key }) => key)
 }
 
-/** Whether these cosigners (verified) satisfy the policy. */
+/** Returns true if these verified cosigners satisfy the policy. */
 export function isQuorumReached(policy: TrustPolicy, cosigners: readonly NoteKey[]): boolean {
-  const holds = (quorum: Quorum): boolean =>
+  const isReached = (quorum: Quorum): boolean =>
     'witness' in quorum
       ? cosigners.some((key) => equalBytes(key.publicKey, quorum.key.publicKey) && key.name === quorum.key.name)
-      : quorum.members.filter(holds).length >= quorum.threshold
-  return policy.quorum === undefined || holds(policy.quorum)
+      : quorum.members.filter(isReached).length >= quorum.threshold
+  return policy.quorum === undefined || isReached(policy.quorum)
 }
 
-/** A flat policy: any `threshold` of the witnesses; 0 asks for none. Names are those of the keys. */
+/** Creates a policy that requires any `threshold` of the witnesses; 0 requires none. Names are those of the keys. */
 export function flatPolicy(
   logs: readonly { key: NoteKey; url?: string }[],
   witnesses: readonly { key: NoteKey; url?: string }[],
@@ -43,7 +42,7 @@ export function flatPolicy(
   if (!Number.isInteger(threshold) || threshold < 0 || threshold > members.length)
     throw new AnchoringError(
       'POLICY_MALFORMED',
-      `a quorum of ${threshold} cannot be had from ${members.length} witnesses`,
+      `the quorum ${threshold} must be between 0 and ${members.length} witnesses`,
     )
   return {
     logs,
@@ -52,7 +51,7 @@ export function flatPolicy(
   }
 }
 
-/** The text of a policy whose quorum is one witness, or one group of witnesses. */
+/** Formats a policy whose quorum is one witness, or one group of witnesses. */
 export function formatPolicy({ logs, witnesses, quorum }: TrustPolicy): string {
   const line = (...words: (string | undefined)[]): string => `${words.filter((word) => word !== undefined).join(' ')}\n`
   let text = logs.map(({ key, url }) => line('log', formatVerifierKey(key), url)).join('')
@@ -67,10 +66,7 @@ export function formatPolicy({ logs, witnesses, quorum }: TrustPolicy): string {
   return text + line('quorum', name)
 }
 
-/**
- * Parses a policy file.
- * @throws AnchoringError POLICY_MALFORMED naming the line; KEY_MALFORMED
- */
+/** Parses a policy file. @throws AnchoringError POLICY_MALFORMED naming the line; KEY_MALFORMED */
 export function parsePolicy(text: string): TrustPolicy {
   const lines = text.split('\n')
   if (lines.length > MAX_LINES || text.length > 262_144 || FORBIDDEN.test(text))
@@ -82,14 +78,14 @@ export function parsePolicy(text: string): TrustPolicy {
   let quorum: Quorum | undefined | null = null
 
   const define = (name: string, part: Quorum, at: number): void => {
-    if (name === 'none' || defined.has(name)) throw malformed(at, 'the name is taken')
+    if (name === 'none' || defined.has(name)) throw malformed(at, 'the name is used twice')
     defined.set(name, part)
   }
   const keyOf = (word: string, known: readonly { key: NoteKey }[], type: number, at: number): NoteKey => {
     const key = parseVerifierKey(word)
     if (key.type !== type) throw malformed(at, 'a key of the wrong type')
     if (known.some((other) => equalBytes(other.key.publicKey, key.publicKey)))
-      throw malformed(at, 'the key is there twice')
+      throw malformed(at, 'the key is used twice')
     return key
   }
   for (const [at, raw] of lines.entries()) {

@@ -3,42 +3,37 @@ import { AnchoringError } from './anchoring-error.ts'
 import { parseBase64Hash, parseHexHash } from './text.ts'
 import { isTlogProof, MAX_PROOF_HASHES, parseTlogProof } from './tlog-proof.ts'
 
-/** What came with an object to prove it; each part may be absent, nothing in it is believed before it verifies. */
+/** Unverified proofs of an object; each part may be absent. */
 export interface ProofBundle {
   /** As the service reported it; informative only. */
   readonly state?: string
-  /** The log entry's text. */
   readonly entry?: string
   readonly inclusion?: { readonly index: number; readonly hashes: readonly Uint8Array[] }
-  /** The signed note. */
   readonly checkpoint?: string
 }
 
 /**
- * Reads a proof in any of the forms accepted: the text of a `c2sp.org/tlog-proof@v1`, or the answer of
- * `GET /v1/anchors/{txId}` (`state`, `index`, `entry`, `proof`, `checkpoint`, `tlogProof`, each may be null or
- * absent; other members are ignored). `proof` is a list of base64 or hex hashes, leaf's sibling first. When
- * `tlogProof` is present it is what counts, and an `index` beside it must be its own.
- * @throws AnchoringError PROOF_MALFORMED, TOO_LARGE
+ * Parses a `c2sp.org/tlog-proof@v1` text, or the response of `GET /v1/anchors/{txId}`. `tlogProof` has precedence; an
+ * `index` beside it must be equal. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE
  */
 export function parseProofBundle(value: JsonValue): ProofBundle {
   if (typeof value === 'string') return fromTlogProof(value)
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw malformed('neither a tlog-proof text nor the answer of GET /v1/anchors/{txId}')
+    throw malformed('neither a tlog-proof text nor the response of GET /v1/anchors/{txId}')
   const state = optionalString(value, 'state')
   const entry = optionalString(value, 'entry')
   const tlogProof = optionalString(value, 'tlogProof')
-  const notified = { ...(state === undefined ? {} : { state }), ...(entry === undefined ? {} : { entry }) }
+  const reported = { ...(state === undefined ? {} : { state }), ...(entry === undefined ? {} : { entry }) }
   const index = optionalIndex(value)
   if (tlogProof !== undefined) {
     const proof = fromTlogProof(tlogProof)
     if (index !== undefined && index !== proof.inclusion?.index) throw malformed('index and tlogProof disagree')
-    return { ...notified, ...proof }
+    return { ...reported, ...proof }
   }
   const checkpoint = optionalString(value, 'checkpoint')
   const hashes = optionalHashes(value)
   return {
-    ...notified,
+    ...reported,
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(index === undefined || hashes === undefined ? {} : { inclusion: { index, hashes } }),
   }

@@ -67,7 +67,7 @@ const CHECKPOINT = columns<PublishedCheckpoint>({
   cosignatures: 'cosignatures',
 })
 
-/** @returns undefined before the first one */
+/** @returns undefined before the first checkpoint */
 export async function latestCheckpoint(
   db: Knex,
   env: ApiEnv,
@@ -91,7 +91,7 @@ export function fullNote({ note, cosignatures }: PublishedCheckpoint): string {
   return note + cosignatures.join('')
 }
 
-/** Any constant: the sequencers of a log take the lock (this, hash of the env). */
+/** Arbitrary constant; the sequencers of a log lock (this, hash of the env). */
 const LOG_LOCK = 7_419
 
 /** Tries to lock the log until the transaction ends, so that one transaction advances it. */
@@ -113,7 +113,7 @@ export async function sequencedSize(db: Knex, env: ApiEnv): Promise<number> {
   return rows[0]?.size ?? 0
 }
 
-/** Gives waiting entries their places, oldest first, from `from` on. @returns how many */
+/** Sequences waiting entries, oldest first, starting at `from`. @returns their number */
 export async function sequenceEntries(db: Knex, env: ApiEnv, from: number, limit: number): Promise<number> {
   const rowCount = await execute(
     db,
@@ -136,7 +136,6 @@ export async function leafHashes(db: Knex, env: ApiEnv, from: number, to: number
   return rows.map(({ leaf }) => leaf)
 }
 
-/** Entries of the places [from, to), in order. */
 export async function readEntries(db: Knex, env: ApiEnv, from: number, to: number): Promise<Buffer[]> {
   const rows = await query<{ entry: Buffer }>(
     db,
@@ -171,7 +170,7 @@ export async function readTiles(
   return ({ level, index }) => tiles.get(`${level}/${index}`)
 }
 
-/** Stores tiles; one that is stored wider already stays. */
+/** Stores tiles; a wider stored one stays. */
 export async function writeTiles(db: Knex, env: ApiEnv, tiles: readonly Tile[]): Promise<void> {
   if (tiles.length === 0) return
   await execute(
@@ -193,7 +192,7 @@ export async function checkpointNotes(db: Knex, env: ApiEnv): Promise<{ size: nu
   ])
 }
 
-/** Makes a checkpoint public. @returns false when there is one of this size already */
+/** Publishes a checkpoint. @returns false when one of this size exists */
 export async function publishCheckpoint(
   db: Knex,
   env: ApiEnv,
@@ -207,7 +206,7 @@ export async function publishCheckpoint(
   return rowCount === 1
 }
 
-/** Adds cosignature lines to a checkpoint. @param isQuorum whether the quorum is reached with them */
+/** Adds cosignature lines to a checkpoint. @param isQuorum true if they complete the quorum */
 export async function addCosignatures(
   db: Knex,
   env: ApiEnv,

@@ -1,23 +1,22 @@
 const DECIMAL = /^(?:0|[1-9][0-9]{0,15})$/
 const HEX_HASH = /^[0-9a-f]{64}$/
 
-/** Bytes of a SHA-256. */
 export const HASH_BYTES = 32
 
-/** Standard base64 in its one canonical spelling (RFC 4648 section 4, padded); undefined for anything else. */
+/** Parses canonical padded base64 (RFC 4648 section 4); undefined for anything else. */
 export function parseBase64(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-/** A SHA-256 in canonical base64; undefined for anything else. */
+/** Parses a SHA-256 in canonical base64; undefined for anything else. */
 export function parseBase64Hash(text: string): Uint8Array | undefined {
   if (text.length !== 44) return undefined
   const bytes = parseBase64(text)
   return bytes?.length === HASH_BYTES ? bytes : undefined
 }
 
-/** A SHA-256 in lower-case hex; undefined for anything else. */
+/** Parses a SHA-256 in lower-case hex; undefined for anything else. */
 export function parseHexHash(text: string): Uint8Array | undefined {
   return HEX_HASH.test(text) ? Buffer.from(text, 'hex') : undefined
 }
@@ -30,7 +29,7 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-/** ASCII decimal without leading zeros up to 2^53-1 (a log of that size does not exist); undefined for anything else. */
+/** Parses an ASCII decimal without leading zeros, at most 2^53-1; undefined for anything else. */
 export function parseDecimal(text: string): number | undefined {
   if (!DECIMAL.test(text)) return undefined
   const value = Number(text)

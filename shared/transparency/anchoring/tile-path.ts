@@ -3,27 +3,27 @@ import { parseDecimal } from './text.ts'
 /** Hashes in a full tile, entries in a full bundle (C2SP tlog-tiles). */
 export const TILE_WIDTH = 256
 
-/** One tile of hashes: `level` counts in steps of 8 tree levels, `width` is 256 when full. */
+/** `level` counts in steps of 8 tree levels; `width` is 256 when full. */
 export interface TileId {
   readonly level: number
   readonly index: number
   readonly width: number
 }
 
-/** One bundle of log entries; `width` is 256 when full. */
+/** `width` is 256 when full. */
 export interface BundleId {
   readonly level: 'entries'
   readonly index: number
   readonly width: number
 }
 
-/** `tile/<L>/<N>[.p/<W>]` or `tile/entries/<N>[.p/<W>]`, without a leading slash. */
+/** Returns `tile/<L>/<N>[.p/<W>]` or `tile/entries/<N>[.p/<W>]`, without a leading slash. */
 export function tilePath(id: TileId | BundleId): string {
   const partial = id.width === TILE_WIDTH ? '' : `.p/${id.width}`
   return `tile/${id.level}/${indexPath(id.index)}${partial}`
 }
 
-/** `1234067` is `x001/x234/067`. */
+/** Formats `1234067` as `x001/x234/067`. */
 export function indexPath(index: number): string {
   const digits = String(index)
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/.{3}/g) ?? []
@@ -32,10 +32,7 @@ export function indexPath(index: number): string {
 
 const PATH = /^tile\/(entries|[0-9]{1,2})\/((?:x[0-9]{3}\/){0,5}[0-9]{3})(?:\.p\/([0-9]{1,3}))?$/
 
-/**
- * The tile that a request path names; the exact inverse of `tilePath`.
- * @returns undefined for anything `tilePath` would not write: a caller answers 404
- */
+/** Parses exactly the output of `tilePath`; undefined for anything else. */
 export function parseTilePath(path: string): TileId | BundleId | undefined {
   const match = PATH.exec(path)
   if (match === null) return undefined
@@ -52,13 +49,13 @@ function parseLevel(level: string, index: number, width: number): TileId | undef
   return value === undefined || value > 6 ? undefined : { level: value, index, width }
 }
 
-/** How wide the tile is in a tree of `size` leaves; 0 when it does not exist yet. Level 0 serves entry bundles too. */
+/** Returns the width of a tile or bundle (level 0) in a tree of `size` leaves; 0 before it exists. */
 export function tileWidthAt(level: number, index: number, size: number): number {
   const hashes = Math.floor(size / TILE_WIDTH ** level)
   return Math.max(0, Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH))
 }
 
-/** The tiles at the right edge of a tree: all that is needed to append to it. Full ones are left out. */
+/** Returns the partial tiles at the right edge of a tree, which are sufficient to append to it. */
 export function edgeTiles(size: number): TileId[] {
   const tiles: TileId[] = []
   for (let level = 0, hashes = size; hashes > 0; level++) {

@@ -3,7 +3,7 @@ import { EMPTY_ROOT, type HashReader, nodeHash } from './merkle.ts'
 import { HASH_BYTES } from './text.ts'
 import { edgeTiles, TILE_WIDTH, type TileId, tileWidthAt } from './tile-path.ts'
 
-/** A tile and its bytes: `width` hashes of 32 bytes. */
+/** `data` has `width` hashes of 32 bytes. */
 export interface Tile extends TileId {
   readonly data: Uint8Array
 }
@@ -17,9 +17,8 @@ export interface Frontier {
 export const EMPTY_FRONTIER: Frontier = { size: 0, levels: [] }
 
 /**
- * The frontier of a stored tree from its partial tiles.
- * @param read the bytes of one of `edgeTiles(size)`; a wider stored tile is fine, its surplus is ignored
- * @throws AnchoringError TILE_MISSING when one is absent or too short
+ * Loads the frontier of a stored tree. @param read returns `edgeTiles(size)`, which may be wider
+ * @throws AnchoringError TILE_MISSING
  */
 export function loadFrontier(size: number, read: (tile: TileId) => Uint8Array | undefined): Frontier {
   const levels: Uint8Array[][] = []
@@ -31,9 +30,8 @@ export function loadFrontier(size: number, read: (tile: TileId) => Uint8Array | 
 }
 
 /**
- * Appends leaf hashes and cuts the tree into tiles.
- * @returns the new frontier, and the tiles to store: those completed, then the unfinished ones that changed. The same
- *   frontier and leaves give the same bytes, so a crash in between is repaired by doing it again.
+ * Appends leaf hashes. @returns the new frontier and the tiles to store; deterministic, so that a repetition repairs a
+ * crash
  */
 export function appendToTiles(
   before: Frontier,
@@ -44,8 +42,8 @@ export function appendToTiles(
   let added: readonly Uint8Array[] = leafHashes
   let start = before.size
   for (let level = 0; level < before.levels.length || added.length > 0; level++) {
-    const held = before.levels[level] ?? []
-    const hashes = [...held, ...added]
+    const existing = before.levels[level] ?? []
+    const hashes = [...existing, ...added]
     let index = Math.floor(start / TILE_WIDTH)
     let from = 0
     const roots: Uint8Array[] = []
@@ -63,12 +61,11 @@ export function appendToTiles(
   return { frontier: { size: before.size + leafHashes.length, levels }, tiles }
 }
 
-/** The root of the whole tree, from its edge alone. */
 export function frontierRoot(frontier: Frontier): Uint8Array {
   let root: Uint8Array | undefined
   for (const hashes of frontier.levels) {
     let to = hashes.length
-    // From the right: the smallest complete subtree first, as the bits of the width say.
+    // From the right: the smallest complete subtree first, by the bits of the width.
     for (let width = 1; to > 0; width *= 2) {
       if (to % (width * 2) === 0) continue
       const subtree = completeRoot(hashes.slice(to - width, to))
@@ -79,10 +76,7 @@ export function frontierRoot(frontier: Frontier): Uint8Array {
   return root ?? EMPTY_ROOT
 }
 
-/**
- * Reads tree hashes from tiles, for `proveInclusion`, `proveConsistency` and `rootAt` on the tree of `size` leaves.
- * @param read bytes of a tile; wider than asked is fine
- */
+/** Reads tree hashes from tiles. @param read returns the bytes of a tile, which may be wider */
 export function tileHashReader(size: number, read: (tile: TileId) => Uint8Array | undefined): HashReader {
   return (level, index) => {
     const { tile, from, count } = locate(level, index, size)
@@ -92,7 +86,7 @@ export function tileHashReader(size: number, read: (tile: TileId) => Uint8Array 
   }
 }
 
-/** Which tiles a computation over the tree of `size` leaves will read, so that a store can fetch them at once. */
+/** Returns the tiles that a computation will read, so that a store can fetch them together. */
 export function tilesNeeded(size: number, compute: (read: HashReader) => unknown): TileId[] {
   const needed = new Map<string, TileId>()
   compute((level, index) => {
@@ -110,7 +104,7 @@ function locate(level: number, index: number, size: number): { tile: TileId; fro
   const tileIndex = Math.floor(first / TILE_WIDTH)
   const width = tileWidthAt(tileLevel, tileIndex, size)
   const from = first % TILE_WIDTH
-  if (from + count > width) throw new AnchoringError('PROOF_RANGE', 'the tree is smaller than what is asked of it')
+  if (from + count > width) throw new AnchoringError('PROOF_RANGE', 'the tree is smaller than the requested range')
   return { tile: { level: tileLevel, index: tileIndex, width }, from, count }
 }
 
@@ -120,7 +114,6 @@ function hashesOf(tile: TileId, data: Uint8Array | undefined): Uint8Array[] {
   return Array.from({ length: tile.width }, (_, at) => data.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES))
 }
 
-/** The root over a power of two of hashes. */
 function completeRoot(hashes: readonly Uint8Array[]): Uint8Array {
   let row = hashes
   while (row.length > 1) {

@@ -3,36 +3,28 @@ import { MAX_NOTE_CHARACTERS } from './note.ts'
 import { parseBase64, parseBase64Hash, parseDecimal, toBase64 } from './text.ts'
 
 const HEADER = 'c2sp.org/tlog-proof@v1'
-/** No tree needs more (C2SP tlog-witness says 63). */
+/** No tree needs more (C2SP tlog-witness specifies 63). */
 export const MAX_PROOF_HASHES = 63
 
-/** An inclusion proof with the checkpoint it leads to, verifiable offline. */
 export interface TlogProof {
   /** Opaque and not authenticated. */
   readonly extra?: Uint8Array
-  /** 0-based. */
   readonly index: number
   /** From the leaf's sibling up to the root's child. */
   readonly hashes: readonly Uint8Array[]
-  /** The signed note, verbatim. */
   readonly checkpoint: string
 }
 
-/** Whether a text claims to be a tlog-proof. */
 export function isTlogProof(text: string): boolean {
   return text.startsWith(`${HEADER}\n`)
 }
 
-/** The text of `c2sp.org/tlog-proof@v1`. */
 export function formatTlogProof({ extra, index, hashes, checkpoint }: TlogProof): string {
   const lines = [HEADER, ...(extra === undefined ? [] : [`extra ${toBase64(extra)}`]), `index ${index}`]
   return `${[...lines, ...hashes.map(toBase64)].join('\n')}\n\n${checkpoint}`
 }
 
-/**
- * The inverse, for text from an attacker; the checkpoint is not looked into.
- * @throws AnchoringError PROOF_MALFORMED, TOO_LARGE
- */
+/** Parses a proof without its checkpoint. @throws AnchoringError PROOF_MALFORMED, TOO_LARGE */
 export function parseTlogProof(text: string): TlogProof {
   if (text.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the proof is too large')
   const end = text.indexOf('\n\n')
@@ -47,7 +39,7 @@ export function parseTlogProof(text: string): TlogProof {
   return extra === null ? proof : { extra, ...proof }
 }
 
-/** Base64 hashes, one a line; undefined when one is not, or there are more than any tree needs. */
+/** Parses base64 hashes, one per line; undefined when one is malformed, or there are more than 63. */
 export function parseProofLines(lines: readonly string[]): Uint8Array[] | undefined {
   if (lines.length > MAX_PROOF_HASHES) return undefined
   const hashes: Uint8Array[] = []

@@ -31,35 +31,34 @@ without server or network.
                            [--evidence-keys FILE] [--issuer FILE [--status-list FILE]] [--before FILE] [--json]
 
   FILE           the object as it was received (JSON with an "anchor" member), or {"object": ..., "proof": ...}
-                 where "proof" is the answer of GET /v1/anchors/{txId} or a tlog-proof text; the members of that
-                 answer may also stand beside "object". Put nothing else into a bare object: it would change its hash.
+                 where "proof" is the response of GET /v1/anchors/{txId} or a tlog-proof text; the members of that
+                 response may also be siblings of "object". Add nothing to a bare object: it would change its hash.
                  A row of an import (GET .../rows/{n}/proof) is checked against the root of its record.
                  A receivable with its path (GET /v1/securitisation/cuts/{cutId}/proof) is checked against its cut.
                  A bundle (GET /v1/trade/packs/{packId}/bundle), its bag (/export, a ZIP) and the bag of a cut
-                 (GET /v1/securitisation/pools/{poolId}/export) bring their own proof.
-                 The stated history of a check (GET /api/v3/checks/{uuid}/uptime-proof) brings its own proofs.
+                 (GET /v1/securitisation/pools/{poolId}/export) contain their proof.
+                 The daily statements about a check (GET /api/v3/checks/{uuid}/uptime-proof) contains its proofs.
                  A proof of absence (POST /v1/first-financing/absence-proofs) is checked against its snapshot.
-                 A passport is read as its object, as credential (SD-JWT VC), or as the answer that holds both.
+                 A passport is read as its object, as credential (SD-JWT VC), or as the response that contains both.
   --before FILE  another object with its proof, as FILE: that FILE was logged before it, in the same log
-  --proof FILE   the answer of GET /v1/anchors/{txId} (JSON), or a c2sp.org/tlog-proof@v1 text
-  --key VKEY     a log key to trust (GET /v1/transparency/{env}/log-key), got by another way than the proof
-  --witness VKEY a witness key to trust; with --quorum N (default: all given) that many must have cosigned
+  --proof FILE   the response of GET /v1/anchors/{txId} (JSON), or a c2sp.org/tlog-proof@v1 text
+  --key VKEY     a trusted log key (GET /v1/transparency/{env}/log-key), from a source other than the proof
+  --witness VKEY a trusted witness key; --quorum N (default: all witnesses) sets how many must have cosigned
   --policy FILE  a tlog-policy file instead of --key, --witness and --quorum
-  --evidence-keys FILE  the keys that may have signed a bundle (GET /v1/transparency/{env}/evidence-keys), got by
-                 another way than the bundle
-  --issuer FILE  who may have signed a passport (GET /.well-known/jwt-vc-issuer), got by another way than it
-  --status-list FILE  the list that a passport names in statusList.uri, for whether it was revoked
-  --json         the verdict as JSON
+  --evidence-keys FILE  trusted evidence keys of bundles (GET /v1/transparency/{env}/evidence-keys), from a
+                 source other than the bundle
+  --issuer FILE  the trusted issuer of a passport (GET /.well-known/jwt-vc-issuer), from another source
+  --status-list FILE  the status list at the statusList.uri of a passport, to verify that it is not revoked
+  --json         the result as JSON
 
-Verdicts: VERIFIED (hash, txId, inclusion and log signature, and the quorum if one was asked for;
-of a bundle its signature too), FAILED (something
-contradicts), PARTIAL (nothing contradicts, but something remains unproven; the lines say what).
-Exit status: 0 VERIFIED, or PARTIAL when no key or policy to trust was given (then no more can be shown);
-1 FAILED; 2 usage or unreadable input; 3 PARTIAL although a key or policy was given.
+Results: VERIFIED (hash, txId, inclusion and log signature, the quorum if one was required, and the
+signature of a bundle), FAILED (a step failed), PARTIAL (no step failed, but a step is open; the lines
+name it).
+Exit status: 0 VERIFIED, or PARTIAL without a trusted key or policy (then no more can be verified);
+1 FAILED; 2 usage or unreadable input; 3 PARTIAL with a trusted key or policy.
 `
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 const MAX_CREDENTIAL_BYTES = 64 * 1024
-/** A bag of the largest pool. */
 const MAX_BUNDLE_BYTES = 256 * 1024 * 1024
 
 if (import.meta.main) {
@@ -76,10 +75,7 @@ interface VerifyOutcome {
   stderr: string
 }
 
-/**
- * Verifies the files that a command line names. Writes nothing and needs no settings.
- * @param args the arguments after `verify --`
- */
+/** Verifies the files of a command line without settings. @param args the arguments after `verify --` */
 export async function verifyCommand(args: readonly string[]): Promise<VerifyOutcome> {
   try {
     const { values, positionals } = parseOptions({
@@ -121,7 +117,6 @@ export async function verifyCommand(args: readonly string[]): Promise<VerifyOutc
   }
 }
 
-/** What the verifier was told to trust. */
 interface Trust {
   policy: TrustPolicy | undefined
   keys: EvidenceKey[] | undefined
@@ -133,7 +128,6 @@ function exitStatus({ verdict }: Verification, { policy, keys, passport }: Trust
   return verdict === 'PARTIAL' && (policy ?? keys ?? passport.issuer) !== undefined ? 3 : 0
 }
 
-/** What a file holds says how it is verified. */
 async function verifyFile(file: string, proofFile: string | undefined, trust: Trust): Promise<Verification> {
   const { policy, keys } = trust
   const bytes = readBounded(file, MAX_BUNDLE_BYTES)
@@ -143,10 +137,10 @@ async function verifyFile(file: string, proofFile: string | undefined, trust: Tr
   const passport = readPassport(value)
   if (passport)
     return verifyPassport(passport, trust.passport, proofFile === undefined ? undefined : readProof(proofFile), policy)
-  if (typeof value === 'string') throw new Error(`${file} holds no JSON object`)
+  if (typeof value === 'string') throw new Error(`${file} contains no JSON object`)
   if (isUptimeProof(value)) return verifyUptime(value, policy)
   if (isBundle(value)) return verifyBundle(parseBundle(value), keys, policy)
-  // A row with its record is no anchored object itself: it has no anchor.
+  // A row with its record has no anchor, so it is not an anchored object.
   const row = value.anchor === undefined ? asRowBundle(value) : undefined
   if (row) return verifyRow(row, proofFile === undefined ? undefined : readProof(proofFile), policy)
   if (isAbsence(value)) return verifyAbsence(value, proofFile === undefined ? undefined : readProof(proofFile), policy)
@@ -156,7 +150,7 @@ async function verifyFile(file: string, proofFile: string | undefined, trust: Tr
   return verifyAnchored(object, proofFile === undefined ? proof : readProof(proofFile), policy)
 }
 
-/** Two anchored objects of one log: the first of them was logged first. */
+/** Verifies that the first of two anchored objects of one log precedes the other. */
 function verifyOrder(
   [file, proofFile]: [string, string | undefined],
   other: string,
@@ -191,7 +185,7 @@ function describe({ verdict, payloadSha256, txId, checks }: Verification): strin
   return [verdict, `payloadSha256 ${payloadSha256 ?? '-'}`, `txId          ${txId ?? '-'}`, ...lines].join('\n')
 }
 
-/** A bare object, or a bundle: an anchor block is never called `object`, so the two cannot be confused. */
+/** Reads a bare object, or a bundle. An anchor block is never named `object`, so the two cannot be confused. */
 function readObject(value: JsonObject, file: string): { object: JsonObject; proof?: ProofBundle } {
   const { object } = value
   if (value.anchor !== undefined || object === undefined) return { object: value }
@@ -213,7 +207,8 @@ function readPolicy(values: {
   policy?: string
 }): TrustPolicy | undefined {
   if (values.policy !== undefined) {
-    if (values.key || values.witness || values.quorum) throw new Error('--policy stands alone')
+    if (values.key || values.witness || values.quorum)
+      throw new Error('--policy cannot be combined with --key, --witness or --quorum')
     return parsePolicy(readBounded(values.policy).toString())
   }
   if (values.key === undefined) return undefined
@@ -237,6 +232,6 @@ function readBounded(file: string, limit = MAX_FILE_BYTES): Buffer {
 
 function asObject(value: JsonValue, file: string): JsonObject {
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new Error(`${file} holds no JSON object`)
+    throw new Error(`${file} contains no JSON object`)
   return value
 }

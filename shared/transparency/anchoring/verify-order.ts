@@ -9,10 +9,7 @@ interface Logged {
   proof?: ProofBundle | undefined
 }
 
-/**
- * Verifies two anchored objects, and that the first stands before the second in one log: whoever has the lower index was
- * first (docs/spec/evidence-families.md#absence-proofs). Everything but `policy` may come from an attacker.
- */
+/** Verifies that the first of two objects is earlier in a log (docs/spec/evidence-families.md#absence-proofs). */
 export function verifyBefore(first: Logged, second: Logged, policy?: TrustPolicy): Verification {
   const one = verifyAnchored(first.object, first.proof, policy)
   const other = verifyAnchored(second.object, second.proof, policy)
@@ -24,11 +21,11 @@ export function verifyBefore(first: Logged, second: Logged, policy?: TrustPolicy
 
 function orderOf({ proof: one }: Logged, { proof: other }: Logged, isProven: boolean): Check {
   if (!isProven || !one?.inclusion || !other?.inclusion || !one.checkpoint || !other.checkpoint)
-    return open('order', 'PROOF_MISSING', 'the places in the log are not proven')
+    return open('order', 'PROOF_MISSING', 'the positions in the log are not proven')
   const origins = [one.checkpoint, other.checkpoint].map((note) => readCheckpoint(note).origin)
   if (origins[0] !== origins[1]) return failed('order', 'ORDER_OTHERWISE', 'the two are in different logs')
   const [at, later] = [one.inclusion.index, other.inclusion.index]
   return at < later
-    ? passed('order', `entry ${at} stands before entry ${later}`)
-    : failed('order', 'ORDER_OTHERWISE', `entry ${at} does not stand before entry ${later}`)
+    ? passed('order', `entry ${at} precedes entry ${later}`)
+    : failed('order', 'ORDER_OTHERWISE', `entry ${at} does not precede entry ${later}`)
 }

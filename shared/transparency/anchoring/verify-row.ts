@@ -8,14 +8,13 @@ import type { ProofBundle } from './proof-bundle.ts'
 import { parseHexHash } from './text.ts'
 import { type Check, conclude, type Verification, verifyAnchored } from './verify.ts'
 
-/** A row with its path to a root that an anchored record names, as the API gives it. */
+/** A row with its path to the root in an anchored record, as the API returns it. */
 export interface RowBundle {
   row: JsonObject
   inclusion: JsonObject
   record: JsonObject
 }
 
-/** @returns undefined when the document is none */
 export function asRowBundle({ row, inclusion, record }: JsonObject): RowBundle | undefined {
   return isObject(row) && isObject(inclusion) && isObject(record) ? { row, inclusion, record } : undefined
 }
@@ -24,10 +23,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Verifies that a row is one of those whose root a record names, and the record as any anchored object, offline.
- * Everything but `policy` may come from an attacker.
- */
+/** Verifies offline that an anchored record's root covers a row. Only `policy` is trusted. */
 export function verifyRow(
   { row, inclusion, record }: RowBundle,
   proof?: ProofBundle,
@@ -43,7 +39,7 @@ function checkMembership(row: JsonObject, inclusion: JsonObject, record: JsonObj
   try {
     const { index, size, path } = readInclusion(inclusion)
     const root = typeof record.root === 'string' ? parseHexHash(record.root) : undefined
-    if (!root || record.rows !== size) throw malformed('the record names another number of rows, or no root')
+    if (!root || record.rows !== size) throw malformed('the record has another number of rows, or no root')
     const leaf = leafHash(hash('sha256', canonicalize(row), 'buffer'))
     return verifyInclusion(leaf, index, size, path, root)
       ? { name, result: 'passed', detail: `row ${index} of ${size} leads to the root of the record` }
@@ -60,9 +56,10 @@ function checkMembership(row: JsonObject, inclusion: JsonObject, record: JsonObj
 }
 
 function readInclusion({ index, size, path }: JsonObject): { index: number; size: number; path: Uint8Array[] } {
-  if (typeof index !== 'number' || typeof size !== 'number' || !Array.isArray(path)) throw malformed('no inclusion')
+  if (typeof index !== 'number' || typeof size !== 'number' || !Array.isArray(path))
+    throw malformed('the inclusion has no index, size or path')
   const nodes = path.map((node) => (typeof node === 'string' ? parseHexHash(node) : undefined))
-  if (!nodes.every((node) => node !== undefined)) throw malformed('a node of the path is no hash')
+  if (!nodes.every((node) => node !== undefined)) throw malformed('a node of the path is not a hash')
   return { index, size, path: nodes }
 }
 

@@ -7,7 +7,6 @@ import { leafHash, verifyInclusion } from './merkle.ts'
 import { isQuorumReached, policyKeys, type TrustPolicy } from './policy.ts'
 import type { ProofBundle } from './proof-bundle.ts'
 
-/** The steps, in the order they are taken. */
 export type CheckName =
   | 'absence'
   | 'expiry'
@@ -30,7 +29,6 @@ export type CheckName =
   | 'chain'
   | 'days'
 
-/** Why a step failed, or why it could not be taken. */
 type CheckCode =
   | 'ANCHOR_MISSING'
   | 'ANCHOR_MALFORMED'
@@ -65,15 +63,14 @@ type CheckCode =
 
 export interface Check {
   readonly name: CheckName
-  /** `open`: could not be taken with what was given; nothing speaks against it. */
+  /** `open`: the input was insufficient for this step; nothing contradicts it. */
   readonly result: 'passed' | 'failed' | 'open'
   readonly code?: CheckCode
-  /** One sentence for people. */
   readonly detail: string
 }
 
 export interface Verification {
-  /** VERIFIED: included in a log that a trusted key signed. FAILED: something contradicts. PARTIAL: something is open. */
+  /** VERIFIED: included in a log that a trusted key signed. FAILED: a step failed. PARTIAL: a step is open. */
   readonly verdict: 'VERIFIED' | 'PARTIAL' | 'FAILED'
   readonly payloadSha256?: string
   readonly txId?: string
@@ -82,22 +79,16 @@ export interface Verification {
 
 const TX_ID = /^[0-9a-f]{64}$/
 
-/**
- * Verifies an anchored object (a pack, a webhook payload, any object with an `anchor`), offline. Everything but
- * `policy` may come from an attacker.
- * @param proof what came with the object; undefined when nothing did
- * @param policy the keys the verifier trusts and the quorum it asks for; undefined when it was given none
- */
+/** Verifies an anchored object offline. Only `policy`, with keys and quorum, is trusted. */
 export function verifyAnchored(object: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const anchor = readAnchor(object)
-  if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no usable anchor block')])
+  if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no valid anchor block')])
 
   const digest = digestOf(object)
   if (digest === undefined) return conclude([failed('payload', 'OBJECT_MALFORMED', 'the object has no canonical form')])
   return verifyFacts({ anchor, digest, stated: eventOf(object) }, proof, policy)
 }
 
-/** What verification needs to know of an object: little, however large the object is. */
 export interface AnchoredFacts {
   anchor: { txId: string; payloadSha256: string } | 'ANCHOR_MISSING' | 'ANCHOR_MALFORMED'
   /** lower-case hex SHA-256 of the canonical object without its anchor */
@@ -106,12 +97,12 @@ export interface AnchoredFacts {
   stated: Pick<LogEntry, 'eventType' | 'timestamp'> | undefined
 }
 
-/** Reads the facts of an object, which is canonicalised once. @throws CanonicalJsonError when it has no such form */
+/** Reads the facts of an object. @throws CanonicalJsonError */
 export function factsOf(object: JsonObject): AnchoredFacts {
   return { anchor: readAnchor(object), digest: payloadSha256(object), stated: eventOf(object) }
 }
 
-/** The facts with the anchor that the object would have, if it says what it is and when, and brings none. */
+/** Adds the anchor that the object would have, if it has none but states its event and instant. */
 export function withOwnAnchor(facts: AnchoredFacts): AnchoredFacts {
   const { anchor, digest, stated } = facts
   if (anchor !== 'ANCHOR_MISSING' || !stated) return facts
@@ -119,7 +110,7 @@ export function withOwnAnchor(facts: AnchoredFacts): AnchoredFacts {
     const txId = txIdOf(encodeLogEntry({ ...stated, payloadSha256: digest }))
     return { ...facts, anchor: { txId, payloadSha256: digest } }
   } catch (error) {
-    // What it states can be no entry of a log.
+    // The stated event is not a valid log entry.
     if (error instanceof AnchoringError) return facts
     throw error
   }
@@ -129,7 +120,7 @@ export function withOwnAnchor(facts: AnchoredFacts): AnchoredFacts {
 export function verifyFacts(facts: AnchoredFacts, proof?: ProofBundle, policy?: TrustPolicy): Verification {
   const checks: Check[] = []
   const { anchor, digest, stated } = facts
-  if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no usable anchor block')])
+  if (typeof anchor === 'string') return conclude([failed('payload', anchor, 'the object has no valid anchor block')])
   checks.push(
     digest === anchor.payloadSha256
       ? passed('payload', 'the SHA-256 of the canonical object is the payloadSha256 of its anchor')
@@ -159,7 +150,7 @@ function digestOf(object: JsonObject): string | undefined {
   }
 }
 
-/** The log entry must hold our hash and the object's own event and instant, and hash to the txId. */
+/** Checks that the log entry contains our hash and the object's own event and instant, and hashes to the txId. */
 function checkEntry(
   stated: AnchoredFacts['stated'],
   digest: string,
@@ -176,7 +167,7 @@ function checkEntry(
       }
     const bytes = encodeLogEntry(entry)
     if (entry.payloadSha256 !== digest)
-      return { check: failed('entry', 'ENTRY_MISMATCH', 'the log entry is that of another object') }
+      return { check: failed('entry', 'ENTRY_MISMATCH', 'the log entry belongs to another object') }
     if (stated && (stated.eventType !== entry.eventType || stated.timestamp !== entry.timestamp))
       return { check: failed('entry', 'ENTRY_MISMATCH', 'the log entry has another event type or instant') }
     if (txIdOf(bytes) !== txId)
@@ -195,7 +186,7 @@ function checkProof(
   policy: TrustPolicy | undefined,
 ): Check[] {
   if (proof?.inclusion === undefined || proof.checkpoint === undefined) {
-    const state = proof?.state === 'PENDING' ? ' (the service says it is still pending)' : ''
+    const state = proof?.state === 'PENDING' ? ' (the service reports that it is still pending)' : ''
     return [
       open('inclusion', 'PROOF_MISSING', `no proof was given that the log includes the txId${state}`),
       open('checkpoint', 'PROOF_MISSING', 'no checkpoint was given'),
@@ -206,7 +197,7 @@ function checkProof(
   let included: Check
   try {
     const { size, root } = readCheckpoint(proof.checkpoint)
-    // The txId is a leaf hash by definition, so inclusion can be shown even where the entry is not known.
+    // The txId is a leaf hash by definition, so inclusion can be verified without the entry.
     const leaf = entry === undefined ? Buffer.from(txId, 'hex') : leafHash(entry)
     included = verifyInclusion(leaf, index, size, hashes, root)
       ? passed('inclusion', `entry ${index} of the tree of ${size} is the txId`)
@@ -221,8 +212,8 @@ function checkProof(
 function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[] {
   if (policy === undefined || policy.logs.length === 0)
     return [
-      open('checkpoint', 'KEY_NOT_GIVEN', 'no log key to trust was given: anybody could have made this checkpoint'),
-      open('witnesses', 'KEY_NOT_GIVEN', 'no log key to trust was given'),
+      open('checkpoint', 'KEY_NOT_GIVEN', 'no trusted log key was given: anyone could have made this checkpoint'),
+      open('witnesses', 'KEY_NOT_GIVEN', 'no trusted log key was given'),
     ]
   try {
     const { logKey, checkpoint, cosignatures } = decodeCheckpoint(note, policyKeys(policy))
@@ -232,7 +223,7 @@ function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[]
     if (!(error instanceof AnchoringError)) throw error
     return [
       failed('checkpoint', 'CHECKPOINT_INVALID', error.message),
-      open('witnesses', 'CHECKPOINT_INVALID', 'the checkpoint is not to be trusted'),
+      open('witnesses', 'CHECKPOINT_INVALID', 'the checkpoint is not trusted'),
     ]
   }
 }
@@ -240,7 +231,11 @@ function checkSignatures(note: string, policy: TrustPolicy | undefined): Check[]
 function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decodeCheckpoint>['cosignatures']): Check {
   const names = cosignatures.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`)
   if (policy.quorum === undefined)
-    return open('witnesses', 'POLICY_NOT_GIVEN', 'no quorum asked for: the operator could show others another tree')
+    return open(
+      'witnesses',
+      'POLICY_NOT_GIVEN',
+      'no quorum was required: the operator could show another tree to others',
+    )
   return isQuorumReached(
     policy,
     cosignatures.map(({ key }) => key),
@@ -249,31 +244,28 @@ function checkQuorum(policy: TrustPolicy, cosignatures: ReturnType<typeof decode
     : failed(
         'witnesses',
         'QUORUM_NOT_REACHED',
-        `the quorum is not reached; cosigned by ${names.join(', ') || 'nobody trusted'}`,
+        `the quorum is not reached; cosigned by ${names.join(', ') || 'no trusted witness'}`,
       )
 }
 
-/** Steps that are taken only when they are asked for. */
+/** Steps that apply only on request. */
 const OPTIONAL: ReadonlySet<CheckCode | undefined> = new Set<CheckCode>(['POLICY_NOT_GIVEN', 'STATUS_NOT_GIVEN'])
 
-/** What the steps come to: FAILED by one that failed, VERIFIED by none that is open and was asked for. */
+/** Returns FAILED if a step failed, VERIFIED if every required step passed, otherwise PARTIAL. */
 export function conclude(checks: readonly Check[]): Verification {
   const needed = checks.filter(({ code }) => !OPTIONAL.has(code))
   if (needed.some(({ result }) => result === 'failed')) return { verdict: 'FAILED', checks }
   return { verdict: needed.every(({ result }) => result === 'passed') ? 'VERIFIED' : 'PARTIAL', checks }
 }
 
-/** A step that holds. */
 export function passed(name: CheckName, detail: string): Check {
   return { name, result: 'passed', detail }
 }
 
-/** A step that does not hold. */
 export function failed(name: CheckName, code: CheckCode, detail: string): Check {
   return { name, result: 'failed', code, detail }
 }
 
-/** A step that could not be taken. */
 export function open(name: CheckName, code: CheckCode, detail: string): Check {
   return { name, result: 'open', code, detail }
 }

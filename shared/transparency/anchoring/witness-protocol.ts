@@ -16,18 +16,16 @@ import { parseProofLines } from './tlog-proof.ts'
 
 /** The body of `POST <witness>/add-checkpoint` (C2SP tlog-witness). */
 export interface AddCheckpoint {
-  /** The size of the checkpoint the witness cosigned last; 0 when none. */
+  /** Size of the checkpoint that the witness cosigned last; 0 without any. */
   readonly oldSize: number
   /** Consistency proof from `oldSize`; empty when it is 0. */
   readonly proof: readonly Uint8Array[]
-  /** The new checkpoint's signed note. */
   readonly note: string
 }
 
-/** What a witness remembers of a log. */
 export type WitnessedTree = Pick<Checkpoint, 'size' | 'root'>
 
-/** What a witness answers; `cosign` only after the new tree was stored durably. */
+/** The witness cosigns only after the new tree was stored durably. */
 export type WitnessDecision =
   | { readonly outcome: 'cosign'; readonly checkpoint: Checkpoint; readonly text: string }
   | { readonly outcome: 'conflict'; readonly status: 409; readonly size: number; readonly reason: string }
@@ -39,10 +37,7 @@ export function formatAddCheckpoint({ oldSize, proof, note }: AddCheckpoint): st
   return `old ${oldSize}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`
 }
 
-/**
- * The inverse, for a body from an attacker.
- * @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE
- */
+/** Parses an attacker-controlled body. @throws AnchoringError REQUEST_MALFORMED, TOO_LARGE */
 export function parseAddCheckpoint(body: string): AddCheckpoint {
   if (body.length > 2 * MAX_NOTE_CHARACTERS) throw new AnchoringError('TOO_LARGE', 'the request is too large')
   const end = body.indexOf('\n\n')
@@ -55,10 +50,8 @@ export function parseAddCheckpoint(body: string): AddCheckpoint {
 }
 
 /**
- * The rule of a witness, in the order of the specification. The caller must hold the log's record locked from before
- * `latest` is read until the new tree is stored.
- * @param logKeys the keys trusted for an origin; empty when the log is not known
- * @param latest what was cosigned last for an origin; undefined when nothing was
+ * Applies the rules of a witness in the specified order. The caller locks the log's record from before `latest` is read
+ * until the new tree is stored.
  */
 export function decideCosigning(
   body: string,
@@ -81,10 +74,10 @@ export function decideCosigning(
   if (!isSignedBy(note, keys)) return refuse(403, 'no trusted key of this log signed the checkpoint')
   if (request.oldSize > checkpoint.size) return refuse(400, 'the old size is larger than the checkpoint')
   const known = latest(checkpoint.origin) ?? { size: 0, root: EMPTY_ROOT }
-  if (request.oldSize !== known.size) return conflict(known.size, 'the old size is not the one cosigned last')
+  if (request.oldSize !== known.size) return conflict(known.size, 'the old size differs from the last cosigned size')
   if (known.size === checkpoint.size && !equalBytes(known.root, checkpoint.root))
     return refuse(422, 'another root was cosigned for this size')
-  // From nothing to something there is nothing to prove, and the proof must be empty.
+  // A proof from size 0 must be empty.
   const consistent =
     known.size === 0 && checkpoint.size > 0
       ? request.proof.length === 0
@@ -93,11 +86,7 @@ export function decideCosigning(
   return { outcome: 'cosign', checkpoint, text: note.text }
 }
 
-/**
- * The lines of a witness's 200 answer that are to be added to the checkpoint: those of keys we trust, verified.
- * @param text the checkpoint's three lines
- * @throws AnchoringError NOTE_MALFORMED, TOO_LARGE, NOTE_SIGNATURE_INVALID; COSIGNATURE_MISSING when none is trusted
- */
+/** Returns the lines of trusted keys from a witness's response. @throws AnchoringError, COSIGNATURE_MISSING */
 export function acceptCosignatures(
   answer: string,
   text: string,

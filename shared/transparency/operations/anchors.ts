@@ -10,7 +10,7 @@ import { type AnchoredFacts, type Verification, verifyFacts } from '../anchoring
 import { logName } from '../log-keys/store.ts'
 import { inclusionProof } from './proofs.ts'
 
-/** What the log says of an object: `state` and `txId` are null without an anchor. */
+/** `state` and `txId` are null without an anchor. */
 export interface AnchorVerification extends Pick<Verification, 'verdict' | 'checks'> {
   verified: boolean
   payloadSha256: string
@@ -18,10 +18,7 @@ export interface AnchorVerification extends Pick<Verification, 'verdict' | 'chec
   state: AnchorState | null
 }
 
-/**
- * Looks the anchor of an object up and verifies it, by the policy of its log.
- * @param facts of the object, with the anchor that it has or would have
- */
+/** Verifies an object by the policy of its log. @param facts with the anchor that it has or would have */
 export async function verifyAnchor(
   db: Knex,
   facts: AnchoredFacts,
@@ -35,7 +32,7 @@ export async function verifyAnchor(
   const { verdict, checks } = verifyFacts(facts, proof, await policyOf(env))
   return {
     verified: verdict === 'VERIFIED',
-    // An anchor that the log does not hold was never given by us.
+    // Our service never returned an anchor that the log does not contain.
     verdict: view ? verdict : 'FAILED',
     payloadSha256: facts.digest,
     txId,
@@ -44,7 +41,6 @@ export async function verifyAnchor(
   }
 }
 
-/** An entry with everything that proves it. Null members: no checkpoint covers it yet. */
 export interface AnchorView {
   txId: string
   network: string
@@ -60,7 +56,7 @@ export interface AnchorView {
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** Looks an entry up in both logs. @param txId 64 hex digits @returns undefined when neither holds it */
+/** Finds an entry in both logs. @param txId 64 hex digits @returns undefined when neither contains it */
 export async function viewAnchor(db: Knex, txId: string): Promise<AnchorView | undefined> {
   for (const env of ENVS) {
     const found = await findEntry(db, env, Buffer.from(txId, 'hex'))

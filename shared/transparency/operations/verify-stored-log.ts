@@ -7,22 +7,17 @@ import { checkpointNotes, leafHashes, readEntries } from '../anchoring/store.ts'
 import { equalBytes, toHex } from '../anchoring/text.ts'
 import { appendToTiles, EMPTY_FRONTIER, frontierRoot } from '../anchoring/tiles.ts'
 
-/** What was found of a stored log. */
 export interface StoredLog {
   /** entries under the newest checkpoint; 0 before the first */
   size: number
-  /** of that checkpoint, lower-case hex; empty before the first */
   root: string
-  /** what is wrong, with the place of the first entry that is; null when all is well */
+  /** the first problem with its position; null when the log is valid */
   problem: string | null
 }
 
 const BATCH = 10_000
 
-/**
- * Rebuilds the tree of a log from its entries: each has the hash that is stored for it, and at the size of each checkpoint
- * the tree has the root that was signed.
- */
+/** Rebuilds the tree of a log from its entries and compares hashes and the signed roots. */
 export async function verifyStoredLog(db: Knex, env: ApiEnv, key: NoteKey): Promise<StoredLog> {
   let frontier = EMPTY_FRONTIER
   let result: StoredLog = { size: 0, root: '', problem: null }
@@ -32,7 +27,7 @@ export async function verifyStoredLog(db: Knex, env: ApiEnv, key: NoteKey): Prom
       const entries = await readEntries(db, env, frontier.size, to)
       const leaves = await leafHashes(db, env, frontier.size, to)
       const wrong = leaves.findIndex((leaf, index) => !equalBytes(leaf, leafHash(entries[index] ?? new Uint8Array())))
-      if (wrong >= 0) return { ...result, problem: `entry ${frontier.size + wrong} is not what its hash says` }
+      if (wrong >= 0) return { ...result, problem: `entry ${frontier.size + wrong} does not match its hash` }
       if (leaves.length < to - frontier.size)
         return { ...result, problem: `entry ${frontier.size + leaves.length} is missing` }
       frontier = appendToTiles(frontier, leaves).frontier
@@ -41,7 +36,7 @@ export async function verifyStoredLog(db: Knex, env: ApiEnv, key: NoteKey): Prom
     const signed = signedRoot(note, key)
     if (signed === null) return { ...result, problem: `the checkpoint of ${size} entries has no signature of this log` }
     if (!equalBytes(root, signed))
-      return { ...result, problem: `the first ${size} entries are not those that were signed` }
+      return { ...result, problem: `the first ${size} entries do not have the signed root` }
     result = { size, root: toHex(root), problem: null }
   }
   return result

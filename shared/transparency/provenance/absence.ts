@@ -9,24 +9,17 @@ import { type Check, conclude, failed, passed, type Verification, verifyAnchored
 
 const KEY_TAG = Buffer.from('FFSET1')
 
-/**
- * The key of a registered receivable in a snapshot: SHA-256("FFSET1" || fingerprint). Neighbours in a proof are such
- * keys, so they reveal nothing about the receivables (docs/spec/evidence-families.md#absence-proofs).
- * @param fingerprint 32 bytes
- */
+/** Returns SHA-256("FFSET1" || fingerprint), which reveals nothing (docs/spec/evidence-families.md#absence-proofs). */
 export function snapshotKey(fingerprint: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([KEY_TAG, fingerprint]), 'buffer')
 }
 
-/** Whether a JSON object claims to prove that a receivable was not registered. */
 export function isAbsence(value: JsonObject): boolean {
   return value.snapshot !== undefined && value.left !== undefined && value.right !== undefined
 }
 
 /**
- * Verifies offline that no registration of a fingerprint is in a snapshot: its key lies between two that stand side by
- * side in the sorted tree, or before the first, or after the last.
- * @param proof of the snapshot's anchor
+ * Verifies offline that a snapshot does not contain a fingerprint, by two adjacent keys of the sorted tree.
  * @throws AnchoringError ABSENCE_MALFORMED
  */
 export function verifyAbsence(value: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
@@ -61,7 +54,7 @@ function checkAbsence(key: Buffer, left: Neighbour | null, right: Neighbour | nu
   const isAdjacent = (right?.index ?? tree.size) - (left?.index ?? -1) === 1
   return isAdjacent
     ? passed('absence', `no key of this fingerprint is among the ${tree.size} of the snapshot`)
-    : wrong('the neighbours do not stand side by side')
+    : wrong('the neighbours are not adjacent')
 }
 
 function isInTree({ index, key, path }: Neighbour, { size, root }: Tree): boolean {
@@ -88,6 +81,6 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 function malformed(): AnchoringError {
   return new AnchoringError(
     'ABSENCE_MALFORMED',
-    'not a proof of absence: it has a fingerprint, its neighbours left and right, and a snapshot',
+    'not a proof of absence: expected a fingerprint, its neighbours left and right, and a snapshot',
   )
 }

@@ -7,10 +7,8 @@ const TAG_MANIFEST = 'tagmanifest-sha256.txt'
 const PAYLOAD = 'data/'
 
 /**
- * The files of a BagIt 1.0 bag (RFC 8493): what is given, with declaration and manifests.
- * @param payload files below `data/`, named without it
+ * Returns the files of a BagIt 1.0 bag (RFC 8493). @param payload files, named without `data/`
  * @param info lines of bag-info.txt, in this order
- * @param tags further tag files
  */
 export function createBundle(
   payload: Files,
@@ -31,7 +29,7 @@ export function createBundle(
   return files
 }
 
-/** A value is one line: a line end in it would begin another element. */
+/** A line end in a value would begin another element. */
 function infoText(info: readonly (readonly [string, string])[]): string {
   return info.map(([label, value]) => `${label}: ${value.replaceAll(/\p{C}+/gu, ' ')}\n`).join('')
 }
@@ -41,13 +39,9 @@ function manifestOf(files: Files): string {
   return names.map((name) => `${hash('sha256', files.get(name) ?? '', 'hex')}  ${name}\n`).join('')
 }
 
-/**
- * What is wrong with the files of a bag, which may come from an attacker: every file must stand in its manifest with
- * its hash, and every line of a manifest must have its file.
- * @returns null when nothing is
- */
+/** Checks the files of a bag against its manifests. @returns the first error, or null */
 export function bundleError(files: Files): string | null {
-  if (files.get('bagit.txt')?.toString() !== DECLARATION) return 'bagit.txt is not that of BagIt 1.0'
+  if (files.get('bagit.txt')?.toString() !== DECLARATION) return 'bagit.txt is not the declaration of BagIt 1.0'
   const names = [...files.keys()].filter((name) => name !== TAG_MANIFEST)
   const payload = names.filter((name) => name.startsWith(PAYLOAD))
   const tags = names.filter((name) => !name.startsWith(PAYLOAD))
@@ -60,15 +54,15 @@ function manifestError(files: Files, manifest: string, names: readonly string[])
   const listed = new Map<string, string>()
   for (const line of text.split('\n').filter((each) => each !== '')) {
     const [, digest, name] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? []
-    if (digest === undefined || name === undefined || listed.has(name)) return `${manifest} has a line that is none`
+    if (digest === undefined || name === undefined || listed.has(name)) return `${manifest} has a malformed line`
     listed.set(name, digest)
   }
   const unlisted = names.find((name) => !listed.has(name))
-  if (unlisted !== undefined) return `${unlisted} stands in no manifest`
+  if (unlisted !== undefined) return `${unlisted} is in no manifest`
   for (const [name, digest] of listed) {
     const bytes = files.get(name)
-    if (!bytes || !names.includes(name)) return `${manifest} names a file that is not there`
-    if (hash('sha256', bytes, 'hex') !== digest) return `${name} is not the file that ${manifest} names`
+    if (!bytes || !names.includes(name)) return `${manifest} lists a missing file`
+    if (hash('sha256', bytes, 'hex') !== digest) return `the hash of ${name} differs from ${manifest}`
   }
   return null
 }

@@ -8,30 +8,26 @@ import { parseProofBundle } from '../anchoring/proof-bundle.ts'
 import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
 import { checkEnvelope, decodeEither, type Envelope, type EvidenceKey, parseEnvelope, STATEMENT_TYPE } from './dsse.ts'
 
-/** What a bundle is called in its member `mediaType`. */
 export const BUNDLE_TYPE = 'application/vnd.signalbox.trade-pack+json'
 const STATEMENT = 'https://in-toto.io/Statement/v1'
 
-/** A signed statement with the record that anchors it. The keys in a bundle prove nothing and are not read. */
+/** A signed statement with its anchored record. Keys inside a bundle prove nothing and are ignored. */
 export interface Bundle {
   readonly envelope: Envelope
   readonly record: JsonObject
-  /** c2sp.org/tlog-proof@v1; null while no checkpoint covers the record */
+  /** c2sp.org/tlog-proof@v1; null until a checkpoint covers the record */
   readonly proof: string | null
 }
 
-/** A statement as it was signed. */
 export interface Statement {
   readonly bytes: Uint8Array
   readonly value: JsonObject
 }
 
-/** Whether a JSON object claims to be a bundle. */
 export function isBundle(value: JsonObject): boolean {
   return value.envelope !== undefined && value.record !== undefined
 }
 
-/** @throws AnchoringError ENVELOPE_MALFORMED */
 export function parseBundle(value: JsonObject): Bundle {
   const { record, proof = null } = value
   if (record === null || record === undefined || typeof record !== 'object' || Array.isArray(record)) throw malformed()
@@ -40,10 +36,10 @@ export function parseBundle(value: JsonObject): Bundle {
 }
 
 function malformed(): AnchoringError {
-  return new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: it has an envelope, a record and a proof')
+  return new AnchoringError('ENVELOPE_MALFORMED', 'not a bundle: expected an envelope, a record and a proof')
 }
 
-/** The statement of an envelope; undefined unless it is in-toto, in its one canonical form. */
+/** Returns the statement of an envelope; undefined unless it is in-toto in canonical form. */
 export function readStatement({ payload, payloadType }: Envelope): Statement | undefined {
   const bytes = decodeEither(payload)
   if (payloadType !== STATEMENT_TYPE || !bytes) return undefined
@@ -58,10 +54,7 @@ export function readStatement({ payload, payloadType }: Envelope): Statement | u
   }
 }
 
-/**
- * Verifies a bundle offline; all of it may come from an attacker.
- * @param trusted keys got by another way than the bundle; undefined when none were given
- */
+/** Verifies a bundle offline. @param trusted keys from another source */
 export function verifyBundle(bundle: Bundle, trusted?: readonly EvidenceKey[], policy?: TrustPolicy): Verification {
   const statement = readStatement(bundle.envelope)
   const anchored = verifyAnchored(bundle.record, proofOf(bundle), policy)
@@ -75,30 +68,29 @@ function proofOf({ proof }: Bundle) {
     return parseProofBundle(proof)
   } catch (error) {
     if (!(error instanceof AnchoringError)) throw error
-    // What is no proof leads from nothing to nowhere.
+    // This proof fails the verification.
     return { inclusion: { index: 0, hashes: [] }, checkpoint: '' }
   }
 }
 
 function signatureCheck(envelope: Envelope, trusted: readonly EvidenceKey[] | undefined): Check {
-  if (!trusted)
-    return open('signature', 'KEY_NOT_GIVEN', 'no evidence key to trust was given: anybody could have signed')
+  if (!trusted) return open('signature', 'KEY_NOT_GIVEN', 'no trusted evidence key was given: anyone could have signed')
   const result = checkEnvelope(envelope, trusted)
   if (result === 'SIGNED') return passed('signature', 'a trusted evidence key signed the statement')
   return result === 'KEY_UNKNOWN'
-    ? failed('signature', 'KEY_UNKNOWN', 'no trusted key is named by a signature')
-    : failed('signature', 'SIGNATURE', 'the signature is not that of the key it names')
+    ? failed('signature', 'KEY_UNKNOWN', 'no signature names a trusted key')
+    : failed('signature', 'SIGNATURE', 'the signature does not match the key that it names')
 }
 
 function statementCheck(statement: Statement | undefined): Check {
   return statement
     ? passed('statement', 'the payload is a canonical in-toto statement')
-    : failed('statement', 'PAYLOAD', 'the payload is no canonical in-toto statement')
+    : failed('statement', 'PAYLOAD', 'the payload is not a canonical in-toto statement')
 }
 
 function recordCheck({ record }: Bundle, statement: Statement | undefined): Check {
   const digest = statement && hash('sha256', statement.bytes, 'hex')
   return digest !== undefined && record.statementSha256 === digest
     ? passed('record', 'the anchored record names the SHA-256 of the statement')
-    : failed('record', 'RECORD_HASH', 'the anchored record is not that of this statement')
+    : failed('record', 'RECORD_HASH', 'the anchored record belongs to another statement')
 }

@@ -3,10 +3,9 @@ import type { JsonValue } from '../../canonical/parse-json.ts'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 import { parseBase64, toBase64 } from '../anchoring/text.ts'
 
-/** What an envelope of ours holds: an in-toto statement. */
 export const STATEMENT_TYPE = 'application/vnd.in-toto+json'
 
-/** A public key as it is published: a JWK of RFC 8037, named by its thumbprint (RFC 7638). */
+/** A published public key: a JWK of RFC 8037, named by its thumbprint (RFC 7638). */
 export interface EvidenceKey {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -16,7 +15,6 @@ export interface EvidenceKey {
   readonly alg: 'EdDSA'
 }
 
-/** A DSSE envelope. */
 export interface Envelope {
   /** base64, standard or URL-safe */
   readonly payload: string
@@ -24,25 +22,21 @@ export interface Envelope {
   readonly signatures: readonly { readonly keyid?: string; readonly sig: string }[]
 }
 
-/** A key that signs. */
 export interface EvidenceSigner {
-  /** 32 bytes */
   seed: Uint8Array
-  /** 32 bytes */
   publicKey: Uint8Array
 }
 
 const MAX_KEYS = 100
 const MAX_SIGNATURES = 10
 
-/** The JWK of 32 raw bytes. */
 export function evidenceKey(publicKey: Uint8Array): EvidenceKey {
   const x = Buffer.from(publicKey).toString('base64url')
   const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url')
   return { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' }
 }
 
-/** What is signed (DSSE 1.0): type and body with their lengths, so that neither can flow into the other. */
+/** Returns the signed bytes (DSSE 1.0): type and body with their lengths, so that the boundary cannot move. */
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Buffer {
   const type = Buffer.from(payloadType)
   return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `), payload])
@@ -65,9 +59,8 @@ export function signEnvelope(payload: Uint8Array, { seed, publicKey }: EvidenceS
 }
 
 /**
- * Whether a trusted key signed an envelope, which may come from an attacker.
- * A signature without a key id may be of any trusted key.
- * @returns KEY_UNKNOWN when no signature is of or names a trusted key, SIGNATURE when one names it and is not its own
+ * Verifies an envelope; a signature without a key id may belong to any trusted key.
+ * @returns KEY_UNKNOWN without a trusted key, SIGNATURE for a wrong signature of one
  */
 export function checkEnvelope(
   envelope: Envelope,
@@ -89,10 +82,6 @@ export function checkEnvelope(
   return isNamed ? 'SIGNATURE' : 'KEY_UNKNOWN'
 }
 
-/**
- * Reads an envelope.
- * @throws AnchoringError ENVELOPE_MALFORMED
- */
 export function parseEnvelope(value: JsonValue | undefined): Envelope {
   const { payload, payloadType, signatures } = objectOf(value)
   if (typeof payload !== 'string' || typeof payloadType !== 'string' || !Array.isArray(signatures)) throw malformed()
@@ -108,10 +97,7 @@ export function parseEnvelope(value: JsonValue | undefined): Envelope {
   }
 }
 
-/**
- * Reads published keys: `{"keys": [jwk]}` or one JWK. Each is named by its own thumbprint, whatever it says.
- * @throws AnchoringError KEY_MALFORMED
- */
+/** Reads `{"keys": [jwk]}` or one JWK; computes each `kid`. @throws AnchoringError KEY_MALFORMED */
 export function parseEvidenceKeys(value: JsonValue): EvidenceKey[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw noKey()
   const list = value.keys ?? [value]
@@ -136,5 +122,5 @@ function malformed(): AnchoringError {
 }
 
 function noKey(): AnchoringError {
-  return new AnchoringError('KEY_MALFORMED', 'evidence keys are Ed25519 JWKs')
+  return new AnchoringError('KEY_MALFORMED', 'evidence keys must be Ed25519 JWKs')
 }

@@ -6,15 +6,12 @@ import type { ProofBundle } from '../anchoring/proof-bundle.ts'
 import { parseHexHash } from '../anchoring/text.ts'
 import { conclude, failed, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
 
-/** Whether a JSON object claims to prove that a receivable is a member of a cut. */
 export function isMembership(value: JsonObject): boolean {
   return value.receivable !== undefined && value.cut !== undefined && value.path !== undefined
 }
 
 /**
- * Verifies offline that one receivable is a member of a cut, without the others: its object's hash is a leaf of the tree
- * whose root the anchored cut names.
- * @param proof of the cut's anchor
+ * Verifies offline that a receivable is a member of an anchored cut, without the others.
  * @throws AnchoringError MEMBERSHIP_MALFORMED
  */
 export function verifyMembership(value: JsonObject, proof?: ProofBundle, policy?: TrustPolicy): Verification {
@@ -24,9 +21,10 @@ export function verifyMembership(value: JsonObject, proof?: ProofBundle, policy?
   const { root, size } = cut
   if (typeof index !== 'number' || !Array.isArray(path)) throw malformed()
   const hashes = path.map((item) => hexOf(item))
-  const own = verifyAnchored(receivable)
-  const isUnchanged = own.payloadSha256 !== undefined && own.checks.every(({ result }) => result !== 'failed')
-  const leaf = leafHash(hexOf(own.payloadSha256))
+  const unanchored = verifyAnchored(receivable)
+  const isUnchanged =
+    unanchored.payloadSha256 !== undefined && unanchored.checks.every(({ result }) => result !== 'failed')
+  const leaf = leafHash(hexOf(unanchored.payloadSha256))
   const isMember = typeof size === 'number' && verifyInclusion(leaf, index, size, hashes, hexOf(root))
   const member =
     isUnchanged && isMember
@@ -52,5 +50,5 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 }
 
 function malformed(): AnchoringError {
-  return new AnchoringError('MEMBERSHIP_MALFORMED', 'not a membership: it has a receivable, index, path and cut')
+  return new AnchoringError('MEMBERSHIP_MALFORMED', 'not a membership: expected a receivable, index, path and cut')
 }

@@ -8,20 +8,18 @@ import type { TrustPolicy } from '../anchoring/policy.ts'
 import type { ProofBundle } from '../anchoring/proof-bundle.ts'
 import { type Check, conclude, failed, open, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
 
-/** Who issues passports: the answer of `/.well-known/jwt-vc-issuer`, got by another way than the passport. */
+/** The response of `/.well-known/jwt-vc-issuer`, from a source other than the passport. */
 export interface PassportIssuer {
   readonly issuer: string
   readonly keys: readonly JsonObject[]
 }
 
-/** A passport: its anchored object, as it came or as its credential says it. */
 export interface PassportInput {
   readonly record: JsonObject
-  /** SD-JWT VC; null when only the object came */
+  /** SD-JWT VC; null when only the object was given */
   readonly credential: string | null
 }
 
-/** What the verifier was given beside the passport. */
 export interface PassportTrust {
   readonly issuer: PassportIssuer | undefined
   /** the signed list that the passport's `statusList.uri` names */
@@ -30,17 +28,17 @@ export interface PassportTrust {
 }
 
 const EVENT_TYPE = 'identity.passport_issued'
-/** Claims that a passport has as credential, and not as object. */
+/** Claims of the credential that the object does not have. */
 const CREDENTIAL_CLAIMS = new Set(['iss', 'vct', 'iat', 'exp', 'status'])
 const MAX_LIST_BYTES = 16 * 1024 * 1024
 const MAX_KEYS = 100
 
-/** Whether a text is a credential: `<JWT>~`. A passport discloses nothing, so nothing follows. */
+/** Returns true for a credential `<JWT>~`. A passport has no disclosures. */
 export function isCredential(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+~$/.test(text.trim())
 }
 
-/** The passport of a credential, of an answer that holds both, or the object itself; undefined for anything else. */
+/** Reads the passport of a credential, of a response with both forms, or of the object; undefined for anything else. */
 export function readPassport(value: JsonObject | string): PassportInput | undefined {
   if (typeof value === 'string') return ofCredential(value.trim())
   const { record, credential } = value
@@ -50,32 +48,28 @@ export function readPassport(value: JsonObject | string): PassportInput | undefi
 
 function ofCredential(credential: string): PassportInput {
   const payload = readJwt(credential.slice(0, -1))?.payload
-  if (!payload) throw malformed('the credential is no signed JWT over a JSON object')
+  if (!payload) throw malformed('the credential is not a signed JWT over a JSON object')
   return { record: recordOf(payload), credential }
 }
 
-/** The anchored object that a credential's claims say. */
 function recordOf(payload: JsonObject): JsonObject {
-  const own = Object.entries(payload).filter(([name]) => !CREDENTIAL_CLAIMS.has(name))
-  return { ...Object.fromEntries(own), statusList: objectOf(payload.status)?.status_list ?? null }
+  const claims = Object.entries(payload).filter(([name]) => !CREDENTIAL_CLAIMS.has(name))
+  return { ...Object.fromEntries(claims), statusList: objectOf(payload.status)?.status_list ?? null }
 }
 
-/** @throws AnchoringError ISSUER_MALFORMED */
 export function parsePassportIssuer(value: JsonValue): PassportIssuer {
   const { issuer, jwks } = objectOf(value) ?? {}
   const keys = objectOf(jwks)?.keys
   const isList = Array.isArray(keys) && keys.length <= MAX_KEYS && keys.every((key) => objectOf(key) !== null)
   if (typeof issuer !== 'string' || !isList) {
-    throw new AnchoringError('ISSUER_MALFORMED', 'not the metadata of an issuer: it has an issuer and jwks')
+    throw new AnchoringError('ISSUER_MALFORMED', 'not the metadata of an issuer: expected issuer and jwks')
   }
   return { issuer, keys: keys.map((key) => objectOf(key) ?? {}) }
 }
 
 /**
- * Verifies a passport offline; all of it, and the status list, may come from an attacker: who signed the credential,
- * that it says what was anchored, that it has not ended, that its place in the list is not revoked, and the anchor. Of
- * the object alone, without a list, its anchor: that stays true when the passport has ended.
- * @param proof of the anchor
+ * Verifies a passport and its status list offline. An object without a list has only its anchor, which stays valid
+ * after the expiry.
  */
 export function verifyPassport(
   { record, credential }: PassportInput,
@@ -91,24 +85,24 @@ export function verifyPassport(
 }
 
 function checkSignature(credential: string, issuer: PassportIssuer | undefined): Check {
-  if (!issuer) return open('signature', 'KEY_NOT_GIVEN', 'no issuer to trust was given: anybody could have signed')
+  if (!issuer) return open('signature', 'KEY_NOT_GIVEN', 'no trusted issuer was given: anyone could have signed')
   const jwt = readJwt(credential.replace(/~$/, ''))
   if (jwt?.payload.iss !== issuer.issuer)
     return failed('signature', 'KEY_UNKNOWN', 'the credential names another issuer')
   return checkKey(jwt, issuer, 'signature', `${issuer.issuer} signed the credential`)
 }
 
-function checkKey(jwt: Jwt, { keys }: PassportIssuer, name: 'signature' | 'status', said: string): Check {
+function checkKey(jwt: Jwt, { keys }: PassportIssuer, name: 'signature' | 'status', detail: string): Check {
   const key = keys.find(({ kid }) => kid !== undefined && kid === jwt.header.kid)
-  if (!key) return failed(name, 'KEY_UNKNOWN', 'no key of the issuer is named by the signature')
-  return isSignedBy(jwt, key) ? passed(name, said) : failed(name, 'SIGNATURE', 'the signature is not that of its key')
+  if (!key) return failed(name, 'KEY_UNKNOWN', 'the signature names no key of the issuer')
+  return isSignedBy(jwt, key) ? passed(name, detail) : failed(name, 'SIGNATURE', 'the signature does not match its key')
 }
 
 function checkSame(credential: string, record: JsonObject): Check {
   const payload = readJwt(credential.replace(/~$/, ''))?.payload
   return payload && isEqual(recordOf(payload), record)
-    ? passed('record', 'the credential says what the anchored object says')
-    : failed('record', 'RECORD_HASH', 'the credential says something else than the anchored object')
+    ? passed('record', 'the credential equals the anchored object')
+    : failed('record', 'RECORD_HASH', 'the credential differs from the anchored object')
 }
 
 function isEqual(one: JsonObject, other: JsonObject): boolean {
@@ -122,10 +116,10 @@ function isEqual(one: JsonObject, other: JsonObject): boolean {
 
 function checkEnd({ expiresAt }: JsonObject, nowMs: number): Check {
   const ends = typeof expiresAt === 'string' ? Date.parse(expiresAt) : Number.NaN
-  if (Number.isNaN(ends)) return failed('expiry', 'EXPIRED', 'it does not say when it ends')
+  if (Number.isNaN(ends)) return failed('expiry', 'EXPIRED', 'expiresAt is missing or malformed')
   return ends > nowMs
-    ? passed('expiry', `it ends at ${expiresAt}`)
-    : failed('expiry', 'EXPIRED', `it ended at ${expiresAt}`)
+    ? passed('expiry', `it expires at ${expiresAt}`)
+    : failed('expiry', 'EXPIRED', `it expired at ${expiresAt}`)
 }
 
 function checkStatus(
@@ -141,24 +135,21 @@ function checkStatus(
   const list = readJwt(text.trim())
   const wrong = (detail: string) => failed('status', 'STATUS_INVALID', detail)
   if (list?.header.typ !== 'statuslist+jwt' || list.payload.sub !== uri)
-    return wrong('it is not the list of this passport')
-  if (!issuer) return open('status', 'KEY_NOT_GIVEN', 'no issuer to trust was given: anybody could have made the list')
+    return wrong('the list belongs to another passport')
+  if (!issuer) return open('status', 'KEY_NOT_GIVEN', 'no trusted issuer was given: anyone could have made the list')
   const signed = checkKey(list, issuer, 'status', '')
   if (signed.result !== 'passed') return signed
   const { iat, ttl } = list.payload
-  if (typeof iat !== 'number') return wrong('the list does not say of when it is')
+  if (typeof iat !== 'number') return wrong('iat of the list is missing')
   const bit = typeof idx === 'number' ? bitAt(objectOf(list.payload.status_list), idx) : undefined
-  if (bit === undefined) return wrong('the list has no such place')
+  if (bit === undefined) return wrong('the list has no entry at this index')
   const at = new Date(iat * 1000).toISOString()
-  if (bit === 1) return failed('status', 'REVOKED', `place ${idx} of the list of ${at} is revoked`)
+  if (bit === 1) return failed('status', 'REVOKED', `index ${idx} of the list of ${at} is revoked`)
   const isOld = typeof ttl === 'number' && (iat + ttl) * 1000 < nowMs
-  return passed(
-    'status',
-    `place ${idx} was not revoked at ${at}${isOld ? ', which is older than the list allows' : ''}`,
-  )
+  return passed('status', `index ${idx} was not revoked at ${at}${isOld ? ', so the list has expired' : ''}`)
 }
 
-/** The bit of a list of one bit each, least significant first; undefined for another list or a place outside of it. */
+/** Returns a bit of a list, least significant first; undefined for another format or index. */
 function bitAt(list: JsonObject | null, idx: number): number | undefined {
   const { bits, lst } = list ?? {}
   if (bits !== 1 || typeof lst !== 'string' || !Number.isSafeInteger(idx) || idx < 0) return undefined
@@ -193,12 +184,12 @@ function readJwt(compact: string): Jwt | undefined {
   }
 }
 
-/** ES256 alone: that is what passports and their lists are signed with. */
+/** Accepts only ES256, the algorithm of passports and their lists. */
 function isSignedBy({ header, signed, signature }: Jwt, key: JsonObject): boolean {
   const { kty, crv, x, y } = key
   if (header.alg !== 'ES256' || header.crit !== undefined || kty !== 'EC' || crv !== 'P-256') return false
   try {
-    // What is no key is refused by the import.
+    // The import rejects a malformed key.
     const publicKey = createPublicKey({ key: { kty, crv, x, y } as JsonWebKey, format: 'jwk' })
     return verify('sha256', Buffer.from(signed), { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)
   } catch {

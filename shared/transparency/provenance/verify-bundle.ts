@@ -12,8 +12,7 @@ const BUNDLE = 'data/bundle.json'
 const FINDINGS = 'data/checks.json'
 
 /**
- * Verifies a bag offline. Of a trade pack: its manifests, its bundle, and that each finding beside it is the one that
- * the signed statement names. Of a cut: its manifests, the cut and all its receivables.
+ * Verifies a bag offline: a trade pack with its findings, or a cut with its receivables.
  * @throws AnchoringError BAG_MALFORMED, ENVELOPE_MALFORMED
  */
 export async function verifyBagitBundle(
@@ -24,13 +23,11 @@ export async function verifyBagitBundle(
   const files = await readZip(bytes)
   const fault = bundleError(files)
   const manifests =
-    fault === null
-      ? passed('bundle', 'every file is the one that its manifest names')
-      : failed('bundle', 'MANIFEST_MISMATCH', fault)
+    fault === null ? passed('bundle', 'every file matches its manifest') : failed('bundle', 'MANIFEST_MISMATCH', fault)
   if (isPoolBundle(files)) return verifyPoolBundle(files, manifests, policy)
   const value = jsonOf(files.get(BUNDLE))
   if (value === null || typeof value !== 'object' || Array.isArray(value) || !isBundle(value)) {
-    throw new AnchoringError('BAG_MALFORMED', `not a bag of ours: it holds no ${BUNDLE}`)
+    throw new AnchoringError('BAG_MALFORMED', `the bag contains no ${BUNDLE}`)
   }
   const bundle = parseBundle(value)
   const verification = verifyBundle(bundle, trusted, policy)
@@ -42,7 +39,7 @@ function jsonOf(bytes: Buffer | undefined): JsonValue {
   return bytes ? parseJsonBytes(bytes, { allowNul: true }) : null
 }
 
-/** The verifications beside the statement must be those whose txIds it signed, whole. */
+/** Checks that the findings are unchanged and exactly those whose txIds the statement contains. */
 function findingsCheck(statement: JsonObject | undefined, findings: JsonValue): Check {
   const refuse = failed('findings', 'MANIFEST_MISMATCH', 'the findings are not those that the statement names')
   if (!Array.isArray(findings)) return refuse

@@ -8,19 +8,16 @@ import { parseHexHash, toHex } from '../anchoring/text.ts'
 import { type Check, conclude, failed, passed, type Verification, verifyAnchored } from '../anchoring/verify.ts'
 import type { Files } from './zip.ts'
 
-/** Files below `data/` in the bag of a cut. */
 export const POOL_CUT = 'cut.json'
 export const POOL_PROOF = 'proof.txt'
 export const POOL_RECEIVABLES = 'receivables.jsonl'
 
-/** Whether the files are those of a cut's bag. */
 export function isPoolBundle(files: Files): boolean {
   return files.has(`data/${POOL_CUT}`)
 }
 
 /**
- * Verifies the payload of a cut's bag offline: every receivable is unchanged, they are all those of the cut in its
- * order, and the cut is anchored. The tape and the sums beside them follow from the receivables and prove nothing.
+ * Verifies a cut's receivables offline. Tape and sums are derived from them and prove nothing.
  * @throws AnchoringError BAG_MALFORMED
  */
 export function verifyPoolBundle(files: Files, manifests: Check, policy?: TrustPolicy): Verification {
@@ -47,7 +44,7 @@ function membersCheck({ root, size }: JsonObject, lines: Buffer): Check {
   }
   return leaves.length === size && toHex(rootOf(leaves)) === root
     ? passed('member', `all ${leaves.length} receivables lead to the root of the cut`)
-    : failed('member', 'MEMBER_INVALID', 'the receivables are not those of the cut, in its order')
+    : failed('member', 'MEMBER_INVALID', 'the receivables differ from those of the cut, or from their order')
 }
 
 function parse(bytes: Buffer | undefined): JsonValue {
@@ -60,5 +57,5 @@ function objectOf(value: JsonValue): JsonObject {
 }
 
 function malformed(): AnchoringError {
-  return new AnchoringError('BAG_MALFORMED', 'not a bag of a cut: it holds cut.json, proof.txt and receivables.jsonl')
+  return new AnchoringError('BAG_MALFORMED', 'not a bag of a cut: expected cut.json, proof.txt and receivables.jsonl')
 }

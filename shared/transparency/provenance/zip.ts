@@ -3,14 +3,13 @@ import { fromBufferPromise } from 'yauzl'
 import { ZipFile } from 'yazl'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 
-/** Files by name. */
 export type Files = ReadonlyMap<string, Buffer>
 
 const MAX_ENTRIES = 1_000
-/** DOS times have no zone: a local date has the same bytes wherever it is written. */
+/** DOS times have no zone: a local date has the same bytes in every zone. */
 const FIRST_DOS_DAY = new Date(1980, 0, 1)
 
-/** Files as a ZIP without compression, sorted by name, with one time: equal files give equal bytes. */
+/** Writes an uncompressed ZIP, sorted, with a constant time: equal files give equal bytes. */
 export async function writeZip(files: Files): Promise<Buffer> {
   const zip = new ZipFile()
   const names = [...files.keys()].sort((a, b) => (a < b ? -1 : 1))
@@ -22,16 +21,11 @@ export async function writeZip(files: Files): Promise<Buffer> {
   return await buffer(zip.outputStream)
 }
 
-/** Whether bytes begin as a ZIP does. */
 export function isZip(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).equals(Buffer.from('PK\u0003\u0004'))
 }
 
-/**
- * Reads a ZIP of uncompressed files into memory; nothing is written anywhere. Names that leave the folder, appear twice
- * or differ only in case are refused, as is anything compressed or encrypted.
- * @throws AnchoringError BAG_MALFORMED
- */
+/** Reads an uncompressed ZIP; rejects unsafe and repeated names. @throws AnchoringError BAG_MALFORMED */
 export async function readZip(bytes: Buffer): Promise<Map<string, Buffer>> {
   try {
     return await readEntries(bytes)
@@ -50,14 +44,14 @@ async function readEntries(bytes: Buffer): Promise<Map<string, Buffer>> {
   for await (const entry of zip.eachEntry()) {
     const { fileName, compressionMethod, uncompressedSize } = entry
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/.test(fileName)) {
-      throw malformed('a file has a name that no bag of ours has')
+      throw malformed('a file name has other characters than letters, digits, dots, hyphens and slashes')
     }
     if (seen.has(fileName.toLowerCase())) throw malformed('two files have one name')
     seen.add(fileName.toLowerCase())
     total += uncompressedSize
-    // Entries may overlap: then they hold more than the file does.
+    // Overlapping entries would add up to more than the file's size.
     if (compressionMethod !== 0 || entry.isEncrypted() || total > bytes.length)
-      throw malformed('a file is not stored as it is')
+      throw malformed('a file is compressed, encrypted or overlaps another one')
     files.set(fileName, await buffer(await zip.openReadStreamPromise(entry)))
   }
   return files

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AnchoringError } from '../anchoring/anchoring-error.ts'
 
-/**
- * The proof format of OpenTimestamps: a tree of operations from one message to attestations. Only the operations
- * that calendars use today are known; others make the proof unreadable rather than half understood.
- */
+/** A tree of operations from a message to attestations; only operations of today's calendars. */
 export interface Timestamp {
   readonly message: Uint8Array
   readonly attestations: readonly Attestation[]
@@ -16,7 +13,7 @@ export type Operation =
   | { readonly kind: 'append' | 'prepend'; readonly argument: Uint8Array }
 
 export type Attestation =
-  /** The calendar will know more at `uri`. */
+  /** The calendar at `uri` will have a further attestation. */
   | { readonly kind: 'pending'; readonly uri: string }
   /** The message is the Merkle root (internal byte order) of the Bitcoin block at this height. */
   | { readonly kind: 'bitcoin'; readonly height: number }
@@ -37,7 +34,7 @@ const MAX_DEPTH = 256
 const MAX_NODES = 4096
 const URI = /^https?:\/\/[A-Za-z0-9.\-_/:]{1,990}$/
 
-/** Applies an operation; throws RECEIPT_MALFORMED beyond 4096 bytes. */
+/** Applies an operation. @throws AnchoringError RECEIPT_MALFORMED beyond 4096 bytes */
 export function apply(operation: Operation, message: Uint8Array): Uint8Array {
   if (operation.kind === 'append' || operation.kind === 'prepend') {
     const { argument } = operation
@@ -48,15 +45,11 @@ export function apply(operation: Operation, message: Uint8Array): Uint8Array {
   return createHash(operation.kind).update(message).digest()
 }
 
-/** The `.ots` file of a SHA-256. */
 export function formatDetached(timestamp: Timestamp): Uint8Array {
   return Buffer.concat([FILE_HEADER, Buffer.of(HASH_TAGS.sha256), timestamp.message, formatTimestamp(timestamp)])
 }
 
-/**
- * Reads an `.ots` file of a SHA-256 that may come from an attacker.
- * @throws AnchoringError RECEIPT_MALFORMED
- */
+/** Parses an attacker-controlled `.ots` file of a SHA-256. @throws AnchoringError RECEIPT_MALFORMED */
 export function parseDetached(file: Uint8Array): Timestamp {
   const digestAt = FILE_HEADER.length + 1
   if (
@@ -68,7 +61,6 @@ export function parseDetached(file: Uint8Array): Timestamp {
   return parseTimestamp(file.subarray(digestAt + 32), file.subarray(digestAt, digestAt + 32))
 }
 
-/** A timestamp as calendars answer it: without header and message. */
 export function formatTimestamp({ attestations, branches }: Timestamp): Uint8Array {
   const items = [
     ...attestations.map((attestation) => Buffer.concat([Buffer.of(0), formatAttestation(attestation)])),
@@ -77,10 +69,7 @@ export function formatTimestamp({ attestations, branches }: Timestamp): Uint8Arr
   return Buffer.concat(items.flatMap((item, at) => (at < items.length - 1 ? [Buffer.of(0xff), item] : [item])))
 }
 
-/**
- * Reads a calendar's answer about `message`; attacker-controlled.
- * @throws AnchoringError RECEIPT_MALFORMED
- */
+/** Parses a calendar's attacker-controlled response about `message`. @throws AnchoringError RECEIPT_MALFORMED */
 export function parseTimestamp(bytes: Uint8Array, message: Uint8Array): Timestamp {
   const reader = new Reader(bytes)
   const timestamp = readTimestamp(reader, message, { left: MAX_NODES }, 0)
@@ -128,12 +117,12 @@ function readAttestation(reader: Reader): Attestation {
   const inner = new Reader(payload)
   if (Buffer.compare(tag, PENDING_TAG) === 0) {
     const uri = Buffer.from(inner.bytes(1000)).toString('latin1')
-    if (!URI.test(uri) || !inner.isAtEnd()) throw malformed('a calendar address that is none')
+    if (!URI.test(uri) || !inner.isAtEnd()) throw malformed('a malformed calendar address')
     return { kind: 'pending', uri }
   }
   if (Buffer.compare(tag, BITCOIN_TAG) === 0) {
     const height = inner.varuint()
-    if (!inner.isAtEnd()) throw malformed('a block height that is none')
+    if (!inner.isAtEnd()) throw malformed('a malformed block height')
     return { kind: 'bitcoin', height }
   }
   return { kind: 'unknown', tag, payload }
@@ -171,7 +160,7 @@ class Reader {
     return bytes
   }
 
-  /** Little-endian base 128, up to 2^35. */
+  /** Reads little-endian base 128, up to 2^35. */
   varuint(): number {
     let value = 0
     for (let scale = 1; scale < 2 ** 35; scale *= 128) {

@@ -16,7 +16,7 @@ import {
   type Timestamp,
 } from './open-timestamps-format.ts'
 
-/** What verification needs of a Bitcoin block; asked of a node or explorer that the operator trusts. */
+/** From a node or explorer that the operator trusts. */
 interface BlockHeader {
   /** 32 bytes, internal byte order (as hashed, not as displayed). */
   readonly merkleRoot: Uint8Array
@@ -24,18 +24,18 @@ interface BlockHeader {
 }
 
 export interface OpenTimestampsOptions {
-  /** Calendar addresses without a trailing slash. The first that answers takes the digest; only these are ever asked. */
+  /** Without a trailing slash, in order of preference; no other address is contacted. */
   readonly calendars: readonly string[]
   readonly request: AdapterRequest
-  /** Resolves undefined for a block that does not exist. When absent, a Bitcoin attestation stays unconfirmed. */
+  /** Resolves undefined for a block that does not exist. If absent, a Bitcoin attestation stays unconfirmed. */
   readonly readBlock?: (height: number) => Promise<BlockHeader | undefined>
 }
 
 const ACCEPT = { accept: 'application/vnd.opentimestamps.v1', 'content-type': 'application/octet-stream' }
 
 /**
- * OpenTimestamps: calendars aggregate digests into Bitcoin, free of charge and within hours. The digest is SHA-256 of
- * the checkpoint's text, which is public, so no nonce hides it. The receipt is an `.ots` file that any client reads.
+ * Creates the adapter for OpenTimestamps, whose calendars aggregate digests into Bitcoin within hours. The checkpoint
+ * is public, so no nonce hides its digest.
  */
 export function createOpenTimestamps({ calendars, request, readBlock }: OpenTimestampsOptions): CheckpointAdapter {
   return {
@@ -54,7 +54,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
           failure = error
         }
       }
-      throw new UnavailableError('no OpenTimestamps calendar took the checkpoint', { cause: failure })
+      throw new UnavailableError('no OpenTimestamps calendar accepted the checkpoint', { cause: failure })
     },
 
     async poll(receipt) {
@@ -68,7 +68,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
         for (const { operation, to } of node.branches) branches.push({ operation, to: await upgrade(to) })
         let grown: Timestamp = { ...node, branches }
         for (const attestation of node.attestations) {
-          // An address in a receipt is not ours: only calendars that were configured are asked.
+          // A receipt may contain foreign addresses; contact only configured calendars.
           if (attestation.kind !== 'pending' || !calendars.includes(attestation.uri.replace(/\/$/, ''))) continue
           requested++
           try {
@@ -85,7 +85,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
       }
       const upgraded = await upgrade(timestamp)
       if (requested > 0 && answered === 0)
-        throw new UnavailableError('no OpenTimestamps calendar could be asked', { cause: failure })
+        throw new UnavailableError('no OpenTimestamps calendar responded', { cause: failure })
       return receiptOf(upgraded)
     },
 
@@ -100,7 +100,7 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
       if (readBlock === undefined)
         return {
           verdict: 'PENDING',
-          detail: `Bitcoin block ${found[0]?.height} is said to attest it; no block source is set`,
+          detail: `the receipt names Bitcoin block ${found[0]?.height}; no block source is configured`,
         }
       return await compareBlocks(found, readBlock)
     },
@@ -116,7 +116,7 @@ async function compareBlocks(
     if (block !== undefined && equalBytes(block.merkleRoot, message))
       return { verdict: 'ATTESTED', detail: `in Bitcoin block ${height}`, at: block.minedAt }
   }
-  return { verdict: 'FAILED', detail: `Bitcoin block ${found[0]?.height} does not hold it` }
+  return { verdict: 'FAILED', detail: `Bitcoin block ${found[0]?.height} does not contain it` }
 }
 
 function digestOf(checkpoint: string): Uint8Array {
@@ -137,11 +137,11 @@ function timestampOf(receipt: CheckpointReceipt): Timestamp {
 }
 
 function attestationsOf(node: Timestamp): { attestation: Attestation; message: Uint8Array }[] {
-  const own = node.attestations.map((attestation) => ({ attestation, message: node.message }))
-  return [...own, ...node.branches.flatMap(({ to }) => attestationsOf(to))]
+  const local = node.attestations.map((attestation) => ({ attestation, message: node.message }))
+  return [...local, ...node.branches.flatMap(({ to }) => attestationsOf(to))]
 }
 
-/** What the calendar knows now takes the place of its promise to know. */
+/** Replaces a pending attestation with the calendar's current one. */
 function merge(node: Timestamp, promise: Attestation, more: Timestamp): Timestamp {
   return {
     message: node.message,

@@ -2,24 +2,22 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 
-/** The event type under which the days of projects are logged (docs/spec/alerting.md#daily-statements). */
+/** Event type of the daily statements of projects in the log (docs/spec/alerting.md#daily-statements). */
 export const DAY_EVENT_TYPE = 'monitoring.day'
 
-/** One day of a check, as its record states it. Instants are `YYYY-MM-DDTHH:MM:SS+00:00`, sums whole seconds. */
+/** One day of a check in its record. Instants are `YYYY-MM-DDTHH:MM:SS+00:00`, sums are whole seconds. */
 export interface DayRecord {
   v: 1
-  /** unique_key */
   check: string
   /** `YYYY-MM-DD`, UTC */
   date: string
-  /** 128 random bits in hex: a short day cannot be guessed from its hash */
+  /** 128 random bits in hex, so that a short day cannot be guessed from its hash */
   nonce: string
   settings: Record<string, string | number>
-  /** what the check was as the day began; null: it was not there yet */
+  /** status at the beginning of the day; null if the check did not exist */
   first: string | null
   /** instant, new status, reason */
   flips: [string, string, string][]
-  /** when nothing could be known of it */
   unknown: [string, string][]
   /** maintenance that does not count */
   excluded: [string, string][]
@@ -27,7 +25,7 @@ export interface DayRecord {
   down: number
 }
 
-/** Whole seconds of a day; what is left of it was off or excluded. */
+/** Whole seconds of a day; the rest was off or excluded. */
 export interface DaySums {
   up: number
   down: number
@@ -36,10 +34,7 @@ export interface DaySums {
 
 const DAY = 86_400
 
-/**
- * What a day comes to, from its flips: each second counts once, as off where nothing was expected, else as excluded, else
- * as down, which blindness does not make better, else as unknown, else as up (docs/spec/alerting.md#coverage-invariants).
- */
+/** Computes a day from its flips; each second counts once (docs/spec/alerting.md#coverage-invariants). */
 export function sumsOfDay({
   date,
   first,
@@ -50,26 +45,28 @@ export function sumsOfDay({
   const begin = Date.parse(`${date}T00:00:00Z`) / 1000
   const second = (instant: string) => Math.min(DAY, Math.max(0, Math.floor(Date.parse(instant) / 1000) - begin))
   const changes = flips.map(([at, to]) => ({ at: second(at), to }))
-  const [blind, out] = [unknown, excluded].map((spans) => spans.map(([from, until]) => [second(from), second(until)]))
-  const marks = [...changes.map(({ at }) => at), ...[...(blind ?? []), ...(out ?? [])].flat(), 0, DAY]
+  const [unavailable, excludedSpans] = [unknown, excluded].map((spans) =>
+    spans.map(([from, until]) => [second(from), second(until)]),
+  )
+  const marks = [...changes.map(({ at }) => at), ...[...(unavailable ?? []), ...(excludedSpans ?? [])].flat(), 0, DAY]
   const sums = { up: 0, down: 0, unknown: 0 }
   const ordered = [...new Set(marks)].toSorted((a, b) => a - b)
   for (const [index, from] of ordered.entries()) {
     const length = (ordered[index + 1] ?? DAY) - from
     const isIn = (spans: number[][] | undefined) => (spans ?? []).some(([a = 0, b = 0]) => a <= from && from < b)
     const status = changes.findLast(({ at }) => at <= from)?.to ?? first
-    if ((status !== 'up' && status !== 'down') || isIn(out)) continue
-    sums[status === 'up' && isIn(blind) ? 'unknown' : status] += length
+    if ((status !== 'up' && status !== 'down') || isIn(excludedSpans)) continue
+    sums[status === 'up' && isIn(unavailable) ? 'unknown' : status] += length
   }
   return sums
 }
 
-/** Lower-case hex SHA-256 of a record's canonical JSON, as the statement of its day lists it. */
+/** Returns the lower-case hex SHA-256 of a record's canonical JSON, as the statement of its day lists it. */
 export function recordHash(record: object): string {
   return hash('sha256', canonicalize(record), 'hex')
 }
 
-/** Reads a record that may come from an attacker. @returns undefined for none */
+/** Reads an attacker-controlled record. @returns undefined when it is malformed */
 export function readRecord(value: JsonValue): DayRecord | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
   const { v, check, date, nonce, first, up, down, settings } = value
@@ -96,14 +93,14 @@ export function readRecord(value: JsonValue): DayRecord | undefined {
   }
 }
 
-/** @returns whether it is a day of the calendar, `YYYY-MM-DD` */
+/** Returns true for a day of the calendar, `YYYY-MM-DD`. */
 export function isDate(value: JsonValue | undefined): value is string {
   if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return false
   const day = new Date(`${value}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value)
 }
 
-/** The days from one to another, both included, `YYYY-MM-DD`. */
+/** Returns the days from one to another, both included, `YYYY-MM-DD`. */
 export function datesBetween(from: string, until: string): string[] {
   const dates: string[] = []
   for (let at = Date.parse(`${from}T00:00:00Z`); at <= Date.parse(`${until}T00:00:00Z`); at += DAY * 1000)

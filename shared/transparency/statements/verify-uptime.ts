@@ -15,36 +15,32 @@ import {
 import { type DayRecord, datesBetween, isDate, readRecord, recordHash, sumsOfDay } from './day-record.ts'
 import { uptimeSentence } from './uptime-sentence.ts'
 
-/** Days that one proof may speak of (docs/spec/alerting.md#daily-statements). */
+/** Maximum number of days in a proof (docs/spec/alerting.md#daily-statements). */
 export const MAX_DAYS = 92
 
-/** Whether a JSON object claims to prove what was stated of a check. */
 export function isUptimeProof(value: JsonObject): boolean {
   return Array.isArray(value.records) && Array.isArray(value.statements)
 }
 
 /**
- * Verifies offline what was stated of a check day by day (docs/spec/alerting.md#daily-statements): each record hashes into the statement of its day,
- * each statement is anchored, they form a chain without holes, and the sums follow from the flips. What fails names its
- * day. It shows that what was stated is unchanged, not that it was true. Everything but `policy` may come from an
- * attacker.
- * @throws AnchoringError UPTIME_PROOF_MALFORMED
+ * Verifies the daily statements about a check offline (docs/spec/alerting.md#daily-statements). Shows that they are
+ * unchanged, not that they were true. Only `policy` is trusted. @throws AnchoringError UPTIME_PROOF_MALFORMED
  */
 export function verifyUptime(value: JsonObject, policy?: TrustPolicy): Verification {
   const proof = readUptimeProof(value)
   const records = proof.records.map((raw) => ({ raw, record: readRecord(raw), hash: recordHash(raw) }))
-  const held = records.map(({ raw, record, hash }) => checkRecord(raw, record, hash, proof))
+  const recordChecks = records.map(({ raw, record, hash }) => checkRecord(raw, record, hash, proof))
   const chain = checkChain(proof.statements)
   const anchored = proof.statements.flatMap((statement, index) => {
-    const own = verifyAnchored(statement.object, parseProofBundle(proof.proofs[index] ?? {}), policy)
-    return own.checks.map((check) => ({ date: statement.date, check }))
+    const { checks: results } = verifyAnchored(statement.object, parseProofBundle(proof.proofs[index] ?? {}), policy)
+    return results.map((check) => ({ date: statement.date, check }))
   })
   const found = new Map(records.flatMap(({ record, hash }) => (record ? [[hash, record] as const] : [])))
   const { days, missing } = daysOf(proof, found)
-  const checks = [...summarised(held), ...chain, ...summarised(anchored), ...missing]
+  const checks = [...summarised(recordChecks), ...chain, ...summarised(anchored), ...missing]
   if (checks.some(({ result }) => result === 'failed')) return conclude(checks)
   const sentence = passed('uptime', uptimeSentence(proof, days.map(sumsOfDay)))
-  const meaning = passed('stated', 'what was stated each day was not changed since; that it was true is not shown')
+  const meaning = passed('stated', 'the daily statements are unchanged; the proof does not show that they were true')
   return conclude([sentence, meaning, ...checks])
 }
 
@@ -76,14 +72,14 @@ function checkRecord(raw: JsonObject, record: DayRecord | undefined, hash: strin
   if (!proof.statements.some((statement) => statement.date === raw.date && statement.records.includes(hash)))
     return wrong('RECORD_HASH', 'the record is not in the statement of its day: it was changed')
   if (!record) return wrong('RECORD_HASH', 'the record cannot be read')
-  if (record.check !== proof.check) return wrong('RECORD_HASH', 'the record is that of another check')
+  if (record.check !== proof.check) return wrong('RECORD_HASH', 'the record belongs to another check')
   const { up, down } = sumsOfDay(record)
   if (up !== record.up || down !== record.down)
-    return wrong('SUMS_OTHERWISE', `the flips come to ${up} s up and ${down} s down, not to what the record says`)
+    return wrong('SUMS_OTHERWISE', `the flips add up to ${up} s up and ${down} s down; the record states other sums`)
   return { date, check: passed('record', 'hashes into the statement of its day, and its sums follow from its flips') }
 }
 
-/** Each statement names the one before it, and a correction one of its own day. */
+/** Checks that each statement names the previous one, and that a correction names a statement of its own day. */
 function checkChain(statements: readonly Statement[]): Check[] {
   const broken = statements.flatMap(({ date, previous, corrects }, index) => {
     const before = statements.slice(0, index)
@@ -93,18 +89,18 @@ function checkChain(statements: readonly Statement[]): Check[] {
       return [failed('chain', 'CHAIN_BROKEN', `${date}: the correction corrects no statement of its day`)]
     return []
   })
-  return broken.length > 0 ? broken : [passed('chain', `${statements.length} statements in a row, none left out`)]
+  return broken.length > 0 ? broken : [passed('chain', `${statements.length} statements in a chain without gaps`)]
 }
 
-/** The record of each day that counts, the last one that was stated; and what nothing was stated of. */
+/** Returns the last record of each day, and a check that lists the days without a record. */
 function daysOf(proof: UptimeProof, found: ReadonlyMap<string, DayRecord>): { days: DayRecord[]; missing: Check[] } {
   const days: DayRecord[] = []
   const absent: string[] = []
   for (const date of datesBetween(proof.from, proof.until)) {
     const stated = proof.statements.filter((statement) => statement.date === date)
     const records = stated.map(({ records: hashes }) => {
-      const own = hashes.find((hash) => typeof hash === 'string' && found.has(hash))
-      return typeof own === 'string' ? found.get(own) : undefined
+      const match = hashes.find((hash) => typeof hash === 'string' && found.has(hash))
+      return typeof match === 'string' ? found.get(match) : undefined
     })
     const last = records.at(-1)
     if (last === undefined || records.includes(undefined)) absent.push(date)
@@ -120,14 +116,14 @@ interface Dated {
   check: Check
 }
 
-/** One line for what all days have in common; what failed or is open names its days. */
+/** Combines equal results of several days into one line; failed and open ones list their days. */
 function summarised(all: readonly Dated[]): Check[] {
   const names = [...new Set(all.map(({ check }) => check.name))]
   return names.flatMap((name) => {
-    const own = all.filter(({ check }) => check.name === name)
+    const ofName = all.filter(({ check }) => check.name === name)
     return (['failed', 'open', 'passed'] as const).flatMap((result) => {
-      const group = own.filter(({ check }) => check.result === result)
-      return result === 'failed' ? group.map(namedByDay) : oneLine(name, result, group, own.length)
+      const group = ofName.filter(({ check }) => check.result === result)
+      return result === 'failed' ? group.map(namedByDay) : oneLine(name, result, group, ofName.length)
     })
   })
 }
@@ -139,8 +135,8 @@ function namedByDay({ date, check }: Dated): Check {
 function oneLine(name: CheckName, result: Check['result'], group: readonly Dated[], all: number): Check[] {
   const last = group.at(-1)
   if (!last) return []
-  const whose = group.length === all ? `all ${all} days` : listed(group.map(({ date }) => date))
-  return [{ ...last.check, name, result, detail: `${whose}: ${last.check.detail}` }]
+  const days = group.length === all ? `all ${all} days` : listed(group.map(({ date }) => date))
+  return [{ ...last.check, name, result, detail: `${days}: ${last.check.detail}` }]
 }
 
 function listed(dates: readonly string[]): string {
@@ -180,6 +176,6 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 function malformed(): AnchoringError {
   return new AnchoringError(
     'UPTIME_PROOF_MALFORMED',
-    `not a proof of uptime: it has check, from, until (at most ${MAX_DAYS} days), records, statements and proofs`,
+    `not a proof of uptime: expected check, from, until (at most ${MAX_DAYS} days), records, statements and proofs`,
   )
 }

@@ -71,12 +71,12 @@ const readers: readonly [string, string, (text: string) => unknown][] = [
     'tile/0/x001/x234/067.p/12',
     (text) => {
       const id = parseTilePath(text)
-      if (id !== undefined && tilePath(id) !== text) throw new Error('two spellings of one tile')
+      if (id !== undefined && tilePath(id) !== text) throw new Error('a tile has two paths')
     },
   ],
 ]
-for (const [what, text, read] of readers)
-  test(`a damaged ${what} gives a coded error or a value, never a crash`, (t) => {
+for (const [format, text, read] of readers)
+  test(`a damaged ${format} gives a coded error or a value`, (t) => {
     const below = randomOf(text.length).int
     for (let round = 0; round < ROUNDS; round++) {
       const damaged = damage(text, below)
@@ -89,7 +89,7 @@ for (const [what, text, read] of readers)
     t.notThrows(() => read(text))
   })
 
-test('a checkpoint with a damaged text or log signature never opens', (t) => {
+test('a checkpoint with a damaged text or log signature is never accepted', (t) => {
   const below = randomOf(8).int
   const end = note.indexOf('— witness')
   for (let round = 0; round < ROUNDS; round++) {
@@ -99,7 +99,7 @@ test('a checkpoint with a damaged text or log signature never opens', (t) => {
   }
 })
 
-test('a damaged pack or proof is never verified as anything but the pack that was logged', (t) => {
+test('a damaged pack or proof never verifies as another pack', (t) => {
   const below = randomOf(9).int
   const log = new SmallLog(vectorLog)
   log.fill(4)
@@ -108,17 +108,18 @@ test('a damaged pack or proof is never verified as anything but the pack that wa
   const text = JSON.stringify(pack.delivered)
   const proof = JSON.stringify({ entry: pack.logEntry, tlogProof: log.tlogProof(4, [vectorWitness]) })
   const verify = (object: string, beside: string): Verification => {
-    // A text that is no object is refused like any other malformed input.
+    // A text that is not an object is refused like other malformed input.
     const value = parseJson(object)
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('no object')
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('not an object')
     return verifyAnchored(value, parseProofBundle(parseJson(beside)), policy)
   }
   t.is(verify(text, proof).verdict, 'VERIFIED')
   for (let round = 0; round < ROUNDS; round++) {
     try {
-      const verdict = round % 2 === 0 ? verify(damage(text, below), proof) : verify(text, damage(proof, below))
+      const verification = round % 2 === 0 ? verify(damage(text, below), proof) : verify(text, damage(proof, below))
       // Damage to white space or to informative members changes nothing.
-      if (verdict.verdict === 'VERIFIED') t.like(verdict, { payloadSha256: pack.payloadSha256, txId: pack.txId })
+      if (verification.verdict === 'VERIFIED')
+        t.like(verification, { payloadSha256: pack.payloadSha256, txId: pack.txId })
     } catch (error) {
       if (!(error instanceof CodedError)) t.fail(String(error))
     }

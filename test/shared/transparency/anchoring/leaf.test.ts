@@ -13,7 +13,7 @@ import { anchorVectors } from './vectors.ts'
 
 for (const name of ['pack', 'webhook'] as const) {
   const vector = anchorVectors[name]
-  test(`the published ${name} is hashed, logged and anchored as published`, (t) => {
+  test(`the published ${name} has the published hash, entry and anchor`, (t) => {
     const event = eventOf(vector.objectWithoutAnchor)
     if (event === undefined) throw new Error('no event')
     t.is(canonicalize(vector.objectWithoutAnchor), vector.canonical)
@@ -28,7 +28,7 @@ for (const name of ['pack', 'webhook'] as const) {
   })
 }
 
-test('an object that states its own event type and timestamp is logged under them', (t) => {
+test('an object is logged with its stated event type and timestamp', (t) => {
   t.deepEqual(eventOf({ eventType: 'kyb.membership', timestamp: '2026-11-21T10:00:00.000Z', event: 'x' }), {
     eventType: 'kyb.membership',
     timestamp: '2026-11-21T10:00:00.000Z',
@@ -42,7 +42,7 @@ test('a member named __proto__ cannot be hidden from the hash', (t) => {
   t.is(payloadSha256({ a: 1, anchor: 'ignored' }), payloadSha256({ a: 1 }))
 })
 
-test('what is not a plain object is not anchored', (t) => {
+test('only plain objects are anchored', (t) => {
   for (const value of [[], new Date(), new Map()]) t.throws(() => payloadSha256(value), { code: 'OBJECT_MALFORMED' })
   t.throws(() => payloadSha256({ a: undefined }), { code: 'NOT_CANONICAL_JSON' })
 })
@@ -56,25 +56,25 @@ for (const bad of [
   { ...good, timestamp: '2026-13-41T10:00:00.000Z' },
   { ...good, payloadSha256: 'AB'.repeat(32) },
 ])
-  test(`no entry is made of ${JSON.stringify(bad).slice(0, 60)}`, (t) => {
+  test(`no log entry is encoded from ${JSON.stringify(bad).slice(0, 60)}`, (t) => {
     t.throws(() => encodeLogEntry(bad), { code: 'ENTRY_MALFORMED' })
   })
 
 const text = Buffer.from(encodeLogEntry(good)).toString()
-for (const [what, bytes] of [
+for (const [fault, bytes] of [
   ['white space', text.replace(',', ', ')],
   ['another order', JSON.stringify({ v: 1, ...good })],
   ['another version', text.replace('"v":1', '"v":2')],
-  ['one member more', text.replace('{', '{"dealId":"d",')],
+  ['an additional member', text.replace('{', '{"dealId":"d",')],
   ['a name twice', text.replace('{', '{"v":1,')],
   ['nothing', ''],
-  ['no object', '[]'],
-  ['too much', `${text}${' '.repeat(70_000)}`],
+  ['a list', '[]'],
+  ['too many bytes', `${text}${' '.repeat(70_000)}`],
 ] as const)
-  test(`an entry with ${what} is refused`, (t) => {
+  test(`a log entry with ${fault} is refused`, (t) => {
     t.throws(() => decodeLogEntry(Buffer.from(bytes)), { code: 'ENTRY_MALFORMED' })
   })
 
-test('an entry that is not UTF-8 is refused', (t) => {
+test('a log entry that is not UTF-8 is refused', (t) => {
   t.throws(() => decodeLogEntry(Buffer.from([0x7b, 0xff, 0x7d])), { code: 'ENTRY_MALFORMED' })
 })

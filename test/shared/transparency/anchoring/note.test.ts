@@ -20,13 +20,13 @@ const { c2spPublishedExample, checkpoint: vector, invalid } = merkleVectors.sign
 const keys = [vectorLog.key, vectorWitness.key]
 const seed = (byte: number): Uint8Array => Buffer.alloc(32, byte)
 
-test('the example of the signed-note specification verifies', (t) => {
+test('the signed-note example of its specification verifies', (t) => {
   const { text, verified } = decodeNote(c2spPublishedExample.note, [parseVerifierKey(c2spPublishedExample.vkey)])
   t.is(text, 'This is an example message.\n')
   t.is(verified.length, 1)
 })
 
-test('keys have the published text, both ways', (t) => {
+test('verifier keys are formatted and parsed as published', (t) => {
   t.is(formatVerifierKey(vectorLog.key), vector.logVkey)
   t.is(formatVerifierKey(vectorWitness.key), vector.witnessVkey)
   for (const text of [vector.logVkey, vector.witnessVkey, c2spPublishedExample.vkey])
@@ -43,11 +43,11 @@ for (const text of [
   `with space${vector.logVkey}`,
   `${'n'.repeat(600)}${vector.logVkey}`,
 ])
-  test(`the key text ${text.slice(0, 40)} is refused`, (t) => {
+  test(`the verifier key ${text.slice(0, 40)} is refused`, (t) => {
     t.throws(() => parseVerifierKey(text), { code: 'KEY_MALFORMED' })
   })
 
-test('the published checkpoint is signed and cosigned to the published bytes', (t) => {
+test('a checkpoint is signed and cosigned to the published bytes', (t) => {
   const checkpoint = parseCheckpoint(vector.body)
   t.is(checkpoint.size, 8)
   const note = signCheckpoint(checkpoint, vectorLog)
@@ -55,7 +55,7 @@ test('the published checkpoint is signed and cosigned to the published bytes', (
   t.is(cosignedMessage(vector.body, 1_750_000_000), vector.cosignedMessage)
 })
 
-test('the published checkpoint opens, with the time its witness claims', (t) => {
+test('the published checkpoint verifies with the time of its witness', (t) => {
   const opened = decodeCheckpoint(vector.note, keys)
   t.is(opened.checkpoint.origin, vector.origin)
   t.deepEqual(opened.cosignatures, [{ key: vectorWitness.key, time: 1_750_000_000 }])
@@ -63,21 +63,21 @@ test('the published checkpoint opens, with the time its witness claims', (t) => 
 })
 
 for (const { why, note } of invalid)
-  test(`a checkpoint is refused when ${why}`, (t) => {
+  test(`a checkpoint is refused: ${why}`, (t) => {
     const error = t.throws(() => decodeCheckpoint(note, keys))
     t.regex('code' in error ? String(error.code) : '', /^(NOTE|CHECKPOINT)_/)
   })
 
-test('a key is known by name and id together', (t) => {
+test('a note key is found by name and id together', (t) => {
   const sameName = signerFromSeed(vectorLog.key.name, LOG_KEY, seed(9))
   t.throws(() => decodeNote(vector.note, [sameName.key]), { code: 'NOTE_UNSIGNED' })
   t.throws(() => decodeNote(vector.note, []), { code: 'NOTE_UNSIGNED' })
-  // A key with our name and id but other bytes: its line is ours to verify, and fails.
+  // A key with our name and id but other bytes must verify our line, which fails.
   const impostor = { ...sameName.key, id: vectorLog.key.id }
   t.throws(() => decodeNote(vector.note, [impostor]), { code: 'NOTE_SIGNATURE_INVALID' })
 })
 
-test('a witness alone, or another log, does not make a checkpoint', (t) => {
+test('a checkpoint requires the signature of its own log', (t) => {
   t.throws(() => decodeCheckpoint(vector.note, [vectorWitness.key]), { code: 'CHECKPOINT_ORIGIN' })
   const other = signerFromSeed('other.example/log', LOG_KEY, seed(3))
   t.throws(() => decodeCheckpoint(signNote(vector.body, [other]), [other.key, vectorLog.key]), {
@@ -87,7 +87,7 @@ test('a witness alone, or another log, does not make a checkpoint', (t) => {
   t.throws(() => signCheckpoint(parseCheckpoint(vector.body), vectorWitness), { code: 'CHECKPOINT_ORIGIN' })
 })
 
-test('a cosignature does not pass as a log signature of the same key, nor at another time', (t) => {
+test('a cosignature is not a log signature and is bound to its time', (t) => {
   const asLog = noteKey(vectorWitness.key.name, LOG_KEY, vectorWitness.key.publicKey)
   t.throws(() => decodeNote(vector.note, [asLog]), { code: 'NOTE_UNSIGNED' })
   const line = parseNote(vector.note).signatures[1]
@@ -98,7 +98,7 @@ test('a cosignature does not pass as a log signature of the same key, nor at ano
   t.throws(() => decodeCheckpoint(forged, keys), { code: 'NOTE_SIGNATURE_INVALID' })
 })
 
-test('sixteen and more signatures are read, a flood is not', (t) => {
+test('a note may have a hundred signatures, but not two hundred', (t) => {
   const signers = Array.from({ length: 100 }, (_, at) => signerFromSeed(`s${at}.example`, LOG_KEY, seed(at)))
   const note = signNote('text\n', signers)
   t.is(
@@ -120,13 +120,13 @@ test('sixteen and more signatures are read, a flood is not', (t) => {
   t.throws(() => parseNote(`${'x'.repeat(70_000)}\n\n— a QUJDREU=\n`), { code: 'TOO_LARGE' })
 })
 
-test('a text with blank lines is split at the last one', (t) => {
+test('a note text with blank lines ends at the last one', (t) => {
   const text = 'first\n\n— not a signature\n\nlast\n'
   t.is(decodeNote(signNote(text, [vectorLog]), keys).text, text)
 })
 
 const line = signatureLine('x\n', vectorLog)
-for (const [what, note] of [
+for (const [fault, note] of [
   ['no newline at the end', `x\n\n${line.slice(0, -1)}`],
   ['a carriage return', `x\r\n\n${line}`],
   ['a lone surrogate', `\ud800\n\n${line}`],
@@ -136,10 +136,10 @@ for (const [what, note] of [
   ['a plus in the name', `x\n\n— a+b QUJDREU=\n`],
   ['unpadded base64', `x\n\n— a QUJDREU\n`],
   ['url-safe base64', `x\n\n— a QUJD_-U=\n`],
-  ['base64 with loose bits', `x\n\n— a QUJDREV=\n`],
+  ['base64 with unused bits', `x\n\n— a QUJDREV=\n`],
   ['an id without a signature', `x\n\n— a QUJDRA==\n`],
 ] as const)
-  test(`a note with ${what} is malformed`, (t) => {
+  test(`a note with ${fault} is malformed`, (t) => {
     t.throws(() => parseNote(note), { code: 'NOTE_MALFORMED' })
   })
 
@@ -162,6 +162,6 @@ for (const text of [
     t.throws(() => parseCheckpoint(text), { code: 'CHECKPOINT_MALFORMED' })
   })
 
-test('a checkpoint can be read before it is believed', (t) => {
+test('a checkpoint can be parsed without verification', (t) => {
   t.is(readCheckpoint(vector.note).size, 8)
 })

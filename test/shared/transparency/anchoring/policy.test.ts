@@ -14,7 +14,7 @@ const witness = (at: number): NoteSigner => signerFromSeed(`w${at}.example`, WIT
 const witnesses = [1, 2, 3, 4].map((at) => ({ key: witness(at).key }))
 const [w1, w2, w3, w4] = witnesses.map(({ key }) => key)
 
-test('k of n witnesses are a quorum, fewer are not, and one counted twice is one', (t) => {
+test('a quorum requires enough different witnesses', (t) => {
   const policy = flatPolicy([{ key: vectorLog.key, url: 'https://log.example/' }], witnesses, 2)
   if (!w1 || !w2) throw new Error('no witnesses')
   t.false(isQuorumReached(policy, []))
@@ -27,7 +27,7 @@ test('k of n witnesses are a quorum, fewer are not, and one counted twice is one
   t.deepEqual(formatPolicy(parsePolicy(formatPolicy(policy))), formatPolicy(policy))
 })
 
-test('groups of groups, comments and white space are read', (t) => {
+test('a policy may have nested groups, comments and white space', (t) => {
   const lines = witnesses.map(({ key }, at) =>
     formatPolicy(flatPolicy([], [{ key }], 0)).replace(`w${at + 1}.example `, `W${at + 1} `),
   )
@@ -48,7 +48,7 @@ test('groups of groups, comments and white space are read', (t) => {
   t.false(isQuorumReached(policy, [w1, w2]))
 })
 
-for (const [what, text] of [
+for (const [fault, text] of [
   ['no quorum', `log ${logVkey}\n`],
   ['two quorums', 'quorum none\nquorum none\n'],
   ['an undefined quorum', 'quorum W\n'],
@@ -65,10 +65,10 @@ for (const [what, text] of [
   ['a carriage return', 'quorum none\r\n'],
   ['a flood of lines', `${'#\n'.repeat(1000)}quorum none\n`],
 ] as const)
-  test(`a policy with ${what} is refused`, (t) => {
+  test(`a policy with ${fault} is refused`, (t) => {
     t.throws(() => parsePolicy(text), { code: 'POLICY_MALFORMED' })
   })
 
-test('the vector log key is a log key', (t) => {
+test('the log key of the vectors is a log key', (t) => {
   t.is(vectorLog.key.type, LOG_KEY)
 })

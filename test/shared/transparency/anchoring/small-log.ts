@@ -9,7 +9,7 @@ import { tilePath } from '#shared/transparency/anchoring/tile-path.ts'
 import { appendToTiles, EMPTY_FRONTIER, frontierRoot, tileHashReader } from '#shared/transparency/anchoring/tiles.ts'
 import { formatTlogProof } from '#shared/transparency/anchoring/tlog-proof.ts'
 
-/** A log held in memory, made with the same parts as the real one; entry `i` is a log entry unless given. */
+/** A log in memory, built with the functions of the real one. */
 export class SmallLog {
   readonly #signer: NoteSigner
   readonly entries: Uint8Array[] = []
@@ -20,7 +20,7 @@ export class SmallLog {
     this.#signer = signer
   }
 
-  /** Appends entries; every size passed through keeps its partial tiles. */
+  /** Appends entries; keeps the partial tiles of every size. */
   append(entries: readonly Uint8Array[]): void {
     this.entries.push(...entries)
     const { frontier, tiles } = appendToTiles(this.#frontier, entries.map(leafHash))

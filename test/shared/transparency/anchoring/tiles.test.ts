@@ -49,7 +49,7 @@ const leaves = entries.map(leafHash)
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 const hexes = (hashes: readonly Uint8Array[]): string[] => hashes.map((hash) => Buffer.from(hash).toString('hex'))
 
-/** A log's storage: what is published under each path; grows to `size` in uneven batches. */
+/** Returns the published files of a log by path; grows it to `size` in uneven batches. */
 function grow(size: number): { stored: Map<string, Uint8Array>; frontier: Frontier } {
   const stored = new Map<string, Uint8Array>()
   let frontier = EMPTY_FRONTIER
@@ -68,7 +68,7 @@ for (const [size, tiles, { stored }] of [
   [300, synthetic.tilesAtSize300, at300],
   [70_000, synthetic.tilesAtSize70000, at70000],
 ] as const)
-  test(`a log of ${size} entries has the published tiles, whatever the batches were`, (t) => {
+  test(`a log of ${size} entries has the published tiles`, (t) => {
     for (const { path, bytes, sha256: expected } of tiles) {
       if (path === undefined) continue
       const data = stored.get(path)
@@ -77,7 +77,7 @@ for (const [size, tiles, { stored }] of [
     }
   })
 
-test('roots of the published sizes are right, from leaves, from the frontier and from tiles', (t) => {
+test('leaves, frontier and tiles give the published roots', (t) => {
   const read = readTiles(70_000, at70000.stored)
   for (const [size, root] of Object.entries(synthetic.rootsBySize)) {
     const count = Number(size)
@@ -87,7 +87,7 @@ test('roots of the published sizes are right, from leaves, from the frontier and
   }
 })
 
-test('proofs of the published sizes are made from tiles and verify', (t) => {
+test('proofs computed from tiles equal the published ones and verify', (t) => {
   const root = (size: number): Uint8Array => Buffer.from(synthetic.rootsBySize[size] ?? '', 'hex')
   const read = readTiles(70_000, at70000.stored)
   for (const { leafIndex, treeSize, proof } of synthetic.inclusion) {
@@ -102,7 +102,7 @@ test('proofs of the published sizes are made from tiles and verify', (t) => {
   }
 })
 
-test('a proof names the few tiles it needs before any is read', (t) => {
+test('a proof needs only a few tiles, which are known in advance', (t) => {
   const needed = tilesNeeded(70_000, (read) => proveInclusion(69_999, 70_000, read))
   t.true(needed.length <= 4)
   const only = new Map(needed.map((tile) => [tilePath(tile), at70000.stored.get(tilePath(tile)) ?? new Uint8Array()]))
@@ -110,7 +110,7 @@ test('a proof names the few tiles it needs before any is read', (t) => {
   t.throws(() => proveInclusion(0, 70_000, readTiles(70_000, only)), { code: 'TILE_MISSING' })
 })
 
-test('a sequencer that lost its memory continues from the partial tiles to the same bytes', (t) => {
+test('a frontier loaded from partial tiles continues with the same bytes', (t) => {
   for (const size of [0, 1, 255, 256, 257, 65_535, 65_536, 65_537]) {
     const { stored, frontier } = grow(size)
     const loaded = loadFrontier(size, (tile) => stored.get(tilePath(tile)))
@@ -122,7 +122,7 @@ test('a sequencer that lost its memory continues from the partial tiles to the s
   t.throws(() => loadFrontier(300, () => new Uint8Array(31)), { code: 'TILE_MISSING' })
 })
 
-test('an empty batch writes nothing, and no empty tile is ever written', (t) => {
+test('an empty batch writes no tile', (t) => {
   t.deepEqual(appendToTiles(at300.frontier, []).tiles, [])
   t.deepEqual(edgeTiles(0), [])
   t.deepEqual(edgeTiles(65_536), [{ level: 2, index: 0, width: 1 }])
@@ -130,7 +130,7 @@ test('an empty batch writes nothing, and no empty tile is ever written', (t) => 
   t.deepEqual(tiles.map(tilePath), ['tile/0/000', 'tile/0/001', 'tile/1/000.p/2'])
 })
 
-test('entry bundles have the published bytes and come apart again', (t) => {
+test('entry bundles have the published bytes and are decoded', (t) => {
   for (const { path, bytes, sha256: expected, firstBytesHex } of synthetic.entryBundles) {
     const id = parseTilePath(path)
     const from = (id?.index ?? 0) * TILE_WIDTH
@@ -148,7 +148,7 @@ test('entry bundles have the published bytes and come apart again', (t) => {
   t.throws(() => encodeEntryBundle([Buffer.alloc(65_536)]), { code: 'ENTRY_MALFORMED' })
 })
 
-test('tile paths are the published ones, both ways', (t) => {
+test('tile paths are formatted and parsed as published', (t) => {
   for (const { index, path } of vectors.tilePaths) {
     t.is(indexPath(index), path)
     t.deepEqual(parseTilePath(`tile/0/${path}`), { level: 0, index, width: 256 })
@@ -173,11 +173,11 @@ for (const path of [
   'tile/data/001',
   'tile/0/001\n',
 ])
-  test(`the path ${JSON.stringify(path)} names no tile`, (t) => {
+  test(`the path ${JSON.stringify(path)} is not a tile path`, (t) => {
     t.is(parseTilePath(path), undefined)
   })
 
-test('the width of a tile follows the size of the tree', (t) => {
+test('the width of a tile depends on the size of the tree', (t) => {
   t.is(tileWidthAt(0, 0, 0), 0)
   t.is(tileWidthAt(0, 1, 300), 44)
   t.is(tileWidthAt(0, 0, 300), 256)
@@ -185,7 +185,7 @@ test('the width of a tile follows the size of the tree', (t) => {
   t.is(tileWidthAt(2, 0, 70_000), 1)
 })
 
-test('the cost of appending is reported', (t) => {
+test('appending in batches reaches the full size', (t) => {
   const started = performance.now()
   let frontier = EMPTY_FRONTIER
   for (let from = 0; from < entries.length; from += 5000) {

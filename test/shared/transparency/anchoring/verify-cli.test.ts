@@ -37,7 +37,7 @@ const program = new URL('../../../../shared/transparency/anchoring/verify-cli.ts
 
 const plain = file('pack.json', pack.delivered)
 
-test('a pack alone is recomputed, and the text says what remains unproven', async (t) => {
+test('a pack without a proof is PARTIAL, with the missing proofs listed', async (t) => {
   const { status, stdout } = await verifyCommand([plain])
   t.is(status, 0)
   t.regex(stdout, /^PARTIAL\n/)
@@ -46,7 +46,7 @@ test('a pack alone is recomputed, and the text says what remains unproven', asyn
   t.is((await verifyCommand([plain, '--key', key])).status, 3)
 })
 
-test('each accepted form of a proof verifies', async (t) => {
+test('the verify command accepts every form of a proof', async (t) => {
   for (const args of [
     [plain, '--proof', file('proof.json', answer)],
     [plain, '--proof', file('proof.txt', answer.tlogProof)],
@@ -64,14 +64,14 @@ test('each accepted form of a proof verifies', async (t) => {
   t.is((await verifyCommand([bundle, '--policy', policy])).status, 0)
 })
 
-test('a changed pack fails, in JSON too', async (t) => {
+test('the verify command reports a changed pack as FAILED', async (t) => {
   const changed = file('changed.json', { ...pack.delivered, signalLevel: 'REVIEW' })
   const { status, stdout } = await verifyCommand([changed, '--json'])
   t.is(status, 1)
   t.like(JSON.parse(stdout), { verdict: 'FAILED', checks: [{ name: 'payload', code: 'PAYLOAD_HASH_MISMATCH' }] })
 })
 
-test('bad usage and unreadable input are told apart from a verdict', async (t) => {
+test('invalid usage and input have a separate exit status', async (t) => {
   for (const [args, message] of [
     [[], /expected one FILE/],
     [[join(folder, 'absent.json')], /ENOENT/],
@@ -89,7 +89,7 @@ test('bad usage and unreadable input are told apart from a verdict', async (t) =
   t.is((await verifyCommand(['--help'])).status, 0)
 })
 
-test('the program without any settings prints the verdict and ends with its exit status', (t) => {
+test('the verify program prints its result and exits with its status', (t) => {
   const run = (...args: string[]) =>
     spawnSync(process.execPath, ['--import', 'tsx', program, ...args], { encoding: 'utf8', env: {} })
   t.like(run(plain, '--key', key), { status: 3, stderr: '' })

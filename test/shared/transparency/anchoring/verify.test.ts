@@ -39,7 +39,7 @@ function outcome({ verdict, checks }: Verification): [string, Partial<Record<Che
   return [verdict, Object.fromEntries(checks.map(({ name, result, code }) => [name, code ?? result]))]
 }
 
-test('a pack with its proof, a trusted key and a quorum is verified', (t) => {
+test('a pack with proof, trusted key and quorum is VERIFIED', (t) => {
   const all = { payload: 'passed', entry: 'passed', inclusion: 'passed', checkpoint: 'passed', witnesses: 'passed' }
   t.deepEqual(outcome(verifyAnchored(delivered(), bundle(), trustWitness)), ['VERIFIED', all])
   const text = parseProofBundle(log.tlogProof(300, [vectorWitness]))
@@ -48,13 +48,13 @@ test('a pack with its proof, a trusted key and a quorum is verified', (t) => {
   t.deepEqual(outcome(verifyAnchored(delivered(), both, trustWitness)), ['VERIFIED', all])
 })
 
-test('without a quorum asked for, the verdict says what the operator could still do', (t) => {
+test('a policy without a quorum leaves the witnesses open', (t) => {
   const [verdict, checks] = outcome(verifyAnchored(delivered(), bundle(), trust))
   t.is(verdict, 'VERIFIED')
   t.is(checks.witnesses, 'POLICY_NOT_GIVEN')
 })
 
-test('without a proof the hash and the txId are recomputed and the rest stays open', (t) => {
+test('a pack without a proof is PARTIAL with recomputed hash and txId', (t) => {
   t.deepEqual(outcome(verifyAnchored(delivered(), undefined, trust)), [
     'PARTIAL',
     {
@@ -69,7 +69,7 @@ test('without a proof the hash and the txId are recomputed and the rest stays op
   t.regex(verifyAnchored(delivered(), pending).checks[2]?.detail ?? '', /still pending/)
 })
 
-test('without a key nothing is believed', (t) => {
+test('a pack without a trusted key is PARTIAL', (t) => {
   const [verdict, checks] = outcome(verifyAnchored(delivered(), bundle()))
   t.is(verdict, 'PARTIAL')
   t.is(checks.inclusion, 'passed')
@@ -88,7 +88,7 @@ const hostile: readonly [string, JsonObject, ProofBundle | undefined, TrustPolic
   ['a txId in upper case', withTxId(pack.txId.toUpperCase()), bundle(), trust, 'payload', 'ANCHOR_MALFORMED'],
   ['the txId of another entry', withTxId('ab'.repeat(32)), bundle(), trust, 'entry', 'TX_ID_MISMATCH'],
   [
-    'the entry of another object',
+    'the log entry of another object',
     delivered(),
     bundle({ entry: anchorVectors.webhook.logEntry }),
     trust,
@@ -103,7 +103,7 @@ const hostile: readonly [string, JsonObject, ProofBundle | undefined, TrustPolic
     'entry',
     'ENTRY_MISMATCH',
   ],
-  ['an entry that is no entry', delivered(), bundle({ entry: '{}' }), trust, 'entry', 'ENTRY_MALFORMED'],
+  ['a malformed entry', delivered(), bundle({ entry: '{}' }), trust, 'entry', 'ENTRY_MALFORMED'],
   ['another index', delivered(), bundle({ index: 299 }), trust, 'inclusion', 'INCLUSION_INVALID'],
   ['an index beyond the tree', delivered(), bundle({ index: 4_000_000 }), trust, 'inclusion', 'INCLUSION_INVALID'],
   ['an empty proof', delivered(), bundle({ proof: [] }), trust, 'inclusion', 'INCLUSION_INVALID'],
@@ -115,7 +115,7 @@ const hostile: readonly [string, JsonObject, ProofBundle | undefined, TrustPolic
     'inclusion',
     'INCLUSION_INVALID',
   ],
-  ['a checkpoint that is none', delivered(), bundle({ checkpoint: 'x' }), trust, 'inclusion', 'CHECKPOINT_INVALID'],
+  ['a malformed checkpoint', delivered(), bundle({ checkpoint: 'x' }), trust, 'inclusion', 'CHECKPOINT_INVALID'],
   [
     'a key that did not sign',
     delivered(),
@@ -141,30 +141,30 @@ const hostile: readonly [string, JsonObject, ProofBundle | undefined, TrustPolic
     'QUORUM_NOT_REACHED',
   ],
 ]
-for (const [what, object, proof, policy, name, code] of hostile)
-  test(`a pack with ${what} fails with ${code}`, (t) => {
+for (const [fault, object, proof, policy, name, code] of hostile)
+  test(`a pack with ${fault} fails with ${code}`, (t) => {
     const [verdict, checks] = outcome(verifyAnchored(object, proof, policy))
     t.is(verdict, 'FAILED')
     t.is(checks[name], code)
   })
 
-test('an object that states no event is proven by the entry that came with it', (t) => {
+test('an object without an event requires an entry', (t) => {
   const object: JsonObject = { id: 'x' }
   const without = verifyAnchored({ ...object, anchor: { txId: 'ab'.repeat(32), payloadSha256: 'ab' } })
   t.is(outcome(without)[1].entry, 'ENTRY_UNKNOWN')
 })
 
-for (const [what, value] of [
+for (const [fault, value] of [
   ['a number', 5],
   ['a list', []],
   ['another text', 'hello'],
-  ['hashes that are none', { index: 1, proof: ['zz'], checkpoint: 'x' }],
+  ['malformed hashes', { index: 1, proof: ['zz'], checkpoint: 'x' }],
   ['too many hashes', { index: 1, proof: Array.from({ length: 64 }, () => 'ab'.repeat(32)), checkpoint: 'x' }],
   ['a negative index', { index: -1, proof: [], checkpoint: 'x' }],
   ['a checkpoint that is a number', { index: 1, proof: [], checkpoint: 1 }],
   ['two indexes', { index: 1, tlogProof: log.tlogProof(300) }],
 ] as const)
-  test(`a proof that is ${what} is malformed`, (t) => {
+  test(`a proof that is ${fault} is malformed`, (t) => {
     t.throws(() => parseProofBundle(parseJson(JSON.stringify(value))), { code: 'PROOF_MALFORMED' })
   })
 

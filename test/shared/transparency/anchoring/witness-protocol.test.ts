@@ -31,7 +31,7 @@ function decide(oldSize: number, checkpoint: Checkpoint, proof: Uint8Array[], la
   )
 }
 
-test('the published request is read, written and decided', (t) => {
+test('the published witness request is parsed, formatted and cosigned', (t) => {
   const { request, oldSize, newSize } = merkleVectors.witnessAddCheckpoint
   const parsed = parseAddCheckpoint(request)
   t.is(parsed.oldSize, oldSize)
@@ -45,29 +45,29 @@ test('the published request is read, written and decided', (t) => {
   t.is(decision.outcome === 'cosign' && decision.checkpoint.size, newSize)
 })
 
-test('every honest step from one size to a larger or equal one is cosigned', (t) => {
+test('every consistent step to a larger or equal size is cosigned', (t) => {
   for (let from = 0; from <= 8; from++)
     for (let to = from; to <= 8; to++)
       t.is(decide(from, tree(to), proofOf(from, to), from === 0 ? undefined : tree(from)).outcome, 'cosign')
 })
 
-test('a log that rolls back or forks is refused, with the size that the witness holds', (t) => {
-  const held = tree(5)
-  t.like(decide(3, tree(4), proofOf(3, 4), held), { status: 409, size: 5 })
-  t.like(decide(0, tree(8), [], held), { status: 409, size: 5 })
-  t.like(decide(5, { ...tree(5), root: EMPTY_ROOT }, [], held), { status: 422 })
-  t.like(decide(5, { ...tree(8), root: EMPTY_ROOT }, proofOf(5, 8), held), { status: 422 })
-  t.like(decide(5, tree(4), [], held), { status: 400 })
+test('a log that rolls back or forks is refused with the latest size', (t) => {
+  const latest = tree(5)
+  t.like(decide(3, tree(4), proofOf(3, 4), latest), { status: 409, size: 5 })
+  t.like(decide(0, tree(8), [], latest), { status: 409, size: 5 })
+  t.like(decide(5, { ...tree(5), root: EMPTY_ROOT }, [], latest), { status: 422 })
+  t.like(decide(5, { ...tree(8), root: EMPTY_ROOT }, proofOf(5, 8), latest), { status: 422 })
+  t.like(decide(5, tree(4), [], latest), { status: 400 })
 })
 
-test('a proof must be there when needed and absent when not', (t) => {
+test('a consistency proof is required exactly when it is needed', (t) => {
   t.like(decide(5, tree(8), [], tree(5)), { status: 422 })
   t.like(decide(0, tree(8), proofOf(3, 8)), { status: 422 })
   t.like(decide(8, tree(8), [EMPTY_ROOT], tree(8)), { status: 422 })
   t.like(decide(0, { ...tree(0), root: hashes[0] ?? EMPTY_ROOT }, []), { status: 422 })
 })
 
-test('an unknown log is 404, a forged signature 403, nonsense 400', (t) => {
+test('an unknown log is 404, a forged signature 403, malformed input 400', (t) => {
   const stranger = signerFromSeed('stranger.example/log', LOG_KEY, Buffer.alloc(32, 7))
   const known = (name: string): (typeof vectorLog.key)[] => (name === origin ? [vectorLog.key] : [])
   const answer = (body: string): unknown => {
@@ -95,7 +95,7 @@ test('an unknown log is 404, a forged signature 403, nonsense 400', (t) => {
     t.is(answer(body), 400, body.slice(0, 40))
 })
 
-test('a log takes over the lines of the witnesses it trusts, and no others', (t) => {
+test('a log accepts only cosignatures of trusted witnesses', (t) => {
   const text = merkleVectors.signedNotes.checkpoint.body
   const other = signerFromSeed('other.example/w', WITNESS_KEY, Buffer.alloc(32, 8))
   const ours = signatureLine(text, vectorWitness, 1_750_000_000)
@@ -110,7 +110,7 @@ test('a log takes over the lines of the witnesses it trusts, and no others', (t)
   t.throws(() => acceptCosignatures('garbage', text, [vectorWitness.key]), { code: 'NOTE_MALFORMED' })
 })
 
-test('the published offline proof is read and written, with and without extra data', (t) => {
+test('the published offline proof is parsed and formatted', (t) => {
   const { text, leafIndex } = merkleVectors.tlogProof
   const proof = parseTlogProof(text)
   t.is(proof.index, leafIndex)

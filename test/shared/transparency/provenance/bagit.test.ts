@@ -20,7 +20,7 @@ const files = () =>
     [['External-Identifier', 'x']],
   )
 
-test('equal files give equal bytes, in whatever zone and order they are written', async (t) => {
+test('equal files give equal bags in every time zone and order', async (t) => {
   const script = `
     const { createBundle } = await import('#shared/transparency/provenance/bagit.ts')
     const { writeZip } = await import('#shared/transparency/provenance/zip.ts')
@@ -40,7 +40,7 @@ test('equal files give equal bytes, in whatever zone and order they are written'
   for (const path of paths) t.notThrows(() => execFileSync('cmp', [here, path]))
 })
 
-test('what it holds is read back, and is checked by sha256sum too', async (t) => {
+test('a bag is read back, and sha256sum agrees with its manifest', async (t) => {
   const bytes = await writeZip(files())
   t.deepEqual(new Map([...(await readZip(bytes))].sort()), new Map([...files()].sort()))
   t.is(bundleError(await readZip(bytes)), null)
@@ -58,33 +58,33 @@ test('what it holds is read back, and is checked by sha256sum too', async (t) =>
   }
 })
 
-test('a value of bag-info is one line', (t) => {
+test('each value of bag-info is one line', (t) => {
   const info = createBundle(new Map(), [['External-Description', 'a\nPayload-Oxum: 0.0']])
     .get('bag-info.txt')
     ?.toString()
   t.is(info, 'External-Description: a Payload-Oxum: 0.0\nPayload-Oxum: 0.0\n')
 })
 
-for (const [what, change] of Object.entries<(bundle: Map<string, Buffer>) => void>({
+for (const [fault, change] of Object.entries<(bundle: Map<string, Buffer>) => void>({
   'a changed file': (bundle) => bundle.set('data/a.json', Buffer.from('[]')),
-  'a file more': (bundle) => bundle.set('data/c.txt', Buffer.from('')),
-  'a file less': (bundle) => bundle.delete('data/b.txt'),
-  'a tag file more': (bundle) => bundle.set('fetch.txt', Buffer.from('https://example.org - data/x')),
+  'an additional file': (bundle) => bundle.set('data/c.txt', Buffer.from('')),
+  'a missing file': (bundle) => bundle.delete('data/b.txt'),
+  'an additional tag file': (bundle) => bundle.set('fetch.txt', Buffer.from('https://example.org - data/x')),
   'a changed manifest': (bundle) => bundle.set('manifest-sha256.txt', Buffer.from('')),
   'no manifest': (bundle) => bundle.delete('tagmanifest-sha256.txt'),
   'another version': (bundle) => bundle.set('bagit.txt', Buffer.from('BagIt-Version: 0.97\n')),
 }))
-  test(`${what} is a fault of the bag`, (t) => {
+  test(`${fault} makes a bag invalid`, (t) => {
     const bundle = new Map(files())
     change(bundle)
     t.truthy(bundleError(bundle))
   })
 
-/** A ZIP with names as an attacker would write them: the writer refuses them, so bytes are changed afterwards. */
+/** Creates a ZIP with an attacker's name by changing its bytes, because the writer refuses such names. */
 async function zipNamed(name: string): Promise<Buffer> {
-  const innocent = 'n'.repeat(Buffer.byteLength(name))
+  const placeholder = 'n'.repeat(Buffer.byteLength(name))
   return Buffer.from(
-    (await writeZip(new Map([[innocent, Buffer.from('x')]]))).toString('latin1').replaceAll(innocent, name),
+    (await writeZip(new Map([[placeholder, Buffer.from('x')]]))).toString('latin1').replaceAll(placeholder, name),
     'latin1',
   )
 }
@@ -101,11 +101,11 @@ for (const name of [
   '-x',
   'a b',
 ])
-  test(`a file called ${name} is refused`, async (t) => {
+  test(`a bag with a file called ${name} is refused`, async (t) => {
     await t.throwsAsync(readZip(await zipNamed(name)), { code: 'BAG_MALFORMED' })
   })
 
-test('names that are equal but for case, compressed files, cut and foreign bytes are refused', async (t) => {
+test('names equal but for case, compressed, truncated and foreign files are refused', async (t) => {
   await t.throwsAsync(
     readZip(
       await writeZip(

@@ -59,9 +59,11 @@ const listOf = async (revoked: number[], by = key, claims: object = {}, typ = 's
 }
 
 type Trust = Partial<Parameters<typeof verifyPassport>[1]>
-/** The steps of the passport itself that do not hold, with their codes; the log's are open, since no proof is given. */
-const faults = (given: JsonObject | string, trust: Trust = {}) => {
-  const passport = readPassport(given)
+/**
+ * Returns the failed and open steps of the passport itself with their codes; without a proof those of the log are open.
+ */
+const faults = (input: JsonObject | string, trust: Trust = {}) => {
+  const passport = readPassport(input)
   if (!passport) return ['no passport']
   const { checks } = verifyPassport(passport, { issuer: issuerOf(key), statusList: undefined, nowMs: NOW, ...trust })
   return checks
@@ -69,28 +71,28 @@ const faults = (given: JsonObject | string, trust: Trust = {}) => {
     .map(({ name, result, code }) => `${name} ${result} ${code}`)
 }
 
-test('a passport is read as credential, as the answer that holds both, and as object', async (t) => {
+test('a passport is accepted as credential, object, or both', async (t) => {
   const credential = await certify(record)
   t.true(isCredential(`${credential}\n`))
   t.false(isCredential(JSON.stringify(record)))
   const statusList = await listOf([8, 10])
-  for (const given of [credential, { record, credential, passportId: 'x', revocation: null }, record])
-    t.deepEqual(faults(given, { statusList }), [])
+  for (const input of [credential, { record, credential, passportId: 'x', revocation: null }, record])
+    t.deepEqual(faults(input, { statusList }), [])
   t.deepEqual(faults(credential), ['status open STATUS_NOT_GIVEN'])
-  t.deepEqual(faults(record), [], 'of the object alone its anchor')
+  t.deepEqual(faults(record), [], 'an object alone has only its anchor')
   t.is(readPassport({ ...record, eventType: 'kyb.completed' }), undefined)
 })
 
-test('whoever else signed, or whatever else the credential says, is found', async (t) => {
+test('a passport with another signer or other claims fails', async (t) => {
   const credential = await certify(record)
   const statusList = await listOf([])
   const forged = await certify(record, { ...other, publicJwk: key.publicJwk })
   const cases: [string, string | JsonObject, Trust, string[]][] = [
     ['another key', forged, {}, ['signature failed SIGNATURE']],
-    ['a key nobody knows', await certify(record, other), {}, ['signature failed KEY_UNKNOWN']],
+    ['an unknown key', await certify(record, other), {}, ['signature failed KEY_UNKNOWN']],
     ['another issuer', await certify(record, key, { iss: 'https://x' }), {}, ['signature failed KEY_UNKNOWN']],
     [
-      'no issuer to trust',
+      'no trusted issuer',
       credential,
       { issuer: undefined },
       ['signature open KEY_NOT_GIVEN', 'status open KEY_NOT_GIVEN'],
@@ -102,7 +104,7 @@ test('whoever else signed, or whatever else the credential says, is found', asyn
       ['payload failed PAYLOAD_HASH_MISMATCH', 'entry failed TX_ID_MISMATCH'],
     ],
     [
-      'a record that is not its own',
+      'another record',
       { record, credential: await certify({ ...record, purpose: 'x' }) },
       {},
       ['record failed RECORD_HASH'],
@@ -119,15 +121,15 @@ test('whoever else signed, or whatever else the credential says, is found', asyn
       ],
     ],
   ]
-  for (const [what, given, trust, expected] of cases)
-    t.deepEqual(faults(given, { statusList, ...trust }), expected, what)
+  for (const [description, input, trust, expected] of cases)
+    t.deepEqual(faults(input, { statusList, ...trust }), expected, description)
   const none = credential.replace(/^[^.]+/, Buffer.from('{"alg":"none","kid":"x"}').toString('base64url'))
   t.deepEqual(faults(none, { statusList }), ['signature failed KEY_UNKNOWN'])
-  t.throws(() => readPassport('a.b.c~'), { message: /no signed JWT/ })
+  t.throws(() => readPassport('a.b.c~'), { message: /not a signed JWT/ })
   t.throws(() => parsePassportIssuer({ issuer: ISS }), { message: /not the metadata of an issuer/ })
 })
 
-test('a passport that was revoked or has ended is told from a list that is not its own', async (t) => {
+test('revoked and expired passports, and invalid status lists, are reported', async (t) => {
   const credential = await certify(record)
   const cases: [string, string, string[]][] = [
     ['revoked', await listOf([9]), ['status failed REVOKED']],
@@ -144,8 +146,9 @@ test('a passport that was revoked or has ended is told from a list that is not i
     ['of no time', await listOf([], key, { iat: undefined }), ['status failed STATUS_INVALID']],
     ['that is none', 'x', ['status failed STATUS_INVALID']],
   ]
-  for (const [what, statusList, expected] of cases) t.deepEqual(faults(credential, { statusList }), expected, what)
+  for (const [description, statusList, expected] of cases)
+    t.deepEqual(faults(credential, { statusList }), expected, description)
   const late = Date.parse('2027-01-01T00:00:00Z')
   t.deepEqual(faults(credential, { statusList: await listOf([]), nowMs: late }), ['expiry failed EXPIRED'])
-  t.deepEqual(faults(record, { nowMs: late }), [], 'what was anchored stays so')
+  t.deepEqual(faults(record, { nowMs: late }), [], 'an object does not expire')
 })

@@ -21,7 +21,7 @@ const checkpoint = merkleVectors.signedNotes.checkpoint.body
 const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
 const digest = sha256(checkpoint)
 
-/** A calendar that records what it is asked; it aggregates with a prefix, and attests once a block is mined. */
+/** A calendar that records requests; it aggregates with a prefix and attests after a block is mined. */
 class Calendar implements AsyncDisposable {
   readonly requested: { method: string; path: string; body: Buffer }[] = []
   readonly commitments = new Map<string, Buffer>()
@@ -45,7 +45,7 @@ class Calendar implements AsyncDisposable {
 
   async start(): Promise<this> {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening')
-    // A server listening on a port has an address with one.
+    // A server on a port has an address object.
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
     return this
   }
@@ -76,7 +76,7 @@ class Calendar implements AsyncDisposable {
     answer(200, formatTimestamp(mined))
   }
 
-  /** The Merkle root of the block in which the digest was mined. */
+  /** The Merkle root of the block that contains the digest. */
   get blockRoot(): Buffer {
     const commitment = sha256(Buffer.concat([Buffer.from('00112233', 'hex'), digest]))
     return sha256(Buffer.concat([Buffer.from('aabb', 'hex'), commitment]))
@@ -103,7 +103,7 @@ const request: AdapterRequest = async ({ method, url, headers, body }) => {
 }
 const minedAt = new Date('2026-11-21T11:00:00Z')
 
-test('a checkpoint is submitted, waits, is upgraded once mined, and verifies against the block', async (t) => {
+test('a submitted checkpoint is upgraded once mined and verifies by its block', async (t) => {
   await using calendar = await new Calendar().start()
   const readBlock = async (height: number) =>
     height === 900_001 ? { merkleRoot: calendar.blockRoot, minedAt } : undefined
@@ -127,7 +127,7 @@ test('a checkpoint is submitted, waits, is upgraded once mined, and verifies aga
   t.is(calendar.requested.length, requested)
 })
 
-test('a receipt is worth nothing for another checkpoint or another block, and little without a block source', async (t) => {
+test('a receipt fails for another checkpoint or block', async (t) => {
   await using calendar = await new Calendar().start()
   calendar.height = 7
   const options = { calendars: [calendar.url], request }
@@ -141,7 +141,7 @@ test('a receipt is worth nothing for another checkpoint or another block, and li
   }
 })
 
-test('the next calendar is asked when one fails, and nobody answering is an error to retry', async (t) => {
+test('the next calendar is tried after a failure; none is a temporary error', async (t) => {
   await using broken = await new Calendar().start()
   await using calendar = await new Calendar().start()
   broken.failing = { status: 503, body: Buffer.from('later') }
@@ -162,7 +162,7 @@ test('the next calendar is asked when one fails, and nobody answering is an erro
   await t.throwsAsync(() => adapter.poll(receipt), { code: 'UPSTREAM_UNAVAILABLE' })
 })
 
-test('a calendar named only by a receipt is never asked', async (t) => {
+test('a calendar that only a receipt names is never contacted', async (t) => {
   await using stranger = await new Calendar().start()
   await using calendar = await new Calendar().start()
   const lured = await createOpenTimestamps({ calendars: [stranger.url], request }).submit(checkpoint)
@@ -172,7 +172,7 @@ test('a calendar named only by a receipt is never asked', async (t) => {
   t.deepEqual([...stranger.requested, ...calendar.requested], [])
 })
 
-test('hostile proofs are refused, not computed', async (t) => {
+test('malformed timestamp proofs are refused', async (t) => {
   const adapter = createOpenTimestamps({ calendars: [], request })
   const good = Buffer.from(formatDetached(parseTimestamp(pending('http://c.example'), digest)))
   const bad = (proof: Uint8Array): CheckpointReceipt => ({
@@ -203,7 +203,7 @@ test('hostile proofs are refused, not computed', async (t) => {
   t.is((await adapter.poll(bad(good))).state, 'SUBMITTED')
 })
 
-test('an attestation that is not known is kept as it came', (t) => {
+test('an unknown attestation is preserved', (t) => {
   const unknown = Buffer.concat([
     Buffer.from('00', 'hex'),
     Buffer.from('0102030405060708', 'hex'),
@@ -212,7 +212,7 @@ test('an attestation that is not known is kept as it came', (t) => {
   t.deepEqual(Buffer.from(formatTimestamp(parseTimestamp(unknown, digest))), unknown)
 })
 
-test('the reference library reads the same digest and attestations from our proofs, and writes the same bytes', async (t) => {
+test('the reference library reads our timestamp proofs and writes equal bytes', async (t) => {
   const python = ['/usr/bin/python3', 'python3'].find(
     (program) => spawnSync(program, ['-c', 'import opentimestamps']).status === 0,
   )
@@ -242,7 +242,7 @@ test('the reference library reads the same digest and attestations from our proo
   t.is(third, `${hex} BitcoinBlockHeaderAttestation ${hex} 300|PendingAttestation ${commitment} ${calendar.url} True`)
 })
 
-/** A bare pending attestation, written by hand. */
+/** Returns a single pending attestation, encoded by hand. */
 function pending(uri: string): Buffer {
   const text = Buffer.from(uri)
   return Buffer.concat([Buffer.from('0083dfe30d2ef90c8e', 'hex'), Buffer.of(text.length + 1, text.length), text])

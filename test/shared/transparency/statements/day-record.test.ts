@@ -11,7 +11,7 @@ import { randomOf } from '../../../support/random.ts'
 const date = '2026-11-21'
 const day = spanOfDate(date)
 
-test('the sums of a record, recomputed from its flips, are those of the uptime that the API tells', (t) => {
+test('the sums of a day record equal the uptime of the API', (t) => {
   const second = 1_000_000
   const statuses: readonly StoredStatus[] = ['up', 'down', 'paused', 'new']
   for (let story = 0; story < 2_000; story++) {
@@ -33,20 +33,20 @@ test('the sums of a record, recomputed from its flips, are those of the uptime t
     const excluded = merged(Array.from({ length: below(3) }, span))
     const facts = { checkId: 1, uniqueKey: 'k', settings: { timeout: 60, grace: 60 }, first, flips, unknown, excluded }
     const record = recordOfDay(facts, date, '00')
-    const notified = uptimeOf({ flips, before: first, createdAt: 0, unknown, excluded }, day.from, day.until)
+    const uptime = uptimeOf({ flips, before: first, createdAt: 0, unknown, excluded }, day.from, day.until)
     const sums = sumsOfDay(record)
     if (
-      sums.up !== notified.up ||
-      sums.down !== notified.down ||
-      sums.unknown !== notified.unknown ||
-      record.up !== notified.up
+      sums.up !== uptime.up ||
+      sums.down !== uptime.down ||
+      sums.unknown !== uptime.unknown ||
+      record.up !== uptime.up
     )
-      return t.fail(`story ${story}: ${JSON.stringify({ sums, notified, record })}`)
+      return t.fail(`story ${story}: ${JSON.stringify({ sums, uptime, record })}`)
   }
   t.pass()
 })
 
-test('a record is cut to its day; a check that was made within it was not there before', (t) => {
+test('a day record is limited to its day and the life of its check', (t) => {
   const facts = {
     checkId: 1,
     uniqueKey: 'k',
@@ -65,10 +65,10 @@ test('a record is cut to its day; a check that was made within it was not there 
   })
   const parsed = JSON.parse(JSON.stringify(record))
   t.deepEqual(readRecord(parsed), record)
-  t.not(recordHash(record), recordHash({ ...record, nonce: 'cd'.repeat(16) }), 'the nonce is part of what is hashed')
+  t.not(recordHash(record), recordHash({ ...record, nonce: 'cd'.repeat(16) }), 'the hash includes the nonce')
 })
 
-test('what is no record, no day or no proof is said to be none', (t) => {
+test('malformed records, days and proofs are refused', (t) => {
   const record = JSON.parse(
     JSON.stringify(
       recordOfDay(
@@ -95,12 +95,12 @@ test('what is no record, no day or no proof is said to be none', (t) => {
   t.deepEqual(datesBetween('2026-02-27', '2026-03-01'), ['2026-02-27', '2026-02-28', '2026-03-01'])
   t.false(isUptimeProof({ records: [] }))
   const proof = { check: 'k', from: date, until: date, records: [], statements: [], proofs: [] }
-  t.is(verifyUptime(proof).verdict, 'PARTIAL', 'nothing was stated of the day')
+  t.is(verifyUptime(proof).verdict, 'PARTIAL', 'no statement about the day')
   for (const change of [{ from: '2026-01-01' }, { until: '2026-11-20' }, { records: [1] }, { statements: [{}] }])
     t.throws(() => verifyUptime({ ...proof, ...change }), { code: 'UPTIME_PROOF_MALFORMED' }, JSON.stringify(change))
 })
 
-test('the verdict is a sentence: the month, the share of the known time, and what was unknown', (t) => {
+test('the uptime sentence has the period, the share, and the unknown time', (t) => {
   const october = { name: 'db-backup', from: '2026-10-01', until: '2026-10-31' }
   const days = [
     { up: 86_357, down: 43, unknown: 0 },
