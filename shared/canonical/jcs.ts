@@ -1,9 +1,9 @@
 import { CodedError } from '../errors.ts'
 
-/** How deep a value may nest before it is refused: bounds the recursion here and in the parser, and ends cycles. */
+/** Limit of nesting. It bounds the recursion here and in the parser, and ends cycles. */
 export const MAX_JSON_DEPTH = 256
 
-/** The value has no canonical JSON form. `path` is the member, as in `a.b[2]`; empty for the value itself. */
+/** The value has no canonical JSON form. `path` is the member, for example `a.b[2]`; empty for the value itself. */
 export class CanonicalJsonError extends CodedError {
   readonly code = 'NOT_CANONICAL_JSON'
   readonly path: string
@@ -14,12 +14,9 @@ export class CanonicalJsonError extends CodedError {
 }
 
 /**
- * The RFC 8785 (JCS) text of a plain JSON value: the bytes that are hashed are its UTF-8.
- *
- * Strict on purpose, since a member that silently disappears changes a hash: undefined, functions, symbols, bigints,
- * class instances (Date too), sparse or decorated arrays, NaN, infinities, lone surrogates, accessors, cycles and
- * more than 256 levels throw.
- * @throws CanonicalJsonError naming the member
+ * Returns the RFC 8785 (JCS) text of a plain JSON value; hashes cover its UTF-8 bytes. Rejects other values (undefined,
+ * class instances, sparse arrays, cycles …), because a member that silently disappears changes a hash.
+ * @throws CanonicalJsonError
  */
 export function canonicalize(value: unknown): string {
   return write(value, [])
@@ -88,7 +85,7 @@ function refuse(message: string, path: readonly (string | number)[]): CanonicalJ
   return new CanonicalJsonError(message, formatJsonPath(path))
 }
 
-/** `a.b[2]`, cut at 200 characters since names may come from a stranger. */
+/** Formats a path as `a.b[2]`, cut at 200 characters because names may be attacker-controlled. */
 export function formatJsonPath(path: readonly (string | number)[]): string {
   let text = ''
   for (const step of path) {

@@ -6,11 +6,11 @@ export type JsonValue = Json<never>
 export type JsonObject = JsonMembers<never>
 
 export interface ParseJsonOptions {
-  /** Levels of nesting accepted, at most and by default 256, so that what was parsed can be canonicalised. */
+  /** Accepted levels of nesting; default and maximum 256, so that the result can be canonicalised. */
   maxDepth?: number
   /** Values accepted, nested ones included. Default: no limit. */
   maxValues?: number
-  /** Accept U+0000 in strings and names. Default false: PostgreSQL cannot store it. */
+  /** Accepts U+0000 in strings and names. Default false, because PostgreSQL cannot store it. */
   allowNul?: boolean
 }
 

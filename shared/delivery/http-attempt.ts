@@ -3,16 +3,11 @@ import { HttpClientError, type HttpFailure } from '../platform/http/http-error.t
 import { type FailedOutcome, type FailureClass, permanent, temporary } from './outcome.ts'
 import { parseRetryAfter } from './retry-schedule.ts'
 
-/** One request and what came of it. Exactly one of the two is null. */
 export type HttpAttempt =
   | { answer: HttpAnswer; retryAfterSeconds: number | null; failed: null }
   | { answer: null; retryAfterSeconds: null; failed: FailedOutcome }
 
-/**
- * The one place where a notification or a webhook leaves the service: makes one request and turns every way of getting
- * no answer into a temporary failure of a known class. What an answer means is the caller's affair.
- * @param nowMs reads the clock, for a Retry-After that is a date
- */
+/** Makes one request. A missing response becomes a temporary failure; the caller evaluates responses. */
 export async function attemptHttp(
   http: Pick<HttpClient, 'request'>,
   nowMs: () => number,
@@ -28,7 +23,7 @@ export async function attemptHttp(
   }
 }
 
-/** 410 says that the address is gone for good: no retry mends it, and the integration is switched off. */
+/** 410 means that the address is gone permanently: a retry cannot help, and the integration is disabled. */
 export const GONE = permanent('Received status code 410', { failure: 'status' })
 
 const failureClass: Record<HttpFailure, FailureClass> = {

@@ -1,10 +1,9 @@
 import { createTransport, type NodemailerError } from 'nodemailer'
 
 export interface OutgoingMail {
-  /** without angle brackets; the same at every attempt, so that mail servers can drop repetitions */
+  /** without angle brackets; the same for each attempt, so that mail servers can drop duplicates */
   messageId: string
   to: string
-  /** who is told that it could not be delivered; the sender's address when absent */
   envelopeFrom?: string
   subject: string
   text: string
@@ -14,30 +13,24 @@ export interface OutgoingMail {
 }
 
 export interface MailerOptions {
-  /** `SMTP_URL` */
   url: string
-  /** `MAIL_FROM` */
   from: string
-  /** connections kept to the server; 5 when absent */
   maxConnections?: number
-  /** for connecting and for the greeting, each; 5 s when absent */
+  /** for the connection and for the greeting, each; default 5 s */
   connectTimeoutMs?: number
-  /** for a server that falls silent; 15 s when absent */
+  /** socket inactivity timeout; default 15 s */
   silenceTimeoutMs?: number
 }
 
 export interface Mailer extends AsyncDisposable {
-  /** Resolves when the server has taken the message over. @throws MailError */
+  /** Resolves when the server has accepted the message. @throws MailError */
   send(mail: OutgoingMail): Promise<void>
 }
 
-/** The server did not take a message. `message` may be shown; `cause` holds what the server said. */
+/** The server did not accept a message. `message` may be shown to users; `cause` contains the server's reply. */
 export class MailError extends Error {
   override readonly name = 'MailError'
-  /**
-   * The part that the server will never accept: the recipient (a 5xx reply to RCPT TO), or this message (a 5xx reply to DATA or
-   * to the end of the data). Null if a retry may help, and for everything that the operator must fix.
-   */
+  /** The part that the server rejects permanently; null if a retry may help, or the operator must fix the cause. */
   readonly refused: 'recipient' | 'message' | null
   readonly failure: 'dns' | 'connect' | 'tls' | 'timeout' | 'refused' | 'protocol'
   constructor(message: string, details: Pick<MailError, 'refused' | 'failure'> & ErrorOptions) {
@@ -49,17 +42,17 @@ export class MailError extends Error {
 
 /** Octets of a line without its CRLF (RFC 5322 2.1.1). */
 const MAX_LINE_BYTES = 998
-/** The library folds headers at blanks only, and a name may have none. */
+/** nodemailer folds headers only at blanks, and a name may contain none. */
 const MAX_SUBJECT_CHARS = 250
 
-/** Outgoing mail through one server with kept connections. File and URL access of the library are off. */
+/** Creates a mailer with pooled connections to one server. File and URL access of nodemailer are off. */
 export function createMailer(options: MailerOptions): Mailer {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5_000
   const transport = createTransport({
     pool: true,
     url: options.url,
     maxConnections: options.maxConnections ?? 5,
-    // Repetitions are decided by rows; a silent second try here could send twice.
+    // Retries are scheduled in rows; a second attempt here could send a mail twice.
     maxRequeues: 0,
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
@@ -68,7 +61,6 @@ export function createMailer(options: MailerOptions): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  // A connection that breaks while it is idle concerns no message.
   transport.on('error', () => undefined)
   return {
     async send(mail) {
@@ -99,10 +91,7 @@ function fittingSubject(subject: string): string {
   return chars.length <= MAX_SUBJECT_CHARS ? subject : `${chars.slice(0, MAX_SUBJECT_CHARS - 1).join('')}…`
 }
 
-/**
- * An attached message goes out as it is, because MIME allows no other encoding of it (RFC 2046 5.2.1). If it could not
- * be transmitted so, it is attached as a file, which the library encodes in base64.
- */
+/** Returns attached mail unchanged (RFC 2046 5.2.1), or as a base64 file if it cannot be sent unchanged. */
 function fittingAttachment(attachment: OutgoingMail['attachments'][number]): OutgoingMail['attachments'][number] {
   const isMessage = attachment.contentType === 'message/rfc822'
   if (!isMessage || isTransmittable(attachment.content)) return { ...attachment }
@@ -110,7 +99,7 @@ function fittingAttachment(attachment: OutgoingMail['attachments'][number]): Out
 }
 
 function isTransmittable(content: Buffer): boolean {
-  // Neither may be in a message (RFC 5322 2.3), and servers change or refuse them.
+  // RFC 5322 2.3 forbids both, and servers change or reject them.
   if (/\0|\r(?!\n)/.test(content.toString('latin1'))) return false
   for (let start = 0; start < content.length; ) {
     const feed = content.indexOf('\n', start)
@@ -123,7 +112,7 @@ function isTransmittable(content: Buffer): boolean {
 
 function toMailError(error: unknown): MailError {
   if (!(error instanceof Error)) return new MailError('Sending failed', { refused: null, failure: 'protocol' })
-  // every error of the library has these members or lacks them; none is trusted to be there
+  // Errors of nodemailer may lack each of these members.
   const { code, command, responseCode, originalCode, permanent } = error as NodemailerError
   if (responseCode !== undefined) {
     return new MailError(`Mail server answered ${responseCode}`, {
@@ -136,7 +125,7 @@ function toMailError(error: unknown): MailError {
   return new MailError(text, { refused: null, failure, cause: error })
 }
 
-/** @param command with this reply; the library names DATA for the reply to the end of the data, too */
+/** @param command with this reply; nodemailer also names DATA for the reply to the end of the data */
 function refusedAt(command: string | undefined): MailError['refused'] {
   if (command === 'RCPT TO') return 'recipient'
   return command === 'DATA' ? 'message' : null

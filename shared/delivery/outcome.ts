@@ -1,4 +1,4 @@
-/** Where a delivery failed, for metrics and for the owner's list of attempts; says nothing about addresses. */
+/** Class of a failed delivery, for metrics and for the owner's list of attempts; it reveals nothing about addresses. */
 export type FailureClass =
   | 'config'
   | 'blocked'
@@ -13,7 +13,7 @@ export type FailureClass =
   | 'limit'
   | 'internal'
 
-/** How one attempt ended. What is temporary is tried again; what is permanent disables the integration. */
+/** A temporary failure is retried; a permanent one disables the integration. */
 export type Outcome = { result: 'delivered' } | FailedOutcome
 
 export interface FailedOutcome {
@@ -21,12 +21,8 @@ export interface FailedOutcome {
   /** for the owner, at most 200 characters, one line (docs/spec/monitoring.md#integrations) */
   error: string
   failure: FailureClass
-  /** what the target asked for; null when it said nothing */
   retryAfterSeconds: number | null
-  /**
-   * Whether trying again can help at all. A failure that no retry mends but that is not the integration's fault
-   * (a monthly limit, a switched-off provider) is temporary and final.
-   */
+  /** True if a retry cannot help, also for a temporary failure such as a monthly limit. */
   final: boolean
 }
 
@@ -48,10 +44,8 @@ export function permanent(error: string, details: FailureDetails): FailedOutcome
   return failed('permanent', error, { ...details, final: true })
 }
 
-/** Statuses that count as delivered by a notification (docs/spec/monitoring.md#delivery-attempts). */
 const successStatuses = new Set([200, 201, 202, 204])
 
-/** The verdict on a notification's HTTP answer when its kind has no rule of its own. */
 export function outcomeOfStatus(status: number, retryAfterSeconds: number | null = null): Outcome {
   if (successStatuses.has(status)) return delivered
   return temporary(`Received status code ${status}`, { failure: 'status', retryAfterSeconds })

@@ -1,25 +1,24 @@
 import type { Outcome } from './outcome.ts'
 
-/** When a failed delivery is tried again. The first attempt is made at once; `delaysSeconds[n]` follows attempt n+1. */
+/** The first attempt is made immediately; `delaysSeconds[n]` follows attempt n+1. */
 export interface RetryPolicy {
   delaysSeconds: readonly number[]
-  /** a delay of 100 s with jitter 0.2 becomes 80 to 120 s, so that what failed together does not return together */
+  /** 0.2 makes 100 s to 80-120 s, so that retries are not simultaneous */
   jitter: number
-  /** the longest wait that a target may ask for by Retry-After */
   maxRetryAfterSeconds: number
 }
 
 const minute = 60
 const hour = 60 * minute
 
-/** Alerts are worth little when late: seven attempts within about an hour and three quarters. */
+/** A late alert is of little use: seven attempts within about 105 minutes. */
 export const notificationRetries: RetryPolicy = {
   delaysSeconds: [5, 30, 2 * minute, 10 * minute, 30 * minute, hour],
   jitter: 0.2,
   maxRetryAfterSeconds: hour,
 }
 
-/** The example schedule of Standard Webhooks 1.0.0: ten attempts within about 76 hours (docs/spec/transparency.md#webhook-delivery). */
+/** Standard Webhooks 1.0.0: ten attempts in 76 hours (docs/spec/transparency.md#webhook-delivery). */
 export const webhookRetries: RetryPolicy = {
   delaysSeconds: [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour],
   jitter: 0.2,
@@ -27,19 +26,13 @@ export const webhookRetries: RetryPolicy = {
 }
 
 export interface FailedAttempt {
-  /** attempts made so far, the failed one included: 1 after the first */
   attempts: number
-  /** what the target asked for; null when it said nothing */
   retryAfterSeconds: number | null
   /** uniform in [0, 1) */
   random: number
 }
 
-/**
- * How long to wait for the next attempt, in whole milliseconds.
- * @returns null when the schedule is exhausted. A Retry-After lengthens a wait, never shortens it, and never adds
- * attempts.
- */
+/** Returns the delay in milliseconds; null when exhausted. Retry-After never shortens it or adds attempts. */
 export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number | null {
   const seconds = policy.delaysSeconds[failed.attempts - 1]
   if (seconds === undefined) return null
@@ -48,13 +41,9 @@ export function retryDelayMs(policy: RetryPolicy, failed: FailedAttempt): number
   return Math.round(Math.max(jittered, requested) * 1000)
 }
 
-/** Longer Retry-After values are reduced to this. */
 const MAX_RETRY_AFTER_SECONDS = 24 * hour
 
-/**
- * Retry-After as seconds from now: delta seconds, or one of the three HTTP dates (RFC 9110 sections 10.2.3 and 5.6.7).
- * @returns null when absent or unreadable; 0 to one day
- */
+/** Returns Retry-After in seconds, 0 to one day; null when unreadable (RFC 9110 sections 10.2.3, 5.6.7). */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? ''
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(httpDate(text, nowMs), nowMs)
@@ -85,7 +74,7 @@ function httpDate(text: string, nowMs: number): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** A year of two digits is the last one that ends so, unless one within 50 years does (RFC 9110 section 5.6.7). */
+/** Completes a year of two digits: the latest matching year that is at most 50 years ahead (RFC 9110 section 5.6.7). */
 function fullYear(year: string, nowMs: number): string {
   if (year.length !== 2) return year
   const thisYear = new Date(nowMs).getUTCFullYear()
@@ -93,12 +82,7 @@ function fullYear(year: string, nowMs: number): string {
   return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury)
 }
 
-/**
- * Whether and when an attempt is followed by another: what notifications and webhooks decide alike.
- * @param attempts made so far, this one included
- * @param random uniform in [0, 1)
- * @returns milliseconds to wait; null when it was delivered, cannot be mended, or the schedule is exhausted
- */
+/** Returns milliseconds until the next attempt; null without another one. @param random uniform in [0, 1) */
 export function nextAttemptInMs(
   policy: RetryPolicy,
   outcome: Outcome,

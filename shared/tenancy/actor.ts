@@ -1,24 +1,20 @@
-/**
- * Who asks for an operation. The door that lets somebody in makes it of what it has verified; operations trust it and
- * pass it to the audit log. What the actor may do is decided before, at the door.
- */
+/** The verified caller of an operation; operations only pass it to the audit log. */
 export type Actor =
-  /** a program with a key of a project; the label is what people call the key, else how it begins */
+  /** a program with a key of a project; the label is the key's name, or its first characters */
   | { kind: 'key'; id: number; label: string; owner: string; address: string }
   /** a program with the credentials of an organisation's client */
   | { kind: 'client'; id: string; owner: string; address: string }
-  /** somebody who is signed in */
   | { kind: 'person'; userId: number; email: string; address: string }
-  /** a tool of a language model, with a key of its own */
+  /** a tool of a language model with its own key */
   | { kind: 'agent'; id: string; name: string; address: string }
-  /** whoever holds the signed link of a message, by the integration that it was sent through */
+  /** the holder of a signed link in a message, by the integration that sent it */
   | { kind: 'link'; through: string; address: string }
-  /** whoever holds the signed link of a mail, without being signed in */
+  /** the holder of a signed link in a mail, not signed in */
   | { kind: 'recipient'; address: string }
-  /** whoever runs commands on the machine, by the name of their account there */
+  /** a person at the command line, by the name of the account on the machine */
   | { kind: 'operator'; name: string }
 
-/** How entries of the audit log name an actor. An operator's command comes from no address. */
+/** Returns the name of an actor in audit entries. Commands of the operator have no address. */
 export function auditedActor(actor: Actor): { userId: number | null; actor: string; address: string } {
   switch (actor.kind) {
     case 'key':

@@ -11,13 +11,12 @@ import { pausedUntil } from './slots.ts'
 /** Lease of an attempt in flight. Longer than an attempt can take, so that only a dead process loses its claim. */
 export const LEASE_MS = 60_000
 
-/** An endpoint with its row locked until the transaction ends. */
 export interface LockedEndpoint {
   id: string
   organisationId: number
   env: ApiEnv
   url: string
-  /** DELETED ones are locked too: what is in flight of them still has to end */
+  /** DELETED endpoints are locked too, because their attempts in flight still have to end */
   isDeleted: boolean
   sealedSecret: string
   /** null if there is none, or it has expired */
@@ -74,7 +73,6 @@ export async function lockEndpoints(tx: Knex, ids: readonly string[], at: Micros
   }))
 }
 
-/** Stores how endpoints are doing now. */
 export async function saveHealth(
   tx: Knex,
   endpoints: readonly Pick<LockedEndpoint, 'id' | 'health'>[],
@@ -106,25 +104,19 @@ export async function saveHealth(
   )
 }
 
-/** An attempt that was made, and what it makes of its delivery. */
 export interface AttemptRow {
   deliveryId: string
   n: number
   startedAt: Micros
   durationMs: number
   statusCode: number | null
-  /** null when delivered */
   failure: FailureClass | null
-  /** the beginning of the answer */
   response: Buffer | null
   state: 'DELIVERED' | 'PENDING' | 'FAILED' | 'EXHAUSTED' | 'SUPPRESSED' | 'CANCELLED'
   nextAttemptAt: Micros | null
 }
 
-/**
- * Logs attempts and moves their deliveries on. A process that lost its lease (another attempt was claimed since) still
- * logs the request it made, and decides nothing. @returns ids of the deliveries it decided
- */
+/** Records attempts. A process that lost its lease only logs its request. @returns ids of changed deliveries */
 export async function recordAttempts(tx: Knex, attempts: readonly AttemptRow[], at: Micros): Promise<Set<string>> {
   if (attempts.length === 0) return new Set()
   const rows = await query<{ id: string }>(
@@ -161,7 +153,6 @@ export async function recordAttempts(tx: Knex, attempts: readonly AttemptRow[], 
   return new Set(rows.map(({ id }) => id))
 }
 
-/** A delivery taken in flight for one attempt. */
 export interface ClaimedDelivery {
   id: string
   endpointId: string
@@ -169,7 +160,7 @@ export interface ClaimedDelivery {
   eventType: string
   /** the canonical payload, exactly as it is sent */
   body: string
-  /** this attempt's number, from 1: the fence of a process that lost its lease */
+  /** number of this attempt, from 1; a process that lost its lease has an older number */
   n: number
   /** attempts since the schedule last restarted, this one included */
   round: number
@@ -253,7 +244,7 @@ export async function sandboxDue(
   )
 }
 
-/** Ends sandbox deliveries: stored as they would have been sent, and never sent. */
+/** Ends sandbox deliveries: stores the headers with which they would have been sent. */
 export async function suppressSigned(
   tx: Knex,
   signed: readonly { id: string; headers: Record<string, string> }[],

@@ -4,30 +4,26 @@ import { nextAttemptInMs, webhookRetries } from '../delivery/retry-schedule.ts'
 import { type Micros, microsOfMillis, toMillis } from '../time.ts'
 import type { EndpointHealth } from './endpoint.ts'
 
-/** A failing endpoint is switched off after this long without a success, and at least this many attempts (docs/spec/transparency.md#webhook-delivery). */
+/** Disabled after this time and this many attempts (docs/spec/transparency.md#webhook-delivery). */
 const FAILING_HOURS = 120
 const FAILING_ATTEMPTS = 20
 const MICROS_PER_HOUR = 3_600_000_000
 
 export interface EndedAttempt {
   outcome: Outcome
-  /** attempts since the schedule last started anew, this one included */
+  /** attempts since the schedule last restarted, this one included */
   round: number
-  /** uniform in [0, 1) */
   random: number
-  /** when it ended */
   at: Micros
 }
 
-/** What an attempt's end makes of its delivery and of its endpoint. */
 export interface Decision {
   delivery: 'DELIVERED' | 'PENDING' | 'FAILED' | 'EXHAUSTED'
-  /** when PENDING: the next attempt */
   nextAttemptAt: Micros | null
   health: EndpointHealth
 }
 
-/** Decides after one attempt: the delivery by the schedule, the endpoint by how long it has been failing. */
+/** Decides after one attempt: the delivery by the retry schedule, the endpoint by the duration of its failures. */
 export function decide(health: EndpointHealth, attempt: EndedAttempt): Decision {
   const { outcome, at } = attempt
   if (outcome.result === 'delivered') {
@@ -62,7 +58,7 @@ function switchedOff(health: EndpointHealth, outcome: Outcome, at: Micros): Endp
   return isHopeless ? { ...health, state: 'DISABLED_FAILING', reason: 'FAILING' } : health
 }
 
-/** The address policy refused it at the connect: no attempt can succeed until the address is another. */
+/** Returns true if the target policy refused the address: no attempt can succeed until the address changes. */
 function isForbiddenAddress(outcome: Outcome): boolean {
   return outcome.result !== 'delivered' && (outcome.failure === 'blocked' || outcome.failure === 'config')
 }

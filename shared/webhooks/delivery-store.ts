@@ -6,10 +6,8 @@ import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
 import { SLOTS } from './slots.ts'
 
-/** A delivery as its owner sees it. */
 export interface Delivery {
   id: string
-  /** order of creation; for paging */
   seq: number
   endpointId: string
   eventId: string
@@ -17,7 +15,6 @@ export interface Delivery {
   dealId: string
   state: DeliveryState
   attempts: number
-  /** when PENDING */
   nextAttemptAt: Date | null
   createdAt: Date
   finishedAt: Date | null
@@ -78,12 +75,11 @@ export async function findDelivery(
   return rows[0]
 }
 
-/** An attempt as the owner of the endpoint sees it: nothing of the answer but its status. */
 export interface Attempt {
   n: number
   startedAt: Date
   durationMs: number | null
-  /** interrupted: our process died; whether the request reached the endpoint is not known */
+  /** interrupted: our process died; it is unknown if the request reached the endpoint */
   outcome: 'delivered' | 'failed' | 'interrupted'
   statusCode: number | null
   failure: string | null
@@ -118,7 +114,7 @@ export async function listAttemptsWithAnswers(
   )
 }
 
-/** Makes one delivery due now, with the whole schedule before it; the caller has locked its endpoint. */
+/** Makes one delivery due now and restarts its schedule; the caller has locked its endpoint. */
 export async function restartDelivery(
   tx: Knex,
   enqueue: Enqueue,
@@ -138,11 +134,11 @@ export const REPLAYABLE = ['FAILED', 'EXHAUSTED', 'SUPPRESSED', 'DELIVERED'] as 
 
 export interface Replay {
   endpointId: string
-  /** of the event, inclusive; null is open */
+  /** occurrence of the event, inclusive; null for no bound */
   from: Date | null
   to: Date | null
   states: readonly (typeof REPLAYABLE)[number][]
-  /** released per second, so that an endpoint that has just been repaired is not run over */
+  /** released per second, so that a repaired endpoint is not overloaded */
   perSecond: number
   limit: number
 }
@@ -167,7 +163,6 @@ export interface EndpointRate {
   endpointId: string
   attempts: number
   delivered: number
-  /** null when nothing was answered */
   medianMs: number | null
 }
 
@@ -207,8 +202,8 @@ export async function listNextAttempts(db: Knex, endpointIds: readonly string[])
 }
 
 /**
- * Makes deliveries due again in the order in which they happened, at a bounded rate: the same events, the same bodies,
- * fresh signatures. What an earlier replay still has to release goes first. The caller has locked the endpoint. @returns how many; `limit` when there may be more
+ * Makes deliveries due again in the order of their events, at a limited rate; those of an earlier replay go first.
+ * @returns their number; `limit` when there may be more
  */
 export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Replay): Promise<number> {
   const replayed = await execute(
@@ -237,7 +232,8 @@ export async function replayDeliveries(tx: Knex, enqueue: Enqueue, replay: Repla
       replay.perSecond,
     ],
   )
-  // These start its slots, which go on from there; what becomes due later is the sweeper's.
+  // These messages start the endpoint's slots, which then continue without a message; the sweeper enqueues what becomes
+  // due later.
   for (let slot = 0; slot < Math.min(SLOTS, replayed); slot++) {
     await enqueue(deliveryDue, { endpointId: replay.endpointId })
   }

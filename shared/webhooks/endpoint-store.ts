@@ -78,7 +78,6 @@ export async function listEndpoints(
   )
 }
 
-/** @returns undefined when it is not one of the scope's */
 export async function findEndpoint(
   db: Knex,
   { organisationId, env }: EndpointScope,
@@ -106,7 +105,7 @@ export async function lockEndpoint(
   return rows[0]
 }
 
-/** Members that are null stay as they are. Another address forgets what was known of the old one's health. */
+/** Null members stay unchanged. A new address resets the health. */
 export interface EndpointChange {
   url: string | null
   description: string | null
@@ -138,7 +137,6 @@ export async function changeEndpoint(tx: Knex, id: string, change: EndpointChang
   return row
 }
 
-/** Switches an endpoint on: its breaker is closed, and its failures are forgotten. */
 export async function enableEndpoint(tx: Knex, id: string): Promise<void> {
   await execute(
     tx,
@@ -177,7 +175,6 @@ export async function rotateEndpointSecret(
   return row
 }
 
-/** An endpoint of any organisation, for the operator. */
 export interface EndpointListing {
   id: string
   organisation: string

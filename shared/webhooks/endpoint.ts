@@ -3,27 +3,25 @@ import type { ApiEnv } from '../environment.ts'
 import type { Micros } from '../time.ts'
 
 /**
- * ACTIVE is sent to. DISABLED by its owner; DISABLED_FAILING by us, after long failure or a 410; BLOCKED by us, since its
- * address may not be connected to. Events for an endpoint that is not active are kept, and can be replayed.
+ * The owner sets DISABLED; the service sets DISABLED_FAILING after long failure or a 410, and BLOCKED for a refused
+ * address. Events for an inactive endpoint are stored for replay.
  */
 export type EndpointState = 'ACTIVE' | 'DISABLED' | 'DISABLED_FAILING' | 'BLOCKED'
 
-/** Why we switched an endpoint off: long failure, an answer 410, or an address that is not allowed. */
+/** FAILING: long failure. GONE: response 410. ADDRESS: refused by the target policy. */
 export type SwitchedOffReason = 'FAILING' | 'GONE' | 'ADDRESS'
 
-/** How an endpoint has been doing, as a value; changed by each attempt (result.ts). */
 export interface EndpointHealth {
   state: EndpointState
   reason: SwitchedOffReason | null
   breaker: Breaker
-  /** failed attempts since the last success */
   failures: number
-  /** the first of them; null when healthy */
+  /** start of the current series of failures; null when healthy */
   failingSince: Micros | null
   lastSuccessAt: Micros | null
 }
 
-/** How a delivery stands. Only PENDING is still to be sent; the others are final unless replayed. */
+/** Only PENDING deliveries are sent; the other states are final unless the delivery is replayed. */
 export type DeliveryState =
   | 'PENDING'
   | 'DELIVERED'
@@ -33,7 +31,6 @@ export type DeliveryState =
   | 'SUPPRESSED_SANDBOX'
   | 'CANCELLED'
 
-/** An endpoint as its owner sees it; the secret is never among it. */
 export interface Endpoint {
   id: string
   env: ApiEnv

@@ -3,7 +3,7 @@ import { columns, query, typed } from '../platform/database/sql.ts'
 import type { DeliveryState } from './endpoint.ts'
 import type { EndpointScope } from './endpoint-store.ts'
 
-/** A stored event. `body` is the canonical payload, exactly as it is sent. */
+/** `body` is the canonical payload: the exact bytes of each delivery. */
 export interface StoredPayload {
   id: string
   body: string
@@ -11,9 +11,7 @@ export interface StoredPayload {
 }
 
 export interface EventPage extends EndpointScope {
-  /** exact type; null is any */
   type: string | null
-  /** what the reader may see */
   readable: readonly string[]
   dealId: string | null
   before: { occurredAt: string; id: string } | null
@@ -54,7 +52,7 @@ export interface SignedDelivery {
   endpointId: string
   url: string
   state: DeliveryState
-  /** null until it is signed, a moment after the event */
+  /** null until it is signed, shortly after the event */
   headers: Record<string, string> | null
 }
 

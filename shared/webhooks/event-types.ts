@@ -1,6 +1,6 @@
 import type { Family } from '../tenancy/oauth/families.ts'
 
-/** All event types with their meaning (docs/spec/transparency.md#webhook-delivery). */
+/** Event types with their descriptions (docs/spec/transparency.md#webhook-delivery). */
 export const EVENT_TYPES = {
   'acceptance.disputed': 'A buyer disputed or rejected a receivable',
   'acceptance.recorded': 'An acceptance of a receivable was recorded',
@@ -28,40 +28,35 @@ export const EVENT_TYPES = {
   'webhook.test': 'Sent on request, to try an endpoint',
 } as const
 
-/** Types that nothing emits yet: a filter may name them, and the list of types does not offer them. */
+/** Filters may name types that no code emits yet, but the list of types does not offer them. */
 const NOT_EMITTED: ReadonlySet<string> = new Set(['anchor.included', 'anchor.witnessed'])
 
-/** Every kind of event that can occur. */
 export const OFFERED_EVENTS: readonly string[] = Object.keys(EVENT_TYPES).filter((type) => !NOT_EMITTED.has(type))
 
-/** Goes to the endpoint it was asked for, and to no other. */
 export const TEST_EVENT = 'webhook.test'
 
-/** What an endpoint with no filter of its own is subscribed to. */
 const ALL_EVENTS = '*'
 
 const GROUPS = new Set(Object.keys(EVENT_TYPES).map((type) => `${type.slice(0, type.indexOf('.'))}.*`))
 
-/** Whether a text may be a filter: `*`, a known type, or `prefix.*` of known types. */
 export function isEventFilter(text: string): boolean {
   return text === ALL_EVENTS || Object.hasOwn(EVENT_TYPES, text) || GROUPS.has(text)
 }
 
-/** Every filter that a type passes: `a.b` passes `*`, `a.*` and `a.b`. */
 export function filtersMatching(type: string): string[] {
   const parts = type.split('.')
   const groups = parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join('.')}.*`)
   return [ALL_EVENTS, ...groups, type]
 }
 
-/** Events about deliveries themselves: an exhausted one of these is not notified of, else there would be no end to it. */
+/** Returns true for events about deliveries, which trigger no further event. */
 export function isOperational(type: string): boolean {
   return type.startsWith('webhook.')
 }
 
 type Group<Type extends string> = Type extends `${infer Name}.${string}` ? Name : never
 
-/** The families of which a client needs one to read the events of a group; null is the service's own, which anybody may. */
+/** A client needs one of these families to read the events of a group; null: every client may read them. */
 const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readonly Family[] | null>> = {
   acceptance: ['acceptance', 'risk-signals'],
   agents: ['agents'],
@@ -79,14 +74,13 @@ const FAMILIES_OF_GROUP: Readonly<Record<Group<keyof typeof EVENT_TYPES>, readon
   webhook: null,
 }
 
-/** Filters for the groups of events that a client with these families may read, such as `kyb.*`. */
+/** Returns filters for the groups of events that a client with these families may read, for example `kyb.*`. */
 export function readableGroups(families: readonly Family[]): string[] {
   return Object.entries(FAMILIES_OF_GROUP)
     .filter(([, needed]) => needed === null || needed.some((family) => families.includes(family)))
     .map(([group]) => `${group}.*`)
 }
 
-/** The types of those events. */
 export function readableEvents(families: readonly Family[]): string[] {
   const groups = new Set(readableGroups(families))
   return Object.keys(EVENT_TYPES).filter((type) => groups.has(`${type.slice(0, type.indexOf('.'))}.*`))

@@ -5,10 +5,9 @@ import type { Enqueue } from '../platform/broker/outbox.ts'
 import { columns, query, typed } from '../platform/database/sql.ts'
 import { filtersMatching, TEST_EVENT } from './event-types.ts'
 
-/** Longer than a message usually waits for a deliverer: the sweeper sends another only after it. */
+/** Longer than a message usually waits for a deliverer: the sweeper sends another one only afterwards. */
 const QUEUED_SECONDS = 15
 
-/** An event that has just been stored. */
 export interface StoredEvent {
   id: string
   organisationId: number
@@ -95,7 +94,6 @@ export async function takeDueDeliveries(db: Knex, at: Date, perEndpoint: number,
   return rows.map(({ endpointId }) => endpointId)
 }
 
-/** Endpoints that are not active and are still owed something: their deliveries are to be ended. */
 export async function inactiveWithOpen(db: Knex): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
@@ -107,11 +105,10 @@ export async function inactiveWithOpen(db: Knex): Promise<string[]> {
 
 /** The size of the backlog, for metrics and the operator. */
 export interface Backlog {
-  /** deliveries whose attempt is due */
   due: number
   /** seconds for which the oldest of them has been due; 0 if none is */
   oldestSeconds: number
-  /** all that are not ended, the due ones included */
+  /** deliveries that have not ended, including the due ones */
   open: number
 }
 

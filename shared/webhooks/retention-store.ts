@@ -1,12 +1,11 @@
 import type { Knex } from 'knex'
 import { execute } from '../platform/database/sql.ts'
 
-/** Days for which a delivery with its attempts is kept, and can be replayed. */
+/** Retention of deliveries and their attempts, in days; until then they can be replayed. */
 export const DELIVERY_DAYS = 90
-/** Days for which the beginning of an answer is kept. */
 export const ANSWER_DAYS = 30
 
-/** Removes deliveries past their time that are not still to be sent; their events stay. @returns how many */
+/** Deletes expired deliveries that have ended; their events stay. @returns their number */
 export async function pruneDeliveries(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,
@@ -17,7 +16,7 @@ export async function pruneDeliveries(db: Knex, at: Date, limit: number): Promis
   )
 }
 
-/** Forgets what endpoints answered long ago; the attempts stay. @returns how many */
+/** Deletes the stored responses of old attempts; the attempts stay. @returns their number */
 export async function pruneAnswers(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,

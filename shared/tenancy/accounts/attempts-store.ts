@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import { execute } from '../../platform/database/sql.ts'
 
-/** Forgets the attempts counted in buckets: who succeeded was not guessing. */
 export async function forgetAttempts(db: Knex, buckets: readonly string[]): Promise<void> {
   await execute(db, 'DELETE FROM rate_limits WHERE bucket = ANY(?::text[])', [buckets])
 }

@@ -5,17 +5,15 @@ import { type Actor, auditedActor } from '../actor.ts'
 export interface AuditEntry {
   organisationId: number | null
   userId: number | null
-  /** address of the person, or what else acted */
+  /** address of the person, or the name of another kind of actor */
   actor: string
-  /** what was done, `noun.verb` in past tense; `denied.…` for what was refused */
+  /** `noun.verb` in past tense; `denied.…` for refused actions */
   action: string
-  /** what it was done to, as people know it; never a secret */
+  /** name of the object as users know it; never a secret */
   target: string
-  /** where from */
   address: string
 }
 
-/** Writes who did what, in the transaction of what was done. */
 export async function insertAudit(tx: Knex, entry: AuditEntry): Promise<void> {
   await execute(
     tx,
@@ -37,7 +35,7 @@ export async function insertActorAudit(
   await insertAudit(tx, { ...auditedActor(actor), ...entry })
 }
 
-/** Writes what concerns an account into the log of each of its organisations; without any, into that of the installation. */
+/** Inserts an entry into the log of each organisation of an account, or of the installation. */
 export async function insertAccountAudit(
   tx: Knex,
   entry: Pick<AuditEntry, 'actor' | 'action' | 'address'> & { userId: number },
@@ -50,11 +48,7 @@ export async function insertAccountAudit(
   )
 }
 
-/**
- * Forgets entries past their time, looking at the oldest page only: ids grow with time, and the rest need not be read.
- * @param limit entries of a page
- * @returns how many; a whole page means that there may be more
- */
+/** Deletes expired entries of the oldest page, because ids grow with time. @returns their number */
 export async function pruneAudit(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,
@@ -76,11 +70,9 @@ export interface ListedAudit {
 
 /** Filter of the audit log of an organisation. */
 export interface AuditFilter {
-  /** what actions begin with; null for all */
   nouns: readonly string[] | null
-  /** part of who did it, to what, or from where; empty for all */
+  /** part of actor, target or address; empty for all */
   text: string
-  /** only entries older than this one; null for the newest */
   beforeId: number | null
   limit: number
 }

@@ -88,7 +88,6 @@ export async function useLink(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM one_time_links WHERE id = ?', [id])) === 1
 }
 
-/** Ends the links of a purpose: all of them, or a person's. */
 export async function deleteLinks(tx: Knex, purpose: LinkPurpose, userId?: number): Promise<void> {
   if (userId === undefined) await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ?', [purpose])
   else await execute(tx, 'DELETE FROM one_time_links WHERE purpose = ? AND user_id = ?', [purpose, userId])
@@ -125,7 +124,6 @@ export async function listInvitations(db: Knex, organisationId: number): Promise
   )
 }
 
-/** Takes invitations back: the one with this id, or all to an address. */
 export async function deleteInvitations(
   tx: Knex,
   organisationId: number,

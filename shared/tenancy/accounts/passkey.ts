@@ -2,27 +2,23 @@ import { randomBytes } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
-/** A passkey as it is kept; the private half never leaves its device. */
+/** The private key never leaves its device. */
 export interface StoredPasskey {
   userId: number
   credentialId: string
   publicKey: Buffer
-  /** of uses, as the device counts them; 0 where it does not */
+  /** signature counter of the authenticator; 0 if it does not count */
   counter: number
   transports: string[]
 }
 
-/** Whom passkeys are made for: they work on this host alone. */
 export interface Site {
   name: string
-  /** such as `https://signals.example` */
   origin: string
   host: string
 }
 
-/**
- * Returns null where browsers make no passkeys: on addresses that are no names, and on plain http but for localhost.
- */
+/** Returns null where browsers create no passkeys: for IP addresses, and on plain http except localhost. */
 export function passkeySite(publicUrl: string, name: string): Site | null {
   const { protocol, hostname, origin } = new URL(publicUrl)
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
@@ -30,19 +26,15 @@ export function passkeySite(publicUrl: string, name: string): Site | null {
   return { name, origin, host: hostname }
 }
 
-/** 256 random bits, which one answer alone may carry. */
 export function newChallenge(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Signatures that are taken, the better ones first: Ed25519, ES256, RS256 (COSE numbers). */
+/** Accepted signature algorithms in order of preference: Ed25519, ES256, RS256 (COSE numbers). */
 const ALGORITHMS = [-8, -7, -257]
 const WAIT_MS = 60_000
 
-/**
- * What a browser is told before it makes a passkey (WebAuthn 3, PublicKeyCredentialCreationOptionsJSON): one that names
- * its owner by itself and asks for a PIN or finger.
- */
+/** Returns options for a discoverable passkey with user verification (WebAuthn 3). */
 export function creationOptions(
   { name, host }: Site,
   person: { uuid: string; email: string; name: string },
@@ -62,17 +54,15 @@ export function creationOptions(
   }
 }
 
-/** What a browser is told before it signs somebody in, whoever it is (PublicKeyCredentialRequestOptionsJSON). */
+/** Returns options that accept each user (PublicKeyCredentialRequestOptionsJSON). */
 export function requestOptions({ host }: Site, challenge: string): object {
   return { rpId: host, challenge, timeout: WAIT_MS, userVerification: 'required' }
 }
 
-/** Bytes of a WebAuthn message, in base64url. */
 const bytes = z
   .string()
   .max(20_000)
   .regex(/^[\w-]+$/)
-/** What a browser sends after it made a passkey. */
 export const created = z.object({
   id: bytes,
   rawId: bytes,
@@ -84,7 +74,6 @@ export const created = z.object({
     transports: z.array(z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])).optional(),
   }),
 })
-/** What a browser sends to sign in. */
 export const asserted = z.object({
   id: bytes,
   rawId: bytes,
@@ -98,12 +87,11 @@ export const asserted = z.object({
   }),
 })
 
-/** Which passkey an answer says it is of; null for what is no answer. Nothing of it is verified. */
+/** Returns the credential id of an assertion without verifying it; null if the assertion is malformed. */
 export function passkeyNamed(text: string): string | null {
   return readAnswer(asserted, text)?.id ?? null
 }
 
-/** A browser's answer; null when it is none. */
 export function readAnswer<T>(schema: z.ZodType<T>, text: string): T | null {
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null

@@ -1,19 +1,20 @@
 import { createRequire } from 'node:module'
 import { hash, verify } from '@node-rs/argon2'
 
-/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+/** First recommendation of OWASP for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 export const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 200
 
-/** What is wrong with a new password, as a sentence; null when nothing is. Length and rarity count (NIST SP 800-63B). */
+/** Returns the problem of a new password as a sentence, or null. Checks length and rarity (NIST SP 800-63B). */
 export function passwordProblem(password: string, email: string): string | null {
   const length = [...password].length
   if (length < MIN_PASSWORD_LENGTH) return `The password needs at least ${MIN_PASSWORD_LENGTH} characters.`
   if (length > MAX_PASSWORD_LENGTH) return `The password may have at most ${MAX_PASSWORD_LENGTH} characters.`
   if (password.toLowerCase() === email || new Set(password).size < 4) return 'The password is too easy to guess.'
-  if (isCommonPassword(password)) return 'This password, or its parts, are among those that are tried first.'
+  if (isCommonPassword(password))
+    return 'This password, or a part of it, is on a list of common passwords. Choose another one.'
   return null
 }
 
@@ -22,7 +23,7 @@ export async function hashPassword(password: string): Promise<string> {
   return await hash(password.normalize('NFC'), COST)
 }
 
-/** Takes as long for an account that does not exist or has no password, so that the time tells nothing. */
+/** Takes the same time for an account that does not exist or has no password, so that the time reveals nothing. */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   const isRight = await verify(
     stored ?? (await unmatchable()),
@@ -38,7 +39,7 @@ function unmatchable(): Promise<string> {
   return decoy
 }
 
-/** Some fifty thousand passwords that people chose most often, in small letters; read when the first is looked at. */
+/** About 50,000 common passwords in lower case, loaded at the first use. */
 let loaded: ReadonlySet<string> | undefined
 
 function commonPasswords(): ReadonlySet<string> {
@@ -48,10 +49,7 @@ function commonPasswords(): ReadonlySet<string> {
   return loaded
 }
 
-/**
- * Whether a password is one that is tried first: a common one, also with digits at its end, several times in a row, or
- * two of them in a row.
- */
+/** Returns true for a common password, also with digits at its end, repeated, or joined from two. */
 function isCommonPassword(password: string): boolean {
   const lower = password.toLowerCase()
   const plain = lower.replace(/[^\p{L}\p{N}]/gu, '')
@@ -61,7 +59,7 @@ function isCommonPassword(password: string): boolean {
   )
 }
 
-/** `passwordpassword`, `abcabcabcabc` */
+/** Detects `passwordpassword` and `abcabcabcabc`. */
 function isRepeated(text: string): boolean {
   for (let length = 1; length <= text.length / 2; length++) {
     if (text.length % length !== 0) continue
@@ -71,7 +69,6 @@ function isRepeated(text: string): boolean {
   return false
 }
 
-/** Parts shorter than this are in everything. */
 const MIN_PART = 5
 
 function isTwo(text: string): boolean {

@@ -1,10 +1,10 @@
-/** What a person may do in an organisation, from most to least. */
+/** In order of decreasing rights. */
 export const roles = ['owner', 'manager', 'member', 'read-only'] as const
 export type Role = (typeof roles)[number]
 
 /**
- * `view` sees everything but secrets; `edit` changes checks and integrations; `manage` changes projects, keys, people
- * and what is public; `own` deletes projects and makes owners.
+ * `view` reads all but secrets; `edit` changes checks and integrations; `manage` changes projects, keys, people and
+ * public pages; `own` deletes projects and appoints owners.
  */
 export type Right = 'view' | 'edit' | 'manage' | 'own'
 
@@ -24,15 +24,14 @@ export function isRole(text: string): text is Role {
   return roles.some((role) => role === text)
 }
 
-/** What each role means, in a sentence. */
 export const roleMeanings: Readonly<Record<Role, string>> = {
   owner: 'everything, including deleting projects and choosing owners',
   manager: 'checks, integrations, keys, settings and people',
   member: 'checks and integrations',
-  'read-only': 'looks, and changes nothing',
+  'read-only': 'read access only',
 }
 
-/** The form in which addresses are stored and compared; null when the text is not one plain address. */
+/** Returns the form in which addresses are stored and compared; null when the text is not one plain address. */
 export function normalEmail(text: string): string | null {
   const email = text.trim().toLowerCase()
   return email.length <= 254 &&

@@ -6,7 +6,6 @@ import type { StoredPasskey } from './passkey.ts'
 export interface SecondFactors {
   hasTotp: boolean
   passkeys: ListedPasskey[]
-  /** recovery codes that are left */
   recoveryCodes: number
 }
 
@@ -17,7 +16,7 @@ interface ListedPasskey {
   usedAt: Date | null
 }
 
-/** Longer than any challenge is answered after. */
+/** Longer than the lifetime of a challenge. */
 const CHALLENGE_RETENTION = '1 day'
 
 /** Returns true if this user cannot sign in with a password alone. */
@@ -75,7 +74,7 @@ export async function beginTotp(db: Knex, userId: number, sealedSecret: string):
   return changed === 1
 }
 
-/** Takes a code, once. @param step the half minute it is of. @returns false when one of it, or a later one, was taken */
+/** Accepts a code once. @returns false when a code of this half minute or a later one was accepted */
 export async function takeTotpStep(db: Knex, userId: number, step: number): Promise<boolean> {
   const changed = await execute(
     db,
@@ -197,10 +196,8 @@ export async function confirmFactor(tx: Knex, digests: readonly Buffer[]): Promi
 }
 
 /**
- * Deletes the factors that were not confirmed by mail, and the recovery codes, which were shown to the person who added
- * them.
- * @param since deletes also the confirmed factors that were added after this time
- * @returns the number of factors
+ * Deletes unconfirmed factors and the recovery codes, which the person who added them has seen.
+ * @param since also deletes factors that were confirmed after this time
  */
 export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?: Date): Promise<number> {
   const condition = 'user_id = ? AND (mail_digest IS NOT NULL OR created_at > ?::timestamptz)'
@@ -211,7 +208,7 @@ export async function deleteUnconfirmedFactors(tx: Knex, userId: number, since?:
   return count
 }
 
-/** Notes that a challenge was answered, and forgets those too old to be answered. @returns false the second time */
+/** Records that a challenge was answered, and deletes expired records. @returns false the second time */
 export async function useChallenge(tx: Knex, digest: Buffer): Promise<boolean> {
   await execute(tx, 'DELETE FROM used_challenges WHERE used_at < now() - ?::interval', [CHALLENGE_RETENTION])
   return (await execute(tx, 'INSERT INTO used_challenges (digest) VALUES (?) ON CONFLICT DO NOTHING', [digest])) === 1

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Theme } from './store.ts'
 
-/** A session ends this long after it began, and earlier when it is not used. */
+/** A session ends at this age, or earlier when unused. */
 const LIFETIME = '30 days'
 const IDLE = '7 days'
 
@@ -15,7 +15,7 @@ export interface Session {
   theme: Theme
   /** the user's time zone; empty for the default */
   tz: string
-  /** the person's rights changed: it must get another id */
+  /** the person's rights changed, so the session needs a new id */
   renew: boolean
 }
 
@@ -70,7 +70,7 @@ export async function liveSessionsOf(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Notes that a session is in use, at most once a minute. */
+/** Records the use of a session, at most once a minute. */
 export async function touchSession(db: Knex, id: number, address: string): Promise<void> {
   await execute(
     db,
@@ -79,7 +79,7 @@ export async function touchSession(db: Knex, id: number, address: string): Promi
   )
 }
 
-/** Gives a session another id. @returns false when another request was first */
+/** Gives a session a new id. @returns false when another request did so first */
 export async function renewSession(db: Knex, id: number, digest: Buffer): Promise<boolean> {
   const changed = await execute(db, 'UPDATE sessions SET digest = ?, renew = false WHERE id = ? AND renew', [
     digest,
@@ -93,7 +93,7 @@ export async function deleteSession(db: Knex, userId: number, id: number): Promi
   return (await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id = ?', [userId, id])) === 1
 }
 
-/** Ends all sessions of a person. @param but one that stays */
+/** Ends all sessions of a person. @param but id of a session that stays */
 export async function deleteSessions(db: Knex, userId: number, but?: number): Promise<void> {
   await execute(db, 'DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?', [userId, but ?? null])
 }

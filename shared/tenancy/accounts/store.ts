@@ -7,9 +7,9 @@ export interface User {
   uuid: string
   email: string
   name: string
-  /** PHC text; null when the person has no password */
+  /** PHC string; null when the person has no password */
   passwordHash: string | null
-  /** whether the person has shown that mails to the address reach them */
+  /** true if the person has proved to receive mail at the address */
   isEmailVerified: boolean
 }
 
@@ -73,7 +73,6 @@ export async function verifyUserEmail(tx: Knex, id: number): Promise<void> {
   await execute(tx, 'UPDATE users SET email_verified = true WHERE id = ?', [id])
 }
 
-/** Of the pages; empty: as the person's system has it. */
 export type Theme = '' | 'light' | 'dark'
 
 export function isTheme(text: string): text is Theme {
@@ -96,10 +95,6 @@ export async function updateEmail(tx: Knex, id: number, email: string): Promise<
   return changed === 1
 }
 
-/**
- * Sets the password, and ends every link that could set another one or move the account to another address. The caller
- * ends the sessions.
- */
 export async function updatePassword(tx: Knex, id: number, passwordHash: string): Promise<void> {
   await execute(tx, 'UPDATE users SET password_hash = ? WHERE id = ?', [passwordHash, id])
   const purposes = ['reset-password', 'change-address']
@@ -121,7 +116,7 @@ export async function hasAccounts(db: Knex): Promise<boolean> {
   return rows[0]?.found ?? false
 }
 
-/** Serialises everything that makes the first administrator: two people with one link make one. */
+/** Serialises the creation of the first administrator, so that two people with one link create only one. */
 export async function lockAdministration(tx: Knex): Promise<void> {
   await execute(tx, `SELECT pg_advisory_xact_lock(hashtextextended('first administrator', 11))`)
 }
@@ -137,7 +132,6 @@ export async function findUserByIdentity(db: Knex, issuer: string, subject: stri
   return rows[0] ?? null
 }
 
-/** @returns false when the identity belongs to an account already */
 export async function insertIdentity(
   tx: Knex,
   identity: { issuer: string; subject: string; userId: number },
@@ -150,7 +144,6 @@ export async function insertIdentity(
   return changed === 1
 }
 
-/** @returns false when that identity is not connected to the account */
 export async function deleteIdentity(
   tx: Knex,
   { issuer, subject, userId }: { issuer: string; subject: string; userId: number },
@@ -159,7 +152,7 @@ export async function deleteIdentity(
   return (await execute(tx, sql, [issuer, subject, userId])) === 1
 }
 
-/** Disconnects every identity of an account. @returns how many there were */
+/** Disconnects every identity of an account. @returns their number */
 export async function deleteIdentities(tx: Knex, userId: number): Promise<number> {
   return await execute(tx, 'DELETE FROM user_identities WHERE user_id = ?', [userId])
 }
@@ -239,7 +232,7 @@ export async function listMembers(db: Knex, organisationId: number): Promise<Mem
   )
 }
 
-/** Changes a role; that person's sessions get other ids at their next request. */
+/** Changes a role; the person's sessions get new ids at their next request. */
 export async function updateRole(tx: Knex, organisationId: number, userId: number, role: Role): Promise<void> {
   await execute(tx, 'UPDATE memberships SET role = ? WHERE organisation_id = ? AND user_id = ?', [
     role,
@@ -254,7 +247,7 @@ export async function deleteMembership(tx: Knex, organisationId: number, userId:
   await execute(tx, 'UPDATE sessions SET renew = true WHERE user_id = ?', [userId])
 }
 
-/** Serialises changes of who owns the organisation, and of what its limits count, until the transaction ends. */
+/** Serialises changes of owners and of counted limits of an organisation until the transaction ends. */
 export async function lockOrganisation(tx: Knex, organisationId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM organisations WHERE id = ? FOR NO KEY UPDATE', [organisationId])
 }

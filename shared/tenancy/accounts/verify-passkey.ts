@@ -6,12 +6,9 @@ import {
 } from '@simplewebauthn/server'
 import { asserted, created, readAnswer, type Site, type StoredPasskey } from './passkey.ts'
 
-// What verifies takes 26 MB and a fifth of a second to load: the ingress imports this in threads alone.
+// The verification library takes 26 MB and 200 ms to load, so the ingress imports this file only in threads.
 
-/**
- * Reads what a browser sends after it made a passkey.
- * @returns the passkey, without its owner; null when it is not for this site, this challenge, or no such thing
- */
+/** Verifies a new passkey; null when it is malformed or for another site or challenge. */
 export async function verifyCreated(
   site: Site,
   challenge: string,
@@ -30,11 +27,7 @@ export async function verifyCreated(
   return { credentialId: id, publicKey: Buffer.from(publicKey), counter, transports }
 }
 
-/**
- * Verifies what a browser sends to sign in: signature, site, challenge, that somebody was there and showed a PIN or a
- * finger, and that the counter of the authenticator has not gone back.
- * @returns the new counter; null when any of it is wrong
- */
+/** Verifies a sign-in response, also that the counter has not decreased. @returns the new counter, or null */
 export async function verifyAsserted(
   site: Site,
   challenge: string,

@@ -19,7 +19,6 @@ export async function takeCall(db: Knex, agentKeyId: number, limit: number | nul
   return changed > 0
 }
 
-/** One call of a tool, as the audit keeps it. */
 export interface AgentCall {
   callId: string
   tool: string
@@ -58,13 +57,12 @@ export async function insertAgentCall(db: Knex, caller: Scope & { keyId: string 
 }
 
 export interface ListedAgentCall extends AgentCall {
-  /** the agent key's id, or the client's when it came with an access token */
+  /** the agent key's id, or the client's if the caller used an access token */
   keyId: string
 }
 
 export interface CallsQuery extends Scope {
   keyId: string | null
-  /** the last call of the page before */
   before: { calledAt: Date; callId: string } | null
   limit: number
 }

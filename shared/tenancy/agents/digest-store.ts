@@ -3,7 +3,6 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { AgentCall } from './call-store.ts'
 
-/** A day of an organisation's calls that has ended and has no digest yet. */
 export interface OpenDay {
   organisationId: number
   organisationUuid: string
@@ -14,7 +13,7 @@ export interface OpenDay {
 
 /** Time after midnight in which calls of the previous day may still be stored. */
 const SETTLED = '5 minutes'
-/** Days back that are looked at; a service that was away for longer leaves older ones without a digest. */
+/** Days back that are searched. After a longer outage older days stay without a digest. */
 const DAYS = 8
 
 const OPEN_DAY_COLUMNS = columns<OpenDay>({
@@ -109,7 +108,7 @@ export async function listDigests(
   )
 }
 
-/** Forgets calls and digests past their time, oldest first. @returns how many calls, `limit` at most */
+/** Deletes expired calls and digests, oldest first. @returns the number of calls, at most `limit` */
 export async function pruneAgentCalls(db: Knex, days: number, limit: number): Promise<number> {
   await execute(db, 'DELETE FROM agent_digests WHERE on_date < (now() - make_interval(days => ?::int))::date', [days])
   return await execute(

@@ -3,7 +3,6 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Budgets } from './agent-key.ts'
 
-/** A key as its owners see it: never the key itself. */
 export interface AgentKey {
   id: number
   keyId: string
@@ -14,7 +13,6 @@ export interface AgentKey {
   /** calls per UTC day; null is unlimited */
   dailyLimit: number | null
   budgets: Budgets
-  /** uuids */
   projects: string[]
   madeBy: string
   createdAt: Date
@@ -55,13 +53,12 @@ export interface AgentKeyInsert extends Owner {
   scopes: readonly string[]
   dailyLimit: number | null
   budgets: Budgets
-  /** uuids; those of other organisations are left out, so compare the answer's */
+  /** uuids; those of other organisations are ignored, so the caller compares with the result */
   projects: readonly string[]
   madeBy: string
   expiresAt: Date
 }
 
-/** Stores a key and the projects it names. */
 export async function insertAgentKey(tx: Knex, key: AgentKeyInsert): Promise<AgentKey> {
   const [row] = await query<{ id: number }>(
     tx,
@@ -88,11 +85,11 @@ export async function insertAgentKey(tx: Knex, key: AgentKeyInsert): Promise<Age
     [id, key.organisationId, key.projects],
   )
   const stored = await findAgentKey(tx, key, key.keyId)
-  if (!stored) throw new Error('a key that was just stored is not there')
+  if (!stored) throw new Error('the agent key was not stored')
   return stored
 }
 
-/** @returns undefined for a key that is not there and for another organisation's or environment's alike */
+/** @returns undefined for a missing key and for one of another organisation or environment alike */
 export async function findAgentKey(db: Knex, owner: Owner, keyId: string): Promise<AgentKey | undefined> {
   const [key] = await query(
     db,
@@ -139,7 +136,6 @@ export async function revokeAgentKey(tx: Knex, owner: Owner, keyId: string): Pro
   return changed > 0
 }
 
-/** A key as the endpoint that checks it needs it. */
 export interface AgentLogin {
   id: number
   keyId: string
@@ -149,7 +145,7 @@ export interface AgentLogin {
   env: ApiEnv
   name: string
   scopes: string[]
-  /** families the organisation is entitled to now */
+  /** families to which the organisation is entitled now */
   families: string[]
   dailyLimit: number | null
   budgets: Budgets

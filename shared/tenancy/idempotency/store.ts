@@ -11,13 +11,13 @@ export interface KeyScope {
   key: string
 }
 
-/** An answer as it was given first, to be given again byte for byte. */
+/** The first response, which a replay repeats byte for byte. */
 export interface StoredAnswer {
   status: number
   /** the headers of the stored response, for example Location */
   headers: Record<string, string>
   body: string
-  /** names what in the body may have to be erased before the answer's time is over; see `forgetAnswers` */
+  /** identifies personal data in the body that may have to be erased earlier; see `forgetAnswers` */
   erasureDigest?: Buffer
 }
 
@@ -28,7 +28,7 @@ export type KeyState =
   | { state: 'reused' }
   | { state: 'answered'; answer: StoredAnswer }
 
-/** Seconds for which a request may be under way in other processes before its key is free again. */
+/** Seconds for which another process may work on a request before its key is free again. */
 const LEASE_SECONDS = 60
 
 const KEY_STATE_COLUMNS = columns<{
@@ -74,8 +74,7 @@ export interface IdempotentRequest {
 }
 
 /**
- * Looks the key up inside the transaction of the effect.
- * @returns the stored answer, marked as a replay; undefined when the request is to be executed now
+ * Looks the key up in the transaction of the effect. @returns the stored response; undefined to execute
  * @throws IdempotencyInProgressError, IdempotencyKeyReusedError
  */
 export async function findReplay(
@@ -142,12 +141,12 @@ export async function leaseKey(
 const UPSERT = `INSERT INTO idempotency_keys
   (organisation_id, env, key, fingerprint, lease_until, status, headers, body, expires_at, erasure_digest)`
 
-// A row may be left from an expired key, or from a request whose lease ended.
+// A row may remain from an expired key, or from a request whose lease ended.
 const REPLACE = `ON CONFLICT (organisation_id, env, key) DO UPDATE SET fingerprint = excluded.fingerprint,
   lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers, body = excluded.body,
   expires_at = excluded.expires_at, erasure_digest = excluded.erasure_digest, created_at = now()`
 
-/** Ends the lease: the provisional answer is about to be given. @returns false when a worker completed the key first */
+/** Ends the lease before the provisional response is sent. @returns false when a worker completed the key first */
 export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {
   const rowCount = await execute(
     db,
@@ -158,7 +157,6 @@ export async function settleKey(db: Knex, scope: KeyScope): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Frees a leased key after a failure of ours: the same request may run again. */
 export async function releaseKey(db: Knex, scope: KeyScope): Promise<void> {
   await execute(
     db,
@@ -167,7 +165,6 @@ export async function releaseKey(db: Knex, scope: KeyScope): Promise<void> {
   )
 }
 
-/** Forgets keys past their retention. @returns how many */
 export async function pruneKeys(db: Knex, limit: number): Promise<number> {
   const rowCount = await execute(
     db,
@@ -178,32 +175,30 @@ export async function pruneKeys(db: Knex, limit: number): Promise<number> {
   return rowCount
 }
 
-/** A mutating POST came without a usable `x-idempotency-key`. */
+/** A mutating POST has no valid `x-idempotency-key`. */
 export class IdempotencyKeyRequiredError extends DomainError {
   readonly code = 'IDEMPOTENCY_KEY_REQUIRED'
 }
 
-/** The same request is being answered right now, here or in another process. */
 class IdempotencyInProgressError extends DomainError {
   readonly code = 'IDEMPOTENCY_IN_PROGRESS'
   override readonly retryAfterSeconds: number
   constructor(retryAfterSeconds: number) {
-    super('the first request with this key is still being answered')
+    super('the first request with this key is still in progress; retry later')
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
-/** The key was used for another request. */
 class IdempotencyKeyReusedError extends DomainError {
   readonly code = 'IDEMPOTENCY_KEY_REUSED'
   constructor() {
-    super('this key was used for a request with another path or body')
+    super('this key was used for another path or body; use a new key')
   }
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Returns true for a valid idempotency key: 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
+/** Returns true for 1-255 visible ASCII characters (docs/spec/risk-signals.md#idempotency). */
 export function isIdempotencyKey(text: string): boolean {
   return KEY.test(text)
 }

@@ -1,16 +1,14 @@
-/** A short mail with one link; what of it comes from people is an e-mail address at most. */
+/** A short mail with one link. An e-mail address is its only text from users. */
 export interface LinkMail {
   to: string
   subject: string
-  /** the sentence before the link */
   lead: string
-  /** whole, from the configured public address */
+  /** complete, from the configured public address */
   url: string
-  /** the sentence after the link */
   foot: string
 }
 
-/** A mail that is written whole before it is stored; the text and the HTML say the same. */
+/** A mail that is rendered before it is stored; text and HTML have the same content. */
 export interface WrittenMail {
   to: string
   subject: string

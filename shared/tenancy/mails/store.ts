@@ -1,12 +1,11 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** An attempt that has not ended by then counts as failed: its process died. */
+/** An attempt without an end after this time counts as failed, because its process died. */
 const LEASE = '2 minutes'
 /** Time after which a published message that was not sent is published again. */
 const QUEUED = '1 minute'
 
-/** Stores a mail to be sent, in the transaction of its link. */
 export async function insertMail(tx: Knex, mail: { id: string; sealedMail: string }): Promise<void> {
   await execute(
     tx,
@@ -17,7 +16,6 @@ export async function insertMail(tx: Knex, mail: { id: string; sealedMail: strin
 
 export interface ClaimedMail {
   sealedMail: string
-  /** this one included */
   attempts: number
 }
 
@@ -49,7 +47,7 @@ export async function deleteMail(db: Knex, id: string): Promise<void> {
   await execute(db, 'DELETE FROM outgoing_mails WHERE id = ?', [id])
 }
 
-/** Takes mails that are due and whose message is not under way. @returns their ids, each to be published again */
+/** Claims due mails without a published message. @returns their ids, which the caller publishes again */
 export async function takeDueMails(tx: Knex, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,

@@ -15,7 +15,7 @@ import { UnauthorizedError } from '../../errors.ts'
 
 export type TokenAlg = 'ES256' | 'RS256'
 
-/** What an access token says (RFC 9068), times in POSIX seconds. */
+/** Claims of an access token (RFC 9068), times in POSIX seconds. */
 export interface AccessToken {
   clientId: string
   /** uuid of the organisation */
@@ -32,16 +32,15 @@ export interface TokenAudience {
   audience: string
 }
 
-/** A key with which tokens are verified; its algorithm is pinned by us, never taken from a token. */
+/** Our configuration sets the algorithm; the token cannot choose it. */
 export interface VerificationKey {
   kid: string
   alg: TokenAlg
   key: CryptoKey | Uint8Array
 }
 
-/** Clock difference between processes that is put up with, in seconds. */
+/** Accepted clock difference between processes, in seconds. */
 const LEEWAY_SECONDS = 30
-/** The longest that `TOKEN_LIFETIME_SECONDS` may be. */
 const MAX_LIFETIME_SECONDS = 3600
 /** Our own tokens have about 700 characters. */
 const MAX_TOKEN = 4096
@@ -50,7 +49,7 @@ export async function importKey(jwk: JWK, alg: TokenAlg): Promise<CryptoKey | Ui
   return await importJWK(jwk, alg)
 }
 
-/** Signs a token: header `typ` at+jwt, sub and client_id the client (RFC 9068 section 2.2). */
+/** Signs a token: header `typ` is at+jwt, sub and client_id are the client (RFC 9068 section 2.2). */
 export async function signAccessToken(
   token: AccessToken,
   { issuer, audience }: TokenAudience,
@@ -73,24 +72,23 @@ export async function signAccessToken(
     .sign(signer.key)
 }
 
-/** The `kid` a token names, without believing it. @throws UnauthorizedError when the header is not exactly ours */
+/** Returns the unverified `kid` of a token. @throws UnauthorizedError when the header differs from ours */
 export function readKid(jwt: string): string {
   const [header = '', payload = '', signature = '', ...rest] = jwt.split('.')
   if (jwt.length > MAX_TOKEN || rest.length > 0 || ![header, payload, signature].every(isBase64url)) {
-    throw refused('it is not a token of ours')
+    throw refused('it was not issued by this service')
   }
   const members = parsePart(header)
-  // jku, x5u, jwk, x5c and crit have no business in our tokens: a header with anything else is not ours.
+  // Our tokens never contain jku, x5u, jwk, x5c or crit.
   const isOurs = Object.keys(members).every((name) => ['alg', 'typ', 'kid'].includes(name))
-  if (!isOurs || members.typ !== 'at+jwt' || typeof members.kid !== 'string') throw refused('it is not a token of ours')
+  if (!isOurs || members.typ !== 'at+jwt' || typeof members.kid !== 'string')
+    throw refused('it was not issued by this service')
   return members.kid
 }
 
 /**
- * Verifies a token against the key its `kid` names: signature, typ, issuer, audience, subject, times. Stricter than
- * RFC 9068 asks: one audience, no member twice, no longer life than ours have.
- * @param now POSIX seconds
- * @throws UnauthorizedError
+ * Verifies a token against the key of its `kid`. Stricter than RFC 9068: one audience, no duplicate members, a maximum
+ * lifetime. @param now POSIX seconds @throws UnauthorizedError
  */
 export async function verifyAccessToken(
   jwt: string,
@@ -109,9 +107,9 @@ export async function verifyAccessToken(
   }).catch((error: unknown) => {
     throw refused(reasonOf(error))
   })
-  // The library reads the last of two members of one name: the verified text is read again by our own rules.
+  // jose accepts duplicate members and uses the last one; our parser rejects them.
   const claims = parsePart(jwt.split('.')[1] ?? '')
-  // The library takes a token for several audiences when one of them is ours.
+  // jose accepts a token for several audiences if one of them is ours.
   if (claims.aud !== expected.audience) throw refused('it is meant for another service')
   const { client_id: clientId, sub, org, env, scope, iat, exp, jti } = claims
   if (
@@ -126,15 +124,14 @@ export async function verifyAccessToken(
   ) {
     throw refused('a claim is missing')
   }
-  // None of ours lives longer (TOKEN_LIFETIME_SECONDS): whoever signed this one meant it to stay.
-  if (exp - iat > MAX_LIFETIME_SECONDS) throw refused('it is valid for too long')
+  if (exp - iat > MAX_LIFETIME_SECONDS) throw refused('its lifetime is longer than the maximum')
   return { clientId, org, env, scopes: scope.split(' ').filter(Boolean), issuedAt: iat, expiresAt: exp, jti }
 }
 
-/** Why the library refuses a token, in words that tell its sender nothing new. */
+/** Returns a reason that reveals nothing new to the sender. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'it has expired'
-  if (!(error instanceof errors.JWTClaimValidationFailed)) return 'its signature is not ours'
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return 'its signature is invalid'
   if (error.reason === 'check_failed') {
     if (error.claim === 'iss' || error.claim === 'aud') return 'it is meant for another service'
     if (error.claim === 'iat' || error.claim === 'nbf') return 'it is not valid yet'
@@ -146,22 +143,22 @@ function parsePart(part: string): JsonObject {
   return parseText(Buffer.from(part, 'base64url').toString('utf8'))
 }
 
-/** Duplicated members are refused: two readers could understand them differently. */
+/** Rejects duplicate members, because two parsers could read them differently. */
 function parseText(text: string): JsonObject {
   try {
     const value = parseJson(text, { maxDepth: 8 })
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // falls through to the one answer for all of these
+    // falls through to the same error
   }
-  throw refused('it is not a token of ours')
+  throw refused('it was not issued by this service')
 }
 
 function refused(reason: string): UnauthorizedError {
   return new UnauthorizedError(`the access token is not accepted: ${reason}`)
 }
 
-/** A new signing key; `kid` is its RFC 7638 thumbprint. */
+/** `kid` is the RFC 7638 thumbprint of the key. */
 export interface NewTokenKey {
   kid: string
   alg: TokenAlg

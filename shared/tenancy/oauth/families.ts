@@ -1,8 +1,7 @@
 /**
- * API families and the scopes each brings (docs/spec/risk-signals.md#oauth-tokens). Access needs all three: the organisation's entitlement to a
- * family, the scope on the client, the scope in the token. Acceptance signals belong to the risk-signals family of the
- * contract and may also be granted alone; only the acceptance family records them. Securitisation evidence is read with
- * a key of its own, so its family has no scopes: it entitles, and is metered.
+ * Scopes per family (docs/spec/risk-signals.md#oauth-tokens). Access needs the organisation's entitlement, and the scope
+ * on client and token. Acceptance signals belong to the risk-signals family and may also be granted alone; only the
+ * acceptance family records them. Evidence of securitisation is read with a separate key, without scopes.
  */
 const FAMILY_SCOPES = {
   identity: ['identity:read', 'identity:write'],
@@ -18,15 +17,14 @@ const FAMILY_SCOPES = {
 } as const
 
 export type Family = keyof typeof FAMILY_SCOPES
-/** Scopes that no family brings: a client has one only where it was given it, whatever its organisation is entitled to. */
+/** Scopes outside the families: a client has one only if it was granted explicitly. */
 export const CLIENT_SCOPES = ['usage:read', 'webhooks:manage'] as const
 export type ClientScope = (typeof CLIENT_SCOPES)[number]
 export type Scope = (typeof FAMILY_SCOPES)[Family][number] | ClientScope
 
-/** Groups of scopes whose operations are not there yet: they can be granted, and nothing offers them. */
+/** Scopes of operations that do not exist yet: they can be granted but are not offered. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(['integration'])
 
-/** Every scope that an operation asks for, sorted: what tokens carry and the metadata names. */
 export const OFFERED_SCOPES: readonly string[] = [
   ...new Set<string>([...CLIENT_SCOPES, ...Object.values(FAMILY_SCOPES).flat()]),
 ]
@@ -50,9 +48,8 @@ function isFamily(name: string): name is Family {
   return Object.hasOwn(FAMILY_SCOPES, name)
 }
 
-/** Every scope that these families bring, with those given one by one; sorted. */
-export function scopesOf(families: Iterable<string>, given: readonly ClientScope[]): string[] {
-  const scopes = new Set<string>(given)
+export function scopesOf(families: Iterable<string>, granted: readonly ClientScope[]): string[] {
+  const scopes = new Set<string>(granted)
   for (const family of families) {
     if (isFamily(family)) for (const scope of FAMILY_SCOPES[family]) scopes.add(scope)
   }
@@ -67,7 +64,7 @@ export function familiesOf(client: { families: readonly string[]; scopes: readon
   })
 }
 
-/** Reads a list of scopes that are given one by one, separated by commas. @returns the unknown name when there is one */
+/** Parses a comma-separated list of client scopes. @returns the first unknown name if there is one */
 export function parseClientScopes(text: string): { scopes: ClientScope[] } | { unknown: string } {
   const names = text.split(',').map((item) => item.trim())
   const unknown = names.find((name) => !CLIENT_SCOPES.some((scope) => scope === name))
@@ -75,10 +72,7 @@ export function parseClientScopes(text: string): { scopes: ClientScope[] } | { u
   return { scopes: CLIENT_SCOPES.filter((scope) => names.includes(scope)) }
 }
 
-/**
- * Reads `all` or a list separated by commas.
- * @returns the unknown name when there is one
- */
+/** Parses `all` or a comma-separated list. @returns the first unknown name if there is one */
 export function parseFamilies(text: string): { families: Family[] } | { unknown: string } {
   if (text.trim() === 'all') return { families: [...FAMILIES] }
   const families: Family[] = []

@@ -3,7 +3,6 @@ import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { NewTokenKey, TokenAlg } from './access-token.ts'
 
-/** A client as the token endpoint and the bearer check need it. */
 export interface ClientRecord {
   id: number
   clientId: string
@@ -12,7 +11,7 @@ export interface ClientRecord {
   env: ApiEnv
   /** scopes of the client, independent of the organisation's entitlements */
   scopes: string[]
-  /** families the organisation is entitled to now */
+  /** families to which the organisation is entitled now */
   families: string[]
   tokenAlg: TokenAlg
   isDisabled: boolean
@@ -50,7 +49,7 @@ export async function activeSecretDigests(db: Knex, id: number): Promise<Buffer[
   return rows.map(({ digest }) => digest)
 }
 
-/** A stored signing key; `PREVIOUS` ones only verify. */
+/** `PREVIOUS` keys only verify. */
 export interface TokenKeyRecord {
   kid: string
   alg: TokenAlg

@@ -1,12 +1,10 @@
 import { DomainError } from '../../errors.ts'
 
-/** A token request taken apart; nothing of it is verified yet. */
 export interface TokenRequest {
   clientId: string
   clientSecret: string
-  /** HTTP Basic instead of form fields */
   isBasic: boolean
-  /** scopes asked for; null asks for all that the client has */
+  /** requested scopes; null for all scopes of the client */
   scope: string[] | null
   /** audiences of the token (RFC 8707); empty for the API itself */
   resources: string[]
@@ -16,11 +14,8 @@ const CREDENTIALS = ['client_id', 'client_secret']
 const MAX_FIELD = 512
 
 /**
- * RFC 6749 section 4.4 with client_secret_basic or client_secret_post, never both, and no parameter twice except
- * `resource`. A parameter without a value counts as absent (section 3.2).
- * @param form the body, application/x-www-form-urlencoded
- * @param query what followed `?`: credentials there are refused, since addresses are logged (section 2.3.1)
- * @throws OAuthError
+ * Parses a request by RFC 6749 section 4.4. Rejects duplicate parameters except `resource`.
+ * @param query rejected with credentials, because addresses are logged (section 2.3.1) @throws OAuthError
  */
 export function parseTokenRequest(
   form: string,
@@ -32,12 +27,12 @@ export function parseTokenRequest(
   const fields = new URLSearchParams([...new URLSearchParams(form)].filter(([, value]) => value !== ''))
   for (const name of new Set(fields.keys())) {
     if (name !== 'resource' && fields.getAll(name).length > 1)
-      throw new OAuthError('invalid_request', `${printable(name)} is given twice`, isBasic)
+      throw new OAuthError('invalid_request', `${printable(name)} must not appear twice`, isBasic)
     if (fields.getAll(name).some((value) => value.includes('\0')))
       throw new OAuthError('invalid_request', `${printable(name)} must not contain U+0000`, isBasic)
   }
   if (CREDENTIALS.some((name) => query.has(name))) {
-    throw new OAuthError('invalid_request', 'credentials do not belong in the address', isBasic)
+    throw new OAuthError('invalid_request', 'client_id and client_secret must not be in the query string', isBasic)
   }
   const grant = fields.get('grant_type')
   if (grant === null) throw new OAuthError('invalid_request', 'grant_type is missing', isBasic)
@@ -61,7 +56,7 @@ function credentialsOf(
   if (basic) {
     const clientId = fields.get('client_id')
     if (fields.has('client_secret') || (clientId !== null && clientId !== basic.clientId)) {
-      throw new OAuthError('invalid_request', 'two ways to authenticate were used at once', true)
+      throw new OAuthError('invalid_request', 'use either HTTP Basic or form fields to authenticate, not both', true)
     }
     return basic
   }
@@ -102,15 +97,12 @@ function parseScope(scope: string, isBasic: boolean): string[] {
   return [...new Set(scopes)]
 }
 
-/** Unknown, disabled and wrong secret are told alike. */
+/** Returns the same error for an unknown client, a disabled one and a wrong secret. */
 export function unknownClient(isBasic: boolean): OAuthError {
   return new OAuthError('invalid_client', 'the client is not known or its secret is wrong', isBasic)
 }
 
-/**
- * The scopes of a token: those asked for, or all, out of those the client may have.
- * @throws OAuthError invalid_scope when one asked for is not among them
- */
+/** Returns the requested scopes, or all of the client. @throws OAuthError invalid_scope */
 export function grantScopes(
   requested: readonly string[] | null,
   allowed: readonly string[],
@@ -128,7 +120,7 @@ function printable(text: string): string {
   return text.slice(0, 50).replaceAll(/[^\x20-\x7e]/g, '?')
 }
 
-/** The error codes of RFC 6749 section 5.2, and that of RFC 8707 section 2. */
+/** Error codes of RFC 6749 section 5.2 and RFC 8707 section 2. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -137,7 +129,7 @@ export type OAuthErrorCode =
   | 'invalid_scope'
   | 'invalid_target'
 
-/** A token request that is refused. `isBasic`: the client used HTTP Basic, so the answer names that scheme. */
+/** A rejected token request. `isBasic`: the client used HTTP Basic, so the response names that scheme. */
 export class OAuthError extends DomainError {
   readonly code: 'UNAUTHORIZED' | 'VALIDATION_ERROR'
   readonly oauthCode: OAuthErrorCode
@@ -150,21 +142,18 @@ export class OAuthError extends DomainError {
   }
 }
 
-/** One bucket of attempts: how many it holds; it regains all of them within a minute. */
 export interface ThrottleRule {
   bucket: string
   capacity: number
 }
 
-/** How much of its capacity a bucket regains each second. */
+/** Share of its capacity that a bucket regains per second. */
 export const THROTTLE_SHARE_PER_SECOND = 1 / 60
 
 /**
- * Buckets of one attempt. `blocking` ones give a token before the secret is looked at, so that parallel guesses cannot
- * outrun the count; a right secret gives it back. Both contain the caller's address, so nobody can empty them for
- * somebody at another address. The client's own bucket only turns the answer to a wrong secret into a 429; a right
- * secret passes it always, else a stranger could lock the client out.
- * @param address the caller's, as `addressBucket` makes it
+ * Returns the buckets of one attempt, per caller's address. `blocking` ones must grant a token before the secret is
+ * compared, so that parallel guesses cannot outrun the count. The client's bucket never blocks a correct secret,
+ * otherwise a stranger could lock the client out.
  */
 export function throttleRules(clientId: string, address: string): { blocking: ThrottleRule[]; client: ThrottleRule } {
   return {

@@ -13,19 +13,15 @@ import {
   insertAgentKey,
 } from '../agents/key-store.ts'
 
-/** Keys of an organisation and environment that work at a time. */
 const MAX_KEYS = 200
 const DEFAULT_DAYS = 365
-/** A key lasts no longer, days. */
 export const MAX_DAYS = 3 * 365
 const DAY_MS = 86_400_000
 
-/** What a key is to be; absent members take their defaults. */
 export interface AgentKeyInput {
   name: string
   scopes: readonly string[]
   env?: ApiEnv | undefined
-  /** ISO 8601 with an offset */
   expiresAt?: string | undefined
   dailyLimit?: number | null | undefined
   budgets?: Budgets | undefined
@@ -33,7 +29,7 @@ export interface AgentKeyInput {
   projects?: readonly string[] | undefined
 }
 
-/** Who makes it: its environment and scopes bound those of the key. */
+/** The maker's environment and scopes limit those of the key. */
 interface Maker {
   organisationId: number
   env: ApiEnv
@@ -41,11 +37,8 @@ interface Maker {
 }
 
 /**
- * Makes an agent key. Its scopes are some of the maker's and hold agents:invoke; they never hold agents:manage or
- * webhooks:manage; monitoring:* needs projects (docs/spec/evidence-families.md#agent-keys).
- * @param now POSIX milliseconds
- * @returns the stored key, and the key itself, which is shown this once
- * @throws ValidationError naming the member; ConflictError when there are too many keys
+ * Creates an agent key with a subset of the maker's scopes (docs/spec/evidence-families.md#agent-keys).
+ * @param now POSIX milliseconds @throws ValidationError; ConflictError when there are too many keys
  */
 export async function createAgentKey(
   tx: Knex,
@@ -78,7 +71,7 @@ export async function createAgentKey(
     madeBy: audited.actor,
     expiresAt: input.expiresAt === undefined ? new Date(now + DEFAULT_DAYS * DAY_MS) : new Date(input.expiresAt),
   })
-  // Foreign projects and those that do not exist look alike, and the transaction takes the key back.
+  // Projects of other organisations and missing ones give the same error; the transaction rolls the key back.
   if (stored.projects.length !== projects.length) {
     throw new ValidationError('the key cannot be created: see errors', [
       fault('projects', 'NOT_FOUND', 'projects must be projects of this organisation'),
@@ -118,8 +111,8 @@ function fault(path: string, code: FieldCode, message: string): FieldError {
 }
 
 /**
- * Ends an agent key; every listener refuses it within five seconds (docs/spec/evidence-families.md#agent-keys). Doing it again changes nothing.
- * @throws NotFoundError alike for a key that is not there and for another organisation's
+ * Revokes an agent key within five seconds, idempotently (docs/spec/evidence-families.md#agent-keys).
+ * @throws NotFoundError for a missing key and for one of another organisation alike
  */
 export async function revokeAgentKey(
   tx: Knex,
@@ -127,7 +120,7 @@ export async function revokeAgentKey(
   owner: { organisationId: number; env: ApiEnv },
   keyId: string,
 ): Promise<void> {
-  if (!(await endAgentKey(tx, owner, keyId))) throw new NotFoundError('there is no such agent key')
+  if (!(await endAgentKey(tx, owner, keyId))) throw new NotFoundError('agent key not found')
   const { organisationId } = owner
   await insertAudit(tx, { ...auditedActor(actor), organisationId, action: 'agent-key.revoked', target: keyId })
 }

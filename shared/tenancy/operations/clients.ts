@@ -24,11 +24,7 @@ import {
 
 const MAX_NAME = 100
 
-/**
- * Makes a client of an organisation for the API, with the scopes of these families.
- * @returns its id and its secret, which is stored as a digest and never shown again
- * @throws ValidationError for a name that is empty or too long
- */
+/** Creates an API client. @returns its id and its secret, which is never shown again @throws ValidationError */
 export async function createClient(
   db: Knex,
   actor: Actor,
@@ -61,9 +57,7 @@ interface ChangedClient {
 }
 
 /**
- * Disables or enables a client; its tokens end within seconds. One that the operator disabled is enabled by the operator
- * only.
- * @throws NotFoundError when the client does not exist or belongs to another organisation
+ * Disables or enables a client; its tokens end within seconds. @throws NotFoundError
  * @throws ForbiddenError when another actor enables a client that the operator disabled
  */
 export async function switchClient(
@@ -83,7 +77,7 @@ export async function switchClient(
   })
 }
 
-/** Gives a client a new secret; the one before stays good beside it. @returns the secret, shown this once. @throws NotFoundError */
+/** Adds a secret; the previous one stays valid. @returns the secret, shown only once. @throws NotFoundError */
 export async function rotateClientSecret(
   db: Knex,
   actor: Actor,
@@ -101,16 +95,12 @@ export async function rotateClientSecret(
 async function requireOwner(tx: Knex, actor: Actor, { organisationId, clientId }: ChangedClient): Promise<number> {
   const owner = await findOrganisationOfClient(tx, clientId)
   if (owner === null || (actor.kind !== 'operator' && owner !== organisationId)) {
-    throw new NotFoundError('There is no such client, or it is not one of yours.')
+    throw new NotFoundError('Your organisations have no client with this id.')
   }
   return owner
 }
 
-/**
- * Entitles an organisation to families of the API, or ends that for all its clients within seconds. A family that the
- * operator revoked can be granted again by the operator only.
- * @throws ForbiddenError when another actor grants a withheld family
- */
+/** Grants or revokes entitlements within seconds. @throws ForbiddenError for a family withheld by the operator */
 export async function changeFamilies(
   db: Knex,
   actor: Actor,

@@ -9,17 +9,14 @@ import type { LinkMail, WrittenMail } from '../mails/mail.ts'
 import { insertMail } from '../mails/store.ts'
 import { secondsUntilToken, takeTokens } from '../rate-limits/store.ts'
 
-/** What mails with links are made from. */
 export interface LinkMailDeps {
   config: Pick<Config, 'publicUrl' | 'siteName' | 'smtpUrl'>
   secrets: Secrets
 }
 
 /**
- * Stores a short mail with one link, in the transaction of that link; a worker sends it. Links are built from the
- * configured public address, never from the request's.
- * @param mail.path what the link leads to on this installation
- * @returns whether it will be sent: false when no mail server is configured
+ * Stores a mail with one link in its transaction. Links use the configured public address, never the request's.
+ * @returns false when no mail server is configured
  */
 export async function queueLinkMail(
   tx: Knex,
@@ -35,7 +32,6 @@ export async function queueLinkMail(
   return true
 }
 
-/** Stores a mail in the transaction of what it tells of; a worker sends it. @param id the row's, and its message id */
 export async function queueWrittenMail(
   tx: Knex,
   enqueue: Enqueue,
@@ -46,11 +42,7 @@ export async function queueWrittenMail(
   await enqueue(mailDue, { mailId: id })
 }
 
-/**
- * Counts one of the things that may be done so many times a minute, whichever process does them.
- * @param refusal what is said to whoever did too many
- * @throws RateLimitedError
- */
+/** Takes a token from a bucket that all processes share. @throws RateLimitedError */
 export async function takeToken(db: Knex, bucket: string, perMinute: number, refusal: string): Promise<void> {
   const share = 1 / 60
   const [grant] = await takeTokens(db, [{ bucket, wanted: 1, capacity: perMinute }], share)

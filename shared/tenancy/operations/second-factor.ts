@@ -41,24 +41,20 @@ interface SecondFactorDeps extends LinkMailDeps {
   outbox: Pick<Outbox, 'run'>
 }
 
-/** Whose second factor it is; the actor is the same person, or the operator. */
+/** The owner of the second factor; the actor is the same person, or the operator. */
 interface Person {
   id: number
   email: string
 }
 
-/**
- * Makes a secret for an authenticator app, which counts once a code of it was typed (`confirmTotp`).
- * @throws ConflictError when there is a confirmed one
- */
+/** Stores a secret for an authenticator app until `confirmTotp`. @throws ConflictError when one exists */
 export async function prepareTotp(db: Knex, userId: number, { secrets }: Pick<LinkMailDeps, 'secrets'>): Promise<void> {
   const isNew = await beginTotp(db, userId, secrets.seal('second-factor', newTotpSecret()))
   if (!isNew) throw new ConflictError('An authenticator app is set up already. Remove it first.')
 }
 
 /**
- * Takes the first code of an authenticator app: from now on a password alone signs nobody in.
- * @returns the recovery codes, when the person had none; they cannot be shown again
+ * Confirms an authenticator app by its first code. @returns the recovery codes if the person had none
  * @throws ValidationError when the code is wrong
  */
 export async function confirmTotp(
@@ -70,19 +66,19 @@ export async function confirmTotp(
 ): Promise<string[]> {
   return await deps.outbox.run(async (tx, enqueue) => {
     const totp = await findTotp(tx, person.id)
-    if (!totp || totp.isConfirmed) throw new NotFoundError('There is no authenticator app to confirm. Begin again.')
+    if (!totp || totp.isConfirmed)
+      throw new NotFoundError('No authenticator app waits for confirmation. Set it up again.')
     const step = totpStep(deps.secrets.open('second-factor', totp.sealedSecret), code, now)
     if (step === null || !(await takeTotpStep(tx, person.id, step))) {
-      throw new ValidationError('code: is not the code that the app shows now. Is the clock of the phone right?')
+      throw new ValidationError('code: does not match the current code of the app. Check the clock of the phone.')
     }
     return await noteAdded(tx, enqueue, actor, person, { totp: true }, 'authenticator app', deps)
   })
 }
 
 /**
- * Keeps a passkey that was verified.
- * @returns the recovery codes, when the person had none; they cannot be shown again
- * @throws ConflictError when the authenticator is known already
+ * Stores a verified passkey. @returns the recovery codes if the person had none
+ * @throws ConflictError when the authenticator is registered already
  */
 export async function addPasskey(
   actor: Actor,
@@ -99,10 +95,7 @@ export async function addPasskey(
   })
 }
 
-/**
- * Takes one second factor away, or all of them. With the last one the recovery codes go too. The person is told by mail.
- * @throws NotFoundError when there is no such one
- */
+/** Removes one factor or all, with the last one also the recovery codes; mails the person. @throws NotFoundError */
 export async function removeSecondFactor(
   actor: Actor,
   person: Person,
@@ -110,48 +103,49 @@ export async function removeSecondFactor(
   deps: SecondFactorDeps,
 ): Promise<void> {
   await deps.outbox.run(async (tx, enqueue) => {
-    if (!(await deleted(tx, person.id, which))) throw new NotFoundError('There is no such second factor.')
+    if (!(await deleted(tx, person.id, which)))
+      throw new NotFoundError('This second factor does not exist or is removed already.')
     if (!(await hasSecondFactor(tx, person.id))) await deleteSecondFactors(tx, person.id)
     await note(tx, actor, 'second-factor.removed', 'totp' in which ? 'authenticator app' : Object.keys(which).join())
     await queueLinkMail(tx, enqueue, deps, {
       to: person.email,
       subject: `A second factor was removed at ${deps.config.siteName}`,
-      lead: 'A second factor of your account was removed. If it was not you, choose a new password at once:',
+      lead: 'A second factor of your account was removed. If it was not you, choose a new password now:',
       path: '/reset-password',
       foot: 'If it was you, nothing needs to be done.',
     })
   })
 }
 
-/** Makes ten new recovery codes; those before open nothing any more. */
 export async function renewRecoveryCodes(
   actor: Actor,
   person: Person,
   { outbox, secrets }: Pick<SecondFactorDeps, 'outbox' | 'secrets'>,
 ): Promise<string[]> {
   return await outbox.run(async (tx) => {
-    if (!(await hasSecondFactor(tx, person.id))) throw new ConflictError('There is no second factor to recover from.')
+    if (!(await hasSecondFactor(tx, person.id)))
+      throw new ConflictError('Recovery codes need a second factor. Add one first.')
     await note(tx, actor, 'recovery-codes.made', '')
     return await makeRecoveryCodes(tx, person.id, secrets)
   })
 }
 
-/** Sends the link by which the owner of the mailbox confirms the factor. Without a mail server it needs no confirmation. */
+/** Sends the link by which the owner of the mailbox confirms the factor; without mail it needs none. */
 async function noteAdded(
   tx: Knex,
   enqueue: Enqueue,
   actor: Actor,
   person: Person,
   factor: FactorId,
-  what: string,
+  name: string,
   deps: SecondFactorDeps,
 ): Promise<string[]> {
-  await note(tx, actor, 'second-factor.added', what)
+  await note(tx, actor, 'second-factor.added', name)
   const token = randomBytes(32).toString('base64url')
   const isMailed = await queueLinkMail(tx, enqueue, deps, {
     to: person.email,
     subject: `A second factor was added at ${deps.config.siteName}`,
-    lead: `From now on your account also asks for this: ${what}. Confirm it here, or remove it if you did not add it:`,
+    lead: `Your account now requires this second factor: ${name}. Confirm it here, or remove it if you did not add it:`,
     path: `/account/new-factor/${token}`,
     foot: 'Until you confirm it, a password reset removes it.',
   })
@@ -180,10 +174,7 @@ async function note(tx: Knex, actor: Actor, action: string, target: string): Pro
   await insertAudit(tx, { ...auditedActor(actor), organisationId: null, action, target })
 }
 
-/**
- * Takes a code of the authenticator app, or a recovery code: each counts once.
- * @returns which it was; null when it is neither
- */
+/** Consumes a code of the app or a recovery code, each once; null for neither. */
 export async function takeSecondFactor(
   tx: Knex,
   userId: number,
@@ -205,16 +196,12 @@ export async function takeSecondFactor(
 interface Recovery {
   db: Knex
   secrets: Secrets
-  /** client address, for the audit log */
   address: string
 }
 
 /**
- * Removes a second factor that the owner of the mailbox did not add, with every other unconfirmed one, and ends all
- * sessions.
- * @param digests of the token in the mail about the factor
- * @returns a token to choose a new password with, because the person who added the factor knows the present one
- * @throws NotFoundError when the factor is confirmed or removed already
+ * Removes a factor that the owner of the mailbox did not add, and ends all sessions. @returns a token for a new
+ * password, because the person who added the factor knows the present one @throws NotFoundError
  */
 export async function disownFactor(digests: readonly Buffer[], { db, secrets, address }: Recovery): Promise<string> {
   return await transaction(db, async (tx) => {
@@ -227,10 +214,8 @@ export async function disownFactor(digests: readonly Buffer[], { db, secrets, ad
 }
 
 /**
- * Gives an account its former address back, ends all sessions, and removes the second factors that were added since.
- * @param link to the former address, with purpose `restore-address`
- * @returns a token to choose a new password with
- * @throws NotFoundError when the link was used, or another account has the address now
+ * Restores the former address, ends all sessions, and removes factors added since.
+ * @returns a token for a new password @throws NotFoundError for a used link or a taken address
  */
 export async function restoreAddress(
   link: OneTimeLink,
@@ -238,7 +223,7 @@ export async function restoreAddress(
   { db, secrets, address }: Recovery,
 ): Promise<string> {
   return await transaction(db, async (tx) => {
-    if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was used a moment ago.')
+    if (!(await useLink(tx, link.id))) throw new NotFoundError('This link was already used.')
     await deleteLaterLinks(tx, user.id, link.id)
     if (!(await updateEmail(tx, user.id, link.email))) {
       throw new NotFoundError('Another account has this address now. Ask the operator of this installation.')

@@ -13,7 +13,7 @@ const ORGANISATION_COLUMNS = columns<Organisation>({ id: 'id', uuid: 'uuid', nam
 
 /** Returns the organisation of this name, the oldest if there are several; creates it if there is none. */
 export async function ensureOrganisation(tx: Knex.Transaction, name: string): Promise<Organisation> {
-  // Two commands at the same moment make one organisation: names are not unique by themselves.
+  // Names are not unique in the table; the lock lets two concurrent commands create only one organisation.
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 7))', [name])
   const sql = typed`SELECT ${ORGANISATION_COLUMNS} FROM organisations WHERE name = ? ORDER BY id LIMIT 1`
   const rows = await query(tx, sql, [name])
@@ -30,7 +30,6 @@ export async function insertOrganisation(tx: Knex, name: string): Promise<Organi
   return organisation
 }
 
-/** Gives an organisation another name. */
 export async function renameOrganisation(tx: Knex, id: number, name: string): Promise<void> {
   await execute(tx, 'UPDATE organisations SET name = ? WHERE id = ?', [name, id])
 }
@@ -76,7 +75,7 @@ export async function grantFamilies(db: Knex, organisationId: number, families: 
   )
 }
 
-/** Takes entitlements away: every token of the organisation loses them within seconds. */
+/** Revokes entitlements; every token of the organisation loses them within seconds. */
 export async function revokeFamilies(db: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   await execute(db, 'DELETE FROM organisation_families WHERE organisation_id = ? AND family = ANY(?)', [
     organisationId,
@@ -94,13 +93,11 @@ export async function withholdFamilies(tx: Knex, organisationId: number, familie
   )
 }
 
-/** Lets owners grant families again. */
 export async function releaseFamilies(tx: Knex, organisationId: number, families: readonly string[]): Promise<void> {
   const sql = 'DELETE FROM withheld_families WHERE organisation_id = ? AND family = ANY(?)'
   await execute(tx, sql, [organisationId, [...families]])
 }
 
-/** Returns the families that only the operator may grant. */
 export async function listWithheldFamilies(db: Knex, organisationId: number): Promise<string[]> {
   const sql = 'SELECT family FROM withheld_families WHERE organisation_id = ?'
   return (await query<{ family: string }>(db, sql, [organisationId])).map(({ family }) => family)
@@ -115,7 +112,6 @@ export interface NewClient {
   secret: { prefix: string; digest: Buffer }
 }
 
-/** @returns the internal id */
 export async function insertClient(tx: Knex.Transaction, client: NewClient): Promise<number> {
   const rows = await query<{ id: number }>(
     tx,
@@ -155,7 +151,6 @@ export async function rotateSecret(
   return true
 }
 
-/** Returns the organisation of a client; null if the client does not exist. */
 export async function findOrganisationOfClient(db: Knex, clientId: string): Promise<number | null> {
   const [row] = await query<{ id: number }>(db, 'SELECT organisation_id AS id FROM clients WHERE client_id = ?', [
     clientId,
@@ -163,10 +158,7 @@ export async function findOrganisationOfClient(db: Knex, clientId: string): Prom
   return row?.id ?? null
 }
 
-/**
- * Disables or enables a client on behalf of its organisation.
- * @returns false if the client does not exist, or if it is to be enabled and the operator disabled it
- */
+/** Disables or enables a client for its organisation. @returns false if missing, or disabled by the operator */
 export async function setClientDisabled(db: Knex, clientId: string, isDisabled: boolean): Promise<boolean> {
   const rowCount = await execute(
     db,
@@ -178,7 +170,6 @@ export async function setClientDisabled(db: Knex, clientId: string, isDisabled: 
   return rowCount > 0
 }
 
-/** Disables or enables a client as the operator. */
 export async function setClientDisabledByOperator(db: Knex, clientId: string, isDisabled: boolean): Promise<void> {
   const disabledAt = isDisabled ? 'coalesce(disabled_at, now())' : 'NULL'
   const sql = `UPDATE clients SET disabled_by_operator = ?, disabled_at = ${disabledAt} WHERE client_id = ?`
@@ -216,7 +207,6 @@ export async function listClients(db: Knex): Promise<ClientListing[]> {
   )
 }
 
-/** Stores the digest of an `x-api-key`. */
 export async function insertConsumerKey(
   tx: Knex.Transaction,
   key: { organisationId: number; clientId: number; env: ApiEnv; prefix: string; digest: Buffer },
@@ -237,7 +227,7 @@ interface Holder {
   organisationId: number
   organisationUuid: string
   env: ApiEnv
-  /** to the family whose key it is */
+  /** to the family of the key */
   isEntitled: boolean
 }
 
@@ -260,7 +250,7 @@ export async function findConsumer(db: Knex, digests: readonly Buffer[]): Promis
   return rows[0]
 }
 
-/** Stores an inbound integration; without a secret it is known and not provisioned. */
+/** Stores an inbound integration; without a secret it is not provisioned. */
 export async function insertLmsIntegration(
   tx: Knex.Transaction,
   integration: { id: string; organisationId: number; clientId: number; env: ApiEnv; sealedSecret: string | null },

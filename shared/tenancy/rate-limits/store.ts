@@ -11,7 +11,6 @@ export interface TokenRequest {
 export interface TokenGrant {
   bucket: string
   granted: number
-  /** tokens left, a fraction included */
   left: number
 }
 
@@ -54,7 +53,6 @@ export async function takeTokens(
   return rows
 }
 
-/** Gives one token back to each bucket, as long as it is not full: what was taken for it turned out not to count. */
 export async function returnTokens(db: Knex, buckets: readonly { bucket: string; capacity: number }[]): Promise<void> {
   await execute(
     db,

@@ -2,21 +2,19 @@ import { canonicalize } from '../../canonical/jcs.ts'
 import type { ApiEnv } from '../../environment.ts'
 import { ANCHOR_NOTE, type AnchorBlock, anchorObject } from '../../transparency/anchoring/leaf.ts'
 
-/** Something that happened to an organisation's resource and that it may want to be told. */
 export interface DomainEvent {
   env: ApiEnv
   organisationId: number
-  /** such as `risk_signals.pack_ready` */
   type: string
-  /** the caller's deal; else the id of the root resource */
+  /** the caller's deal, otherwise the id of the root resource */
   dealId: string
-  /** names of what is disclosed, never values */
+  /** names of the disclosed fields, never values */
   fields: readonly string[]
   /** ISO 8601 UTC with milliseconds */
   occurredAt: string
 }
 
-/** What is sent to webhook endpoints: the contract's members and the event's id. */
+/** The payload of a webhook: the contract's members and the event's id. */
 export interface EventPayload {
   id: string
   event: string
@@ -27,16 +25,15 @@ export interface EventPayload {
   anchor: AnchorBlock
 }
 
-/** An event as it is stored: its payload, the payload's canonical bytes, and the entry that anchors it. */
 export interface AnchoredEvent {
   id: string
   payload: EventPayload
-  /** the canonical payload: the bytes that every endpoint is sent and that are signed */
+  /** the canonical payload: the exact bytes of each delivery, which are signed */
   body: string
   entry: Uint8Array
 }
 
-/** @param id random: it also makes the payload's hash unguessable */
+/** @param id random, so that the payload's hash cannot be guessed */
 export function anchorEvent(id: string, event: DomainEvent): AnchoredEvent {
   const object = {
     id,

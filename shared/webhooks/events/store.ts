@@ -7,9 +7,8 @@ import { scheduleDeliveries } from '../fan-out-store.ts'
 import { anchorEvent, type DomainEvent, type EventPayload } from './event.ts'
 
 /**
- * Stores an event, its anchor and a delivery for each subscribed endpoint in the caller's transaction. `body` is the
- * canonical payload: the bytes that every endpoint is sent and that are signed.
- * @param writes the same transaction for what needs no answer, where the caller has one (`RunPrepared`)
+ * Stores an event, its anchor and its deliveries in the caller's transaction. @param writes the same transaction for
+ * statements without a result
  */
 export async function recordEvent(
   tx: Knex.Transaction,

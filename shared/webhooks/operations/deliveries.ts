@@ -9,21 +9,20 @@ import { note } from './note.ts'
 
 const RETRYABLE: ReadonlySet<string> = new Set(['PENDING', 'FAILED', 'EXHAUSTED', 'SUPPRESSED'])
 
-/** Whether a delivery can be tried again by itself; what was delivered is sent again only by a replay. */
+/** Returns true if a single delivery can be retried. A delivered one is sent again only by a replay. */
 export function isRetryable({ state }: Pick<Delivery, 'state'>): boolean {
   return RETRYABLE.has(state)
 }
 
-/** @throws NotFoundError alike for what does not exist and for what is another organisation's */
+/** Throws the same error for a missing delivery and for one of another organisation. @throws NotFoundError */
 export function foundDelivery<D extends Delivery>(delivery: D | undefined): D {
-  if (!delivery) throw new NotFoundError('there is no such delivery')
+  if (!delivery) throw new NotFoundError('delivery not found')
   return delivery
 }
 
 /**
- * Tries a delivery again now, with the whole schedule before it.
- * @param readable types of events that the actor may see; null is all
- * @throws NotFoundError; ConflictError when it is done, or its endpoint is switched off
+ * Retries a delivery now. @param readable event types; null for all
+ * @throws NotFoundError; ConflictError when it has ended, or its endpoint is not active
  */
 export async function retryDelivery(
   tx: Knex,
@@ -33,7 +32,6 @@ export async function retryDelivery(
 ): Promise<Delivery> {
   const { endpointId } = foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
   const endpoint = await lockEndpointOf(tx, scope, endpointId)
-  // Read again now that nobody else can change it.
   const delivery = foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
   if (!isRetryable(delivery)) throw new ConflictError(`the delivery is ${delivery.state}`)
   requireActive(endpoint)
@@ -42,12 +40,10 @@ export async function retryDelivery(
   return foundDelivery(await findDelivery(tx, scope, deliveryId, readable))
 }
 
-/** Deliveries released per second, so that an endpoint just repaired is not run over. */
 export const REPLAY_PER_SECOND = 50
-/** Deliveries of one request; more are asked for again. */
 export const REPLAY_LIMIT = 5_000
 
-/** `from` and `to` are instants of the events, null for no bound. */
+/** `from` and `to` limit the instants of the events; null for no bound. */
 export interface EndpointReplay
   extends Pick<Replay, 'from' | 'to' | 'states'>,
     Partial<Pick<Replay, 'perSecond' | 'limit'>> {
@@ -56,20 +52,18 @@ export interface EndpointReplay
 }
 
 /**
- * Makes deliveries of an active endpoint due again: the same events with the same bodies, in the order in which they
- * happened.
- * @returns how many; as many as the limit when there may be more
- * @throws NotFoundError; ConflictError while the endpoint is switched off
+ * Makes deliveries of an endpoint due again. @returns their number; the limit when there may be more
+ * @throws NotFoundError; ConflictError while the endpoint is not active
  */
 export async function replayEndpoint(
   tx: Knex,
   actor: Actor,
-  { scope, endpointId, ...what }: EndpointReplay,
+  { scope, endpointId, ...selection }: EndpointReplay,
   { enqueue }: { enqueue: Enqueue },
 ): Promise<number> {
   const { id, url } = requireActive(await lockEndpointOf(tx, scope, endpointId))
-  const pace = { perSecond: REPLAY_PER_SECOND, limit: REPLAY_LIMIT }
-  const replayed = await replayDeliveries(tx, enqueue, { ...pace, ...what, endpointId: id })
+  const limits = { perSecond: REPLAY_PER_SECOND, limit: REPLAY_LIMIT }
+  const replayed = await replayDeliveries(tx, enqueue, { ...limits, ...selection, endpointId: id })
   await note(tx, actor, scope.organisationId, 'webhook.replayed', url)
   return replayed
 }

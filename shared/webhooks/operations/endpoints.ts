@@ -30,13 +30,11 @@ import { REPLAY_LIMIT, REPLAY_PER_SECOND } from './deliveries.ts'
 import { lockEndpointOf, requireActive } from './lock-endpoint.ts'
 import { note } from './note.ts'
 
-/** Endpoints of an organisation and environment. */
 const MAX_ENDPOINTS = 100
 
 /**
- * Registers an endpoint whose address was examined before.
- * @returns it with its signing secret, which is stored sealed and never shown again
- * @throws ConflictError when the organisation has as many endpoints as it may
+ * Registers an endpoint with a checked address (`examineTarget`). @returns it with its secret, shown only once
+ * @throws ConflictError when the organisation has the maximum number of endpoints
  */
 export async function registerEndpoint(
   tx: Knex,
@@ -58,7 +56,7 @@ export async function registerEndpoint(
   return { endpoint, secret }
 }
 
-/** Changes an endpoint, whose new address was examined before. @throws NotFoundError */
+/** Changes an endpoint. The caller has checked a new address with `examineTarget`. @throws NotFoundError */
 export async function editEndpoint(
   tx: Knex,
   actor: Actor,
@@ -70,7 +68,7 @@ export async function editEndpoint(
   return changed
 }
 
-/** Deletes an endpoint; what it is still owed is cancelled. @throws NotFoundError */
+/** Deletes an endpoint and cancels its open deliveries. @throws NotFoundError */
 export async function removeEndpoint(
   tx: Knex,
   actor: Actor,
@@ -82,11 +80,7 @@ export async function removeEndpoint(
   await note(tx, actor, scope.organisationId, 'webhook.deleted', endpoint.url)
 }
 
-/**
- * Switches an endpoint on, whose address was examined before, and forgets its failures. With `releasePaused` the events
- * kept meanwhile are sent, in order and at a bounded rate; without it they wait for a replay.
- * @throws NotFoundError
- */
+/** Enables an endpoint with a checked address. `releasePaused` sends its stored events. @throws NotFoundError */
 export async function switchOnEndpoint(
   tx: Knex,
   actor: Actor,
@@ -96,14 +90,14 @@ export async function switchOnEndpoint(
   const endpoint = await lockEndpointOf(tx, scope, endpointId)
   await enableEndpoint(tx, endpoint.id)
   if (releasePaused) {
-    const held = { endpointId, from: null, to: null, states: ['SUPPRESSED'] } as const
-    await replayDeliveries(tx, enqueue, { ...held, perSecond: REPLAY_PER_SECOND, limit: REPLAY_LIMIT })
+    const paused = { endpointId, from: null, to: null, states: ['SUPPRESSED'] } as const
+    await replayDeliveries(tx, enqueue, { ...paused, perSecond: REPLAY_PER_SECOND, limit: REPLAY_LIMIT })
   }
   await note(tx, actor, scope.organisationId, 'webhook.enabled', endpoint.url)
   return { ...endpoint, state: 'ACTIVE', reason: null, failures: 0 }
 }
 
-/** Switches an endpoint off; events for it are kept and can be replayed. @throws NotFoundError */
+/** Disables an endpoint; events for it are stored and can be replayed. @throws NotFoundError */
 export async function switchOffEndpoint(
   tx: Knex,
   actor: Actor,
@@ -116,11 +110,7 @@ export async function switchOffEndpoint(
   return { ...endpoint, state: 'DISABLED', reason: null }
 }
 
-/**
- * Gives an endpoint a new signing secret; the old one signs beside it for the overlap, 0 ends it at once.
- * @returns the endpoint with the secret, which is never shown again
- * @throws NotFoundError
- */
+/** Replaces the secret; the old one also signs until the overlap ends. @throws NotFoundError */
 export async function rotateSecret(
   tx: Knex,
   actor: Actor,
@@ -134,10 +124,7 @@ export async function rotateSecret(
   return { endpoint, secret }
 }
 
-/**
- * Sends an event `webhook.test` to one endpoint alone.
- * @throws NotFoundError; ConflictError while the endpoint is switched off
- */
+/** Sends `webhook.test` to this endpoint only. @throws NotFoundError; ConflictError while it is not active */
 export async function testEndpoint(
   tx: Knex.Transaction,
   actor: Actor,
@@ -156,9 +143,8 @@ export async function testEndpoint(
 }
 
 /**
- * Why deliveries would not be sent to an address (docs/spec/transparency.md#webhook-endpoints); every connect checks again. The sandbox connects to
- * nothing, so there a name need not resolve yet.
- * @returns null when they would; the error never tells what a name resolved to
+ * Checks an address (docs/spec/transparency.md#webhook-endpoints); each connection checks it again.
+ * @returns the error, without the resolved address; null when deliveries are possible
  */
 export async function urlRefusal(
   url: string,

@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import { insertAudit } from '../../tenancy/accounts/audit-store.ts'
 import { type Actor, auditedActor } from '../../tenancy/actor.ts'
 
-/** Writes into the audit log who did what to an endpoint or delivery, in the transaction of what was done. */
 export async function note(
   tx: Knex,
   actor: Actor,

@@ -7,7 +7,7 @@ import { parseJson, parseJsonBytes } from '#shared/canonical/parse-json.ts'
 const VECTORS = new URL('../../vectors/jcs/', import.meta.url)
 
 for (const name of readdirSync(new URL('input/', VECTORS))) {
-  test(`the published file ${name} becomes the published bytes`, (t) => {
+  test(`the published file ${name} canonicalises to the published bytes`, (t) => {
     const value = parseJsonBytes(readFileSync(new URL(`input/${name}`, VECTORS)), { allowNul: true })
     const text = canonicalize(value)
     const hex = readFileSync(new URL(`outhex/${name.replace('.json', '.txt')}`, VECTORS), 'utf8').replaceAll(/\s/g, '')
@@ -18,7 +18,7 @@ for (const name of readdirSync(new URL('input/', VECTORS))) {
   })
 }
 
-test('ten thousand published numbers have the published text and survive a round trip', (t) => {
+test('ten thousand published numbers have the published text and round-trip', (t) => {
   const lines = readFileSync(new URL('es6-numbers-10k.txt', VECTORS), 'utf8').trim().split('\n')
   t.is(lines.length, 10_000)
   const wrong = lines.filter((line) => {
@@ -58,7 +58,7 @@ const refused: readonly [string, unknown, string][] = [
   ['a Map', new Map(), ''],
   ['a typed array', new Uint8Array(1), ''],
   ['a boxed string', { a: Object('x') }, 'a'],
-  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
+  // biome-ignore lint/suspicious/noSparseArray: tests the hole
   ['a sparse array', { a: [, 1] }, 'a'],
   ['an array with members', decorated, ''],
   ['a lone surrogate', { a: '\ud800' }, 'a'],
@@ -73,18 +73,18 @@ const refused: readonly [string, unknown, string][] = [
     'a',
   ],
 ]
-for (const [what, value, path] of refused) {
-  test(`${what} is refused, naming the member`, (t) => {
+for (const [name, value, path] of refused) {
+  test(`canonicalize refuses ${name} and names the member`, (t) => {
     const error = t.throws(() => canonicalize(value), { instanceOf: CanonicalJsonError })
     t.is(error.code, 'NOT_CANONICAL_JSON')
     t.is(error.path, path)
   })
 }
 
-test('a cycle ends in an error, not in a crash', (t) => {
+test('a cyclic value is refused with an error', (t) => {
   t.throws(() => canonicalize(cycle), { instanceOf: CanonicalJsonError, message: /nested deeper/ })
 })
 
-test('an object without a prototype is as good as any', (t) => {
+test('an object without a prototype is accepted', (t) => {
   t.is(canonicalize(Object.assign(Object.create(null), { b: 1, a: [] })), '{"a":[],"b":1}')
 })

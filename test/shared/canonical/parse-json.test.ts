@@ -39,7 +39,7 @@ const faults: readonly [string, JsonError, string][] = [
   ['[1\u00a0]', 'SYNTAX', ''],
 ]
 for (const [text, fault, path] of faults) {
-  test(`${JSON.stringify(text)} is ${fault} at ${path || 'the top'}`, (t) => {
+  test(`${JSON.stringify(text)} is ${fault} at ${path || 'the top level'}`, (t) => {
     const error = t.throws(() => parseJson(text), { instanceOf: JsonParseError })
     t.is(error.code, 'INVALID_JSON')
     t.is(error.fault, fault)
@@ -48,12 +48,12 @@ for (const [text, fault, path] of faults) {
 }
 
 for (const open of ['[', '{"a":', '[{"a":']) {
-  test(`a hundred thousand ${open} end in an error, not in a crash`, (t) => {
+  test(`a hundred thousand ${open} are refused as TOO_DEEP`, (t) => {
     t.is(t.throws(() => parseJson(open.repeat(100_000)), { instanceOf: JsonParseError }).fault, 'TOO_DEEP')
   })
 }
 
-test('the depth limit is exact, and what parses at the limit can be canonicalised', (t) => {
+test('a value at the exact depth limit parses and can be canonicalised', (t) => {
   const deepest = `${'['.repeat(256)}${']'.repeat(256)}`
   t.is(canonicalize(parseJson(deepest)), deepest)
   t.throws(() => parseJson(`[${deepest}]`), { instanceOf: JsonParseError })
@@ -61,14 +61,14 @@ test('the depth limit is exact, and what parses at the limit can be canonicalise
   t.deepEqual(parseJson('[[1]]', { maxDepth: 2 }), [[1]])
 })
 
-test('hostile member names leave every prototype alone', (t) => {
+test('hostile member names change no prototype', (t) => {
   t.throws(() => parseJson('{"__proto__":{"polluted":1}}'))
   const value = parseJson('{"constructor":{"prototype":{"polluted":1}},"toString":1,"hasOwnProperty":2}')
   t.deepEqual(Object.keys(Object(value)), ['constructor', 'toString', 'hasOwnProperty'])
   t.false('polluted' in {})
 })
 
-test('whatever is accepted equals what JSON.parse gives', (t) => {
+test('accepted text gives the same value as JSON.parse', (t) => {
   for (const text of [
     ' { "a" : [ 1 , -0.5e-3 , "\\u00e9\\ud83d\\ude02\\n\\/" , true , false , null , { } , [ ] ] } \r\n\t',
     '"x"',
@@ -91,7 +91,7 @@ test('bytes must be UTF-8 without a byte-order mark', (t) => {
   t.is(t.throws(() => parseJsonBytes(broken), { instanceOf: JsonParseError }).fault, 'ENCODING')
 })
 
-test('a long hostile name is cut in the error', (t) => {
+test('an error truncates a long member name', (t) => {
   const name = 'n'.repeat(100_000)
   const error = t.throws(() => parseJson(`{"${name}":[x]}`), { instanceOf: JsonParseError })
   t.true(error.message.length < 400)
@@ -107,7 +107,7 @@ test('a body of one mebibyte parses', (t) => {
   t.deepEqual(value, JSON.parse(text))
 })
 
-test('a text of more values than are accepted is refused where the first of them begins', (t) => {
+test('a text with too many values is refused at the first one above the limit', (t) => {
   t.deepEqual(parseJson('[1, {"a": 2}]', { maxValues: 4 }), [1, { a: 2 }])
   t.like(
     t.throws(() => parseJson('[1, {"a": 2}]', { maxValues: 3 })),

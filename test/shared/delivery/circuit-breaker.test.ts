@@ -5,19 +5,19 @@ const start = 1_000_000_000_000
 const failures = (count: number, from: Breaker = closedBreaker, at = start) =>
   Array.from({ length: count }).reduce<Breaker>((breaker) => recordFailure(breaker, at), from)
 
-test('nine failures in a row keep it closed, the tenth opens it for 30 seconds', (t) => {
+test('the tenth consecutive failure opens the breaker for 30 seconds', (t) => {
   t.is(failures(9).phase, 'closed')
   const open = failures(10)
   t.is(open.phase, 'open')
   t.deepEqual(admit(open, start + 29_999), { pass: false, atMs: start + 30_000, breaker: open })
 })
 
-test('a success starts the count of failures in a row anew', (t) => {
+test('a success resets the count of consecutive failures', (t) => {
   const breaker = failures(4, recordSuccess(recordSuccess(failures(4), start), start + 400_000), start + 400_000)
   t.is(breaker.phase, 'closed')
 })
 
-test('70 % failures of at least ten attempts within five minutes open it', (t) => {
+test('70 % failures of at least ten attempts within five minutes open the breaker', (t) => {
   const mixed = (ok: number, failed: number) => {
     let breaker = closedBreaker
     for (let i = 0; i < ok; i += 1) breaker = recordSuccess(breaker, start)
@@ -35,19 +35,19 @@ test('attempts older than five minutes no longer count', (t) => {
   t.is(breaker.samples.length, 1)
 })
 
-test('after its time one probe passes, and only one', (t) => {
+test('exactly one probe passes after the open time', (t) => {
   const first = admit(failures(10), start + 30_000)
   t.true(first.pass)
   t.is(first.breaker.phase, 'half-open')
   t.false(admit(first.breaker, start + 30_001).pass)
 })
 
-test('a probe that succeeds closes it and forgets everything', (t) => {
+test('a successful probe closes the breaker and clears its history', (t) => {
   const probe = admit(failures(10), start + 30_000)
   t.deepEqual(recordSuccess(probe.breaker, start + 31_000), closedBreaker)
 })
 
-test('each failed probe doubles the wait, up to 15 minutes', (t) => {
+test('each failed probe doubles the open time, up to 15 minutes', (t) => {
   let breaker = failures(10)
   const waits = [breaker.openForMs / 1000]
   for (let i = 0; i < 7; i += 1) {
@@ -57,13 +57,13 @@ test('each failed probe doubles the wait, up to 15 minutes', (t) => {
   t.deepEqual(waits, [30, 60, 120, 240, 480, 900, 900, 900])
 })
 
-test('a probe whose end is never recorded makes room for another after a minute', (t) => {
+test('a probe without a recorded end permits another after a minute', (t) => {
   const probe = admit(failures(10), start + 30_000)
   t.false(admit(probe.breaker, start + 89_999).pass)
   t.true(admit(probe.breaker, start + 90_000).pass)
 })
 
-test('late ends of attempts from before the opening change nothing', (t) => {
+test('results of attempts from before the opening change nothing', (t) => {
   const open = failures(10)
   t.is(recordFailure(open, start + 1), open)
   t.is(recordSuccess(open, start + 1), open)

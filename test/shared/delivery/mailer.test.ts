@@ -16,7 +16,7 @@ const mail: OutgoingMail = {
   attachments: [],
 }
 
-test('a mail server that accepts the connection and then says nothing is a time-out', async (t) => {
+test('a mail server that accepts a connection but sends nothing times out', async (t) => {
   const silent = createServer()
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -32,14 +32,14 @@ test('a mail server that accepts the connection and then says nothing is a time-
   t.like(error, { failure: 'timeout', refused: null, message: 'Connection to the mail server timed out' })
 })
 
-test('many messages share few connections and all arrive', async (t) => {
+test('all messages arrive over a few shared connections', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = createMailer({ url: sink.url, from: 'a@b.example', maxConnections: 2 })
   await Promise.all(Array.from({ length: 20 }, (_, i) => mailer.send({ ...mail, messageId: `${i}@signals.example` })))
   t.is(sink.mails.length, 20)
 })
 
-test('B32: a header value cannot begin another header', async (t) => {
+test('B32: a header value cannot start another header', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = createMailer({ url: sink.url, from: 'a@b.example' })
   await mailer.send(mail)
@@ -48,14 +48,14 @@ test('B32: a header value cannot begin another header', async (t) => {
   t.notRegex(String(recorded?.raw), /^Bcc:/m)
 })
 
-test('a file or URL is never read for an attachment or a body', async (t) => {
+test('a file or URL is never read as an attachment or body', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = createMailer({ url: sink.url, from: 'a@b.example' })
   await mailer.send({ ...mail, text: '/etc/passwd' })
   t.false(String(sink.mails[0]?.raw).includes('root:'))
 })
 
-/** Repeatable numbers from 0 to below `below`. */
+/** Returns a repeatable generator of integers from 0 to below its argument. */
 function numbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -64,7 +64,7 @@ function numbers(seed: number): (below: number) => number {
   }
 }
 
-test('sends no line longer than 998 octets and keeps attached mail whole', async (t) => {
+test('no sent line exceeds 998 octets, and attached mail stays unchanged', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = createMailer({ url: sink.url, from: 'a@b.example', maxConnections: 1 })
   const next = numbers(20_260_131)

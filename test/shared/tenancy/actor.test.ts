@@ -25,6 +25,6 @@ for (const [actor, expected] of [
     { userId: null, actor: 'operator root', address: '' },
   ],
 ] satisfies [Actor, object][])
-  test(`the audit log names an actor of kind ${actor.kind}`, (t) => {
+  test(`the audit log has the name of an actor of kind ${actor.kind}`, (t) => {
     t.deepEqual(auditedActor(actor), expected)
   })

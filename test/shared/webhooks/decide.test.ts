@@ -25,7 +25,7 @@ function after(outcome: Outcome, over: { health?: Partial<EndpointHealth>; round
 
 const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 for (const [index, seconds] of schedule.entries()) {
-  test(`failed attempt ${index + 1} is followed by another after ${seconds} seconds`, (t) => {
+  test(`failed attempt ${index + 1} is repeated after ${seconds} seconds`, (t) => {
     const { delivery, nextAttemptAt } = after(serverError, { round: index + 1 })
     t.is(delivery, 'PENDING')
     t.is(nextAttemptAt, at + seconds * SECOND)
@@ -36,31 +36,31 @@ test('the tenth failed attempt exhausts the schedule', (t) => {
   t.is(after(serverError, { round: 10 }).delivery, 'EXHAUSTED')
 })
 
-test('Retry-After lengthens a wait up to a day, and never shortens it', (t) => {
-  const requested = (retryAfterSeconds: number) => temporary('429', { failure: 'status', retryAfterSeconds })
-  t.is(after(requested(3600)).nextAttemptAt, at + HOUR)
-  t.is(after(requested(1)).nextAttemptAt, at + 5 * SECOND)
-  t.is(after(requested(1_000_000)).nextAttemptAt, at + 24 * HOUR)
+test('Retry-After lengthens the delay of a webhook up to a day', (t) => {
+  const tooManyRequests = (retryAfterSeconds: number) => temporary('429', { failure: 'status', retryAfterSeconds })
+  t.is(after(tooManyRequests(3600)).nextAttemptAt, at + HOUR)
+  t.is(after(tooManyRequests(1)).nextAttemptAt, at + 5 * SECOND)
+  t.is(after(tooManyRequests(1_000_000)).nextAttemptAt, at + 24 * HOUR)
 })
 
-test('a success ends the failing, and closes the account', (t) => {
+test('a success resets the failures of an endpoint', (t) => {
   const { delivery, health } = after(delivered, { health: { failures: 7, failingSince: at - HOUR } })
   t.is(delivery, 'DELIVERED')
   t.deepEqual([health.failures, health.failingSince, health.lastSuccessAt], [0, null, at])
 })
 
-test('410 switches the endpoint off', (t) => {
+test('status 410 disables the endpoint', (t) => {
   const { delivery, health } = after(permanent('410', { failure: 'status' }))
   t.deepEqual([delivery, health.state, health.reason], ['FAILED', 'DISABLED_FAILING', 'GONE'])
 })
 
-test('an address that may not be connected to blocks the endpoint', (t) => {
+test('a forbidden address blocks the endpoint', (t) => {
   const { delivery, health } = after(temporary('private', { failure: 'blocked' }))
   t.deepEqual([delivery, health.state, health.reason], ['FAILED', 'BLOCKED', 'ADDRESS'])
 })
 
 for (const failure of ['dns', 'connect', 'tls', 'timeout', 'reset', 'protocol'] as const) {
-  test(`a failure of class ${failure} is tried again`, (t) => {
+  test(`a failure of class ${failure} is retried`, (t) => {
     const { delivery, health } = after(temporary('no answer', { failure }))
     t.deepEqual([delivery, health.state], ['PENDING', 'ACTIVE'])
   })
@@ -78,7 +78,7 @@ for (const { hours, failures, state } of longFailing) {
   })
 }
 
-test('ten failures in a row open the breaker: no slot, then one, then four again', (t) => {
+test('ten consecutive failures open the breaker; a success restores four slots', (t) => {
   let health = healthy
   for (let n = 0; n < 10; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
   t.is(slotsOf(health, at).count, 0)
@@ -92,13 +92,13 @@ test('ten failures in a row open the breaker: no slot, then one, then four again
   t.is(slotsOf(mended, at).count, 4)
 })
 
-test('an endpoint that failed three times in a row keeps one slot', (t) => {
+test('an endpoint with three consecutive failures keeps one slot', (t) => {
   let health = healthy
   for (let n = 0; n < 3; n++) health = decide(health, { outcome: serverError, round: 1, random: 0.5, at }).health
   t.is(slotsOf(health, at).count, 1)
 })
 
-test('a filter is a type, a prefix with a star, or a star', (t) => {
+test('an event filter is a type, a prefix with a star, or a star', (t) => {
   t.deepEqual(filtersMatching('risk_signals.pack_ready'), ['*', 'risk_signals.*', 'risk_signals.pack_ready'])
   for (const filter of ['*', 'risk_signals.*', 'webhook.test']) t.true(isEventFilter(filter), filter)
   for (const filter of ['', 'risk_signals', 'risk.*', '**', 'no.such', 'risk_signals.pack_*']) {

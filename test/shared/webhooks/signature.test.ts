@@ -16,12 +16,12 @@ const vectors = JSON.parse(readFileSync(join(root, 'test/vectors/signals.json'),
 const { outboundWebhook: out, inboundLms: inbound } = vectors
 const key = secretKeyOf(out.secret)
 
-test('the HMAC key is what the base64 of a secret stands for', (t) => {
+test('the HMAC key is the decoded base64 of the secret', (t) => {
   t.is(key.toString('hex'), out.secretBytesHex)
   t.is(formatSecret(key), out.secret)
 })
 
-test('both signatures equal the published ones', (t) => {
+test('both webhook signatures equal the published ones', (t) => {
   t.is(bodySignature(key, out.body), out.xSignature)
   const message = { id: out.webhookId, timestamp: out.webhookTimestamp, body: out.body }
   t.is(standardSignature(key, message), out.webhookSignature)
@@ -39,7 +39,7 @@ for (const { why, body } of out.invalid) {
   })
 }
 
-test('openssl makes the same signature', (t) => {
+test('OpenSSL computes the same webhook signature', (t) => {
   const { stdout } = spawnSync(
     'openssl',
     ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key.toString('hex')}`, '-hex'],
@@ -66,7 +66,7 @@ for (const signature of [inbound.hex, inbound.hex.toUpperCase(), `sha256=${inbou
   })
 }
 
-test('a path token is an integration’s own', (t) => {
+test('a path token is valid for one integration only', (t) => {
   const token = pathToken(out.secret, 'one')
   t.true(isPathToken(out.secret, 'one', token))
   t.false(isPathToken(out.secret, 'two', token))

@@ -9,7 +9,7 @@ const rights: Record<Role, Right[]> = {
   'read-only': ['view'],
 }
 for (const role of ['owner', 'manager', 'member', 'read-only'] as const)
-  test(`a ${role} may ${rights[role].join(', ')} and nothing more`, (t) => {
+  test(`a ${role} may only ${rights[role].join(', ')}`, (t) => {
     for (const right of ['view', 'edit', 'manage', 'own'] as const) {
       t.is(may(role, right), rights[role].includes(right), right)
     }
@@ -23,7 +23,7 @@ for (const [typed, normal] of [
   ['ada@', null],
   ['ada@example.com\nBcc: eve@example.com', null],
 ] as const)
-  test(`the address ${JSON.stringify(typed)} is ${normal === null ? 'refused' : `kept as ${normal}`}`, (t) => {
+  test(`the address ${JSON.stringify(typed)} is ${normal === null ? 'refused' : `stored as ${normal}`}`, (t) => {
     t.is(normalEmail(typed), normal)
   })
 
@@ -40,11 +40,11 @@ for (const [password, isFine] of [
   ['correct horse battery', true],
   ['пароль из слов', true],
 ] as const)
-  test(`the password ${JSON.stringify(password)} is ${isFine ? 'fine' : 'refused'}`, (t) => {
+  test(`the password ${JSON.stringify(password)} is ${isFine ? 'accepted' : 'refused'}`, (t) => {
     t.is(passwordProblem(password, 'ada@example.com') === null, isFine)
   })
 
-test('a password is stored as argon2id, and only the right one verifies', async (t) => {
+test('a password is stored as argon2id and verified', async (t) => {
   const stored = await hashPassword('four words nobody joins')
   t.regex(stored, /^\$argon2id\$/)
   t.true(await verifyPassword(stored, 'four words nobody joins'))

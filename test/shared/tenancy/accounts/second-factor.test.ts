@@ -17,7 +17,7 @@ for (const [seconds, code] of [
   [1_111_111_109, '081804'],
   [2_000_000_000, '279037'],
 ] as const)
-  test(`RFC 6238: at ${seconds} s the code is ${code}, and its neighbours are taken for half a minute each`, (t) => {
+  test(`RFC 6238: at ${seconds} s the code is ${code}, valid for a neighbouring step`, (t) => {
     const step = Math.floor(seconds / 30)
     t.is(totpStep(secret, code, microsOfSeconds(seconds)), step)
     t.is(totpStep(secret, ` ${code.slice(0, 3)} ${code.slice(3)}`, microsOfSeconds(seconds + 30)), step)
@@ -25,12 +25,12 @@ for (const [seconds, code] of [
     t.is(totpStep(secret, code, microsOfSeconds(seconds + 90)), null)
   })
 
-test('what is no code of six digits is none', (t) => {
+test('a text other than six digits is not a code', (t) => {
   for (const typed of ['', '28708', '2870822', 'abcdef', '２８７０８２'])
     t.is(totpStep(secret, typed, microsOfSeconds(59)), null, typed)
 })
 
-test('a secret has 160 bits, and the app is told whose it is', (t) => {
+test('a secret has 160 bits, and its address names issuer and account', (t) => {
   t.regex(newTotpSecret(), /^[A-Z2-7]{32}$/)
   const address = new URL(totpAddress(secret, 'Our box', 'ada@example.com'))
   t.is(address.protocol, 'otpauth:')
@@ -39,7 +39,7 @@ test('a secret has 160 bits, and the app is told whose it is', (t) => {
   t.regex(decodeURIComponent(address.pathname), /Our box:ada@example\.com$/)
 })
 
-test('recovery codes are ten different ones, and are read however they are typed', (t) => {
+test('ten different recovery codes are created and normalised', (t) => {
   const codes = newRecoveryCodes()
   t.is(new Set(codes).size, 10)
   for (const code of codes) {
@@ -49,7 +49,7 @@ test('recovery codes are ten different ones, and are read however they are typed
   t.is(normalRecoveryCode('aaaaa-aaaa1'), null)
 })
 
-test('passkeys are there for names over https and for localhost', (t) => {
+test('passkeys are available for https host names and localhost', (t) => {
   t.like(passkeySite('https://signals.example:8443/', 'S'), {
     origin: 'https://signals.example:8443',
     host: 'signals.example',
@@ -59,6 +59,6 @@ test('passkeys are there for names over https and for localhost', (t) => {
     t.is(passkeySite(url, 'S'), null, url)
 })
 
-test('what is no answer of a passkey names none', (t) => {
+test('a malformed passkey response names no passkey', (t) => {
   for (const text of ['', 'null', '{}', '{"id":"a b"}', '['.repeat(10_000)]) t.is(passkeyNamed(text), null)
 })
