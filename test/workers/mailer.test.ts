@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { openProduct } from '../support/product.ts'
 import { openSmtpSink } from '../support/smtp-sink.ts'
 
-test('a mail with a link is stored with its link, survives a mail server that refuses, and leaves nothing behind', async (t) => {
+test('a mail with a link is stored, retried, sent once and deleted', async (t) => {
   await using smtp = await openSmtpSink()
   smtp.refuse = (attempt) => (attempt === 1 ? { code: 451, at: 'DATA' } : null)
   await using product = await openProduct({ env: { SMTP_URL: smtp.url } })
@@ -17,7 +17,7 @@ test('a mail with a link is stored with its link, survives a mail server that re
     async () => (await product.db('outgoing_mails').first()) ?? null,
   )
   t.false(String(row.sealed_mail).includes('reset-password'))
-  t.is(smtp.mails.length, 0, 'nothing is sent within the request')
+  t.is(smtp.mails.length, 0, 'the request sends no mail')
   await deps.outbox.settled()
   await product.workers(['mailer', 'sweeper'])
   const mail = await smtp.waitFor((one) => one.to.includes('lost@example.com'))
@@ -27,7 +27,7 @@ test('a mail with a link is stored with its link, survives a mail server that re
   t.is(smtp.mails.length, 1)
 })
 
-test('a mail that the server never takes is given up', async (t) => {
+test('a mail that the server always refuses is dropped', async (t) => {
   await using smtp = await openSmtpSink()
   smtp.refuse = () => ({ code: 550, at: 'RCPT' })
   await using product = await openProduct({ env: { SMTP_URL: smtp.url } })

@@ -11,14 +11,14 @@ import { recordAcceptance } from '#shared/risk/operations/record-acceptance.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Records what buyers said of receivables; where the document is named, the invoice-action registry is asked first. */
+/** Records acceptances of receivables; if the document is named, it queries the invoice-action registry first. */
 export const acceptanceRecorder: Worker = {
   name: 'acceptance-recorder',
   start(deps) {
     const registries = openRegistryAccess(deps)
     const veiKey = cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei'))
     const record = async (job: OpenJob) => {
-      // Validated by the ingress before it was sealed.
+      // The ingress validated the request before it sealed it.
       const body = job.request as AcceptanceBody
       const registryAction = body.receivable ? await queryRegistry(job, body.receivable) : null
       const signedBy = body.signature === undefined ? null : await findSigner(job, body, body.signature)
@@ -43,8 +43,8 @@ export const acceptanceRecorder: Worker = {
     }
     const queryRegistry = async (job: OpenJob, receivable: NonNullable<AcceptanceBody['receivable']>) => {
       const { supplierGstin, buyerGstin, documentType, documentNumber, documentDate } = receivable
-      const requested = { supplierGstin, buyerGstin, documentType, documentNumber, documentDate }
-      const answer = await registries.of(job).invoiceActions.fetch(registries.context(job), requested)
+      const request = { supplierGstin, buyerGstin, documentType, documentNumber, documentDate }
+      const answer = await registries.of(job).invoiceActions.fetch(registries.context(job), request)
       return answer.data?.action ?? null
     }
     return [
@@ -55,6 +55,6 @@ export const acceptanceRecorder: Worker = {
 }
 
 function notTrusted(): ConflictError {
-  const message = 'the signature is by no key that is trusted for the buyer, or not of this document'
+  const message = 'the signature was not made over this document with a trusted key of the buyer'
   return new ConflictError(message, [{ path: 'signature', code: 'NOT_TRUSTED', message }])
 }

@@ -34,25 +34,23 @@ export interface LogDeps {
   crashPoint(point: string): void
 }
 
-/** Entries that get their places in one step; bounds the memory of a step and the age of a checkpoint. */
 const BATCH = 20_000
 
-/** What one step did. */
 export interface Advance {
-  /** entries that the new checkpoint covers and the last one did not; 0 when there was nothing to do */
+  /** entries that the new checkpoint adds; 0 without a new checkpoint */
   added: number
   size: number
-  /** whether more entries may be waiting */
+  /** true if more entries may be waiting */
   isFull: boolean
 }
 
 /**
- * One step of a log: give waiting entries their places, store the tiles, sign, keep the checkpoint outside the database,
- * publish. Each is durable before the next begins, and each gives the same bytes when it is done again: after a crash
- * between any two, the next step first finishes the half-made batch (docs/spec/transparency.md#sequencer, fault F24).
+ * Advances a log by one step: sequences waiting entries, stores the tiles, signs, saves the checkpoint outside the
+ * database, publishes. Each part is durable before the next begins, and is deterministic: after a crash between two
+ * parts, the next step first finishes the incomplete batch (docs/spec/transparency.md#sequencer, fault F24).
  *
- * The advisory lock spares double work only. Were two sequencers at work, places are unique rows, so both would sign
- * the same tree.
+ * The advisory lock only saves duplicate work. Positions are unique rows, so two concurrent sequencers would sign the
+ * same tree.
  * @returns null when another process advances the log
  * @throws LogRefusedError when the database is not the one that was signed last
  */
@@ -64,9 +62,9 @@ async function advance(log: LogDeps): Promise<Advance> {
   const { db, env, file } = log
   const published = await latestCheckpoint(db, env)
   const from = published?.size ?? 0
-  const kept = await readSavedCheckpoint(log)
+  const saved = await readSavedCheckpoint(log)
   let size = await sequencedSize(db, env)
-  if (kept && kept.size > size) throw refuseOlder(log, kept.size, size)
+  if (saved && saved.size > size) throw refuseOlder(log, saved.size, size)
   if (size < from) throw refuseOlder(log, from, size)
 
   let isFull = false
@@ -76,8 +74,8 @@ async function advance(log: LogDeps): Promise<Advance> {
     isFull = places === BATCH
     if (places > 0) log.crashPoint('log-sequenced')
   }
-  const isKept = kept && published && kept.size === from && equalBytes(kept.root, published.root)
-  if (size === from && (isKept || from === 0)) return { added: 0, size, isFull: false }
+  const isSaved = saved && published && saved.size === from && equalBytes(saved.root, published.root)
+  if (size === from && (isSaved || from === 0)) return { added: 0, size, isFull: false }
 
   const before = await readFrontier(log, from)
   if (published && !equalBytes(frontierRoot(before), published.root)) throw refuseForked(log, from)
@@ -86,7 +84,7 @@ async function advance(log: LogDeps): Promise<Advance> {
   log.crashPoint('log-tiled')
 
   const root = frontierRoot(frontier)
-  if (kept && !isKept) await assertExtends(log, kept, frontier)
+  if (saved && !isSaved) await assertExtends(log, saved, frontier)
   const note = signCheckpoint({ origin: log.signer.key.name, size, root }, log.signer)
   await file.write(note)
   log.crashPoint('log-signed')
@@ -101,7 +99,7 @@ interface SavedCheckpoint {
   root: Uint8Array
 }
 
-/** The checkpoint kept outside; believed only with our own signature. */
+/** Reads the checkpoint outside the database; trusts it only with our own signature. */
 async function readSavedCheckpoint({ file, signer }: LogDeps): Promise<SavedCheckpoint | undefined> {
   const note = await file.read()
   if (note === undefined) return undefined
@@ -109,8 +107,8 @@ async function readSavedCheckpoint({ file, signer }: LogDeps): Promise<SavedChec
     return decodeCheckpoint(note, [signer.key]).checkpoint
   } catch (error) {
     throw new LogRefusedError(
-      `${file.path} is not a checkpoint that ${signer.key.name} signed: it was changed. Put back the newest one that ` +
-        'was published, from a verifier or a witness if need be; without it a restored backup would go unnoticed.',
+      `${file.path} is not a checkpoint signed by ${signer.key.name}: it was changed. Restore the newest published one, ` +
+        'if necessary from a verifier or a witness; without it a restored backup would not be detected.',
       { cause: error },
     )
   }
@@ -120,34 +118,34 @@ async function readFrontier({ db, env }: LogDeps, size: number): Promise<Frontie
   return loadFrontier(size, await readTiles(db, env, edgeTiles(size)))
 }
 
-/** The tree that was signed last must be a beginning of ours. */
-async function assertExtends(log: LogDeps, kept: SavedCheckpoint, frontier: Frontier): Promise<void> {
-  if (kept.size === 0) return
+/** Checks that the tree that was signed last is a prefix of ours. */
+async function assertExtends(log: LogDeps, saved: SavedCheckpoint, frontier: Frontier): Promise<void> {
+  if (saved.size === 0) return
   const { size } = frontier
-  const needed = tilesNeeded(size, (read) => rootAt(kept.size, read))
-  const root = rootAt(kept.size, tileHashReader(size, await readTiles(log.db, log.env, needed)))
-  if (!equalBytes(root, kept.root)) throw refuseForked(log, kept.size)
+  const needed = tilesNeeded(size, (read) => rootAt(saved.size, read))
+  const root = rootAt(saved.size, tileHashReader(size, await readTiles(log.db, log.env, needed)))
+  if (!equalBytes(root, saved.root)) throw refuseForked(log, saved.size)
 }
 
 function refuseOlder(log: LogDeps, signed: number, stored: number): LogRefusedError {
   return new LogRefusedError(
-    `a checkpoint of ${signed} entries was signed, and the database holds ${stored}: it was restored from an older ` +
+    `a checkpoint of ${signed} entries was signed, but the database has only ${stored}: it was restored from an older ` +
       `backup. ${nextAction(log)}`,
   )
 }
 
 function refuseForked(log: LogDeps, signed: number): LogRefusedError {
   return new LogRefusedError(
-    `the first ${signed} entries in the database are not those of the checkpoint that was signed: signing would fork ` +
+    `the first ${signed} entries in the database differ from those of the signed checkpoint: signing would fork ` +
       `the log. ${nextAction(log)}`,
   )
 }
 
 function nextAction({ file, signer }: LogDeps): string {
   return (
-    'Nothing is signed until this is settled, and anchors stay PENDING. Restore the newest backup, or replay the ' +
-    `write-ahead log up to the signed size. Only if those entries are lost for good: tell those who rely on ` +
-    `${signer.key.name} that it ended, delete its row in log_keys and its rows in log_tiles and log_checkpoints, set ` +
+    'Until you repair this, nothing is signed and anchors stay PENDING. Restore the newest backup, or replay the ' +
+    `write-ahead log up to the signed size. Only if those entries are lost permanently: inform the users of ` +
+    `${signer.key.name} that this log ended, delete its row in log_keys and its rows in log_tiles and log_checkpoints, set ` +
     `seq to NULL in log_entries, and move ${file.path} away; a log under a new key begins.`
   )
 }

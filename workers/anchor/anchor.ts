@@ -15,18 +15,18 @@ import { submitOutside } from './submit-outside.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** A checkpoint appears on a fixed clock, so that its time says little about when something was anchored. */
+/** Checkpoints follow a fixed clock, so that their times reveal little about when an object was anchored. */
 const CHECKPOINT_EVERY_MS = 1_000
 const OUTSIDE_EVERY_MS = 30_000
-/** How often a refusal is repeated in the log until somebody acts. */
-const COMPLAIN_EVERY_MS = 60_000
+/** Interval at which a refusal is repeated in the log. */
+const REPEAT_LOG_MS = 60_000
 
-/** Takes stored entries into the logs: sequences, signs and publishes, then asks witnesses and outside networks. */
+/** Adds stored entries to the logs: sequences, signs and publishes, then contacts witnesses and outside networks. */
 export const anchor: Worker = {
   name: 'anchor',
   sends: true,
   start(deps) {
-    // Witnesses and calendars are the operator's choice, not a stranger's: they may be inside the operator's network.
+    // The operator chose the witnesses and calendars, so they may be in the operator's network.
     const http = createHttpClient({ policy: { allowPrivate: true, plainHttp: 'anywhere' }, userAgent: 'signalbox' })
     const witnessing = createWitnessing(readWitnesses(deps), { db: deps.db, http, log: deps.log })
     const metrics = logMetrics(deps)
@@ -53,7 +53,7 @@ export const anchor: Worker = {
   },
 }
 
-/** One call of the clock: advance the log, and if it advanced, have it witnessed. */
+/** Returns the function that advances a log once and requests cosignatures for a new checkpoint. */
 function createStep(
   deps: WorkerDeps,
   env: ApiEnv,
@@ -62,7 +62,7 @@ function createStep(
 ): () => Promise<boolean> {
   const log = deps.log.child({ env })
   let target: LogDeps | undefined
-  let complainedAt = 0
+  let loggedAt = 0
   let isWitnessed = true
 
   return async () => {
@@ -84,8 +84,8 @@ function createStep(
       const isRefusal = error instanceof LogRefusedError
       if (isRefusal) metrics.refused.set({ env }, 1)
       if (!isRefusal) log.warn(describeError(error), 'log.not-advanced')
-      else if (Date.now() - complainedAt > COMPLAIN_EVERY_MS) {
-        complainedAt = Date.now()
+      else if (Date.now() - loggedAt > REPEAT_LOG_MS) {
+        loggedAt = Date.now()
         log.error(describeError(error), 'log.refused')
       }
       return false
@@ -98,10 +98,11 @@ async function openLog({ db, secrets, config, crashPoint }: WorkerDeps, env: Api
   return { db, env, signer, file: checkpointFile(config.checkpointDir, signer.key), crashPoint }
 }
 
-/** @throws Error when the two settings do not match: a witness without its key could not be believed */
+/** @throws Error when the two settings differ in length: a cosignature without a known key cannot be verified */
 function readWitnesses({ config }: WorkerDeps): Witness[] {
   const { witnessUrls, witnessKeys } = config
-  if (witnessUrls.length !== witnessKeys.length) throw new Error('WITNESS_URLS and WITNESS_KEYS differ in length')
+  if (witnessUrls.length !== witnessKeys.length)
+    throw new Error('WITNESS_URLS and WITNESS_KEYS must have the same number of entries')
   return witnessUrls.map((url, index) => ({ url, key: parseVerifierKey(witnessKeys[index] ?? '') }))
 }
 
@@ -122,11 +123,7 @@ function logMetrics({ metrics }: WorkerDeps) {
   }
 }
 
-/**
- * Does `work` at each full interval of the clock, one at a time; what takes longer than an interval skips the ones it
- * missed. Disposing waits for the work under way.
- * @param work returns true to be called again at once; must not throw
- */
+/** Runs `work` at each full interval, one run at a time. @param work returns true to be called again immediately */
 function every(intervalMs: number, work: () => Promise<boolean>): AsyncDisposable {
   let isStopping = false
   let timer: NodeJS.Timeout | undefined
@@ -134,7 +131,7 @@ function every(intervalMs: number, work: () => Promise<boolean>): AsyncDisposabl
 
   function schedule(): void {
     if (isStopping) return
-    // Aligned to the clock, not to the last call: when a checkpoint appears says nothing about when work came.
+    // Aligned to the clock, so that the time of a checkpoint reveals nothing about when entries arrived.
     timer = setTimeout(
       () => {
         running = run()

@@ -4,15 +4,12 @@ import { readCheckpoint } from '#shared/transparency/anchoring/checkpoint.ts'
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
 import { toHex } from '#shared/transparency/anchoring/text.ts'
 
-/**
- * The newest signed checkpoint of a log, kept in a folder outside the database: a restored backup cannot take it back.
- * On machines without a common folder each keeps its own, and each refuses what contradicts it.
- */
+/** Stores the newest signed checkpoint outside the database, so that a restored backup cannot revert it. */
 export interface CheckpointFile {
   readonly path: string
-  /** @returns undefined when there is none yet */
+  /** @returns undefined before the first write */
   read(): Promise<string | undefined>
-  /** Durable when it resolves. A note of a smaller tree than the one kept is not written. */
+  /** Durable when it resolves. Ignores a note of a smaller tree than the saved one. */
   write(note: string): Promise<void>
 }
 
@@ -33,9 +30,9 @@ export function checkpointFile(directory: string, key: NoteKey): CheckpointFile 
     path,
     read,
     async write(note) {
-      const kept = await read()
-      // A process that was stopped for a while may come late with an older one.
-      if (kept !== undefined && readCheckpoint(kept).size >= readCheckpoint(note).size) return
+      const saved = await read()
+      // A process that was suspended may write an older one late.
+      if (saved !== undefined && readCheckpoint(saved).size >= readCheckpoint(note).size) return
       await mkdir(directory, { recursive: true })
       const draft = `${path}.${process.pid}.draft`
       const file = await open(draft, 'w', 0o600)
@@ -46,7 +43,7 @@ export function checkpointFile(directory: string, key: NoteKey): CheckpointFile 
         await file.close()
       }
       await rename(draft, path)
-      // The rename itself must survive a power cut.
+      // The rename itself must survive a power failure.
       const folder = await open(directory, 'r')
       try {
         await folder.sync()

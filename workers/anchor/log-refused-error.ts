@@ -1,6 +1,6 @@
 import { CodedError } from '#shared/errors.ts'
 
-/** The log is not advanced, because that could fork it; the message tells the operator how to proceed. */
+/** Advancing the log could fork it. The message contains instructions for the operator. */
 export class LogRefusedError extends CodedError {
   readonly code = 'LOG_REFUSED'
 }

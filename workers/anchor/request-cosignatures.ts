@@ -25,17 +25,17 @@ interface WitnessDeps {
   log: Log
 }
 
-/** How many of the witnesses must cosign: more than half. 0 of none. */
+/** Returns how many witnesses must cosign: more than half; 0 without witnesses. */
 function quorumOf(witnesses: readonly unknown[]): number {
   return witnesses.length === 0 ? 0 : Math.floor(witnesses.length / 2) + 1
 }
 
-/** Asks every witness to cosign the newest checkpoint, and remembers how far each has come. */
+/** Requests cosignatures of the newest checkpoint from every witness, and caches the size that each cosigned last. */
 export function createWitnessing(witnesses: readonly Witness[], deps: WitnessDeps) {
-  /** the size each witness cosigned last, per environment; a witness that knows better says so with 409 */
+  /** size each witness cosigned last, per environment; a witness with another size responds 409 */
   const sizes = new Map<string, number>()
 
-  async function ask(env: ApiEnv, witness: Witness, checkpoint: PublishedCheckpoint): Promise<string> {
+  async function requestFrom(env: ApiEnv, witness: Witness, checkpoint: PublishedCheckpoint): Promise<string> {
     const known = `${env}/${witness.url}`
     const { text } = parseNote(checkpoint.note)
     for (let attempt = 1; ; attempt++) {
@@ -50,7 +50,7 @@ export function createWitnessing(witnesses: readonly Witness[], deps: WitnessDep
       if (answer.status === 409 && attempt === 1) {
         const size = Number(answer.body.toString('utf8').trim())
         if (!Number.isSafeInteger(size) || size < 0 || size > checkpoint.size)
-          throw new Error('the witness is ahead of us')
+          throw new Error('the witness has a larger tree than our log')
         sizes.set(known, size)
         continue
       }
@@ -63,11 +63,11 @@ export function createWitnessing(witnesses: readonly Witness[], deps: WitnessDep
 
   return {
     isAsking: witnesses.length > 0,
-    /** @returns whether the newest checkpoint has its quorum now */
+    /** @returns true if the newest checkpoint has its quorum now */
     async cosignNewest(env: ApiEnv): Promise<boolean> {
       const checkpoint = await latestCheckpoint(deps.db, env)
       if (!checkpoint || witnesses.length === 0) return false
-      const answers = await Promise.allSettled(witnesses.map((witness) => ask(env, witness, checkpoint)))
+      const answers = await Promise.allSettled(witnesses.map((witness) => requestFrom(env, witness, checkpoint)))
       const lines: string[] = []
       for (const [index, answer] of answers.entries()) {
         if (answer.status === 'fulfilled') lines.push(answer.value)

@@ -8,17 +8,17 @@ import { toMillis } from '#shared/time.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** A question about a pair, as the ingress seals it. */
+/** The request that the ingress sealed. */
 interface DilutionRequest {
   supplierGstin: string
   buyerGstin: string
   gstConsent?: string | undefined
 }
 
-/** A quarterly filer's window ends up to four months before a monthly one's: ask for what covers both. */
+/** A quarterly filer's window ends up to four months before a monthly one's; this covers both. */
 const MONTHS_REQUESTED = 15
 
-/** Measures how much of what a supplier invoiced to a buyer was taken back; once per pair and Indian day. */
+/** Measures which share of a supplier's invoices to a buyer was reversed; metered once per pair and Indian day. */
 export const dilutionMeasurer: Worker = {
   name: 'dilution-measurer',
   start(deps) {
@@ -27,8 +27,8 @@ export const dilutionMeasurer: Worker = {
       const { supplierGstin, buyerGstin, gstConsent } = job.request as DilutionRequest
       const today = indianDay(toMillis(deps.now()))
       const to = addMonths(today, -1)
-      const requested = { supplierGstin, recipientGstin: buyerGstin, from: addMonths(to, -MONTHS_REQUESTED), to }
-      const result = await registries.of(job).tradeReturns.fetch(registries.context(job, gstConsent), requested)
+      const query = { supplierGstin, recipientGstin: buyerGstin, from: addMonths(to, -MONTHS_REQUESTED), to }
+      const result = await registries.of(job).tradeReturns.fetch(registries.context(job, gstConsent), query)
       await endJob(deps, job, async (tx) => {
         const owner = { organisationId: job.organisationId, env: job.env }
         const recorded = await findPairHistory(tx, owner, supplierGstin, buyerGstin)
@@ -37,7 +37,7 @@ export const dilutionMeasurer: Worker = {
         const unitKey = `dilution/${supplierGstin}/${buyerGstin}/${today}`
         await recordUsage(tx, { ...owner, family: 'risk-signals', unitKey })
         const body = antiDilution({ supplierGstin, buyerGstin }, result, history)
-        // What could not be read may be asked for again.
+        // After a failed query the caller may repeat the request.
         return { status: 200, body, forget: result.status !== 'OK' }
       })
     }

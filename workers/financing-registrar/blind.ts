@@ -16,10 +16,10 @@ import { replaceFieldCommitments, snapshotRegistrations } from '#shared/risk/ope
 import type { WorkerDeps } from '../define-worker.ts'
 import { endJob, type JobResult, type OpenJob, ownerOf } from '../jobs/job-worker.ts'
 
-/** Snapshots whose tree a process keeps: proofs are asked of the newest of each environment. */
+/** Cached snapshot trees; proofs use the newest of each environment. */
 const CACHED_TREES = 4
 
-/** What is done for callers who hide a receivable: evaluations, and proofs that it was not registered. */
+/** Returns handlers for blind requests: evaluations, and proofs of absence. */
 export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise<FinancingKeys>) {
   const trees = new LRUCache<string, SnapshotTree>({ max: CACHED_TREES })
   return {
@@ -30,7 +30,7 @@ export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise
     async 'financing.evaluation'(job: OpenJob) {
       const request = job.request as EvaluationRequest
       const named = ({ epoch }: DomainKey) => epoch === request.epoch
-      // An epoch that began just now is not among the keys that are kept.
+      // The cached keys may not contain an epoch that has just begun.
       const key =
         liveEpochs(await keysOf(job.env)).find(named) ??
         liveEpochs(await ensureFinancingKeys(deps.db, deps.secrets, job.env)).find(named)
@@ -54,7 +54,7 @@ export function blindHandlers(deps: WorkerDeps, keysOf: (env: ApiEnv) => Promise
   }
 }
 
-/** Takes the hourly snapshots that the sweeper finds due, of all that the epoch is to name. */
+/** Creates the hourly snapshots of an epoch that the sweeper requested. */
 export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDisposable {
   const take = async ({ env, epoch }: { env: ApiEnv; epoch: number }) => {
     const keys = await ensureFinancingKeys(deps.db, deps.secrets, env)
@@ -67,7 +67,7 @@ export function subscribeSnapshots(worker: string, deps: WorkerDeps): AsyncDispo
   return subscribe(worker, on(financingSnapshotDue, 1, take), deps)
 }
 
-/** Evaluates blinded elements, or says which are none. */
+/** Evaluates blinded elements, or returns the invalid ones. */
 function evaluationOf(
   evaluationId: string,
   key: DomainKey | undefined,
@@ -76,7 +76,7 @@ function evaluationOf(
   if (!key?.publicKey) return invalid([{ path: 'epoch', code: 'EPOCHS', message: `epoch ${epoch} is not live` }])
   const wrong = invalidElements(blinded)
   if (wrong.length > 0) {
-    const message = 'is no element of ristretto255 in its one encoding, or the identity'
+    const message = 'must be a canonical encoding of a ristretto255 element other than the identity'
     return invalid(wrong.map((index) => ({ path: `blinded[${index}]`, code: 'POINT_INVALID', message })))
   }
   const keyPair = { privateKey: key.key, publicKey: key.publicKey }

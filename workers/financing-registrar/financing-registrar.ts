@@ -24,14 +24,14 @@ import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { endJob, type OpenJob, ownerOf, subscribeJobs } from '../jobs/job-worker.ts'
 import { blindHandlers, subscribeSnapshots } from './blind.ts'
 
-/** Checks that share a transaction at most. */
+/** Maximum number of checks per transaction. */
 const CHECK_BATCH = 64
 /** Longer than the ingress waits by default (docs/spec/risk-signals.md#sandbox-digits). */
 const SLOW_MS = 12_000
 
 const NO_SCENARIO: FinancingScenario = { added: [], isResolved: true, isRegisteredElsewhere: false, isSlow: false }
 
-/** Decides who holds a receivable: evaluates fingerprints, checks, registers, transfers, takes disputes. */
+/** Processes first-financing jobs: evaluations, checks, registrations, transfers and disputes. */
 export const financingRegistrar: Worker = {
   name: 'financing-registrar',
   start: (deps) => [
@@ -46,14 +46,14 @@ function createHandlers(deps: WorkerDeps) {
     largest: CHECK_BATCH,
     isolate: true,
   })
-  /** What operations of one transaction are given. */
-  const given = (enqueue: Parameters<Parameters<typeof endJob>[2]>[1]) => ({
+  /** Returns the dependencies of an operation in one transaction. */
+  const operationDeps = (enqueue: Parameters<Parameters<typeof endJob>[2]>[1]) => ({
     enqueue,
     secrets: deps.secrets,
     now: deps.now,
   })
 
-  /** Scenarios are written in a receivable's fields. */
+  /** Derives the scenario from a receivable's fields. */
   async function scenarioOf(env: ApiEnv, receivable: ReceivableInput): Promise<FinancingScenario> {
     if (env !== 'SANDBOX' || isBlind(receivable)) return NO_SCENARIO
     const scenario = financingScenario(receivable, indianDay(toMillis(deps.now())).slice(0, 7))
@@ -87,7 +87,10 @@ function createHandlers(deps: WorkerDeps) {
       const keys = await keysOf(job.env)
       await endJob(deps, job, async (tx, enqueue, writes) => {
         const wanted = { ...request, isRegisteredElsewhere }
-        const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, { ...given(enqueue), writes })
+        const made = await registerReceivable(tx, ownerOf(job), job.id, wanted, keys, {
+          ...operationDeps(enqueue),
+          writes,
+        })
         if ('refusal' in made) return made
         return { status: made.isNew ? 201 : 200, body: registrationView(made.registration, toMillis(deps.now())) }
       })
@@ -96,7 +99,7 @@ function createHandlers(deps: WorkerDeps) {
       const request = job.request as AcceptanceRequest
       const keys = await keysOf(job.env)
       await endJob(deps, job, async (tx, enqueue) => {
-        const made = await acceptTransfer(tx, ownerOf(job), job.id, request, keys, given(enqueue))
+        const made = await acceptTransfer(tx, ownerOf(job), job.id, request, keys, operationDeps(enqueue))
         return 'refusal' in made
           ? made
           : { status: 201, body: registrationView(made.registration, toMillis(deps.now())) }
@@ -107,7 +110,7 @@ function createHandlers(deps: WorkerDeps) {
       const request = job.request as DisputeBody
       const keys = await keysOf(job.env)
       await endJob(deps, job, async (tx, enqueue) => {
-        const made = await disputeRegistration(tx, ownerOf(job), job.id, request, keys, given(enqueue))
+        const made = await disputeRegistration(tx, ownerOf(job), job.id, request, keys, operationDeps(enqueue))
         return 'refusal' in made ? made : { status: 201, body: disputeView(made.dispute) }
       })
     },
@@ -119,12 +122,12 @@ interface OpenCheck {
   check: ReceivableCheck
 }
 
-/** Answers the checks that came together in one transaction; those that a copy of their message ended stay as they are. */
+/** Ends checks that arrived together in one transaction; skips those that another copy of their message ended. */
 async function storeChecks(deps: WorkerDeps, checks: readonly OpenCheck[]): Promise<true[]> {
   const ids = checks.map(({ job }) => job.id)
-  const requested = checks.map(({ check }) => check)
+  const receivableChecks = checks.map(({ check }) => check)
   await deps.outbox.runPrepared(async ({ tx, writes }) => {
-    const [open, found] = await Promise.all([takeJobs(tx, ids), seekReceivables(tx, requested)])
+    const [open, found] = await Promise.all([takeJobs(tx, ids), seekReceivables(tx, receivableChecks)])
     const taken = checks.filter(({ job }) => open.has(job.id))
     if (taken.length === 0) return
     const answered = taken.map(({ check }) => check)

@@ -18,27 +18,27 @@ import { endJob, type OpenJob, openRegistryAccess, type RegistryAccess, subscrib
 
 type Request = IdentityVerificationRequest & { subjectId: string }
 
-/** Verifies identities: asks registries under consent, checks signatures of documents, counts presentations. */
+/** Verifies identities: queries registries under consent, verifies signatures of documents, evaluates presentations. */
 export const identityVerifier: Worker = {
   name: 'identity-verifier',
   start(deps) {
     const registries = openRegistryAccess(deps)
     const verify = async (job: OpenJob) => {
-      // Validated by the ingress before it was sealed.
+      // The ingress validated the request before it sealed it.
       const request = job.request as Request
       const owner: Owner = { organisationId: job.organisationId, env: job.env }
       const read = request.method === 'PRESENTATION' ? null : await findOutside(deps, registries, job, owner, request)
       await endJob(deps, job, async (tx, enqueue) => {
-        const given = { enqueue, secrets: deps.secrets, now: deps.now }
+        const operationDeps = { enqueue, secrets: deps.secrets, now: deps.now }
         const { subjectId } = request
-        // A refusal leaves no trace but itself: what may refuse runs before the first write.
+        // Each check that may refuse runs before the first write, so a refusal stores nothing else.
         try {
           const found =
             request.method === 'PRESENTATION'
               ? await findingOfPresentation(tx, owner, subjectId, request.presentationId)
               : read
-          if (!found) throw new Error('nothing was looked for')
-          const body = await completeIdentityVerification(tx, owner, { id: job.id, subjectId }, found, given)
+          if (!found) throw new Error('the verification has no finding')
+          const body = await completeIdentityVerification(tx, owner, { id: job.id, subjectId }, found, operationDeps)
           return { status: 201, body }
         } catch (error) {
           if (error instanceof DomainError) return { refusal: error }

@@ -17,24 +17,23 @@ import { type Millis, toMillis } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import { openProductionRegistries, registryTools } from '../registries.ts'
 
-/** Jobs in the hands of one process at once: most of their time is waiting. */
+/** Concurrent jobs of a process; most of their time is waiting. */
 const PREFETCH = 64
 
-/** How a job ends: with the resource, or refused for the state of things. */
+/** A job ends with a resource or a refusal. */
 export type JobResult = { status: number; body: object; forget?: boolean } | { refusal: DomainError }
 
-/** A job whose request was opened. */
 export interface OpenJob extends EvidenceJob {
   /** as the ingress validated and sealed it */
   request: unknown
 }
 
-/** What a kind of job does. It is done at most once: the transaction in which it ends takes it first. */
+/** Handles one kind of job. Each job takes effect once, because its final transaction claims it first. */
 export type JobHandler = (job: OpenJob) => Promise<void>
 
 export type JobMessage = MessageContract<{ jobId: string; replyTo?: string | undefined }>
 
-/** Subscribes a worker to its jobs: opens each, has it done, and tells the process whose caller waits. */
+/** Subscribes a worker to its jobs: decrypts each, runs its handler, and notifies the process whose caller waits. */
 export function subscribeJobs(
   worker: string,
   message: JobMessage,
@@ -54,11 +53,11 @@ export function subscribeJobs(
     const job = await findJob(jobId)
     if (job?.state === 'QUEUED' && job.sealedRequest !== null) {
       const handler = handlers[job.kind]
-      if (!handler) throw new Error(`${worker} does no ${job.kind}`)
+      if (!handler) throw new Error(`${worker} has no handler for ${job.kind}`)
       try {
         await handler({ ...job, request: JSON.parse(deps.secrets.open('evidence-request', job.sealedRequest)) })
       } catch (error) {
-        // What the database could not serve is tried again by the runtime.
+        // The runtime retries database errors.
         if (error instanceof UnavailableError || isRetryable(error)) throw error
         deps.log.error({ jobId, kind: job.kind, ...describeError(error) }, 'job.failed')
         await endJob(deps, job, async () => ({ refusal: new JobFailedError() }))
@@ -72,10 +71,7 @@ export function subscribeJobs(
   return subscribe(worker, on(message, PREFETCH, handle), deps)
 }
 
-/**
- * Ends a job in one transaction with its effect; a copy of the message finds it ended and leaves no trace.
- * @param work is given, beside the transaction, the same for what needs no answer (`RunPrepared`)
- */
+/** Ends a job once, in the transaction of its effect. @param work receives as `writes` the same transaction */
 export async function endJob(
   deps: Pick<WorkerDeps, 'outbox' | 'crashPoint'>,
   job: EvidenceJob,
@@ -93,21 +89,19 @@ export async function endJob(
 
 const EMPTY = Buffer.alloc(0)
 
-/** Whose job it is. */
 export function ownerOf({ organisationId, env }: OpenJob): Owner {
   return { organisationId, env }
 }
 
-/** How long a job may wait for its registries in all; what is later is MISSING with TIMEOUT. */
+/** Time for all registry queries of a job; later values are MISSING with TIMEOUT. */
 const BUDGET_MS: Millis = 20_000
-/** The sandbox's consent, where a caller brings none. */
+/** Default consent in the sandbox. */
 const DEMO_CONSENT = 'demo-consent'
 
-/** The registries of a worker: those of production live as long as it does. */
+/** The registries of a worker; those of production live as long as the worker. */
 export interface RegistryAccess extends AsyncDisposable {
-  /** @param asked what the sandbox's registries adopt of a business, so that they agree with each other */
-  of(job: OpenJob, requested?: BusinessQuery): RegistrySet
-  /** @param handle of the consent under which a registry is asked, where it needs one */
+  /** @param business details of a business that the sandbox's registries adopt, so that they agree with each other */
+  of(job: OpenJob, business?: BusinessQuery): RegistrySet
   context(job: OpenJob, handle?: string): RegistryContext
 }
 
@@ -116,10 +110,10 @@ export function openRegistryAccess(deps: WorkerDeps): RegistryAccess {
   const production = openProductionRegistries(deps.config, tools)
   const stop = new AbortController()
   return {
-    of: ({ env }, requested) =>
-      env === 'SANDBOX' ? createSandboxRegistries({ seed: SANDBOX_SEED, requested }, tools) : production.registries,
+    of: ({ env }, business) =>
+      env === 'SANDBOX' ? createSandboxRegistries({ seed: SANDBOX_SEED, business }, tools) : production.registries,
     context({ env, organisationUuid, id }, handle) {
-      const given = handle ?? (env === 'SANDBOX' ? DEMO_CONSENT : undefined)
+      const consentHandle = handle ?? (env === 'SANDBOX' ? DEMO_CONSENT : undefined)
       const context = {
         env,
         orgId: organisationUuid,
@@ -128,7 +122,7 @@ export function openRegistryAccess(deps: WorkerDeps): RegistryAccess {
         deadline: toMillis(deps.now()) + BUDGET_MS,
       }
       const consent = { id: null, purposeCode: null, expiresAt: null }
-      return given === undefined ? context : { ...context, consent: { handle: given, ...consent } }
+      return consentHandle === undefined ? context : { ...context, consent: { handle: consentHandle, ...consent } }
     },
     async [Symbol.asyncDispose]() {
       stop.abort()

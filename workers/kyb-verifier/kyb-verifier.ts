@@ -11,14 +11,14 @@ import type { LeiQuery } from '#shared/risk/registries/http/lei-records.ts'
 import type { Worker } from '../define-worker.ts'
 import { endJob, type OpenJob, openRegistryAccess, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Verifies businesses: asks the registries of taxpayers, companies and legal entity identifiers, in parallel. */
+/** Verifies businesses: queries the registries of taxpayers, companies and legal entity identifiers in parallel. */
 export const kybVerifier: Worker = {
   name: 'kyb-verifier',
   start(deps) {
     const registries = openRegistryAccess(deps)
     const veiKey = cachedPerEnv((env) => ensureKey(deps.db, deps.secrets, env, 'vei'))
 
-    const ask = async (job: OpenJob, request: VerificationRequest): Promise<BusinessAnswers> => {
+    const queryRegistries = async (job: OpenJob, request: VerificationRequest): Promise<BusinessAnswers> => {
       const { gstin, lei, cin, legalName } = request
       const pan = panOf(request)
       const set = registries.of(job, { legalName, companyNumber: cin, pan })
@@ -32,9 +32,9 @@ export const kybVerifier: Worker = {
     }
 
     const verify = async (job: OpenJob) => {
-      // Validated by the ingress before it was sealed.
+      // The ingress validated the request before it sealed it.
       const request = job.request as VerificationRequest
-      const answers = await ask(job, request)
+      const answers = await queryRegistries(job, request)
       const checks = businessChecks(request, answers)
       const key = await veiKey(job.env)
       await endJob(deps, job, async (tx, enqueue) => {
@@ -63,7 +63,7 @@ export const kybVerifier: Worker = {
   },
 }
 
-/** The most exact question for the register of legal entity identifiers. */
+/** Returns the most exact query for the register of legal entity identifiers. */
 function leiQuery({ lei, cin, legalName = '' }: LeiRequest): LeiQuery {
   if (lei !== undefined) return { lei }
   return cin === undefined ? { legalName } : { registeredAs: cin }

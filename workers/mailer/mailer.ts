@@ -8,13 +8,10 @@ import type { LinkMail, WrittenMail } from '#shared/tenancy/mails/mail.ts'
 import { claimMail, deleteMail, postponeMail } from '#shared/tenancy/mails/store.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 
-/** The connections that are kept to the mail server. */
+/** Pooled connections to the mail server. */
 const CONCURRENCY = 5
 
-/**
- * Sends mails: links of new passwords, invitations and confirmations, reports and reminders. A mail that the server does not take now is tried
- * again for about an hour and three quarters, the schedule of notifications; a mail that it never takes is given up.
- */
+/** Sends mails; retries temporary failures for about 105 minutes, then deletes the mail. */
 export const mailer: Worker = {
   name: 'mailer',
   sends: true,
@@ -51,7 +48,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
 
 const HEADERS = { 'Auto-Submitted': 'auto-generated' }
 
-/** The mail as it is sent. @param id the same at every attempt, so that mail servers can drop repetitions */
+/** @param id the same for each attempt, so that mail servers can drop duplicates */
 function toOutgoingMail(id: string, mail: LinkMail | WrittenMail): OutgoingMail {
   if ('html' in mail)
     return { ...mail, messageId: `${id}@signalbox`, headers: { ...HEADERS, ...mail.headers }, attachments: [] }

@@ -47,8 +47,8 @@ type FirstRecordDeps = Pick<WorkerDeps, 'db' | 'outbox' | 'secrets' | 'now'>
 
 /**
  * Records the purchase order and the receivables of a request, and returns who presented them before. An order with a
- * number is anchored; one without is recorded by its parties and value, as a possible match for others. This has its own
- * transaction, before the pack: of two organisations that present the same thing at the same moment the unique index lets
+ * number is anchored; one without is recorded by its parties and value, as a possible match for others. Runs in its own
+ * transaction before the pack: if two organisations present the same object at the same moment, the unique index lets
  * one be first, and the pack of the other reports it. A redelivery finds its own record and adds nothing.
  */
 export function createFirstRecords(deps: FirstRecordDeps) {
@@ -67,12 +67,12 @@ export function createFirstRecords(deps: FirstRecordDeps) {
       if (order?.kind === 'PO1') await presentOrder(presenting, order)
       if (order?.kind === 'PO2') await recordParties(tx, { ...sought, order }, endOfHolding(deps))
       const orderMatches = order ? await findMatches(tx, [{ ...sought, fingerprints: [order] }]) : []
-      // An organisation's own orders of equal parties and value are ordinary.
+      // An organisation's own orders with equal parties and value are normal.
       const found = orderMatches.filter(({ requireRegistration }) => order?.kind === 'PO1' || !requireRegistration)
       for (const receivable of receivables) {
         const matches = await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])
         await presentReceivable(presenting, receivable, matches)
-        // Another presented it at this very moment, and was faster: now its record is seen.
+        // A concurrent transaction may have recorded it first; now its record is visible.
         found.push(...(await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])))
       }
       return { status: 'ANSWERED', matches: disclosed(found) }
@@ -80,26 +80,26 @@ export function createFirstRecords(deps: FirstRecordDeps) {
   }
 }
 
-/** Null for a request whose e-invoices say more than its parties and value would. */
+/** Returns null if the e-invoices of the request identify it better than its parties and value. */
 function orderOf(keys: FinancingKeys, request: PackRequest): Fingerprint | null {
   if (request.poNumber === undefined && request.eInvoices?.length) return null
   return orderFingerprint(keys, { ...request, poValuePaise: parsePaise(request.poValue) ?? 0 })
 }
 
-/** Returns the end of what a pack presents now. */
+/** Returns the expiry of a record that a pack creates now. */
 function endOfHolding({ now }: Pick<FirstRecordDeps, 'now'>): Date {
   return new Date(toMillis(now()) + REGISTERED_DAYS * DAY_MS)
 }
 
 interface PresentedReceivable {
   identity: ReceivableIdentity
-  /** under the current key, to be stored; and under every key, to be looked for */
+  /** under the current key, to store; `sought` under every key, to search */
   own: Fingerprint[]
   sought: Fingerprint[]
   tokenSha256: string
 }
 
-/** Of each signed e-invoice that the request itself brought; demo invoices and unverifiable ones are no receivables. */
+/** Returns the signed e-invoices of the request. Demo invoices and unverifiable ones are omitted. */
 function receivablesOf(
   keys: FinancingKeys,
   request: PackRequest,
@@ -137,8 +137,9 @@ interface Presenting {
 }
 
 /**
- * A receivable that nobody else holds becomes the organisation's evidence object, anchored, which the securitisation API
- * shows (docs/spec/evidence-families.md#securitisation), and is held for a week. One that another holds leaves a trace, and both are notified once.
+ * Anchors a receivable without another holder and registers it for a week
+ * (docs/spec/evidence-families.md#securitisation).
+ * If another organisation holds it, notifies both once.
  */
 async function presentReceivable(
   presenting: Presenting,
@@ -196,7 +197,7 @@ async function saveEvidence(
   )
 }
 
-/** The record as it is hashed: random ids only, since identities and amounts could be guessed from a bare hash. */
+/** Anchors only random ids, because identities and amounts could be guessed from their hash. */
 async function presentOrder({ tx, deps, job }: Presenting, order: Fingerprint): Promise<void> {
   const record = { env: job.env, organisationId: job.organisationId, recordId: job.id, fingerprints: [order] }
   const stored = await recordFingerprints(tx, record, { state: 'REGISTERED', expiresAt: null })

@@ -22,12 +22,12 @@ import { openProductionRegistries, registryTools } from '../registries.ts'
 import { createFirstRecords } from './first-records.ts'
 import { createPackStore, storeFailure } from './store-pack.ts'
 
-/** Packs composed at once: most of a pack's time is waiting for registries. */
+/** Concurrent packs; most of their time is waiting for registries. */
 const PREFETCH = 32
-/** An e-invoice portal's key that the operator adds is used within this time. */
+/** Maximum age of the cached e-invoice portal keys. */
 const INVOICE_KEYS_MS = 30_000
 
-/** Composes the packs that were asked for: asks the registries, judges, anchors, meters, answers who waits. */
+/** Composes packs: queries the registries, grades the signals, anchors, meters, and notifies the waiting ingress. */
 export const packComposer: Worker = {
   name: 'pack-composer',
   start(deps) {
@@ -71,7 +71,7 @@ function createComposer(deps: WorkerDeps) {
       const durationMs = Math.round(performance.now() - startedAt)
       deps.log.info({ packId: job.id, env: job.env, signalLevel: pack.signalLevel, durationMs }, 'pack.composed')
     } catch (error) {
-      // What the database could not serve is tried again by the runtime; stopping hands the message back.
+      // The runtime retries database errors; a stopping worker returns the message.
       if (error instanceof UnavailableError || isRetryable(error) || stop.signal.aborted) throw error
       deps.log.error({ packId: job.id, ...describeError(error) }, 'pack.failed')
       await storeFailure(deps, job, 'INTERNAL')
@@ -79,10 +79,10 @@ function createComposer(deps: WorkerDeps) {
   }
 
   async function compose(job: PackJob) {
-    // Sealed by the ingress after it was validated.
-    const requested = JSON.parse(deps.secrets.open('pack-request', job.sealedRequest)) as PackRequest
+    // The ingress validated the request before it sealed it.
+    const original = JSON.parse(deps.secrets.open('pack-request', job.sealedRequest)) as PackRequest
     const isSandbox = job.env === 'SANDBOX'
-    const request = isSandbox ? withDemoConsents(requested) : requested
+    const request = isSandbox ? withDemoConsents(original) : original
     const { keys, sandboxPem } = await invoiceKeys(INVOICE_KEYS_MS)
     const [registryResults, found] = await Promise.all([
       gatherRegistryResults({
@@ -96,7 +96,7 @@ function createComposer(deps: WorkerDeps) {
       }),
       presentFirst(job, request, keys),
     ])
-    // An answer that was cut short by our own stopping must not become a pack.
+    // A response that our own shutdown aborted must not become a pack.
     stop.signal.throwIfAborted()
     deps.crashPoint('pack-gathered')
     const at = nowMs()
@@ -112,10 +112,10 @@ function createComposer(deps: WorkerDeps) {
     })
   }
 
-  /** A sandbox request without tokens is shown one signed demo invoice per leg. */
+  /** Returns one signed demo invoice per leg for a sandbox request without tokens. */
   function tokensOf(request: PackRequest, isSandbox: boolean, sandboxPem: string, at: number): readonly string[] {
-    const given = request.eInvoices ?? []
-    return given.length === 0 && isSandbox ? demoTokens(request, sandboxPem, at) : given
+    const tokens = request.eInvoices ?? []
+    return tokens.length === 0 && isSandbox ? demoTokens(request, sandboxPem, at) : tokens
   }
 
   return {
@@ -129,7 +129,7 @@ function createComposer(deps: WorkerDeps) {
 
 const EMPTY = Buffer.alloc(0)
 
-/** The sandbox's demo e-invoices of a request. RSA signatures are dear and these do not change within a day. */
+/** Caches the sandbox's demo e-invoices per day, because RSA signatures are expensive. */
 function createDemoTokens(): (request: PackRequest, privateKeyPem: string, nowMs: number) => string[] {
   const cache = new LRUCache<string, string[]>({ max: 5_000 })
   return (request, privateKeyPem, nowMs) => {

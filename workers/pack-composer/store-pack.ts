@@ -16,7 +16,6 @@ import type { WorkerDeps } from '../define-worker.ts'
 
 type StoreDeps = Pick<WorkerDeps, 'outbox' | 'crashPoint' | 'now'>
 
-/** A pack as it was composed. */
 export interface ComposedPack {
   job: PackJob
   pack: PackBody
@@ -28,14 +27,10 @@ interface PackToStore {
   event: DomainEvent
 }
 
-/** Packs of one transaction at most: some hundred kilobytes, and milliseconds. */
+/** Maximum number of packs per transaction: a few hundred kilobytes, and milliseconds. */
 const STORE_BATCH = 32
 
-/**
- * Stores everything that a finished pack is in one transaction: the pack with its anchor, its evidence, one log entry,
- * one metered unit, the event, and the answer to the request that asked for it. A copy of the message finds the pack
- * finished and leaves no trace. Packs that are finished meanwhile share the next transaction.
- */
+/** Stores a finished pack in one transaction, once. Packs that finish during a transaction share the next one. */
 export function createPackStore(deps: StoreDeps): (composed: ComposedPack) => Promise<void> {
   const store = batched((packs: readonly PackToStore[]) => storeBatch(deps, packs), { largest: STORE_BATCH })
   return async (composed) => {
@@ -79,7 +74,7 @@ async function storeBatch(deps: StoreDeps, packs: readonly PackToStore[]): Promi
     return packs.map(() => STORED)
   } catch (error) {
     if (packs.length === 1 || error instanceof UnavailableError || isRetryable(error)) throw error
-    // One of them is at fault, and the others must not end as it does.
+    // Retry each pack alone, so that one bad pack does not fail the others.
     return await Promise.all(
       packs.map((pack) =>
         storeTogether(deps, [pack]).then(
@@ -106,7 +101,7 @@ async function storeTogether(deps: StoreDeps, packs: readonly PackToStore[]): Pr
   })
 }
 
-/** Ends a pack that cannot be composed: the key is free again, and nothing is metered. */
+/** Ends a pack that cannot be composed: releases its idempotency key and meters nothing. */
 export async function storeFailure(deps: StoreDeps, job: PackJob, code: string): Promise<void> {
   const { env, organisationId } = job
   await deps.outbox.run(async (tx, enqueue) => {

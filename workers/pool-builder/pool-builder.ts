@@ -13,10 +13,10 @@ import { toIsoMillis } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { endJob, type JobHandler, type JobResult, type OpenJob, subscribeJobs } from '../jobs/job-worker.ts'
 
-/** Members whose evidence objects are made in one transaction. */
+/** Members whose evidence objects are created in one transaction. */
 const BATCH = 100
 
-/** Makes the evidence objects of pools, freezes cuts of them, and makes what is asked of a cut. */
+/** Creates the evidence objects of pools, freezes cuts, and computes results of cuts. */
 export const poolBuilder: Worker = {
   name: 'pool-builder',
   start(deps) {
@@ -24,13 +24,13 @@ export const poolBuilder: Worker = {
       financing: await ensureFinancingKeys(deps.db, deps.secrets, env),
       vei: await ensureKey(deps.db, deps.secrets, env, 'vei'),
     }))
-    /** A killed worker goes on where the last transaction ended. */
+    /** Continues where the last transaction ended, for example after a crash. */
     const build = async ({ organisationId, env }: OpenJob, poolId: string) => {
       const { now, secrets } = deps
-      const given = { now, secrets, keys: await keysOf(env) }
+      const operationDeps = { now, secrets, keys: await keysOf(env) }
       let isLeft = true
       while (isLeft) {
-        isLeft = await deps.outbox.run((tx) => buildMembers(tx, { organisationId, env }, poolId, BATCH, given))
+        isLeft = await deps.outbox.run((tx) => buildMembers(tx, { organisationId, env }, poolId, BATCH, operationDeps))
       }
     }
     const members = async (job: OpenJob) => {
@@ -67,17 +67,13 @@ export const poolBuilder: Worker = {
   },
 }
 
-/** What is made of a cut: it never changes, so none of this needs a lock. */
+/** A cut never changes, so its results need no lock. */
 function cutJobs(deps: WorkerDeps): Record<'strata' | 'replines' | 'file' | 'eligibility', JobHandler> {
   const ofCut = async (job: OpenJob, work: (cut: PoolCut) => Promise<Parameters<typeof endJob>[2]>) => {
-    // Validated before it was sealed.
+    // The ingress validated the request before it sealed it.
     const { cutId } = job.request as { cutId: string }
     const cut = await findCut(deps.db, job, cutId)
-    await endJob(
-      deps,
-      job,
-      cut ? await work(cut) : async () => ({ refusal: new NotFoundError('there is no such cut') }),
-    )
+    await endJob(deps, job, cut ? await work(cut) : async () => ({ refusal: new NotFoundError('cut not found') }))
   }
   const answered = (body: object) => async (): Promise<JobResult> => ({ status: 200, body })
   return {

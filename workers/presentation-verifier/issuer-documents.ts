@@ -23,21 +23,21 @@ import { suspendByStatus } from '#shared/risk/operations/issuers.ts'
 import { toSeconds } from '#shared/time.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 
-/** Three tries in a minute. */
-const TRIES = 3
+/** All attempts together take less than a minute. */
+const ATTEMPTS = 3
 const TIMEOUT_MS = 10_000
-const PAUSE_MS = 2_000
-/** A compressed list; inflated it is bounded by itself. */
+const RETRY_DELAY_MS = 2_000
+/** Compressed size of a list; the inflated size has its own limit. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
-/** Bytes of inflated lists that are kept. */
+/** Total size of cached inflated lists. */
 const CACHE_BYTES = 64 * 1024 * 1024
-/** For how long an issuer's own keys are believed. */
+/** TTL of fetched issuer keys. */
 const METADATA_MS = 300_000
 
-/** Issuers of a name that somebody trusts; that of the sandbox for any of these types. */
+/** Finds trusted issuers of a name; in the sandbox, its issuer for any of these types. */
 export type FindTrusted = (owner: Owner, iss: string, vctValues: readonly string[]) => Promise<TrustedIssuer[]>
 
-/** What issuers publish, fetched with care: status lists, and keys of those whose row allows it. */
+/** Fetches status lists, and keys of issuers whose row allows it, within limits. */
 export interface IssuerDocuments extends AsyncDisposable {
   statusOf(env: ApiEnv, reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
   fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
@@ -62,7 +62,7 @@ export function openIssuerDocuments(
   const keys = new LRUCache<string, JWK[]>({ max: 500, ttl: METADATA_MS })
   const nowSeconds = () => toSeconds(deps.now())
 
-  /** The body of an address; null when it cannot be had. */
+  /** Fetches a body; null after a failure. */
   async function fetchText(url: string, accept: string): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -70,11 +70,11 @@ export function openIssuerDocuments(
         if (answer.status === 200) return answer.truncated ? null : answer.body.toString('utf8')
         if (answer.status < 500) return null
       } catch (error) {
-        // An address that may not be reached does not become one that may.
+        // A blocked address stays blocked, so a retry is useless.
         if (!(error instanceof HttpClientError) || error.failure === 'blocked') return null
       }
-      if (attempt === TRIES) return null
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      if (attempt === ATTEMPTS) return null
+      await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS))
     }
   }
 
@@ -124,7 +124,7 @@ export function openIssuerDocuments(
   }
 }
 
-/** Looks the status of a credential up again that verified an identity; one that is no longer valid suspends it. */
+/** Repeats the status lookup of a credential that verified an identity; an invalid one suspends the identity. */
 export function statusLookup(deps: WorkerDeps, trusted: FindTrusted, documents: IssuerDocuments) {
   return async ({ verificationId }: { verificationId: string }): Promise<void> => {
     const due = await findDueStatus(deps.db, verificationId)
@@ -136,14 +136,14 @@ export function statusLookup(deps: WorkerDeps, trusted: FindTrusted, documents: 
   }
 }
 
-/** A list that cannot be had now says nothing. */
+/** An unavailable list does not count as invalid. */
 async function isInvalid(
   deps: WorkerDeps,
   due: DueStatus,
   trusted: FindTrusted,
   documents: IssuerDocuments,
 ): Promise<boolean> {
-  // Sealed by us, in this form.
+  // We sealed it in this form.
   const references = JSON.parse(deps.secrets.open('identity', due.sealedStatus)) as (StatusReference & {
     iss: string
   })[]

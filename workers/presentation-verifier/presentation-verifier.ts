@@ -14,14 +14,13 @@ import { toSeconds } from '#shared/time.ts'
 import type { Worker, WorkerDeps } from '../define-worker.ts'
 import { type FindTrusted, type IssuerDocuments, openIssuerDocuments, statusLookup } from './issuer-documents.ts'
 
-/** Answers verified at once: most of their time is waiting for status lists. */
+/** Concurrent presentations; most of their time is waiting for status lists. */
 const PREFETCH = 16
 const EMPTY = Buffer.alloc(0)
 
-/** How an answer of a wallet ends. */
 type Outcome = { verified: VerifiedResponse } | { reason: RefusedPresentationError['reason'] } | { walletError: string }
 
-/** Verifies what wallets present: opens it, checks issuers, holders and statuses, records it, tells who waits. */
+/** Verifies presentations, records the result and notifies the ingress. */
 export const presentationVerifier: Worker = {
   name: 'presentation-verifier',
   start(deps) {
@@ -55,7 +54,7 @@ async function verify(
   documents: IssuerDocuments,
 ): Promise<Outcome> {
   const { env, query, clientId, responseMode, createdAt, sealedForm, sealedSecrets } = presentation
-  // Sealed by us, in this form.
+  // We sealed it in this form.
   const secrets = JSON.parse(deps.secrets.open('presentation', sealedSecrets)) as PresentationSecrets
   const form = deps.secrets.open('presentation', sealedForm ?? '')
   try {
@@ -75,7 +74,7 @@ async function verify(
   }
 }
 
-/** Ends the attempt in one transaction with its effect; a copy of the message finds it ended and leaves no trace. */
+/** Ends the presentation in one transaction with its effect. Does nothing if another copy of the message ended it. */
 async function settle(deps: WorkerDeps, examined: Presentation, outcome: Outcome): Promise<void> {
   await deps.outbox.run(async (tx, enqueue) => {
     const presentation = await lockPresentation(tx, examined.id)

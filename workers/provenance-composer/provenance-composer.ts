@@ -16,33 +16,33 @@ export const provenanceComposer: Worker = {
     const registries = openRegistryAccess(deps)
     const signerOf = cachedPerEnv((env) => ensureEvidenceSigner(deps.db, deps.secrets, env))
 
-    const ask = async (job: OpenJob, question: TradeRequest): Promise<Answered> => {
+    const queryRegistries = async (job: OpenJob, request: TradeRequest): Promise<Answered> => {
       const context = registries.context(job)
-      const { iec } = question
-      if (question.subjectKind === 'IEC') {
-        const set = registries.of(job, { legalName: question.legalName })
-        return noInvoices(iecChecks(question, await set.exporterCodes.fetch(context, { iec })))
+      const { iec } = request
+      if (request.subjectKind === 'IEC') {
+        const set = registries.of(job, { legalName: request.legalName })
+        return noInvoices(iecChecks(request, await set.exporterCodes.fetch(context, { iec })))
       }
-      if (question.subjectKind === 'EBRC') {
-        const { brcNumber, shippingBill, realised } = question
+      if (request.subjectKind === 'EBRC') {
+        const { brcNumber, shippingBill, realised } = request
         const set = registries.of(job, { shippingBill, realised })
-        return noInvoices(ebrcChecks(question, await set.exportCertificates.fetch(context, { iec, brcNumber })))
+        return noInvoices(ebrcChecks(request, await set.exportCertificates.fetch(context, { iec, brcNumber })))
       }
-      const { number, date, portCode, fobValueInr } = question
+      const { number, date, portCode, fobValueInr } = request
       const set = registries.of(job, { fobValueInr })
       const answer = await set.shippingBills.fetch(context, { iec, number, date, portCode })
-      return { results: shippingBillChecks(question, answer), invoiceNumbers: answer.data?.invoiceNumbers ?? null }
+      return { results: shippingBillChecks(request, answer), invoiceNumbers: answer.data?.invoiceNumbers ?? null }
     }
 
     const verify = async (job: OpenJob) => {
-      // Validated by the ingress before it was sealed.
-      const question = job.request as TradeRequest
-      const answered = await ask(job, question)
+      // The ingress validated the request before it sealed it.
+      const request = job.request as TradeRequest
+      const answered = await queryRegistries(job, request)
       await endJob(deps, job, async (tx) => {
         const owner = { organisationId: job.organisationId, env: job.env }
         return {
           status: 201,
-          body: await completeTradeVerification(tx, owner, job.id, { question, ...answered }, deps),
+          body: await completeTradeVerification(tx, owner, job.id, { question: request, ...answered }, deps),
         }
       })
     }
@@ -67,7 +67,7 @@ export const provenanceComposer: Worker = {
 
 interface Answered {
   results: TradeCheck[]
-  /** on the bill; null where no bill was asked for or found */
+  /** on the shipping bill; null without a bill */
   invoiceNumbers: readonly string[] | null
 }
 

@@ -3,25 +3,23 @@ import type { FailureCode, HeaderFault } from '#shared/risk/colending/imports/im
 import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
 import { withLineFeeds } from './read-file.ts'
 
-/** Characters of a record, at most. */
 const MAX_RECORD = 65_536
-/** Bytes in which a record must have ended, the parser's own buffers included. */
+/** Bytes within which a record must end, including the parser's buffers. */
 const MAX_UNTERMINATED = 8 * 65_536
 
-/** One record of a file. */
 export interface FileRecord {
-  /** where it begins; from 1 */
+  /** line of its beginning, from 1 */
   line: number
   cells: string[]
-  /** its text in the file, without the end of its line; lines inside of it end with LF */
+  /** its text in the file without the final line end; line ends inside it are LF */
   text: string
 }
 
-/** A file that cannot be read to its end. */
+/** The file is malformed or exceeds a limit. */
 export class FileRefusedError extends Error {
   readonly code: FailureCode
   readonly line: number
-  /** of FORMAT_UNKNOWN: faults of the record that is closest to a header */
+  /** for FORMAT_UNKNOWN: faults of the record that is closest to a header */
   readonly header: HeaderFault | undefined
   constructor(code: FailureCode, line: number, header?: HeaderFault) {
     super(`${code} in line ${line}`)
@@ -32,8 +30,8 @@ export class FileRefusedError extends Error {
 }
 
 /**
- * The records of a file, those that end in one piece of it together: a turn of the event loop for each record costs
- * more than reading it. What stands before a fault is given first.
+ * Yields the records of a file in batches, one per chunk, because yielding to the event loop for each record costs more
+ * than parsing it. Yields records before a fault first.
  * @throws FileRefusedError
  */
 export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<FileRecord[]> {
@@ -44,20 +42,19 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
     record_delimiter: '\n',
     max_record_size: MAX_RECORD,
     raw: true,
-    on_record(given: unknown, { lines }) {
-      // With `raw` the parser gives a record and its text; its types know the record alone.
-      const { record: cells, raw } = given as { record: string[]; raw: string }
+    on_record(parsed: unknown, { lines }) {
+      // With `raw` the parser passes a record and its text; its types declare only the record.
+      const { record: cells, raw } = parsed as { record: string[]; raw: string }
       const line = lines - ended === 1 ? lines : lines - newlinesIn(cells)
-      // Empty lines before the record are in it too.
+      // `raw` includes empty lines before the record.
       found.push({ line, cells, text: raw.replace(/^\n+|\n$/g, '') })
       ended = lines
-      // Taken: nothing is left for the parser to hand on.
       return null
     },
     relax_column_count: true,
     skip_empty_lines: true,
   })
-  // Each failure is that of the write or of the end that met it.
+  // The write or end that fails also reports its error.
   parser.on('error', () => {})
   const taken = () => {
     const records = found
@@ -80,7 +77,7 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   }
 }
 
-/** Feeds the parser, or ends it. @throws what it finds fault with */
+/** Writes to the parser, or ends it. @throws the parser's error */
 function written(parser: Parser, piece: Buffer | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error | null) => (error ? reject(error) : resolve())
@@ -100,7 +97,7 @@ function newlinesIn(cells: readonly string[]): number {
   return cells.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0)
 }
 
-/** The parser measures the cells of a record and not their number: a record of nothing but commas would fill memory. */
+/** Limits the bytes of a record, because the parser does not limit the number of cells. */
 async function* watched(bytes: AsyncIterable<Buffer>, parser: Parser, line: () => number): AsyncGenerator<Buffer> {
   let begun = -1
   let since = 0

@@ -9,31 +9,25 @@ import { loanRefHash } from '#shared/risk/colending/mapping.ts'
 import type { Found, FoundRow } from './interpret.ts'
 import { type Reached, type ReadyRecord, type ReadyRow, sortBatch } from './sort-batch.ts'
 
-/** Records of one transaction. */
 const BATCH = 500
 
-/** Another worker goes on with the import, or it has ended: this one has nothing to do any more. */
+/** Another worker continues the import, or the import has ended. */
 export class OvertakenError extends Error {}
 
-/**
- * Stores what is found in a file, 500 records a transaction, from where an earlier worker ended. While the database
- * stores a batch, the next one is read: at most two are in memory.
- */
+/** Stores records, 500 per transaction, from the last stored one; reads the next batch meanwhile. */
 export class ImportRun {
   readonly #outbox: Pick<Outbox, 'run'>
   readonly #import: Import
   readonly #loanRefKey: KeyObject
   readonly #afterBatch: () => Promise<void>
   #reached: Reached
-  /** records that are stored */
   #recordNo: number
-  /** records that an earlier worker has stored */
+  /** records that an earlier worker stored */
   readonly #before: number
-  /** records that were looked at */
   #seen = 0
   #waiting: ReadyRecord[] = []
   #storing: Promise<void> = Promise.resolve()
-  /** names of columns that no row uses, from the header on */
+  /** columns that no row uses, set by the header */
   #unmapped: readonly string[]
   #written: { mapping: FileMapping; loanColumn: string | null; write: ReturnType<typeof rowWriter> } | undefined
 
@@ -49,17 +43,15 @@ export class ImportRun {
     this.#unmapped = found.progress.unmapped
   }
 
-  /** Records that are stored. */
   get recordNo(): number {
     return this.#recordNo
   }
 
-  /** What is counted so far. */
   get progress(): Progress {
     return this.#reached.progress
   }
 
-  /** @throws OvertakenError; FileRefusedError when there are too many errors; both perhaps of the batch before */
+  /** @throws OvertakenError; FileRefusedError when there are too many errors; each possibly from the batch before */
   async take(together: readonly Found[]): Promise<void> {
     for (const found of together) {
       this.#seen += 1
@@ -69,13 +61,12 @@ export class ImportRun {
     }
   }
 
-  /** Stores what waits. @throws as take does */
+  /** Stores the pending records. @throws as `take` */
   async store(): Promise<void> {
     await this.#storeNext()
     await this.#storing
   }
 
-  /** Waits for the transaction that is under way, however it ends. */
   async settled(): Promise<void> {
     await Promise.allSettled([this.#storing])
   }
@@ -86,7 +77,7 @@ export class ImportRun {
     if (batch.length === 0) return
     this.#waiting = []
     this.#storing = this.#store(batch)
-    // Who waits for it next is told.
+    // The next await of `#storing` reports the error.
     this.#storing.catch(() => {})
   }
 
@@ -125,7 +116,7 @@ export class ImportRun {
     const loans = batch.flatMap((record) => (record.kind === 'row' ? [record.loanRef] : []))
     const recordNo = this.#recordNo + batch.length
     this.#reached = await this.#outbox.run(async (tx) => {
-      if (!(await lockImport(tx, id, this.#recordNo))) throw new OvertakenError('another worker went on')
+      if (!(await lockImport(tx, id, this.#recordNo))) throw new OvertakenError('another worker continues this import')
       const known = loans.length === 0 ? new Set<string>() : await knownLoans(tx, id, loans)
       const { rows, listed, ...reached } = sortBatch(this.#reached, batch, known)
       await insertRows(tx, id, rows)
@@ -138,7 +129,7 @@ export class ImportRun {
   }
 }
 
-/** Errors and skipped records are numbered together. */
+/** Errors and skipped records share one numbering. */
 function listedSoFar({ errors, skipped }: Progress): number {
   return errors + Math.min(skipped, MAX_SKIPPED_LISTED)
 }

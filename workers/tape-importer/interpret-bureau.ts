@@ -6,16 +6,15 @@ import { NotTextError } from '#shared/risk/colending/imports/utf8-check.ts'
 import { FileRefusedError } from './csv-records.ts'
 import { asFound, type Found } from './interpret.ts'
 
-/** Characters of a record, at most. */
 const MAX_RECORD = 65_536
 
-/** Reads a bureau file by its style; records that are read together are given together. @throws FileRefusedError */
+/** Parses a bureau file by its style; yields the records of a chunk together. @throws FileRefusedError */
 export function interpretBureau(bytes: AsyncIterable<Buffer>, mapping: FileMapping): AsyncGenerator<Found[]> {
   const text = textOf(bytes)
   return mapping.style === 'fixed-record' ? fixedRecords(text, mapping) : segments(text, mapping)
 }
 
-/** The file's characters, of which lengths and positions speak: one for each byte. */
+/** Decodes one character per byte, because lengths and positions in the file count bytes. */
 async function* textOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   try {
     for await (const piece of bytes) yield piece.toString('latin1')
@@ -52,7 +51,7 @@ async function* segments(text: AsyncIterable<string>, mapping: FileMapping): Asy
   const last = rest.trim()
   if (number === 0) throw new FileRefusedError('FORMAT_UNKNOWN', 1)
   if (fields !== null && !last.startsWith(trailer)) throw new FileRefusedError('TRAILER_MISMATCH', number)
-  // A borrower that nothing ends.
+  // The last borrower has no end mark.
   if (last !== '' && !last.startsWith(trailer)) yield [...found(last, undefined, mapping, number + 1)]
 }
 
@@ -78,7 +77,7 @@ async function* fixedRecords(text: AsyncIterable<string>, mapping: FileMapping):
   if (!isClosed) throw new FileRefusedError(number === 0 ? 'FORMAT_UNKNOWN' : 'TRAILER_MISMATCH', number)
 }
 
-/** Records by the length in their first four digits; null for what has none, up to the end of its line. */
+/** Splits records by the length in their first four digits; yields null for a line without one. */
 async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string | null> {
   let rest = ''
   for await (const piece of text) {
@@ -101,7 +100,7 @@ async function* ledRecords(text: AsyncIterable<string>): AsyncGenerator<string |
   if (rest.trim() !== '') yield null
 }
 
-/** @returns null when no length stands there */
+/** @returns null without a valid length */
 function lengthOf(text: string): number | null {
   const digits = text.slice(LENGTH_FIELD.from - 1, LENGTH_FIELD.to)
   return !/^[0-9]{4}$/.test(digits) || Number(digits) < 5 ? null : Number(digits)
@@ -118,7 +117,6 @@ function* found(
     return
   }
   if (record.persons > 0) yield { kind: 'persons', count: record.persons }
-  // One character for each byte, see above.
   const bytes = Buffer.from(text.replace(/^[\r\n]+/, ''), 'latin1')
   for (const cells of record.accounts) {
     yield asFound(

@@ -11,7 +11,6 @@ import type { HeaderFault, ListedLine } from '#shared/risk/colending/imports/imp
 import { type MappedRow, mapRow } from '#shared/risk/colending/imports/map-row.ts'
 import { type FileRecord, FileRefusedError } from './csv-records.ts'
 
-/** What a record of a file turned out to be. */
 export type Found =
   | { kind: 'header'; mapping: string; unmapped: string[] }
   | { kind: 'skipped'; listed: ListedLine }
@@ -19,7 +18,6 @@ export type Found =
   | FoundRow
   | { kind: 'persons'; count: number }
 
-/** A record that is a loan. */
 export interface FoundRow {
   kind: 'row'
   line: number
@@ -30,10 +28,7 @@ export interface FoundRow {
   loan: NonNullable<MappedRow['loan']>
 }
 
-/**
- * Reads the records of a tape: banner, header, rows, totals. Those that are read together are given together.
- * @throws FileRefusedError when there is no header
- */
+/** Interprets the records of a tape. @throws FileRefusedError when there is no header */
 export async function* interpretTape(
   records: AsyncIterable<readonly FileRecord[]>,
   mappings: readonly FileMapping[],
@@ -68,7 +63,7 @@ function readRecord(header: Header, { line, cells, text }: FileRecord): Found {
   return asFound(header.mapping, line, row, Buffer.from(text))
 }
 
-/** Turns a mapped record into a row or its errors. @param bytes the record in the file */
+/** Returns the row of a mapped record, or its errors. @param bytes the record in the file */
 export function asFound(mapping: FileMapping, line: number, row: MappedRow, bytes: Buffer): Found {
   if (row.loan) {
     return { kind: 'row', line, mapping, row, loan: row.loan, sourceRecordSha256: hash('sha256', bytes, 'hex') }

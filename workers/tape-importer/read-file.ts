@@ -5,13 +5,10 @@ import type { Import } from '#shared/risk/colending/imports/import.ts'
 import { readChunks } from '#shared/risk/colending/imports/upload-store.ts'
 import { Utf8Check } from '#shared/risk/colending/imports/utf8-check.ts'
 
-/** Chunks that are read at once: what a file takes of memory. */
+/** Chunks per query; bounds the memory per file. */
 const CHUNKS_AT_ONCE = 4
 
-/**
- * The bytes of a file, piece by piece, each checked to be text.
- * @throws NotTextError; Error when they are not what was received
- */
+/** Yields the bytes of a UTF-8 file. @throws NotTextError; Error when their hash differs from the upload's */
 export async function* readFile(
   { db, secrets }: { db: Knex; secrets: Secrets },
   { id, sha256 }: Pick<Import, 'id' | 'sha256'>,
@@ -29,16 +26,13 @@ export async function* readFile(
     if (chunks.length < CHUNKS_AT_ONCE) break
   }
   check.end()
-  if (!digest.digest().equals(sha256)) throw new Error('the stored file is not the one that was received')
+  if (!digest.digest().equals(sha256)) throw new Error('the hash of the stored file differs from that of the upload')
 }
 
 const LF = 10
 const CR = 13
 
-/**
- * Yields the bytes of a file with LF in place of CR LF and CR, so that each line ends on its own and is counted once,
- * also in quoted cells.
- */
+/** Replaces CR LF and CR by LF, so that each line end counts once, also in quoted cells. */
 export async function* withLineFeeds(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isAfterCr = false
   for await (const piece of bytes) {

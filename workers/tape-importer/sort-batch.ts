@@ -11,13 +11,13 @@ import type { WrittenRow } from '#shared/risk/colending/imports/row-text.ts'
 import { FileRefusedError } from './csv-records.ts'
 import type { Found, FoundRow } from './interpret.ts'
 
-/** A record as it waits to be stored: of a loan only what is kept of it. */
+/** A record before it is stored; of a loan it contains only the stored values. */
 export type ReadyRecord = Exclude<Found, FoundRow> | ReadyRow
 
 export interface ReadyRow extends WrittenRow {
   kind: 'row'
   line: number
-  /** keyed hash of the loan, and the same in hex */
+  /** keyed hash of the loan; `loan` is the same in hex */
   loanRef: Buffer
   loan: string
   /** the column that names the loan */
@@ -26,24 +26,20 @@ export interface ReadyRow extends WrittenRow {
   observations: readonly Observation[]
 }
 
-/** How far an import has come. */
 export interface Reached {
   progress: Progress
-  /** null until the header was seen */
+  /** null until the header was read */
   mapping: string | null
 }
 
-/** What a batch of records adds to an import. */
 export interface SortedBatch extends Reached {
   rows: NewRow[]
   listed: ListedLine[]
 }
 
 /**
- * Sorts records into rows, errors and what is skipped, and counts them. Nothing that is given is changed: a transaction
- * that is tried again begins with the same.
- * @param stored loans of earlier batches, in hex
- * @throws FileRefusedError when there are too many errors
+ * Sorts records into rows, errors and skipped ones. Does not change its input, so that it can be retried.
+ * @param stored loans of earlier batches, in hex @throws FileRefusedError for too many errors
  */
 export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored: ReadonlySet<string>): SortedBatch {
   const sorted: SortedBatch = { ...structuredClone(before), rows: [], listed: [] }
@@ -56,7 +52,7 @@ export function sortBatch(before: Reached, batch: readonly ReadyRecord[], stored
         sorted.mapping = record.mapping
         progress.unmapped = record.unmapped
         break
-      // Of a record that is counted by what else it holds.
+      // Part of a record that its other parts count.
       case 'persons':
         progress.persons += record.count
         break

@@ -15,12 +15,12 @@ import { type Found, interpretTape } from './interpret.ts'
 import { interpretBureau } from './interpret-bureau.ts'
 import { readFile } from './read-file.ts'
 
-/** Imports in the hands of one process at once: each takes a chunk or two of memory and the database's time. */
+/** Concurrent imports per process: each needs memory for chunks, and database time. */
 const PREFETCH = 2
-/** A file of 20 MiB takes seconds; on a machine that has much else to do, minutes. */
+/** A file of 20 MiB takes seconds; on a busy machine, minutes. */
 const DEADLINE_MS = 20 * 60_000
 
-/** Reads loan tapes and bureau files: rows, errors without their cells, the root over the rows. */
+/** Imports loan tapes and bureau files: rows, errors without cell contents, and the root over the rows. */
 export const tapeImporter: Worker = {
   name: 'tape-importer',
   start(deps) {
@@ -38,7 +38,7 @@ export const tapeImporter: Worker = {
         await run.store()
         await complete(deps, found, run)
       } catch (error) {
-        // What is under way says how far the import has come, and outlives no message.
+        // The current transaction updates the progress, and must end before the message.
         await run.settled()
         if (error instanceof OvertakenError) return
         if (!(error instanceof FileRefusedError)) throw error

@@ -22,34 +22,30 @@ import { slotsOf } from '#shared/webhooks/slots.ts'
 import type { WorkerDeps } from '../define-worker.ts'
 import type { SentAttempt } from './send.ts'
 
-/** A delivery in flight, with what it takes to send it. */
+/** A delivery in flight, with the data to send it. */
 export interface ClaimedAttempt extends ClaimedDelivery {
   url: string
   keys: SigningKeys
-  /** reading of the monotonic clock before the claim was asked for */
+  /** monotonic clock before the claim */
   claimedAtMs: number
 }
 
-/** What one batch is to do for one endpoint: record an attempt, take the next delivery, or both. */
+/** A batch's work for one endpoint: record an attempt, claim the next delivery, or both. */
 export interface Step {
   endpointId: string
   ended: { delivery: ClaimedAttempt; sent: SentAttempt } | null
   wantsNext: boolean
 }
 
-/** What a batch did: the deliveries taken, and endpoints that were switched off. */
 export interface BatchResult {
   claimed: ClaimedAttempt[]
   switchedOff: { endpointId: string; reason: string }[]
 }
 
-/** Sandbox deliveries signed in one batch and endpoint batch; the rest follows with the next message. */
+/** Sandbox deliveries signed per batch and endpoint; the next message continues. */
 const SANDBOX_PAGE = 200
 
-/**
- * Everything that many attempts change, in one transaction: their log, their deliveries, the health of their endpoints,
- * operational events, and what the endpoints' free slots take next.
- */
+/** Applies the ends of attempts, their events, and the next claims in one transaction. */
 export async function runBatch(
   deps: Pick<WorkerDeps, 'outbox' | 'now'>,
   keysOf: (endpoint: LockedEndpoint) => SigningKeys,
@@ -155,7 +151,7 @@ class Batch {
     })
   }
 
-  /** The sandbox ends here: what would be sent is signed and stored, and no code on this path can open a connection. */
+  /** Signs and stores sandbox deliveries. No code on this path can open a connection. */
   async sandbox(keysOf: (endpoint: LockedEndpoint) => SigningKeys): Promise<void> {
     const ids = [...this.#endpoints.values()].filter(
       ({ env, health }) => env === 'SANDBOX' && health.state === 'ACTIVE',
@@ -174,7 +170,9 @@ class Batch {
     await suppressSigned(this.#tx, signed, this.#at)
   }
 
-  /** Stores the endpoints' health; what inactive ones are still owed is kept for replay, and their owners are told. */
+  /**
+   * Stores the endpoints' health, settles open deliveries of inactive ones, and notifies the owners of disabled ones.
+   */
   async save(): Promise<void> {
     await saveHealth(this.#tx, [...this.#changed], this.#at)
     const inactive = [...this.#endpoints.values()].filter(({ health }) => health.state !== 'ACTIVE')
@@ -184,15 +182,15 @@ class Batch {
       this.#at,
     )
     for (const endpoint of this.switchedOff) {
-      await this.#tell(endpoint, 'webhook.endpoint_disabled', endpoint.id, ['endpointId', 'state', 'reason'])
+      await this.#emit(endpoint, 'webhook.endpoint_disabled', endpoint.id, ['endpointId', 'state', 'reason'])
     }
   }
 
   async #notifyExhausted(delivery: ClaimedAttempt, endpoint: LockedEndpoint): Promise<void> {
-    await this.#tell(endpoint, 'webhook.delivery_exhausted', delivery.id, ['deliveryId', 'endpointId', 'eventId'])
+    await this.#emit(endpoint, 'webhook.delivery_exhausted', delivery.id, ['deliveryId', 'endpointId', 'eventId'])
   }
 
-  async #tell(endpoint: LockedEndpoint, type: string, dealId: string, fields: readonly string[]): Promise<void> {
+  async #emit(endpoint: LockedEndpoint, type: string, dealId: string, fields: readonly string[]): Promise<void> {
     const { env, organisationId } = endpoint
     const occurredAt = toIsoMillis(this.#at)
     await recordEvent(this.#tx, this.#enqueue, { env, organisationId, type, dealId, fields, occurredAt })

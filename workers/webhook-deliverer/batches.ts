@@ -8,9 +8,9 @@ import type { WorkerDeps } from '../define-worker.ts'
 import { type ClaimedAttempt, runBatch, type Step } from './batch.ts'
 import { createSigningKeys } from './send.ts'
 
-/** Gathers what slots want of the database: one transaction at a time does everything that came up meanwhile. */
+/** Collects the steps of all slots: one transaction at a time processes all that arrived during the previous one. */
 export interface Batches {
-  /** @returns the delivery the slot has taken in flight; null when its endpoint is owed nothing it may be sent now */
+  /** @returns the delivery that the slot has claimed; null when no delivery of its endpoint may be sent now */
   run(step: Step): Promise<ClaimedAttempt | null>
 }
 
@@ -21,7 +21,7 @@ export function createBatches(deps: WorkerDeps): Batches {
   const keysOf = createSigningKeys(deps.secrets)
   const metrics = deliveryMetrics(deps.metrics.registry)
 
-  /** What the database cannot serve now waits in flight: an attempt that was made must be recorded. */
+  /** Retries while the database is unavailable, because a sent attempt must be recorded. */
   async function runSteps(steps: readonly Step[]): Promise<(ClaimedAttempt | null)[]> {
     for (;;) {
       try {
@@ -30,7 +30,7 @@ export function createBatches(deps: WorkerDeps): Batches {
           metrics.switchedOff.inc({ reason })
           deps.log.warn({ endpointId, reason }, 'webhook.endpoint-disabled')
         }
-        return hand(steps, claimed)
+        return assignClaimed(steps, claimed)
       } catch (error) {
         if (!(error instanceof UnavailableError || isRetryable(error))) throw error
         deps.log.warn(describeError(error), 'webhook.batch-postponed')
@@ -39,17 +39,17 @@ export function createBatches(deps: WorkerDeps): Batches {
     }
   }
 
-  // The rest of this turn of the event loop may have more to add; one that cannot be recorded takes no neighbours along.
+  // setImmediate lets the current event loop iteration add steps; `isolate` keeps one failing step from failing the
+  // others.
   return { run: batched(runSteps, { largest: BATCH_SIZE, start: setImmediate, isolate: true }) }
 }
 
-/** Gives each slot one of its endpoint's deliveries, as far as they go. */
-function hand(steps: readonly Step[], claimed: readonly ClaimedAttempt[]): (ClaimedAttempt | null)[] {
+function assignClaimed(steps: readonly Step[], claimed: readonly ClaimedAttempt[]): (ClaimedAttempt | null)[] {
   const byEndpoint = Map.groupBy(claimed, ({ endpointId }) => endpointId)
   return steps.map(({ endpointId, wantsNext }) => (wantsNext ? (byEndpoint.get(endpointId)?.shift() ?? null) : null))
 }
 
-/** What an operator watches of deliveries. No label names a tenant or an address. */
+/** Metrics for the operator. No label names a tenant or an address. */
 export interface DeliveryMetrics {
   attempts: Counter<'outcome'>
   switchedOff: Counter<'reason'>
@@ -57,11 +57,11 @@ export interface DeliveryMetrics {
   oldest: Gauge
 }
 
-const made = new WeakMap<Registry, DeliveryMetrics>()
+const metricsByRegistry = new WeakMap<Registry, DeliveryMetrics>()
 
-/** The metrics of a process, made once: the deliverer and the sweeper may share it. */
+/** Returns the metrics of a process, created once, because the deliverer and the sweeper may share it. */
 export function deliveryMetrics(registry: Registry): DeliveryMetrics {
-  const known = made.get(registry)
+  const known = metricsByRegistry.get(registry)
   if (known) return known
   const metrics: DeliveryMetrics = {
     attempts: new Counter({
@@ -87,6 +87,6 @@ export function deliveryMetrics(registry: Registry): DeliveryMetrics {
       registers: [registry],
     }),
   }
-  made.set(registry, metrics)
+  metricsByRegistry.set(registry, metrics)
   return metrics
 }

@@ -7,10 +7,8 @@ import { type Micros, toMillis, toSeconds } from '#shared/time.ts'
 import type { ClaimedDelivery, LockedEndpoint } from '#shared/webhooks/claim-store.ts'
 import { type SigningKeys, secretKeyOf, signatureHeaders } from '#shared/webhooks/signature.ts'
 
-/** What is kept of an answer. */
 const EXCERPT_BYTES = 4096
 
-/** One attempt that was made. */
 export interface SentAttempt {
   startedAt: Micros
   durationMs: number
@@ -19,10 +17,7 @@ export interface SentAttempt {
   response: Buffer | null
 }
 
-/**
- * Makes one signed attempt. Any 2xx is success; a redirect is a failure, since it would lead where nobody checked; 410
- * means that the endpoint is gone; every other failure is retried (docs/spec/transparency.md#webhook-delivery).
- */
+/** Makes one signed attempt; only 2xx is a success (docs/spec/transparency.md#webhook-delivery). */
 export async function sendSigned(
   http: HttpClient,
   now: () => Micros,
@@ -55,7 +50,6 @@ function outcomeOf(status: number, retryAfterSeconds: number | null): Outcome {
   return temporary(`Received status code ${status}`, { failure: 'status', retryAfterSeconds })
 }
 
-/** Opens an endpoint's secrets; each only once while it is in use. */
 export function createSigningKeys(
   secrets: Secrets,
 ): (endpoint: Pick<LockedEndpoint, 'sealedSecret' | 'sealedPreviousSecret'>) => SigningKeys {

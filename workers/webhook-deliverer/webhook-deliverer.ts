@@ -7,24 +7,20 @@ import type { ClaimedAttempt } from './batch.ts'
 import { createBatches, deliveryMetrics } from './batches.ts'
 import { sendSigned } from './send.ts'
 
-/** An attempt mostly waits for its endpoint: very many are under way, so that those that hang leave room for the rest. */
+/** Concurrent messages. An attempt mostly waits for its endpoint, so hanging endpoints must not block the others. */
 const PREFETCH = 1000
-/** Endpoints are kept apart by their slots; tenants of one host must not wait for each other's sockets. */
+/** Slots limit each endpoint; tenants on one host must not wait for each other's sockets. */
 const SOCKETS_PER_HOST = 2048
-/**
- * For how long one message may keep a slot going: the broker takes a message that is not acknowledged within half an
- * hour for lost. The sweeper starts the slot anew.
- */
+/** Time for which a message keeps a slot busy, below the broker's limit of 30 minutes. */
 const SLOT_MS = 5 * 60_000
-/** Begun just before the slot's end, an attempt may take this long, with what is waited for before and after it. */
+/** Time for an attempt that begins just before the slot's end, with its transactions. */
 const LAST_ATTEMPT_MS = 60_000
-/** For the whole request. */
 const TIMEOUT_MS = 15_000
 
 /**
- * Sends events to webhook endpoints. A message says that an endpoint is owed a delivery; which one, and whether it may be
- * sent now, its rows say. Whoever ends an attempt takes the endpoint's next delivery in the same transaction, so a
- * backlog goes on without further messages, at most four at once.
+ * Sends events to webhook endpoints. A message means that an endpoint has an open delivery; the rows decide which one,
+ * and if it may be sent now. The end of an attempt claims the endpoint's next delivery in the same transaction, so a
+ * backlog continues without further messages, at most four concurrently.
  */
 export const webhookDeliverer: Worker = {
   name: 'webhook-deliverer',
@@ -48,7 +44,7 @@ export const webhookDeliverer: Worker = {
 
     async function attempt(delivery: ClaimedAttempt, slotUntilMs: number): Promise<ClaimedAttempt | null> {
       deps.crashPoint('delivery-claimed')
-      // A process that was frozen may have lost its lease to another: what it can no longer send in time, it leaves.
+      // A process that was suspended may have lost its lease; it skips an attempt that could end too late.
       if (performance.now() - delivery.claimedAtMs > LEASE_MS - TIMEOUT_MS) return null
       const sent = await sendSigned(http, deps.now, delivery, delivery)
       deps.crashPoint('delivery-sent')

@@ -51,7 +51,7 @@ async function restore(db: Knex): Promise<void> {
   }
 }
 
-test('entries become checkpoints whose roots and proofs an outsider can recompute', async (t) => {
+test('checkpoints have roots and proofs that anyone can recompute', async (t) => {
   await using log = await openLog()
   for (const count of [1, 1, 255, 300, 3]) {
     await storeEntries(log.db, count)
@@ -63,7 +63,7 @@ test('entries become checkpoints whose roots and proofs an outsider can recomput
   t.deepEqual(problemsOf(contents, log.deps.signer.key), [])
 })
 
-test('F24 two sequencers at once make one log', async (t) => {
+test('F24 concurrent sequencers create one log', async (t) => {
   await using log = await openLog()
   for (let round = 0; round < 5; round++) {
     await storeEntries(log.db, 40)
@@ -75,7 +75,7 @@ test('F24 two sequencers at once make one log', async (t) => {
   t.deepEqual(problemsOf(contents, log.deps.signer.key), [])
 })
 
-test('F24 a database restored from an older backup is refused, and the refusal says how to proceed', async (t) => {
+test('F24 a database restored from an older backup is refused with instructions', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 10)
   await advanceLog(log.deps)
@@ -85,12 +85,12 @@ test('F24 a database restored from an older backup is refused, and the refusal s
   await restore(log.db)
   await storeEntries(log.db, 30)
   const error = await t.throwsAsync(advanceLog(log.deps), { instanceOf: LogRefusedError })
-  t.regex(error.message, /checkpoint of 20 entries was signed, and the database holds 10/)
+  t.regex(error.message, /checkpoint of 20 entries was signed, but the database has only 10/)
   t.regex(error.message, /Restore the newest backup/)
   t.deepEqual((await readLog(log.db)).sizes, [10])
 })
 
-test('F24 a restored database that grew past the signed size with other entries is refused too', async (t) => {
+test('F24 a restored database with other entries is refused', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 10)
   await advanceLog(log.deps)
@@ -106,7 +106,7 @@ test('F24 a restored database that grew past the signed size with other entries 
   t.deepEqual((await readLog(log.db)).sizes, [10])
 })
 
-test('F24 nothing is published when the checkpoint cannot be kept outside, and all is when it can again', async (t) => {
+test('F24 a checkpoint is published only after its copy is stored', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 5)
   const blocked = join(log.folder, 'not-a-folder')
@@ -121,7 +121,7 @@ test('F24 nothing is published when the checkpoint cannot be kept outside, and a
   t.deepEqual(problemsOf(contents, log.deps.signer.key), [])
 })
 
-test('a kept checkpoint that was changed is refused', async (t) => {
+test('a changed copy of a checkpoint is refused', async (t) => {
   await using log = await openLog()
   await storeEntries(log.db, 3)
   await advanceLog(log.deps)

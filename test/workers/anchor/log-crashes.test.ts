@@ -7,9 +7,9 @@ import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 import { problemsOf, readLog, storeEntries } from './log-of-test.ts'
 
-// F24: the process is killed between each pair of steps, and a second time while it repairs the first.
+// F24: the process is killed between each pair of steps, and again while it repairs the first crash.
 for (const point of ['log-sequenced', 'log-tiled', 'log-signed', 'log-published']) {
-  test.serial(`F24 a sequencer killed at ${point} leaves a log that goes on with the same bytes`, async (t) => {
+  test.serial(`F24 a sequencer killed at ${point} leaves a log that continues with the same bytes`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'checkpoints-'))
     await using product = await openProduct({ env: { CHECKPOINT_DIR: folder } })
     const { db } = product
@@ -31,7 +31,7 @@ for (const point of ['log-sequenced', 'log-tiled', 'log-signed', 'log-published'
     if (!key) throw new Error('the log has no key')
     t.deepEqual(problemsOf(log, key), [])
     t.deepEqual(log.leaves.slice(0, afterFirst.leaves.length), afterFirst.leaves)
-    // What was signed before the crash was kept outside, and is what was published in the end.
+    // A checkpoint signed before the crash was copied to the folder, and is published in the end.
     if (signed !== undefined) t.true(log.notes.includes(signed))
     t.is(await keptNote(folder), log.notes.at(-1))
   })

@@ -6,7 +6,7 @@ import { proveConsistency } from '#shared/transparency/anchoring/merkle-proof.ts
 import type { NoteKey } from '#shared/transparency/anchoring/note-key.ts'
 import { anchorObject } from '#shared/transparency/anchoring/store.ts'
 
-/** Stores entries as other code does, each in a transaction of its own. @returns their txIds */
+/** Stores entries as other code does, each in a separate transaction. @returns their txIds */
 export async function storeEntries(db: Knex, count: number): Promise<string[]> {
   const txIds: string[] = []
   for (let at = 0; at < count; at++) {
@@ -21,9 +21,9 @@ export interface LogContents {
   /** published checkpoints, smallest first */
   sizes: number[]
   notes: string[]
-  /** entries with a place, in order */
+  /** sequenced entries, in order */
   leaves: Uint8Array[]
-  /** places must be 0, 1, 2 ... */
+  /** true unless the positions are 0, 1, 2 ... */
   hasGaps: boolean
 }
 
@@ -43,17 +43,17 @@ export async function readLog(db: Knex): Promise<LogContents> {
 }
 
 /**
- * What an outsider would check of every checkpoint ever published: our signature, the root of exactly the stored
- * entries, and consistency with the one before, by a proof computed from the entries alone.
- * @returns what is wrong; empty when nothing is
+ * Verifies every published checkpoint as an outsider would: our signature, the root over exactly the stored entries,
+ * and consistency with the previous one by a proof computed from the entries.
+ * @returns the problems found
  */
 export function problemsOf(log: LogContents, key: NoteKey): string[] {
-  const problems: string[] = log.hasGaps ? ['the places have gaps'] : []
+  const problems: string[] = log.hasGaps ? ['the positions have gaps'] : []
   let before = { size: 0, root: rootOf([]) }
   for (const note of log.notes) {
     const { checkpoint } = decodeCheckpoint(note, [key])
     const { size, root } = checkpoint
-    if (size > log.leaves.length) problems.push(`${size} promises an entry that is not stored`)
+    if (size > log.leaves.length) problems.push(`${size} includes an entry that is not stored`)
     const expected = rootOf(log.leaves.slice(0, size))
     if (Buffer.compare(expected, root) !== 0) problems.push(`${size} has another root`)
     const proof = proveConsistency(before.size, size, (level, index) => subtree(log.leaves, level, index))

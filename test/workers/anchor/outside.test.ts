@@ -18,7 +18,7 @@ import { openHttpSink } from '../../support/http-sink.ts'
 import { demoRequest, openClient, send } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
 
-/** What a calendar answers for a message: it appends to it, hashes, and attests the result. */
+/** Computes a calendar's answer to a message: appends to it, hashes, and attests the result. */
 function timestampOf(message: Uint8Array, attestation: Attestation): { answer: Buffer; commitment: Uint8Array } {
   const append: Operation = { kind: 'append', argument: Buffer.from('00112233', 'hex') }
   const sha: Operation = { kind: 'sha256' }
@@ -30,7 +30,7 @@ function timestampOf(message: Uint8Array, attestation: Attestation): { answer: B
   return { answer: Buffer.from(formatTimestamp(start)), commitment }
 }
 
-test('a checkpoint that a calendar took is EXTERNAL once the calendar attests it in a block, and not before', async (t) => {
+test('a checkpoint is EXTERNAL once a calendar attests it in a block', async (t) => {
   await using calendar = await openHttpSink()
   let isMined = false
   const mined = new Map<string, Buffer>()
@@ -57,28 +57,28 @@ test('a checkpoint that a calendar took is EXTERNAL once the calendar attests it
 
   await using http = createHttpClient({ policy: { allowPrivate: true, plainHttp: 'anywhere' }, userAgent: 'test' })
   const adapter = createOpenTimestamps({ calendars: [calendar.url], request: (request) => http.request(request) })
-  const turn = () => submitOutside({ db, log }, 'SANDBOX', adapter)
-  await turn()
+  const submit = () => submitOutside({ db, log }, 'SANDBOX', adapter)
+  await submit()
   const [submitted] = calendar.requests
   t.is(submitted?.method, 'POST')
   t.deepEqual(submitted?.body, hash('sha256', parseNote(included.checkpoint).text, 'buffer'))
   t.is((await view()).state, 'INCLUDED')
 
-  // Not due yet: the calendar is not asked again, and is not given the same checkpoint twice.
-  await turn()
+  // Not due yet: the calendar is not queried again and does not get the same checkpoint twice.
+  await submit()
   t.is(calendar.requests.length, 1)
-  const waited = () => db.raw("UPDATE log_receipts SET poll_after = now() - interval '1 second'")
-  await waited()
-  await turn()
+  const makeDue = () => db.raw("UPDATE log_receipts SET poll_after = now() - interval '1 second'")
+  await makeDue()
+  await submit()
   t.is(calendar.requests.length, 2)
   t.is((await view()).state, 'INCLUDED')
 
   isMined = true
-  await waited()
-  await turn()
+  await makeDue()
+  await submit()
   t.is(calendar.requests.length, 3)
   t.is((await view()).state, 'EXTERNAL')
-  await waited()
-  await turn()
+  await makeDue()
+  await submit()
   t.is(calendar.requests.length, 3)
 })

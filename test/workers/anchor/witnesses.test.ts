@@ -24,7 +24,7 @@ import { openHttpSink } from '../../support/http-sink.ts'
 import { demoRequest, openClient, send } from '../../support/platform-client.ts'
 import { openProduct } from '../../support/product.ts'
 
-/** A witness in its own right: it follows any log, and remembers the tree it cosigned last. */
+/** Opens an independent witness, which follows any log and remembers the tree that it cosigned last. */
 async function openWitness(name: string, logKey: () => NoteKey | undefined) {
   const sink = await openHttpSink()
   const signer = signerFromSeed(name, WITNESS_KEY, randomBytes(32))
@@ -47,7 +47,7 @@ async function openWitness(name: string, logKey: () => NoteKey | undefined) {
   return { sink, key: signer.key }
 }
 
-test('checkpoints are cosigned by more than half of the witnesses, and anchors become WITNESSED', async (t) => {
+test('cosignatures of more than half of the witnesses make anchors WITNESSED', async (t) => {
   let logKey: NoteKey | undefined
   const witnesses = await Promise.all(['w.one', 'w.two', 'w.three'].map((name) => openWitness(name, () => logKey)))
   const [, , broken] = witnesses
@@ -80,7 +80,7 @@ test('checkpoints are cosigned by more than half of the witnesses, and anchors b
   for (const { sink } of witnesses) await sink[Symbol.asyncDispose]()
 })
 
-test('a checkpoint given to a calendar is EXTERNAL only once the calendar attests it', async (t) => {
+test('a checkpoint submitted to a calendar stays INCLUDED without an attestation', async (t) => {
   await using calendar = await openHttpSink()
   calendar.respond = () => ({ status: 503 })
   await using product = await openProduct({
@@ -95,7 +95,7 @@ test('a checkpoint given to a calendar is EXTERNAL only once the calendar attest
   const { json: pack } = await client.post('/v1/po/risk-signals', demoRequest)
   const state = async () => (await send(`${base}/v1/anchors/${pack.anchor.txId}`)).json.state
   await eventually('the pack to be in a checkpoint', async () => (await state()) === 'INCLUDED')
-  // One given before may have held the evidence key alone, which is anchored first.
+  // An earlier request may contain only the evidence key, which is anchored first.
   const includedAt = Date.now()
   const request = await calendar.waitFor(
     ({ path, receivedAt }) => path === '/digest' && receivedAt > includedAt,

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type ApiClient, demoRequest, openClient } from '../../support/platform-client.ts'
 import { openProduct, type Product } from '../../support/product.ts'
 
-/** What must be there once per pack, and nothing more than once. */
+/** Counts the rows that a pack must have exactly once. */
 async function countsOf(product: Product, packId: string) {
   const { db } = product
   const pack = await db('packs').where({ id: packId }).first('state', 'tx_id', 'body')
@@ -46,7 +46,7 @@ async function finished(client: ApiClient, packId: string) {
 const BEFORE_ACK = `before-ack-of-${queueOf(packRequested, 'pack-composer')}`
 
 for (const point of ['pack-gathered', 'pack-half-stored', 'pack-stored', BEFORE_ACK]) {
-  test.serial(`a composer killed at ${point} leaves one pack, one unit, one log entry`, async (t) => {
+  test.serial(`a composer killed at ${point} leaves one pack, one unit and one log entry`, async (t) => {
     await using product = await openProduct()
     const { base } = await product.ingress()
     const client = await openClient(product, base)
@@ -54,7 +54,7 @@ for (const point of ['pack-gathered', 'pack-half-stored', 'pack-stored', BEFORE_
     const killed = product.spawn('workers', ['pack-composer'], { CRASH_AT: point })
     t.is(await killed.exited, null)
     const afterCrash = await countsOf(product, packId)
-    // Either all of it was committed, or none.
+    // Either everything was committed, or nothing.
     t.deepEqual(
       afterCrash,
       afterCrash.state === 'READY' ? once : { state: 'QUEUED', evidence: 0, units: 0, entries: 0, events: 0 },
@@ -86,14 +86,14 @@ test.serial('F08 a message published five times to two composers has one effect'
   await Promise.all(Array.from({ length: 5 }, () => deps.broker.publish(copy)))
   const first = await finished(client, packId)
   await Promise.all(Array.from({ length: 5 }, () => deps.broker.publish(copy)))
-  // A later pack shows that everything before it was handled.
+  // A later pack shows that all earlier messages were handled.
   await finished(client, await requestAsync(client))
   t.deepEqual(await countsOf(product, packId), once)
   t.is((await client.get(`/v1/po/risk-signals/packs/${packId}`)).text, first.text)
   await other[Symbol.asyncDispose]()
 })
 
-test.serial('a pack asked for while no composer runs is composed when one starts, under the same key', async (t) => {
+test.serial('a pack requested without a running composer is composed after its start', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   const client = await openClient(product, base)
@@ -110,7 +110,7 @@ test.serial('a pack asked for while no composer runs is composed when one starts
   t.is(again.text, answer.text)
 })
 
-test.serial('a caller that hangs up does not end its job', async (t) => {
+test.serial('a caller that disconnects does not end its job', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   const client = await openClient(product, base)
@@ -133,22 +133,19 @@ test.serial('a caller that hangs up does not end its job', async (t) => {
   t.is((await finished(client, job.id)).status, 200)
 })
 
-test.serial(
-  'a request that cannot be read any more ends as a stored failure, unmetered, and frees its key',
-  async (t) => {
-    await using product = await openProduct()
-    const { base } = await product.ingress()
-    const client = await openClient(product, base)
-    const key = { 'x-idempotency-key': randomUUID() }
-    const waiting = client.post('/v1/po/risk-signals', demoRequest, key)
-    const job = await storedJob(product)
-    await product.db('packs').where({ id: job.id }).update({ sealed_request: 'v1.AAAA' })
-    await product.workers(['pack-composer'])
-    const answer = await waiting
-    t.is(answer.status, 500)
-    t.is(answer.json.code, 'INTERNAL')
-    t.is((await client.get(`/v1/po/risk-signals/packs/${job.id}`)).status, 500)
-    t.deepEqual((await client.get('/v1/usage')).json.usage, [])
-    t.is((await client.post('/v1/po/risk-signals', demoRequest, key)).status, 200)
-  },
-)
+test.serial('an undecryptable request becomes an unmetered failure and frees its key', async (t) => {
+  await using product = await openProduct()
+  const { base } = await product.ingress()
+  const client = await openClient(product, base)
+  const key = { 'x-idempotency-key': randomUUID() }
+  const waiting = client.post('/v1/po/risk-signals', demoRequest, key)
+  const job = await storedJob(product)
+  await product.db('packs').where({ id: job.id }).update({ sealed_request: 'v1.AAAA' })
+  await product.workers(['pack-composer'])
+  const answer = await waiting
+  t.is(answer.status, 500)
+  t.is(answer.json.code, 'INTERNAL')
+  t.is((await client.get(`/v1/po/risk-signals/packs/${job.id}`)).status, 500)
+  t.deepEqual((await client.get('/v1/usage')).json.usage, [])
+  t.is((await client.post('/v1/po/risk-signals', demoRequest, key)).status, 200)
+})

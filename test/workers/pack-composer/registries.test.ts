@@ -28,11 +28,11 @@ function openRegistries(url: string) {
   return openProductionRegistries(config, registryTools(Date.now))
 }
 
-test('H4: handles that no header can carry switch the registries off for nobody', async (t) => {
+test('H4: invalid consent handles do not open a breaker', async (t) => {
   await using gateway = await recordingGateway([ok({})])
   await using open = openRegistries(gateway.url)
   const { outwardSupplies } = open.registries
-  // The API refuses such handles; requests stored before may still hold them.
+  // The API refuses such handles, but older stored requests may contain them.
   for (let pack = 0; pack < 10; pack++) {
     t.is((await outwardSupplies.fetch(context('attacker', '€'), { gstin })).status, 'ERROR')
   }
@@ -45,13 +45,13 @@ test('H4: handles that no header can carry switch the registries off for nobody'
   )
 })
 
-test('H4: a gateway that is away opens the breaker of who asked it', async (t) => {
+test('H4: an unavailable gateway opens only the breaker of the caller', async (t) => {
   await using gateway = await recordingGateway(['RESET'])
   await using open = openRegistries(gateway.url)
   const { outwardSupplies } = open.registries
   for (let pack = 0; pack < 5; pack++) await outwardSupplies.fetch(context('one', 'handle-1'), { gstin })
-  const requested = gateway.requests.length
+  const requestsBefore = gateway.requests.length
   t.is((await outwardSupplies.fetch(context('one', 'handle-1'), { gstin })).attempts, 0)
-  t.is(gateway.requests.length, requested)
+  t.is(gateway.requests.length, requestsBefore)
   t.is((await outwardSupplies.fetch(context('two', 'handle-1'), { gstin })).attempts, 1)
 })

@@ -103,7 +103,7 @@ test.serial(
       checks[0]?.detail,
       'db-backup was up 98.60 % of the known time from 2025-10-01 to 2025-10-03 (unknown: 31 minutes)',
     )
-    t.is(checks[1]?.detail, 'what was stated each day was not changed since; that it was true is not shown')
+    t.is(checks[1]?.detail, 'the daily statements are unchanged; the proof does not show that they were true')
     t.is(verifyUptime(proof).verdict, 'PARTIAL', 'without a key anybody could have made it')
     for (const { anchor } of stated.map(({ statement }) => statement)) {
       const entry = await app

@@ -14,11 +14,11 @@ async function read(text: string, size: number): Promise<FileRecord[]> {
   return records
 }
 
-test('each line ends on its own, by LF, CR LF or CR, also in quoted cells', async (t) => {
+test('lines end with LF, CR LF or CR, also in quoted cells', async (t) => {
   const below = randomOf(20_261_127).int
   const ends = ['\n', '\r\n', '\r']
   const end = () => ends[below(ends.length)] ?? '\n'
-  // A LF right after a CR would not be an empty line.
+  // A LF directly after a CR would not be an empty line.
   const endAfter = (text: string) => (text.endsWith('\r') ? '\r\n' : end())
   for (let round = 0; round < effort(150, 3_000); round++) {
     let text = below(4) === 0 ? '\uFEFF' : ''
@@ -40,7 +40,7 @@ test('each line ends on its own, by LF, CR LF or CR, also in quoted cells', asyn
   }
 })
 
-test('a header that ends with CR LF and rows that end with LF are records of their own', async (t) => {
+test('a file may mix CR LF and LF', async (t) => {
   const rows = [
     { line: 1, cells: ['a', 'b'], text: 'a,b' },
     { line: 2, cells: ['1', '2'], text: '1,2' },

@@ -13,15 +13,15 @@ test.before(async () => {
 })
 test.after.always(() => pipeline[Symbol.asyncDispose]())
 
-test('the operator sees the backlog, what endpoints answered and which are off, and replays', async (t) => {
+test('the operator lists backlog, attempts and disabled endpoints, and replays', async (t) => {
   await using sink = await openHttpSink()
   sink.enqueue({ status: 410, body: 'gone\u001b[31m for good' })
   await using deps = await pipeline.workers(['webhook-deliverer', 'sweeper'])
   const context: AdminContext = { ...pipeline, secrets: secretsOf(pipeline), log: deps.log, actor: 'tester' }
-  const run = async (verb: string, given: Record<string, string> = {}) => {
+  const run = async (verb: string, options: Record<string, string> = {}) => {
     const command = webhookCommands.find((one) => one.verb === verb)
     if (!command) throw new Error(verb)
-    return await command.run(given, context)
+    return await command.run(options, context)
   }
   const endpoint = await addEndpoint(pipeline, sink.url, { eventTypes: ['risk_signals.*'] })
   await emit(deps.outbox, endpoint)

@@ -18,7 +18,7 @@ import {
 
 const noBarriers = { answering: async () => new Set<number>() }
 
-/** Made requests and attempts that may have been made: the receiver's log lies between the two. */
+/** Returns the attempts with certain requests; an interrupted attempt may have made none. */
 function madeAttempts(attempts: readonly AttemptLogRow[]): AttemptLogRow[] {
   return attempts.filter(({ outcome }) => outcome !== 'interrupted')
 }
@@ -28,11 +28,11 @@ for (const { point, isRecorded } of [
   { point: 'delivery-sent', isRecorded: false },
   { point: 'delivery-recorded', isRecorded: true },
 ]) {
-  test.serial(`a deliverer that dies at ${point} leaves no delivery behind, and the logs agree`, async (t) => {
+  test.serial(`a deliverer killed at ${point} loses no delivery`, async (t) => {
     await using pipeline = await openPipeline()
     await using sink = await openHttpSink()
     const endpoint = await addEndpoint(pipeline, sink.url)
-    // Only to publish what is due; it delivers nothing.
+    // Publishes due deliveries and delivers nothing.
     const clock = movableClock()
     const publisher = await pipeline.workers([], { now: clock.now })
     const doomed = pipeline.spawn(['webhook-deliverer'], { CRASH_AT: `${point}:3` })
@@ -44,7 +44,7 @@ for (const { point, isRecorded } of [
     const rows = await eventually('every delivery to end', async () => {
       const all = await deliveriesOf(pipeline.db, endpoint.id)
       if (all.every(({ state }) => state === 'DELIVERED')) return all
-      // What the dead process had in flight is due again once its lease is over.
+      // Deliveries in flight in the dead process are due again after their lease.
       clock.advance(61)
       await dueDeliveries.run({ deps, now: clock.now(), barriers: noBarriers })
       return undefined
@@ -52,7 +52,7 @@ for (const { point, isRecorded } of [
     t.is(rows.length, 6)
     const attempts = await attemptsOf(pipeline.db, endpoint.id)
     t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size, 6)
-    // Every request is an attempt; an interrupted attempt is the only one whose request may be missing.
+    // Every request is an attempt; only an interrupted attempt may have no request.
     t.true(sink.requests.length >= madeAttempts(attempts).length)
     t.true(sink.requests.length <= attempts.length)
     if (!isRecorded) t.true(attempts.length > madeAttempts(attempts).length, 'the interrupted attempt is logged')
@@ -64,16 +64,16 @@ for (const { point, isRecorded } of [
   })
 }
 
-test.serial('a frozen deliverer that lost its lease sends nothing late and decides nothing', async (t) => {
+test.serial('a frozen deliverer that lost its lease has no effect', async (t) => {
   await using pipeline = await openPipeline()
   await using sink = await openHttpSink()
   const endpoint = await addEndpoint(pipeline, sink.url)
-  const held = Promise.withResolvers<void>()
+  const blocked = Promise.withResolvers<void>()
   let first = true
   sink.respond = async () => {
     if (!first) return { status: 200 }
     first = false
-    await held.promise
+    await blocked.promise
     return { status: 500 }
   }
   const clock = movableClock()
@@ -87,11 +87,11 @@ test.serial('a frozen deliverer that lost its lease sends nothing late and decid
   await eventually('another to deliver it', async () => {
     await dueDeliveries.run({ deps, now: clock.now(), barriers: noBarriers })
     const [row] = await deliveriesOf(pipeline.db, endpoint.id)
-    // The broker hands every other message to the frozen process until it misses its heartbeats.
+    // The broker sends every other message to the frozen process until it misses its heartbeats.
     if (row?.attempts === 1) clock.advance(16)
     return row?.state === 'DELIVERED'
   })
-  held.resolve()
+  blocked.resolve()
   frozen.kill('SIGCONT')
   const late = await eventually('the thawed process to log its attempt', async () => {
     const [attempt] = await attemptsOf(pipeline.db, endpoint.id)
@@ -104,7 +104,7 @@ test.serial('a frozen deliverer that lost its lease sends nothing late and decid
   t.is(sink.requests.length, 2)
 })
 
-test.serial('two deliverers and three sweepers make one attempt of each delivery', async (t) => {
+test.serial('two deliverers and three sweepers make one attempt per delivery', async (t) => {
   await using pipeline = await openPipeline()
   await using sink = await openHttpSink()
   const endpoints = await Promise.all(Array.from({ length: 20 }, (_, n) => addEndpoint(pipeline, `${sink.url}/${n}`)))
@@ -113,7 +113,7 @@ test.serial('two deliverers and three sweepers make one attempt of each delivery
   for (let n = 0; n < 5; n++) await Promise.all(endpoints.map((endpoint) => emit(deps.outbox, endpoint)))
   const later = Date.now() * 1000 + microsOfSeconds(20)
   await eventually('all to be delivered', async () => {
-    // Messages of their own for what is still queued: copies must do no harm.
+    // Publishes further messages for queued deliveries; copies must have no effect.
     await Promise.all([1, 2, 3].map(() => dueDeliveries.run({ deps, now: later, barriers: noBarriers })))
     const [row] = await pipeline.db('webhook_deliveries').count('* as open').where({ state: 'PENDING' })
     return Number(row?.open) === 0
@@ -123,7 +123,7 @@ test.serial('two deliverers and three sweepers make one attempt of each delivery
   t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
 })
 
-test.serial('F23: every way of misbehaving is one failed attempt of a known class', async (t) => {
+test.serial('F23: every fault of a receiver is one classified failed attempt', async (t) => {
   await using pipeline = await openPipeline()
   await using deps = await pipeline.workers(['webhook-deliverer'])
   await using sink = await openHttpSink()
@@ -154,7 +154,7 @@ test.serial('F23: every way of misbehaving is one failed attempt of a known clas
   )
 })
 
-test.serial('an endless answer is cut, counts by its status, and is kept only in part', async (t) => {
+test.serial('an endless response is truncated and evaluated by its status', async (t) => {
   await using pipeline = await openPipeline()
   await using deps = await pipeline.workers(['webhook-deliverer'])
   await using sink = await openHttpSink()
@@ -167,7 +167,7 @@ test.serial('an endless answer is cut, counts by its status, and is kept only in
   t.is(row.response.length, 4096)
 })
 
-test.serial('an address that became private is refused at the connect, and blocks the endpoint', async (t) => {
+test.serial('an address that became private is not connected and blocks the endpoint', async (t) => {
   await using pipeline = await openPipeline({ ALLOW_PRIVATE_TARGETS: 'false' })
   await using deps = await pipeline.workers(['webhook-deliverer'])
   await using sink = await openHttpSink()

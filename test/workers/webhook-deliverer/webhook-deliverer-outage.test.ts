@@ -18,7 +18,7 @@ import {
   secretsOf,
 } from './webhook-support.ts'
 
-test('attempts that ended while the database was dead are recorded once it is back', async (t) => {
+test('attempts that end during a database outage are recorded afterwards', async (t) => {
   await using server = await startPostgres()
   await migrateLatest(server.url)
   await using pipeline = await openPipeline({ DATABASE_URL: server.url, DATABASE_TIMEOUT_MS: '2000' })
@@ -48,7 +48,7 @@ test('attempts that ended while the database was dead are recorded once it is ba
   t.true(attempts.every(({ outcome }) => outcome === 'delivered'))
 })
 
-test('F23: fifty thousand held events are released in order and at a bounded rate, and delay nobody', async (t) => {
+test('F23: replayed events are released in order at a limited rate', async (t) => {
   await using pipeline = await openPipeline()
   const { db } = pipeline
   const endpoint = await addEndpoint(pipeline, 'http://127.0.0.1:9009/')
@@ -80,7 +80,7 @@ test('F23: fifty thousand held events are released in order and at a bounded rat
     if (count < 5_000) break
   }
   t.deepEqual(released, [...Array.from({ length: 10 }, () => 5_000), 0])
-  t.is(woken.length, 40, 'a message for each slot, and no flood')
+  t.is(woken.length, 40, 'one message per slot')
   const { rows } = await db.raw<{ rows: { most: number; disorder: number }[] }>(
     `SELECT (SELECT max(n)::int FROM (SELECT count(*) AS n FROM webhook_deliveries
               GROUP BY date_trunc('second', next_attempt_at)) per_second) AS most,
@@ -90,7 +90,7 @@ test('F23: fifty thousand held events are released in order and at a bounded rat
   )
   t.is(rows[0]?.most, 50, 'at most 50 a second, over all requests')
   t.is(rows[0]?.disorder, 0)
-  // The next sweep looks at this endpoint's first few, and goes on to the others.
+  // The next sweep takes the first few of this endpoint and continues with the others.
   const other = await addEndpoint(pipeline, 'http://127.0.0.1:9009/other')
   await using deps = await pipeline.workers([])
   await emit(deps.outbox, other)
@@ -99,7 +99,7 @@ test('F23: fifty thousand held events are released in order and at a bounded rat
   t.is(taken.filter((id) => id === other.id).length, 1)
 })
 
-test('B35: a secret rotated between two attempts: the same event, signed by both', async (t) => {
+test('B35: after a rotation the same event has both signatures', async (t) => {
   await using pipeline = await openPipeline()
   await using sink = await openHttpSink()
   sink.enqueue({ status: 500 })

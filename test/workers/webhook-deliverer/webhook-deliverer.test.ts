@@ -30,7 +30,7 @@ async function ended(endpointId: string, states: readonly string[] = ['PENDING']
   })
 }
 
-test.serial('an event reaches its endpoint signed, with the canonical body, and the attempt is logged', async (t) => {
+test.serial('an event is delivered signed, with the canonical body, and logged', async (t) => {
   await using deps = await openDeliverer()
   await using sink = await openHttpSink()
   const endpoint = await addEndpoint(product, `${sink.url}/hook`)
@@ -49,7 +49,7 @@ test.serial('an event reaches its endpoint signed, with the canonical body, and 
   )
 })
 
-test.serial('only subscribed endpoints of the same organisation and environment are told', async (t) => {
+test.serial('only subscribed endpoints of the same organisation and environment get an event', async (t) => {
   await using deps = await openDeliverer()
   await using sink = await openHttpSink()
   const wanted = await addEndpoint(product, `${sink.url}/packs`, { eventTypes: ['risk_signals.*'] })
@@ -65,68 +65,65 @@ test.serial('only subscribed endpoints of the same organisation and environment 
   )
 })
 
-test.serial(
-  'F23: the whole retry schedule ends as exhausted, is logged request by request, and is notified of',
-  async (t) => {
-    const clock = movableClock()
-    await using deps = await openDeliverer({ now: clock.now })
-    await using sink = await openHttpSink()
-    await using other = await openHttpSink()
-    sink.respond = () => ({ status: 500, body: 'out of order' })
-    const endpoint = await addEndpoint(product, sink.url, { eventTypes: ['risk_signals.*'] })
-    const observer = await addEndpoint(product, other.url, {
-      organisationId: endpoint.organisationId,
-      eventTypes: ['webhook.*'],
+test.serial('F23: a delivery is EXHAUSTED after the whole schedule, logged and notified', async (t) => {
+  const clock = movableClock()
+  await using deps = await openDeliverer({ now: clock.now })
+  await using sink = await openHttpSink()
+  await using other = await openHttpSink()
+  sink.respond = () => ({ status: 500, body: 'out of order' })
+  const endpoint = await addEndpoint(product, sink.url, { eventTypes: ['risk_signals.*'] })
+  const observer = await addEndpoint(product, other.url, {
+    organisationId: endpoint.organisationId,
+    eventTypes: ['webhook.*'],
+  })
+  const event = await emit(deps.outbox, endpoint)
+  const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+  let waits = 0
+  for (let n = 1; n <= 10; n++) {
+    const delivery = await eventually(`attempt ${n}`, async () => {
+      const [row] = await deliveriesOf(product.db, endpoint.id)
+      return row && row.attempts === n && row.lease_until === null ? row : undefined
     })
-    const event = await emit(deps.outbox, endpoint)
-    const schedule = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
-    let waits = 0
-    for (let n = 1; n <= 10; n++) {
-      const delivery = await eventually(`attempt ${n}`, async () => {
-        const [row] = await deliveriesOf(product.db, endpoint.id)
-        return row && row.attempts === n && row.lease_until === null ? row : undefined
-      })
-      if (delivery.state !== 'PENDING') break
-      const next = delivery.next_attempt_at.getTime() / 1000
-      const waitSeconds = next - clock.now() / 1_000_000
-      const began = ((await attemptsOf(product.db, endpoint.id)).at(-1)?.started_at.getTime() ?? Number.NaN) / 1000
-      const due = schedule[waits++] ?? 0
-      // It counts from the end of the attempt, which lies between the attempt's beginning and now.
-      t.true(next - began >= 0.8 * due - 0.1 && waitSeconds <= 1.2 * due + 0.1, `wait ${waits}: ${next - began}`)
-      clock.advance(waitSeconds + 1)
-      await eventually(`attempt ${n + 1} to start`, async () => {
-        const [row] = await deliveriesOf(product.db, endpoint.id)
-        if (sink.requests.length > n) return true
-        // An open breaker holds it back until that time; while an attempt is under way no time passes.
-        const pausedSeconds = (row?.next_attempt_at.getTime() ?? 0) / 1000 - clock.now() / 1_000_000
-        if (row?.lease_until === null && pausedSeconds > 0) clock.advance(pausedSeconds + 1)
-        await dueDeliveries.run({ deps, now: clock.now(), barriers: { answering: async () => new Set<number>() } })
-        return sink.requests.length > n
-      })
-    }
-    t.is(waits, 9)
-    const [delivery] = await ended(endpoint.id)
-    t.is(delivery?.state, 'EXHAUSTED')
-    const attempts = await attemptsOf(product.db, endpoint.id)
-    t.deepEqual(
-      attempts.map(({ n }) => n),
-      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-    )
-    t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
-    t.is(new Set(sink.requests.map(({ body }) => body.toString())).size, 1, 'the same body every time')
-    t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size, 1)
-    t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-signature'])).size, 10, 'a fresh signature')
-    t.is(sink.requests[0]?.body.toString(), event.body)
-    const notified = await other.waitFor(1)
-    const payload = JSON.parse(notified.body.toString())
-    t.is(payload.event, 'webhook.delivery_exhausted')
-    t.is(payload.dealId, delivery?.id)
-    t.deepEqual(payload.fields, ['deliveryId', 'endpointId', 'eventId'])
-    await ended(observer.id)
-  },
-)
+    if (delivery.state !== 'PENDING') break
+    const next = delivery.next_attempt_at.getTime() / 1000
+    const waitSeconds = next - clock.now() / 1_000_000
+    const began = ((await attemptsOf(product.db, endpoint.id)).at(-1)?.started_at.getTime() ?? Number.NaN) / 1000
+    const due = schedule[waits++] ?? 0
+    // The delay counts from the end of the attempt, which is between its beginning and now.
+    t.true(next - began >= 0.8 * due - 0.1 && waitSeconds <= 1.2 * due + 0.1, `wait ${waits}: ${next - began}`)
+    clock.advance(waitSeconds + 1)
+    await eventually(`attempt ${n + 1} to start`, async () => {
+      const [row] = await deliveriesOf(product.db, endpoint.id)
+      if (sink.requests.length > n) return true
+      // An open breaker delays the attempt until that time; no time passes during an attempt.
+      const pausedSeconds = (row?.next_attempt_at.getTime() ?? 0) / 1000 - clock.now() / 1_000_000
+      if (row?.lease_until === null && pausedSeconds > 0) clock.advance(pausedSeconds + 1)
+      await dueDeliveries.run({ deps, now: clock.now(), barriers: { answering: async () => new Set<number>() } })
+      return sink.requests.length > n
+    })
+  }
+  t.is(waits, 9)
+  const [delivery] = await ended(endpoint.id)
+  t.is(delivery?.state, 'EXHAUSTED')
+  const attempts = await attemptsOf(product.db, endpoint.id)
+  t.deepEqual(
+    attempts.map(({ n }) => n),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  )
+  t.deepEqual(requestLines(sink.requests), attemptLines(attempts))
+  t.is(new Set(sink.requests.map(({ body }) => body.toString())).size, 1, 'the same body every time')
+  t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size, 1)
+  t.is(new Set(sink.requests.map(({ headers }) => headers['webhook-signature'])).size, 10, 'a fresh signature')
+  t.is(sink.requests[0]?.body.toString(), event.body)
+  const notified = await other.waitFor(1)
+  const payload = JSON.parse(notified.body.toString())
+  t.is(payload.event, 'webhook.delivery_exhausted')
+  t.is(payload.dealId, delivery?.id)
+  t.deepEqual(payload.fields, ['deliveryId', 'endpointId', 'eventId'])
+  await ended(observer.id)
+})
 
-test.serial('an answer 410 switches the endpoint off, tells the others, and keeps what it is still owed', async (t) => {
+test.serial('a 410 response disables the endpoint, notifies others, and keeps events', async (t) => {
   await using deps = await openDeliverer()
   await using sink = await openHttpSink()
   await using other = await openHttpSink()
@@ -149,7 +146,7 @@ test.serial('an answer 410 switches the endpoint off, tells the others, and keep
   t.is(sink.requests.length, 1)
 })
 
-test.serial('strict order: the next event of a deal waits for the one before it', async (t) => {
+test.serial('an ordered endpoint gets the events of a deal one by one', async (t) => {
   await using deps = await openDeliverer()
   await using sink = await openHttpSink()
   const release = Promise.withResolvers<void>()
@@ -162,7 +159,7 @@ test.serial('strict order: the next event of a deal waits for the one before it'
   await sink.waitFor(1)
   await emit(deps.outbox, endpoint, { dealId: 'A' })
   await emit(deps.outbox, endpoint, { dealId: 'B' })
-  // The other deal is not held back: once it has arrived, the waiting one would have, too.
+  // The other deal is not delayed: after its arrival the waiting event would also have arrived.
   await sink.waitFor(({ body }) => JSON.parse(body.toString()).dealId === 'B')
   t.is(sink.requests.length, 2)
   release.resolve()
@@ -174,7 +171,7 @@ test.serial('strict order: the next event of a deal waits for the one before it'
   )
 })
 
-test.serial('an endpoint never has more than four attempts under way, over all processes', async (t) => {
+test.serial('an endpoint has at most four concurrent attempts over all processes', async (t) => {
   await using deps = await openDeliverer()
   await using _second = await openDeliverer()
   await using sink = await openHttpSink()
@@ -197,7 +194,7 @@ test.serial('an endpoint never has more than four attempts under way, over all p
   t.deepEqual(requestLines(sink.requests), attemptLines(await attemptsOf(product.db, endpoint.id)))
 })
 
-test.serial('fifty endpoints that hang delay no other', async (t) => {
+test.serial('fifty unresponsive endpoints delay no other', async (t) => {
   await using deps = await openDeliverer()
   await using sink = await openHttpSink()
   sink.respond = ({ path }) => (path.startsWith('/hang') ? { misbehave: 'hang' } : { status: 200 })
@@ -214,5 +211,5 @@ test.serial('fifty endpoints that hang delay no other', async (t) => {
       hanging.map(({ id }) => id),
     )
     .whereNot({ state: 'PENDING' })
-  t.deepEqual(stillHanging, [], 'all others were delivered while these were still waiting for their first answer')
+  t.deepEqual(stillHanging, [], 'these still wait for their first response')
 })

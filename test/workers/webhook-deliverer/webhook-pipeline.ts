@@ -15,7 +15,7 @@ import { compileCache, readTypescript } from '../../support/typescript-process.t
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const known = [webhookDeliverer, sweeper]
 
-/** Workers on a database and a virtual host of their own, in this process or in others that can be killed. */
+/** Workers with a separate database and virtual host, in this process or in others that can be killed. */
 export interface Pipeline extends AsyncDisposable {
   config: Config
   db: Knex
@@ -43,19 +43,19 @@ export async function openPipeline(env: Record<string, string> = {}): Promise<Pi
   const config = loadConfig(settings)
   const log = createLog(config.logLevel, 'test')
   const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 5 } })
-  // A server that a test kills takes idle connections along; the pool makes new ones.
+  // A killed server closes idle connections; the pool opens new ones.
   db.client.pool?.on?.('error', () => {})
   resources.defer(() => db.destroy())
   return {
     config,
     db,
     async workers(names, override) {
-      const own = new AsyncDisposableStack()
+      const workerResources = new AsyncDisposableStack()
       const chosen = known.filter(({ name }) => names.includes(name))
-      const deps = await openWorkers(own, chosen, config, log, override)
+      const deps = await openWorkers(workerResources, chosen, config, log, override)
       await deps.broker.connected()
-      resources.use(own)
-      return { ...deps, [Symbol.asyncDispose]: () => own.disposeAsync() }
+      resources.use(workerResources)
+      return { ...deps, [Symbol.asyncDispose]: () => workerResources.disposeAsync() }
     },
     spawn(names, extra = {}) {
       const child = spawn(process.execPath, [readTypescript, 'workers/main.ts', ...names], {

@@ -7,7 +7,7 @@ import { addEndpoint, attemptsOf, deliveriesOf, emit } from './webhook-support.t
 
 const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000)
 
-test('answers go first, then deliveries that ended; what is still to be sent stays', async (t) => {
+test('responses are deleted first, then ended deliveries', async (t) => {
   await using pipeline = await openPipeline()
   const { db } = pipeline
   await using sink = await openHttpSink()

@@ -23,7 +23,7 @@ async function addOrganisation(db: Knex): Promise<number> {
   return Number(row?.id)
 }
 
-/** An endpoint of an organisation of its own, unless one is named. */
+/** Creates an endpoint of a new organisation, unless `options` names one. */
 export async function addEndpoint(
   product: Pipeline,
   url: string,
@@ -94,7 +94,7 @@ export interface AttemptLogRow {
   failure: string | null
 }
 
-/** The attempt log of an endpoint, in order of time. */
+/** Returns the attempt log of an endpoint in order of time. */
 export async function attemptsOf(db: Knex, endpointId: string): Promise<AttemptLogRow[]> {
   return await db('webhook_attempts as a')
     .join('webhook_deliveries as d', 'd.id', 'a.delivery_id')
@@ -103,7 +103,7 @@ export async function attemptsOf(db: Knex, endpointId: string): Promise<AttemptL
     .orderBy(['a.started_at', 'd.seq', 'a.n'])
 }
 
-/** One line per request or attempt, by which the two logs are compared: event and second of the attempt. */
+/** Returns a sorted line per request, event and second, for the comparison with `attemptLines`. */
 export function requestLines(requests: readonly RecordedRequest[]): string[] {
   return requests.map(({ headers }) => `${headers['webhook-id']} ${headers['webhook-timestamp']}`).toSorted()
 }
@@ -112,7 +112,7 @@ export function attemptLines(attempts: readonly AttemptLogRow[]): string[] {
   return attempts.map(({ event_id, started_at }) => `${event_id} ${Math.floor(started_at.getTime() / 1000)}`).toSorted()
 }
 
-/** A clock that a test moves: real time and what was added to it. */
+/** Creates a clock of the real time plus an offset that a test changes. */
 export function movableClock(): { now: () => number; advance(seconds: number): void } {
   let offset = 0
   return {
