@@ -2,13 +2,11 @@ import { z } from 'zod'
 import type { ApiEnv } from '../environment.ts'
 import { ConflictError, DomainError, type FieldError, NotFoundError, ValidationError } from '../errors.ts'
 
-/** Whose things these are. */
 export interface Owner {
   organisationId: number
   env: ApiEnv
 }
 
-/** What a worker does for a request under `/v1`. */
 export type JobKind =
   | 'acceptance.record'
   | 'dilution.answer'
@@ -32,7 +30,6 @@ export type JobKind =
   | 'trade.pack'
   | 'trade.verification'
 
-/** A job as its worker takes it. */
 export interface EvidenceJob {
   id: string
   organisationId: number
@@ -40,18 +37,15 @@ export interface EvidenceJob {
   env: 'SANDBOX' | 'PRODUCTION'
   kind: JobKind
   idempotencyKey: string | null
-  /** null once it is done */
   sealedRequest: string | null
   state: 'QUEUED' | 'DONE' | 'REFUSED'
 }
 
-/** How a job ended: the answer, or why it was refused. */
 export type JobOutcome =
   | { state: 'QUEUED' }
   | { state: 'DONE'; status: number; body: string }
   | { state: 'REFUSED'; refusal: DomainError }
 
-/** Why a job was refused, as it is stored. */
 export function refusalBody(error: DomainError): string {
   return JSON.stringify({
     code: error.code,
@@ -60,19 +54,15 @@ export function refusalBody(error: DomainError): string {
   })
 }
 
-/**
- * The error that a stored refusal was. A worker refuses for the state of things, because they are not there, or for
- * what only arithmetic can tell of the input.
- */
+/** Restores the error of a stored refusal by a worker. */
 export function refusalOf(body: string): DomainError {
-  // Written by `refusalBody`.
   const { code, message, errors } = JSON.parse(body) as { code: string; message: string; errors: FieldError[] }
   if (code === 'INTERNAL') return new JobFailedError()
   if (code === 'VALIDATION_ERROR') return new ValidationError(message, errors)
   return code === 'NOT_FOUND' ? new NotFoundError(message) : new ConflictError(message, errors)
 }
 
-/** The job could not be done, for a reason of ours. */
+/** The job failed because of an internal error. */
 export class JobFailedError extends DomainError {
   readonly code = 'INTERNAL'
   constructor() {

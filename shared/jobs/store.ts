@@ -9,11 +9,11 @@ export interface NewJob extends Owner {
   kind: JobKind
   idempotencyKey: string | null
   sealedRequest: string
-  /** 32 bytes that are equal for equal questions, which then have one job; null when each is a new one */
+  /** 32 bytes, equal for equal requests, which then share one job; null for a separate job */
   question: Buffer | null
 }
 
-/** @returns the id of the job: this one's, or that of the same question before */
+/** @returns the id of this job, or of the existing job for the same request */
 export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
   const [row] = await query<{ id: string }>(
     tx,
@@ -78,7 +78,7 @@ export async function finishJob(
   )
 }
 
-/** Ends several jobs that were taken in this transaction, as `finishJob` ends one; all with 200. */
+/** Ends several jobs that were claimed in this transaction, all with 200; see `finishJob`. */
 export async function finishJobs(
   tx: Knex.Transaction,
   jobs: readonly { job: EvidenceJob; body: string }[],
@@ -97,7 +97,7 @@ export async function finishJobs(
   )
 }
 
-/** Takes jobs for this transaction. @returns the ids of those that have not ended */
+/** Locks jobs for this transaction. @returns the ids of those that have not ended */
 export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
@@ -107,7 +107,7 @@ export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Pr
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Ends a job that is refused: its key is free for a corrected request. */
+/** Ends a refused job and frees its idempotency key for a corrected request. */
 export async function refuseJob(tx: Knex.Transaction, job: EvidenceJob, refusal: DomainError): Promise<void> {
   await execute(
     tx,

@@ -74,7 +74,7 @@ const readKey = read({
   returns: AgentKeySchema,
   async handle({ caller, params: { keyId }, deps }) {
     const key = await findAgentKey(deps.db, caller, keyId)
-    if (!key) throw new NotFoundError('there is no such agent key')
+    if (!key) throw new NotFoundError('agent key not found')
     return agentKeyView(key, toMillis(deps.now()))
   },
 })

@@ -45,7 +45,7 @@ export const readAnchorRoute = read({
   },
   async handle({ params: { txId }, deps: { db } }) {
     const view = await viewAnchor(db, txId.toLowerCase())
-    if (!view) throw new NotFoundError('there is no such anchor')
+    if (!view) throw new NotFoundError('anchor not found')
     return jsonAnswer(200, view, { 'Access-Control-Allow-Origin': '*' })
   },
 })

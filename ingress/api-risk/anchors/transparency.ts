@@ -24,7 +24,7 @@ export const logReaders: Access<{ env: ApiEnv }> = {
   admit(request, response, deps) {
     limitAddress(request, response, deps)
     const env = envOfLog(String(request.params.env))
-    if (!env) throw new NotFoundError('there is no such log')
+    if (!env) throw new NotFoundError('log not found')
     return { env }
   },
 }

@@ -165,7 +165,7 @@ const previewRoute = write({
     const id = params.mappingId
     const ofFiles = findFileMapping(id)
     const ofEvents = findMapping(id)
-    if (!ofFiles && !ofEvents) throw new NotFoundError('there is no such mapping')
+    if (!ofFiles && !ofEvents) throw new NotFoundError('mapping not found')
     requireOne(body, ofFiles ? 'rows' : 'record')
     if (ofFiles) return previewRows(ofFiles, body.rows ?? [])
     // The whole body came through our JSON parser, so its members are JSON values.
@@ -184,7 +184,7 @@ function requireOne(body: z.output<typeof PreviewBody>, wanted: 'rows' | 'record
 }
 
 function previewRecord(mapping: Mapping | undefined, source: Parameters<typeof mapRecord>[1]) {
-  if (!mapping) throw new NotFoundError('there is no such mapping')
+  if (!mapping) throw new NotFoundError('mapping not found')
   const { sourceEvent, reason, record } = mapRecord(mapping, source)
   const recognised = recognise(MAPPINGS, source) === mapping
   return { mappingId: mapping.id, recognised, sourceEvent, reason, contract: record }

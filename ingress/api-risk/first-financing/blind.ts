@@ -191,7 +191,7 @@ const readSnapshot = read({
   returns: SnapshotSchema,
   async handle({ caller, params: { snapshotId }, deps: { db } }) {
     const snapshot = isUuid(snapshotId) ? await findSnapshot(db, caller.env, snapshotId) : undefined
-    if (!snapshot) throw new NotFoundError('there is no such snapshot')
+    if (!snapshot) throw new NotFoundError('snapshot not found')
     return jsonAnswer(200, JSON.parse(snapshot.record))
   },
 })

@@ -52,7 +52,7 @@ const answerRoute = write({
   body: z.strictObject({ answer: z.enum(['CONFIRM', 'RELEASE']) }),
   returns: DisputeSchema,
   async handle({ caller, params: { disputeId }, body, tx, enqueue, deps }) {
-    if (!isUuid(disputeId)) throw new NotFoundError('there is no such dispute')
+    if (!isUuid(disputeId)) throw new NotFoundError('dispute not found')
     return disputeView(await answerDispute(tx, caller, disputeId, body.answer, { enqueue, now: deps.now }))
   },
 })

@@ -70,7 +70,7 @@ const withdrawRoute = write({
   isBodyOptional: true,
   returns: AnchoredObject,
   async handle({ caller, params: { consentId }, tx, deps }) {
-    if (!isUuid(consentId)) throw new NotFoundError('there is no such consent')
+    if (!isUuid(consentId)) throw new NotFoundError('consent not found')
     return await withdrawConsent(tx, ownerOf(caller), consentId, deps)
   },
 })

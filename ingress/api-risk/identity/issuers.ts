@@ -76,7 +76,7 @@ const distrustRoute = write({
   returns: null,
   async handle({ caller: { organisationId, env }, params: { issuerId }, tx }) {
     const isGone = isUuid(issuerId) && (await deleteIssuer(tx, { organisationId, env }, issuerId))
-    if (!isGone) throw new NotFoundError('there is no such issuer')
+    if (!isGone) throw new NotFoundError('issuer not found')
     return null
   },
 })

@@ -22,6 +22,6 @@ export function ownerOf({ organisationId, env }: Caller) {
 
 /** The caller's subject of a path, locked. @throws NotFoundError */
 export async function subjectOf(tx: Knex.Transaction, caller: Caller, id: string): Promise<Subject> {
-  if (!isUuid(id)) throw new NotFoundError('there is no such subject')
+  if (!isUuid(id)) throw new NotFoundError('subject not found')
   return await unsealSubject(tx, ownerOf(caller), id)
 }

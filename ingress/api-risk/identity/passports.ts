@@ -85,7 +85,7 @@ const revokeRoute = write({
   body: ReasonBody,
   returns: AnchoredObject,
   async handle({ caller, params: { passportId }, body: { reason }, tx, deps }) {
-    if (!isUuid(passportId)) throw new NotFoundError('there is no such passport')
+    if (!isUuid(passportId)) throw new NotFoundError('passport not found')
     return await revokeIdentityPassport(tx, ownerOf(caller), passportId, reason, deps)
   },
 })

@@ -79,7 +79,7 @@ const readRoute = read({
   returns: PresentationSchema,
   async handle({ caller, params: { presentationId: id }, deps }) {
     const presentation = isUuid(id) ? await findPresentation(deps.db, caller, id) : undefined
-    if (!presentation) throw new NotFoundError('there is no such presentation')
+    if (!presentation) throw new NotFoundError('presentation not found')
     return presentationView(presentation, toMillis(deps.now()))
   },
 })

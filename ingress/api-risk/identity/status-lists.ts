@@ -33,7 +33,7 @@ const listRoute = read({
   async handle({ params, deps }) {
     const n = Number(params.n)
     const list = await readStatusList(deps.db, n)
-    if (!list) throw new NotFoundError('there is no such list')
+    if (!list) throw new NotFoundError('list not found')
     const { publicJwk, privateJwk } = await deps.risk.passportKey(list.env)
     const { publicUrl } = deps.config
     const claims = {

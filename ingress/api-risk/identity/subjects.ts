@@ -121,7 +121,7 @@ const readRoute = read({
   returns: SubjectSchema,
   async handle({ caller, params: { subjectId }, deps }) {
     const subject = isUuid(subjectId) ? await findSubject(deps.db, caller, subjectId) : undefined
-    if (!subject) throw new NotFoundError('there is no such subject')
+    if (!subject) throw new NotFoundError('subject not found')
     return await viewOf(deps.db, subject, deps)
   },
 })

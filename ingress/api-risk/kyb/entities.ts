@@ -232,7 +232,7 @@ const revokePassportRoute = write({
   body: ErasureBody,
   returns: AnchoredObject,
   async handle({ caller, params: { businessPassportId: id }, body: { reason }, tx, deps }) {
-    if (!isUuid(id)) throw new NotFoundError('there is no such passport')
+    if (!isUuid(id)) throw new NotFoundError('passport not found')
     return (await revokePassport(tx, caller, id, reason, deps)).record
   },
 })

@@ -46,7 +46,7 @@ const trustRoute = write({
     const thumbprint = hash('sha256', canonicalize(jwk), 'base64url')
     await trustKey(tx, entity.id, thumbprint, jwk)
     const made = (await listKeys(tx, entity.id)).find((key) => key.thumbprint === thumbprint)
-    if (!made) throw new NotFoundError('there is no such key')
+    if (!made) throw new NotFoundError('key not found')
     return viewOf(made)
   },
 })
@@ -85,7 +85,7 @@ const revokeRoute = write({
     const entity = await requireEntity(tx, caller, vei)
     const isKnown = await revokeKey(tx, entity.id, thumbprint)
     const key = isKnown ? (await listKeys(tx, entity.id)).find((one) => one.thumbprint === thumbprint) : undefined
-    if (!key) throw new NotFoundError('there is no such key')
+    if (!key) throw new NotFoundError('key not found')
     return viewOf(key)
   },
 })

@@ -24,7 +24,7 @@ export const PendingPackSchema = z
 const packIdParam = idParam('packId of the pack')
 
 function unknownPack(): NotFoundError {
-  return new NotFoundError('there is no such pack')
+  return new NotFoundError('pack not found')
 }
 
 export const readPackRoute = read({

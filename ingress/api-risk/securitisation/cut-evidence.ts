@@ -198,7 +198,7 @@ const readResultsRoute = read({
   returns: z.object({ receivables: z.array(ResultSchema), nextCursor: z.string().nullable() }),
   async handle({ consumer: caller, params: { runId }, query: { cursor = '0' }, deps: { db } }) {
     const run = isUuid(runId) ? await findRun(db, caller, runId) : undefined
-    if (!run) throw new NotFoundError('there is no such evaluation')
+    if (!run) throw new NotFoundError('evaluation not found')
     const from = Math.min(Number(cursor), run.size)
     const members = await listMembers(db, run.poolId, from, Math.min(PAGE + 1, run.size - from))
     const results = await readResults(db, run, from, members.length)

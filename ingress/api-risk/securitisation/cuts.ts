@@ -90,7 +90,7 @@ const readProof = read({
   async handle({ consumer, params: { cutId }, query: { receivableId }, deps }) {
     const { db } = deps
     const cut = isUuid(cutId) ? await findCut(db, consumer, cutId) : undefined
-    if (!cut) throw new NotFoundError('there is no such cut')
+    if (!cut) throw new NotFoundError('cut not found')
     const member = isUuid(receivableId) ? await findMember(db, cut.poolId, receivableId) : undefined
     if (!member || member.place >= cut.size) throw new NotFoundError('the cut has no such receivable')
     const { place: index, body } = member

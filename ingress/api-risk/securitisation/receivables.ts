@@ -32,7 +32,7 @@ const readReceivable = read({
   },
   async handle({ consumer, params: { ref }, deps: { db } }) {
     const [found, ...others] = await findReceivables(db, consumer, ref)
-    if (!found) throw new NotFoundError('there is no such receivable')
+    if (!found) throw new NotFoundError('receivable not found')
     if (others.length > 0) {
       const message = 'several receivables have this reference: use the receivableId'
       throw new ConflictError(message, [{ path: 'ref', code: 'AMBIGUOUS', message }])

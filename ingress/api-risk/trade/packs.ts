@@ -155,7 +155,7 @@ const exportRoute = fileRoute(
   },
   async (deps, caller, pack) => {
     const bytes = await exportTradePack(deps.db, deps.secrets, caller, pack.id)
-    if (!bytes) throw new NotFoundError('there is no such pack')
+    if (!bytes) throw new NotFoundError('pack not found')
     return bytes
   },
 )

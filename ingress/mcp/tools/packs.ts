@@ -40,7 +40,7 @@ export async function packOf(
   deps: Pick<IngressDeps, 'db'>,
 ): Promise<z.infer<typeof PackView>> {
   const outcome = isUuid(packId) ? await findPack(deps.db, caller, packId) : undefined
-  if (!outcome) throw new NotFoundError('there is no such pack')
+  if (!outcome) throw new NotFoundError('pack not found')
   if (outcome.state === 'FAILED') throw new PackFailedError()
   if (outcome.body === null) return { packId, status: 'QUEUED' }
   return { status: 'READY', ...markedPack(JSON.parse(outcome.body)) }

@@ -111,7 +111,7 @@ export async function readOutcome(
   { kind, folder, id, what }: { kind: JobKind; folder: string; id: string; what: string },
 ): Promise<Answer> {
   const outcome = isUuid(id) ? await findOutcome(db, owner, kind, id) : undefined
-  if (!outcome) throw new NotFoundError(`there is no such ${what}`)
+  if (!outcome) throw new NotFoundError(`${what} not found`)
   const answer = answerOf(outcome, pendingAnswer(id, `${folder}/${id}`))
   return answer.status === 201 ? new Answer(200, answer.body) : answer
 }

@@ -149,7 +149,7 @@ test.serial('of two records of a log the lower index was first, offline', async 
   const [one, two] = [await bundle('first.json', first), await bundle('second.json', second)]
   const right = await verify(one, '--before', two)
   t.is(right.status, 0, right.stdout + right.stderr)
-  t.regex(right.stdout, /ok {3}order +entry \d+ stands before entry \d+/)
+  t.regex(right.stdout, /ok {3}order +entry \d+ precedes entry \d+/)
   const wrong = await verify(two, '--before', one)
   t.is(wrong.status, 1)
   t.regex(wrong.stdout, /FAIL order +ORDER_OTHERWISE/)

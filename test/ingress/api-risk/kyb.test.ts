@@ -45,7 +45,7 @@ test('a verification is the anchored object, with an entity identifier and no na
     'cin.legalName': 'MATCH: similarity 1000 of 1000',
     lei: 'MATCH: registration ISSUED',
     'lei.registeredAs': 'MATCH: match',
-    'identifiers.agree': 'MATCH: they agree',
+    'identifiers.agree': 'MATCH: equal',
   })
   t.is((await own.get(`/v1/kyb/verifications/${made.json.verificationId}`)).text, made.text)
   t.deepEqual(await eventsOf(product, own), ['kyb.completed'])

@@ -88,9 +88,9 @@ test.serial(
 test.serial('a bureau file is uploaded by its style; a file that cannot be read says where', async (t) => {
   const bureau = await send(member, 'no segments at all', { format: 'segment-tlv-accounts@1' })
   t.is(bureau.status, 303, bureau.text)
-  t.regex(await ended(String(bureau.headers.location)), /role="alert"[^>]*>\s*Line 1: the file is of no format/)
+  t.regex(await ended(String(bureau.headers.location)), /role="alert"[^>]*>\s*Line 1: no mapping recognises the format/)
   const open = await send(member, [HEADER, note('1'), '"2,open'].join('\n'))
-  t.regex(await ended(String(open.headers.location)), /Line 3: a quotation mark is never closed/)
+  t.regex(await ended(String(open.headers.location)), /Line 3: a quotation mark is not closed/)
 })
 
 test.serial('what is no file is refused on the form, and nothing of it is kept', async (t) => {

@@ -65,7 +65,7 @@ const rowParam = formParam(/^(?:0|[1-9][0-9]{0,8})$/, 'must be the place of a ro
 /** @throws NotFoundError for an unknown import, and equally for one of another organisation */
 async function requireImportOf(deps: IngressDeps, caller: Caller, { kind }: Kind, importId: string): Promise<Import> {
   const found = await findOwnImport(deps.db, caller, kind, importId)
-  if (!found) throw new NotFoundError('there is no such import')
+  if (!found) throw new NotFoundError('import not found')
   return found
 }
 
@@ -219,7 +219,7 @@ function proofRoute(of: Kind): Route {
     async handle({ caller, params: { importId, n }, deps }) {
       const found = await requireImportOf(deps, caller, of, importId)
       const proof = await proveImportRow(deps.db, found, Number(n))
-      if (!proof) throw new NotFoundError('there is no such row')
+      if (!proof) throw new NotFoundError('row not found')
       return proof
     },
   })
