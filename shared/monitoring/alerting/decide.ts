@@ -15,21 +15,20 @@ import { notifyDirectly, recover } from './recovery.ts'
 import { sendStep } from './send-step.ts'
 import { beginOf, settlesAt, standstill, suppressionAt, suppressionsOf } from './suppressions.ts'
 
-/** A gate whose end nobody knows, or that lies far ahead, is looked at again after so long. */
+/** A suppressed incident is evaluated at least this often, because the end of a suppression may change. */
 const MAX_SUPPRESSION: Micros = microsOfSeconds(600)
-/** An incident that recovers is looked at so often. */
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
 /**
- * Decides the notifications of a check at an instant (docs/spec/alerting.md#decisions). Production, simulator and tests call this function:
- * everything it may know is in its arguments.
- * @param incident the open one; null when there is none. It is not changed.
+ * Decides the notifications of a check at an instant (docs/spec/alerting.md#decisions). It reads nothing but its
+ * arguments, because the simulator and the tests call it too.
+ * @param incident the open incident or null; it is not changed
  */
 export function decide(incident: Incident | null, facts: Facts, now: Micros): Decided {
   const { flip } = facts
   if (!incident) {
     if (!flip) return { incident: null, notifications: [], withdrawn: [], decision: null }
-    // Nobody was told that it is down under a policy: today's rule holds for the recovery.
+    // Without an open incident, the check's own integrations get the recovery.
     if (flip.to === 'up') return notifyDirectly(null, facts, flip)
   }
   const draft = incident ? { ...incident, notified: [...incident.notified] } : opened(facts, now)
@@ -47,7 +46,7 @@ function without(reason: 'JOINED' | 'MOVED', until: Micros | null): Decision {
   return { outcome: 'none', reason, detail: {}, until, channels: [] }
 }
 
-/** Paused, or paused and resumed since: what comes then is another outage. */
+/** Returns true if the check is paused, or was paused and resumed since; a later outage is another incident. */
 function wasPaused(draft: Incident, { check, flip }: Facts): boolean {
   if (check.status === 'paused') return true
   return !flip && (check.status === 'new' || (check.status === 'up' && draft.upAt === null))
@@ -87,13 +86,11 @@ function applyFlip(draft: Incident, flip: NonNullable<Facts['flip']>): void {
   draft.upAt = flip.to === 'up' ? flip.at : null
 }
 
-/** The check went to another project, where other rules hold. */
 function ended(draft: Incident, { flip }: Facts, now: Micros): Decided {
   const incident: Incident = { ...draft, state: 'resolved', resolution: 'ended', resolvedAt: now, nextAt: null }
   return { incident, notifications: [], withdrawn: [], decision: flip && without('MOVED', null) }
 }
 
-/** Decides without a policy: the incident is only a record. */
 function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
   draft.nextAt = null
   draft.evaluatedAt = now
@@ -108,7 +105,7 @@ function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
   } else if (draft.state === 'waiting') {
     Object.assign(draft, { state: 'alerting', alertAt: flip.at } satisfies Partial<Incident>)
   }
-  // It was paused after the change that is told here.
+  // The check was paused after this flip.
   if (facts.check.status === 'paused' && draft.resolvedAt === null) {
     Object.assign(draft, { state: 'resolved', resolution: 'paused', resolvedAt: now } satisfies Partial<Incident>)
   }
@@ -138,7 +135,7 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, wasAcknowledged })
 }
 
-/** @returns whether an acknowledgement ended by itself */
+/** Returns true if an acknowledgement expired. */
 function expireAck(draft: Incident, now: Micros): boolean {
   const until = draft.ack?.until ?? null
   if (until === null || until > now) return false
@@ -147,7 +144,7 @@ function expireAck(draft: Incident, now: Micros): boolean {
   return true
 }
 
-/** A change counts from now: every step of an open incident counts as told up to this moment. */
+/** Applies a changed policy from now on: steps that are already due count as sent. */
 function adoptPlan(draft: Incident, policy: NonNullable<Facts['policy']>, now: Micros): void {
   if (!draft.isDirect && draft.policyId === policy.id && draft.planVersion === policy.version) return
   draft.policyId = policy.id
@@ -160,7 +157,7 @@ function countOf(draft: Incident, facts: Facts, now: Micros): FailureCount {
   const { failures: need, of } = facts.policy?.plan.when ?? { failures: 1, of: null }
   const { downAt } = draft
   const counted = countFailures(facts.check, facts.finishes, { need, of, downAt, now })
-  // That it is down is a failure, whatever the log still holds.
+  // The outage is a failure even if the log no longer contains it.
   return need === 1 ? { ...counted, have: Math.max(1, counted.have), metAt: counted.metAt ?? downAt } : counted
 }
 
@@ -170,7 +167,7 @@ function hasRecovered(draft: Incident, facts: Facts, count: FailureCount, now: M
   return (needed === 1 || count.successes >= needed) && (settledAt === null || settledAt <= now)
 }
 
-/** @returns why the plan does not begin yet; null when it has begun */
+/** Returns why the plan does not begin yet, or null when it has begun. */
 function meetConditions(
   draft: Incident,
   plan: NonNullable<Facts['policy']>['plan'],
@@ -208,26 +205,26 @@ function recheckAt(draft: Incident, facts: Facts, { until }: Suppression, now: M
   return Math.min(until ?? Number.POSITIVE_INFINITY, settledAt, now + longest)
 }
 
-/** @param said what the decision tells, where that is not when the incident is looked at again */
+/** @param stored the decision to store, if its `until` differs from the next evaluation */
 function suppression(
   draft: Incident,
   { flip }: Facts,
   decision: Decision,
   now: Micros,
-  said: Decision = decision,
+  stored: Decision = decision,
 ): Decided {
   const isNew = flip !== null || draft.suppression !== decision.reason
   draft.suppression = isPending(decision.reason) ? decision.reason : null
   draft.evaluatedAt = now
   draft.nextAt = decision.until
-  return { incident: draft, notifications: [], withdrawn: [], decision: isNew ? said : null }
+  return { incident: draft, notifications: [], withdrawn: [], decision: isNew ? stored : null }
 }
 
 function isPending(reason: Decision['reason']): reason is PendingReason {
   return reason === 'FAILURES' || reason === 'DOWN_FOR' || SUPPRESSIONS.some((gate) => gate === reason)
 }
 
-/** Its policy is gone: nothing more is said of it, and recoveries stay owed. */
+/** Suppresses an incident whose policy was deleted; integrations that were notified still get the recovery. */
 function idle(draft: Incident, now: Micros): Decided {
   Object.assign(draft, {
     evaluatedAt: now,

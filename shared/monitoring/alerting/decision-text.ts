@@ -2,29 +2,27 @@ import type { Decision } from './incident.ts'
 
 type Detail = Decision['detail']
 
-/** One sentence for a decision: why something was told, held back or left out. */
 export function decisionText({ outcome, reason, detail }: { outcome: string; reason: string; detail: Detail }): string {
   const because = REASONS[reason]
   const text = because === undefined ? reason : typeof because === 'string' ? because : because(detail)
   return `${OPENINGS[outcome] ?? ''}${text}`
 }
 
-/** What was decided about one integration, and what became of the message where there is one. */
 export interface IntegrationOutcome {
   outcome: string
   reason: string
   delivery?: { state: string; error: string; attempts: number } | null
 }
 
-/** What was to be told, and was taken back before anybody began to send it, was superseded; all else is as it was decided. */
+/** Returns the decided outcome, except that a notification withdrawn before its first attempt is reported as superseded. */
 export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { outcome: string; reason: string } {
-  const isTaken = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
-  return isTaken && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
+  const isReplaced = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
+  return isReplaced && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
 }
 
 /**
- * One sentence for what became of one integration: `Chat: Notified: it is still down.` Of what could not be sent first that, then
- * why it should have been: `Phone: Not notified (failed: Time-out), although it is still down.`
+ * Returns one sentence about an integration: `Chat: Notified: it is still down.` or
+ * `Phone: Not notified (failed: Time-out), although it is still down.`
  */
 export function integrationText(channel: IntegrationOutcome, name: string): string {
   const { outcome, reason } = outcomeOf(channel)
@@ -52,27 +50,27 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   REPEAT: 'it is still down.',
   RECOVERY: 'it is up again.',
   FLAPPING: ({ changes }) => `it changed ${changes === undefined ? 'too often' : `${changes} times`} in a short time.`,
-  IN_DIGEST: 'it is one of the checks of a digest.',
+  IN_DIGEST: 'it is part of a digest.',
   WINDOW_ENDED: ({ name }) =>
     `it is still down at the end of its maintenance${name === undefined ? '' : ` ("${name}")`}.`,
   PARENT_UP: ({ name }) =>
     name === undefined
-      ? 'it is still down, and what it depends on is not down any more.'
+      ? 'it is still down, and the checks that it depends on are no longer down.'
       : `it is still down after "${name}" came back.`,
-  PARENT_CYCLE: 'what it depends on depends on it.',
+  PARENT_CYCLE: 'its dependencies form a cycle.',
   ACK_EXPIRED: 'its acknowledgement has ended.',
-  FIRST_STEP_FAILED: 'nobody was reached before.',
-  GAP: 'it was expected while we could not take signals.',
-  REFUSED_PING: 'a ping of it was refused, for a reason of ours.',
-  UNKNOWN_NOTICE: 'we could not take signals when it was expected.',
+  FIRST_STEP_FAILED: 'no notification of the first step was delivered.',
+  GAP: 'it was expected while we could not receive pings.',
+  REFUSED_PING: 'one of its pings was refused because of an error on our side.',
+  UNKNOWN_NOTICE: 'we could not receive pings when it was expected.',
   FAILURES: ({ have, need }) => (need === undefined ? 'too few failures.' : `${have} of ${need} failures so far.`),
   DOWN_FOR: ({ seconds }) => (seconds === undefined ? 'not down for long enough.' : `not down for ${seconds} s yet.`),
   GROUPING: 'it waits for other checks that go down at the same time.',
-  OUTSIDE_HOURS: 'it is outside of the hours of the step.',
+  OUTSIDE_HOURS: 'it is outside the hours of the step.',
   ACKNOWLEDGED: 'the incident is acknowledged.',
   RECOVERING: 'it is up again, and more successes are needed.',
-  SETTLING: 'it changes too often, and has to settle first.',
-  COVERAGE_GAP: 'we cannot take signals at the moment.',
+  SETTLING: 'it changes too often and must be stable first.',
+  COVERAGE_GAP: 'we cannot receive pings at the moment.',
   MAINTENANCE: (detail) => `it is in maintenance (${named(detail, 'a window')}).`,
   PARENT_DOWN: (detail) => `it depends on ${named(detail, 'another check')}, which is down.`,
   PARENT_LATE: (detail) => `it depends on ${named(detail, 'another check')}, which is late.`,
@@ -80,15 +78,15 @@ const REASONS: Readonly<Record<string, string | ((detail: Detail) => string)>> =
   INTEGRATION_GONE: 'the integration was deleted.',
   INTEGRATION_DISABLED: 'the integration is disabled.',
   INTEGRATION_IGNORES: 'the integration ignores this change.',
-  MONTHLY_RESERVE: 'the rest of the monthly limit is kept for first messages.',
-  SUPERSEDED: 'a newer message took its place, or nobody needed it any more.',
+  MONTHLY_RESERVE: 'the rest of the monthly limit is reserved for first messages.',
+  SUPERSEDED: 'a newer message replaced it, or it was no longer needed.',
   NOT_NOTIFIED_BEFORE: 'no down notification was attempted before.',
-  FIRST_SUCCESS: 'its first success is no news.',
+  FIRST_SUCCESS: 'the first successful ping does not trigger a notification.',
   WAS_PAUSED: 'it was paused before.',
   PAUSED: 'it was paused.',
   RESUMED: 'it was resumed.',
-  RECOVERED_FIRST: 'it came up before anybody was to be told.',
+  RECOVERED_FIRST: 'it came up before a notification was due.',
   JOINED: 'it belongs to the open incident, and no step is due.',
   MOVED: 'the check was moved to another project, which ended the incident.',
-  NO_INTEGRATIONS: 'it has no integration that has anything to do for this change.',
+  NO_INTEGRATIONS: 'it has no integration for this change.',
 }

@@ -2,7 +2,6 @@ import type { Summary } from '../notifications/notification.ts'
 import { listText, namedList } from '../notifications/text-parts.ts'
 import type { Decision } from './incident.ts'
 
-/** An incident that a digest names. */
 export interface DigestMember {
   /** uuid */
   check: string
@@ -12,19 +11,19 @@ export interface DigestMember {
   severity: string
 }
 
-/** What one integration is told of many incidents at once. */
+/** The content of one notification about many incidents. */
 export interface Digest {
   status: 'up' | 'down'
   size: number
-  /** the worst first; may be fewer than `size` */
+  /** the most severe first; may be fewer than `size` */
   members: readonly DigestMember[]
-  /** most of what was expected is silent, and nothing pinged */
+  /** most expected checks are silent and no ping arrived (docs/spec/alerting.md) */
   isSuspicious: boolean
 }
 
-/** The message of a digest. @param link the page that lists them all */
+/** @param link the page that lists all members */
 export function digestOf({ status, size, members, isSuspicious }: Digest, link: string): Summary {
-  const suspicion = isSuspicious ? ' Perhaps the way to this service is broken.' : ''
+  const suspicion = isSuspicious ? ' The connection to this service may be broken.' : ''
   const list = namedList({
     before: '',
     names: members.map(({ name, check }) => name || check),
@@ -41,13 +40,13 @@ export function digestOf({ status, size, members, isSuspicious }: Digest, link: 
   }
 }
 
-/** Recoveries of the checks of a digest are gathered for so long after the first. */
+/** Time after the first recovery of a digest in which further recoveries join it. */
 export const GATHERED_SECONDS = 30
 
 /**
- * What is said of a decision some of whose messages became part of a digest.
- * @param uuids integrations whose message did
- * @param isWhole every message did
+ * Returns the decision with the reason IN_DIGEST where notifications joined a digest.
+ * @param uuids integrations whose notification joined
+ * @param isWhole true if every notification joined
  */
 export function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
   if (!decision || uuids.size === 0) return decision

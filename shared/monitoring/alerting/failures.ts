@@ -2,30 +2,29 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 
-/** A success or a fail ping. */
 export interface Finish {
   at: Micros
   ok: boolean
 }
 
-/** As many as are read of a check's log. */
+/** Maximum number of finishes that are read from a check's log. */
 export const MAX_FINISHES = 64
 
 export interface FailureCount {
   have: number
-  /** the instant of the failure that made it so many as are needed; null while there are fewer */
+  /** when the last needed failure happened; null while there are fewer */
   metAt: Micros | null
-  /** when the next expected success will be missed; null when none is expected any more */
+  /** when the next expected success will be missed; null if none is expected */
   nextAt: Micros | null
   /** successes since the last failure */
   successes: number
 }
 
 /**
- * Counts failures (docs/spec/alerting.md#policies): a fail ping, or an expected success that did not come, each occurrence after the last
- * finish whose grace is over. A run that overran counts once, unless an occurrence was missed since that finish.
- * @param finishes the newest, oldest first
- * @param downAt when the outage began: one failure at least, whatever is known of the log
+ * Counts failures (docs/spec/alerting.md#policies): fail pings, and each occurrence after the last finish whose grace is
+ * over. A run that overran counts once, unless an occurrence was missed since that finish.
+ * @param finishes oldest first
+ * @param downAt when the outage began
  */
 export function countFailures(
   check: CheckSchedule,
@@ -52,12 +51,12 @@ export function countFailures(
   }
 }
 
-/** Occurrences after a finish whose grace is over, at most as many as a policy can ask for, and the next to come. */
+/** Returns the missed deadlines after a finish, at most MAX_FINISHES + 1, and the next deadline. */
 function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
   const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []
   let occurrence: Micros | null = since
-  for (let looked = 0; looked <= MAX_FINISHES; looked++) {
+  for (let count = 0; count <= MAX_FINISHES; count++) {
     occurrence =
       check.kind === 'simple'
         ? occurrence + microsOfSeconds(check.timeoutSeconds)

@@ -24,9 +24,8 @@ export function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Fac
 }
 
 /**
- * One telling in place of the change that is too much, then silence until one state has lasted. What holds a telling holds
- * this one too: an acknowledgement, maintenance, a parent that is down; and a step that is for worse checks or outside of its
- * hours says nothing. CHANGES THE GIVEN INCIDENT.
+ * Sends one flapping notification, then suppresses the incident until one status has lasted. Suppressions,
+ * acknowledgements, severity and hours apply to this notification too. Changes `draft` in place.
  */
 export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Decided {
   draft.flapping = true
@@ -37,7 +36,7 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
   const channels: IntegrationDecision[] = []
   const notifications: NewNotification[] = []
   for (const channel of gate || draft.state === 'acknowledged' ? [] : wantedOf(draft, facts)) {
-    const reason = refusalOf(channel, 'down') ?? silenceOf(channel, draft, facts, now)
+    const reason = refusalOf(channel, 'down') ?? skipReasonOf(channel, draft, facts, now)
     channels.push(
       reason
         ? { id: channel.uuid, outcome: 'skipped', reason }
@@ -59,7 +58,7 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
     draft.alertAt ??= now
     if (draft.state === 'waiting') draft.state = 'alerting'
     draft.firstStep ??= 0
-    // It takes the place of the first telling; where nobody was told the plan still begins with that one.
+    // The flapping notification replaces the first step; if it was not sent, the plan still begins with that step.
     if (draft.notified.length === 0) draft.notified = [1]
   }
   const withdrawn = facts.notifications
@@ -76,7 +75,7 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
   return { incident: draft, notifications, withdrawn, decision }
 }
 
-/** What holds messages of the incident that is not a state of its own. */
+/** Returns the external suppression at an instant. COVERAGE_GAP never delays the first notification. */
 function suppressionOf({ firstStep }: Incident, { gates }: Facts, now: Micros): Suppression | null {
   return suppressionAt(
     gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || firstStep !== null),
@@ -84,7 +83,7 @@ function suppressionOf({ firstStep }: Incident, { gates }: Facts, now: Micros): 
   )
 }
 
-/** The steps that a flapping check speaks by: the first, and those that have spoken. */
+/** Returns the first step and every step that has sent a notification. */
 function notifiedSteps(draft: Incident, { policy }: Facts): Step[] {
   return (policy?.plan.steps ?? []).filter((_, index) => index === 0 || (draft.notified[index] ?? 0) > 0)
 }
@@ -99,8 +98,8 @@ function wantedOf(draft: Incident, facts: Facts): Set<FactIntegration> {
   ])
 }
 
-/** Why every step that speaks to an integration is silent; null when one is not. */
-function silenceOf(channel: FactIntegration, draft: Incident, facts: Facts, now: Micros): SkippedReason | null {
+/** Returns why no step may notify an integration now, or null if one may. */
+function skipReasonOf(channel: FactIntegration, draft: Incident, facts: Facts, now: Micros): SkippedReason | null {
   const steps = notifiedSteps(draft, facts).filter((step) => integrationsOf(step, [channel]).length > 0)
   const severe = steps.filter((step) => isAtLeast(facts.severity, step.severity))
   if (severe.length === 0) return steps.length === 0 ? null : 'BELOW_SEVERITY'

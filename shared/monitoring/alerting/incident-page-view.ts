@@ -2,7 +2,6 @@ import type { Micros } from '../../time.ts'
 import type { Decision, IncidentState, PendingReason, Resolution } from './incident.ts'
 import type { Severity } from './policy.ts'
 
-/** An incident as it is shown. */
 export interface ShownIncident {
   id: string
   /** the order of lists */
@@ -20,9 +19,9 @@ export interface ShownIncident {
   failures: number
   flapping: boolean
   suppression: PendingReason | null
-  /** for each step of the plan how many of its entries have been spoken */
+  /** number of entries sent, per step of the plan */
   notified: readonly number[]
-  /** of the wait after the step that spoke first, how much was skipped because nobody was reached */
+  /** skipped part of the wait after the first step, because its notifications failed */
   skipped: Micros
   firstStep: number | null
   policyUuid: string | null
@@ -32,24 +31,21 @@ export interface ShownIncident {
   ackBy: string | null
   ackVia: string | null
   ackUntil: Micros | null
-  /** seconds; null when acknowledgements do not end by themselves */
+  /** seconds; null if acknowledgements do not expire */
   ackTimeout: number | null
   nextAt: Micros | null
   report: string
   previous: string | null
 }
 
-/** Something that happened in an incident. */
 export interface TimelineRow {
   at: Micros
   kind: 'flip' | 'decision' | 'notification' | 'action' | 'gap'
-  /** what of its kind: `down`, an outcome, what was told, what somebody did */
+  /** by kind: a status, an outcome, the type of a notification, an action */
   what: string
-  /** more of it, by kind */
   detail: Readonly<Record<string, unknown>>
 }
 
-/** A decision as it is shown. */
 export interface ShownDecision extends Pick<Decision, 'outcome' | 'reason' | 'detail' | 'until'> {
   id: number
   at: Micros
@@ -64,13 +60,12 @@ export interface ShownDecision extends Pick<Decision, 'outcome' | 'reason' | 'de
   }[]
 }
 
-/** A decision as it explains a change of a check. */
 export interface ExplainedDecision extends Pick<Decision, 'detail' | 'until' | 'channels'> {
   id: number
   at: Micros
   outcome: Decision['outcome'] | 'deadline_extended'
   reason: string
-  /** the change that it is about; null for one about no change */
+  /** null for decisions that are not about a flip */
   flipId: number | null
   incidentId: string | null
 }

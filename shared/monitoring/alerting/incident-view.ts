@@ -5,7 +5,7 @@ import type { ShownDecision, ShownIncident, TimelineRow } from './incident-page-
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
 
-/** An incident as holders of a read-write key see it. */
+/** Returns an incident for read-write keys. */
 export function incidentView(incident: ShownIncident) {
   const { ackAt } = incident
   return {
@@ -29,7 +29,7 @@ export function incidentView(incident: ShownIncident) {
   }
 }
 
-/** An incident as holders of a read-only key see it: nothing in it can ping or change a check, and nobody is named. */
+/** Returns an incident for read-only keys: without the check's uuid, which permits pings, and without names of people. */
 export function reducedIncidentView(incident: ShownIncident) {
   return {
     id: incident.id,
@@ -59,7 +59,7 @@ export function timelineView({ at, kind, what, detail }: TimelineRow) {
   return { at: toIsoSeconds(at), kind, what, ...detail }
 }
 
-/** @param names of integrations by uuid, for their sentences */
+/** @param names of integrations by uuid */
 export function decisionView(decision: ShownDecision, names: ReadonlyMap<string, string>) {
   const { flipAt, flipTo } = decision
   return {

@@ -60,16 +60,16 @@ export interface Incident {
   checkId: number
   projectId: number
   state: IncidentState
-  /** of the last evaluation; null when told directly or by the implicit policy */
+  /** of the last evaluation; null without a policy or with the implicit one */
   policyId: number | null
   planVersion: number
-  /** told as if there were no policies: only a record */
+  /** notified without a policy; the incident is only a record */
   isDirect: boolean
   severity: Severity
   downAt: Micros
-  /** when the conditions were first met, moved on by every standstill; offsets of the plan count from it */
+  /** when the conditions were first met, plus all suppressed time; offsets of the plan count from it */
   alertAt: Micros | null
-  /** when the check came up, while the incident is not resolved for all that */
+  /** when the check came up, while more successes or time are needed to resolve the incident */
   upAt: Micros | null
   resolvedAt: Micros | null
   resolution: Resolution | null
@@ -77,105 +77,102 @@ export interface Incident {
   failures: number
   flapping: boolean
   suppression: PendingReason | null
-  /** for each step how many of its entries have been spoken */
+  /** number of entries sent, per step */
   notified: readonly number[]
-  /** of the wait after the step that spoke first, how much was skipped because nobody was reached */
+  /** skipped part of the wait after the first step, because its notifications failed */
   skipped: Micros
-  /** the step that spoke first; null while none has */
+  /** index of the step that was sent first */
   firstStep: number | null
   evaluatedAt: Micros | null
-  /** when it is to be evaluated again; null when nothing is to come */
+  /** when it must be evaluated again; null if only an event can change it */
   nextAt: Micros | null
   ack: { at: Micros; by: string; via: string; until: Micros | null } | null
   previous: string | null
 }
 
-/** A reason to hold the whole incident during an interval; ended ones count for the plan's clock. */
+/** An interval in which the incident is suppressed. Past intervals are needed to stop the plan's clock. */
 export interface Suppression {
   reason: SuppressionReason
   since: Micros
-  /** null: until something happens that makes the incident due */
+  /** null: until an event makes the incident due */
   until: Micros | null
-  /** what the sentence needs, such as the name of a window */
+  /** values of the decision text, for example the name of a window */
   detail?: Readonly<Record<string, string>>
 }
 
-/** An integration that may be told. */
 export interface FactIntegration {
   id: number
   uuid: string
-  /** assigned to the check itself, in the order of fan-out */
+  /** assigned to the check itself */
   isOwn: boolean
   isDisabled: boolean
   ignores: { up: boolean; down: boolean }
-  /** keeps a record per outage in an outside system, which must be closed */
+  /** creates a record per outage in an outside system, which must be closed */
   keepsRecord: boolean
   /** four fifths of its monthly limit are used */
   isOverReserve: boolean
 }
 
-/** An earlier message of the incident. */
+/** An earlier notification of the incident. */
 export interface AlertNotification {
   /** uuid of the notification */
   id: string
   integrationId: number
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest'
   status: 'up' | 'down'
-  /** the step that spoke; null for those that no step makes */
+  /** null if no step sent it */
   step: number | null
   state: 'pending' | 'delivered' | 'failed' | 'suppressed'
   attempts: number
-  /** suppressed because something newer took its place, which says nothing of the integration */
+  /** suppressed because a newer notification replaced it, not because the integration failed */
   isReplaced: boolean
 }
 
-/** All that `decide` may know. */
+/** The complete input of `decide`. */
 export interface Facts {
   check: CheckSchedule & { id: number; projectId: number; status: StoredStatus }
-  /** the flip that is handed on; null when only time has passed */
+  /** the flip to process; null when only time has passed */
   flip: { id: number; at: Micros; to: 'up' | 'down'; reason: FlipReason } | null
-  /** times of the check's flips between up and down, this one included; only needed by policies that watch flapping */
+  /** times of flips between up and down, including this one; only for policies with a flapping rule */
   recentFlips: readonly Micros[]
-  /** null: told directly */
+  /** null: direct notification */
   policy: { id: number | null; version: number; plan: Plan } | null
   severity: Severity
-  /** the newest finishes, oldest first; only needed by policies that ask for more than one */
+  /** oldest first; only for policies that need more than one failure or success */
   finishes: readonly Finish[]
   channels: readonly FactIntegration[]
   /** of this incident, oldest first */
   notifications: readonly AlertNotification[]
-  /** COVERAGE_GAP, MAINTENANCE, PARENT_DOWN and PARENT_LATE, those that ended since the last look included */
+  /** external suppressions, including those that ended since the last evaluation */
   gates: readonly Suppression[]
-  /** the check would be held by a parent but for a ring of parents */
+  /** true if a parent would suppress the check, but its parents form a cycle */
   isInCycle: boolean
-  /** when the first telling of this policy that waits for others may go; null when none waits */
+  /** when the grouping delay of this policy ends; null if no incident waits */
   groupOpensAt: Micros | null
-  /** uuid for an incident that begins now */
+  /** uuid for a new incident */
   newId: string
-  /** the newest incident of the check that is resolved */
+  /** uuid of the newest resolved incident of the check */
   previous: string | null
 }
 
-/** One message to be sent. */
 export interface NewNotification {
   integrationId: number
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping'
   status: 'up' | 'down'
   flipId: number | null
-  /** offset in the plan, seconds, negative of a step that was brought forward; for direct ones the number of the flip */
+  /** offset in the plan in seconds, negated if the step was brought forward; for direct notifications the number of flips */
   entry: number
   detail: NotificationDetail | null
 }
 
-/** What the message says of its place in the plan. */
 export interface NotificationDetail {
   step: number
-  /** 0 for the first time that the step speaks */
+  /** 0 for the first notification of the step */
   repeat: number
   reason: NotifiedReason
-  /** when it should have been sent, microseconds */
+  /** when it would have been sent without suppression */
   dueAt: Micros
-  /** of the window that it went down in, or of the check that came back; only when that held it until now */
+  /** of the maintenance window or parent that suppressed it until now */
   name?: string
 }
 
@@ -186,7 +183,6 @@ export interface IntegrationDecision {
   reason: NotifiedReason | PendingReason | SkippedReason
 }
 
-/** Why something was told, held back or left out. */
 export interface Decision {
   outcome: 'notified' | 'suppressed' | 'skipped' | 'none'
   reason: NotifiedReason | PendingReason | SkippedReason | UnnotifiedReason
@@ -196,10 +192,10 @@ export interface Decision {
 }
 
 export interface Decided {
-  /** null when there is none: an up flip without an open incident */
+  /** null for an up flip without an open incident */
   incident: Incident | null
   notifications: NewNotification[]
-  /** tellings that nobody has begun to send and that must not be sent any more */
+  /** ids of unsent notifications that must not be sent any more */
   withdrawn: string[]
   decision: Decision | null
 }

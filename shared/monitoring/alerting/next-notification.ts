@@ -3,12 +3,11 @@ import type { ShownIncident } from './incident-page-view.ts'
 import { broughtForward, endOfRecurring, entryOffset, nextRecurring } from './plan.ts'
 import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
 
-/** The message that comes next if nothing changes until then. */
+/** The next notification if nothing changes until then. */
 export interface NextNotification {
   at: Micros
   /** uuids; null: the check's own integrations */
   channels: readonly (string | null)[]
-  /** it was said before, by the same step */
   isRepeat: boolean
 }
 
@@ -18,9 +17,9 @@ type NotifiedState = Pick<
 >
 
 /**
- * What the plan of an open incident says next: when, and to whom. Of entries outside of hours that leave them out the first
- * inside is looked for, among so many.
- * @returns null when the plan has not begun, is held, or has nothing more to say
+ * Returns the next notification of an open incident. Entries that are skipped outside the hours of their step are passed
+ * over, up to MAX_RETRIED per step.
+ * @returns null if the plan has not begun, is suppressed, or has no further entries
  */
 export function nextNotification(
   { state, alertAt, notified, suppression, severity, ...skip }: NotifiedState,
@@ -31,7 +30,7 @@ export function nextNotification(
   const offsets = stepOffsets(plan)
   const coming = plan.steps.flatMap((step, index) => {
     const begin = alertAt - broughtForward(index, skip)
-    const next = nextOf(step, severity, { begin, offset: offsets[index] ?? 0, spoken: notified[index] ?? 0 })
+    const next = nextOf(step, severity, { begin, offset: offsets[index] ?? 0, sent: notified[index] ?? 0 })
     return next ? [{ ...next, channels: step.channels }] : []
   })
   if (coming.length === 0) return null
@@ -41,16 +40,15 @@ export function nextNotification(
   return { at, channels: [...channels], isRepeat: first.every(({ isRepeat }) => isRepeat) }
 }
 
-/** Entries of a step that are tried for one within its hours. */
 const MAX_RETRIED = 1_000
 
 function nextOf(
   step: Step,
   severity: Severity,
-  { begin, offset, spoken }: { begin: Micros; offset: Micros; spoken: number },
+  { begin, offset, sent }: { begin: Micros; offset: Micros; sent: number },
 ): { at: Micros; isRepeat: boolean } | null {
   if (!isAtLeast(severity, step.severity)) return null
-  for (let entry = spoken; entry < spoken + MAX_RETRIED; entry++) {
+  for (let entry = sent; entry < sent + MAX_RETRIED; entry++) {
     const passed = entryOffset(step, offset, entry)
     if (passed === null) return null
     const at = begin + passed

@@ -3,7 +3,6 @@ import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 import type { FactIntegration, SkippedReason } from './incident.ts'
 import { isAtLeast, type Plan, type RecurringTime, type Severity, type Step, stepOffsets } from './policy.ts'
 
-/** How many entries of a step are due when so much of the plan has passed. */
 function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
   if (elapsed < offset) return 0
   if (!step.repeat) return 1
@@ -11,63 +10,62 @@ function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
   return 1 + Math.min(repeats, step.repeat.times ?? Number.POSITIVE_INFINITY)
 }
 
-/** Where in the plan an entry of a step lies; null when the step has no such entry. */
+/** Returns the offset of an entry from the beginning of the plan, or null if the step has no such entry. */
 export function entryOffset(step: Step, offset: Micros, index: number): Micros | null {
   if (index === 0) return offset
   if (!step.repeat || index > (step.repeat.times ?? Number.POSITIVE_INFINITY)) return null
   return offset + index * microsOfSeconds(step.repeat.every)
 }
 
-/** Where an incident stands in its plan: how much of the plan's clock has passed, and which waits were skipped. */
+/** The progress of an incident in its plan. */
 export interface Passed {
   passed: Micros
-  /** part of the wait after the step that spoke first, which reached nobody */
+  /** skipped part of the wait after the first step, because its notifications failed */
   skipped: Micros
   firstStep: number | null
 }
 
-/** By how much a step is earlier than its offset: a skipped wait brings on the steps after it, and no repeat of those before. */
+/** Returns by how much a step is earlier than its offset. A skipped wait moves later steps, but no repeats of earlier ones. */
 export function broughtForward(step: number, { skipped, firstStep }: Pick<Passed, 'skipped' | 'firstStep'>): Micros {
   return firstStep !== null && step > firstStep ? skipped : 0
 }
 
-/** All entries up to a moment count as spoken: a plan that changed is spoken from now. */
+/** Returns the number of due entries per step. They count as sent when a plan changes. */
 export function notifiedUpTo(plan: Plan, at: Passed): number[] {
   const offsets = stepOffsets(plan)
   return plan.steps.map((step, index) => entriesDue(step, offsets[index] ?? 0, at.passed + broughtForward(index, at)))
 }
 
-/** A step that speaks now. */
+/** A due entry of a step. */
 export interface StepInstance {
   step: number
-  /** 0 for the first time */
+  /** 0 for the first entry of the step */
   repeat: number
-  /** offset of the entry in the plan */
   offset: Micros
 }
 
 export interface PlanNow {
-  speaking: StepInstance[]
-  /** steps that are due and say nothing, with the reason */
-  silent: { step: number; reason: SkippedReason }[]
-  /** whether a step that is due waits for its hours */
+  due: StepInstance[]
+  /** due steps that send nothing */
+  skipped: { step: number; reason: SkippedReason }[]
+  /** true if a due step waits for its hours */
   isOutsideHours: boolean
   notified: number[]
-  /** how much of the plan's clock has passed at the next entry; null when there is none */
+  /** offset of the next entry; null if there is none */
   nextPassed: Micros | null
-  /** when hours begin that a step waits for */
+  /** when the hours of a waiting step begin */
   hoursAt: Micros | null
 }
 
-/** What a plan says at a moment. Several entries of one step that were missed are one. */
+/** Evaluates a plan at an instant. Several missed entries of one step count as one. */
 export function readPlan(
   plan: Plan,
   { notified, severity, now, ...at }: Passed & { notified: readonly number[]; severity: Severity; now: Micros },
 ): PlanNow {
   const offsets = stepOffsets(plan)
   const result: PlanNow = {
-    speaking: [],
-    silent: [],
+    due: [],
+    skipped: [],
     isOutsideHours: false,
     notified: [],
     nextPassed: null,
@@ -75,12 +73,12 @@ export function readPlan(
   }
   for (const [index, step] of plan.steps.entries()) {
     const offset = offsets[index] ?? 0
-    const spoken = notified[index] ?? 0
+    const sent = notified[index] ?? 0
     const earlier = broughtForward(index, at)
     const due = entriesDue(step, offset, at.passed + earlier)
-    result.notified.push(Math.max(due, spoken))
-    if (due > spoken) sendStepNow(result, { step, index, offset, due, spoken, severity, now })
-    const nextOffset = entryOffset(step, offset, Math.max(due, spoken))
+    result.notified.push(Math.max(due, sent))
+    if (due > sent) addDueStep(result, { step, index, offset, due, sent, severity, now })
+    const nextOffset = entryOffset(step, offset, Math.max(due, sent))
     if (nextOffset === null) continue
     result.nextPassed = Math.min(nextOffset - earlier, result.nextPassed ?? Number.POSITIVE_INFINITY)
   }
@@ -92,47 +90,47 @@ interface DueStep {
   index: number
   offset: Micros
   due: number
-  spoken: number
+  sent: number
   severity: Severity
   now: Micros
 }
 
-function sendStepNow(result: PlanNow, { step, index, offset, due, spoken, severity, now }: DueStep): void {
+function addDueStep(result: PlanNow, { step, index, offset, due, sent, severity, now }: DueStep): void {
   if (!isAtLeast(severity, step.severity)) {
-    result.silent.push({ step: index, reason: 'BELOW_SEVERITY' })
+    result.skipped.push({ step: index, reason: 'BELOW_SEVERITY' })
     return
   }
   if (step.hours.length > 0 && endOfRecurring(step.hours, now) === null) {
     const begins = nextRecurring(step.hours, now)
     if (step.outside === 'skip') {
-      result.silent.push({ step: index, reason: 'OUTSIDE_HOURS' })
+      result.skipped.push({ step: index, reason: 'OUTSIDE_HOURS' })
       return
     }
-    // Hours that never come again hold nothing: no hold is for ever.
+    // Hours that never begin again are ignored, otherwise the step would wait forever.
     if (begins !== null) {
       result.isOutsideHours = true
-      result.notified[index] = spoken
+      result.notified[index] = sent
       result.hoursAt = Math.min(begins, result.hoursAt ?? begins)
       return
     }
   }
   const repeat = due - 1
-  result.speaking.push({ step: index, repeat, offset: entryOffset(step, offset, repeat) ?? offset })
+  result.due.push({ step: index, repeat, offset: entryOffset(step, offset, repeat) ?? offset })
 }
 
-/** The integrations of a step: those it names, or the check's own. Names without an integration are left out. */
+/** Returns the integrations that a step names, or the check's own. Deleted ones are omitted. */
 export function integrationsOf(step: Step, channels: readonly FactIntegration[]): FactIntegration[] {
   const { channels: named } = step
   if (named === null) return channels.filter(({ isOwn }) => isOwn)
   return channels.filter(({ uuid }) => named.includes(uuid))
 }
 
-/** Integrations that a step names and that are not there any more. */
+/** Returns the deleted integrations that a step still names. */
 export function goneFrom(step: Step, channels: readonly FactIntegration[]): string[] {
   return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
 }
 
-/** The plan of a policy in words: `at once: Ops chat, again every hour; after 15 min: Phone Anna`. @param nameOf by uuid */
+/** Describes a plan: `at once: Ops chat, again every hour; after 15 min: Phone Anna`. @param nameOf by uuid */
 export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
   let offset = 0
   return plan.steps
@@ -144,22 +142,22 @@ export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
 }
 
 function stepText({ channels, repeat, severity, hours, outside }: Step, nameOf: (uuid: string) => string): string {
-  const whom = channels === null ? "the check's own integrations" : channels.map(nameOf).join(', ') || 'nobody'
+  const recipients =
+    channels === null ? "the check's own integrations" : channels.map(nameOf).join(', ') || 'no integration'
   const again = repeat ? `, again every ${intervalText(repeat.every)}` : ''
   const times = repeat?.times ? `, ${repeat.times} times` : ''
   const bad = severity === 'info' ? '' : `, if ${severity}${severity === 'warning' ? ' or worse' : ''}`
-  const when = hours.length === 0 ? '' : `, in its hours (else ${outside === 'wait' ? 'suppressed' : 'left out'})`
-  return `${whom}${again}${times}${bad}${when}`
+  const when = hours.length === 0 ? '' : `, in its hours (else ${outside === 'wait' ? 'delayed' : 'skipped'})`
+  return `${recipients}${again}${times}${bad}${when}`
 }
 
-/** After “every”: `hour`, `2 h`. */
 function intervalText(seconds: number): string {
   if (seconds === 86_400) return 'day'
   if (seconds === 3600) return 'hour'
   return seconds === 60 ? 'minute' : spanText(seconds)
 }
 
-/** `15 min`, `2 h`, `1 day`, `90 s`: the largest unit that leaves nothing over. */
+/** Returns `15 min`, `2 h`, `1 day` or `90 s`: the largest unit without a remainder. */
 function spanText(seconds: number): string {
   if (seconds > 0 && seconds % 86_400 === 0) return seconds === 86_400 ? '1 day' : `${seconds / 86_400} days`
   if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600} h`
@@ -167,7 +165,7 @@ function spanText(seconds: number): string {
   return `${seconds} s`
 }
 
-/** The end of the recurring time that an instant lies in, the latest of several; null outside of all of them. */
+/** Returns the latest end of the recurring times that contain an instant, or null if none does. */
 export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
   const ends = times.flatMap((time) => {
     const length = microsOfSeconds(time.for)
@@ -178,10 +176,10 @@ export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Mic
   return ends.length === 0 ? null : Math.max(...ends)
 }
 
-/** Occurrences may follow each other more closely than they last. */
+/** Returns the last begin before an instant, because occurrences may overlap. */
 function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {
   let begin = first
-  for (let looked = 0; looked < 1000; looked++) {
+  for (let count = 0; count < 1000; count++) {
     const following = nextOccurrence(guessKind(time.every), time.every, time.tz, begin)
     if (following === null || following > at) break
     begin = following
@@ -189,7 +187,7 @@ function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {
   return begin
 }
 
-/** The next begin strictly after an instant; null when none of them begins again. */
+/** Returns the next begin strictly after an instant, or null. */
 export function nextRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
   const begins = times
     .map((time) => nextOccurrence(guessKind(time.every), time.every, time.tz, at))

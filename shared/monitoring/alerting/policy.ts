@@ -1,36 +1,34 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 
-/** How bad it is when a check is down; each is worse than the one before. */
+/** In ascending order. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** From each occurrence for so many seconds of real time. */
 export interface RecurringTime {
   /** cron or OnCalendar */
   every: string
-  /** seconds */
+  /** seconds of elapsed time from each occurrence */
   for: number
   /** IANA name */
   tz: string
 }
 
-/** One voice of a plan: speaks `wait` seconds after the one before. */
 export interface Step {
   /** seconds after the step before */
   wait: number
   /** uuids of integrations; null: the check's own */
   channels: readonly string[] | null
-  /** checks that are less severe are not told by this step */
+  /** minimum severity of a check */
   severity: Severity
-  /** `times` null: until it ends */
+  /** `times` null: until the incident ends */
   repeat: { every: number; times: number | null } | null
-  /** when it may speak; empty: always */
+  /** when the step may send; empty: always */
   hours: readonly RecurringTime[]
   outside: 'wait' | 'skip'
 }
 
-/** Receivers, times, repetitions and end of notifications (docs/spec/alerting.md#policies). All spans are seconds. */
+/** See docs/spec/alerting.md#policies. All durations are in seconds. */
 export interface Plan {
   when: { failures: number; of: number | null; down_for: number; successes: number }
   steps: readonly Step[]
@@ -43,13 +41,13 @@ export interface Policy {
   id: number
   uuid: string
   name: string
-  /** empty: nothing; `*`: the whole project; else tags, all of which a check must have */
+  /** empty: no check; `*`: the whole project; otherwise tags, all of which a check must have */
   match: string
   position: number
   plan: Plan
 }
 
-/** What holds for a check with parents or in a window that no policy applies to: one step, at once, its own integrations. */
+/** The plan of a check without a policy that has parents or a maintenance window: notify its own integrations at once. */
 export const IMPLICIT_PLAN: Plan = {
   when: { failures: 1, of: null, down_for: 0, successes: 1 },
   steps: [{ wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' }],
@@ -62,7 +60,6 @@ export function isAtLeast(severity: Severity, needed: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(needed)
 }
 
-/** Whether a selection by tags means a check: `""` nothing, `*` everything, else all of the tags. */
 function matches(match: string, tags: readonly string[]): boolean {
   const wanted = splitTags(match)
   if (wanted.length === 0) return false
@@ -70,8 +67,8 @@ function matches(match: string, tags: readonly string[]): boolean {
 }
 
 /**
- * The one policy that applies to a check: the one it names; else of those that match by tags the lowest position, then
- * the oldest; else the oldest for the whole project; else none. Nothing is merged.
+ * Returns the one policy of a check: the policy that it names, or the first match by tags (lowest position, then oldest),
+ * or the oldest policy for the whole project. Policies are never merged.
  */
 export function policyFor(
   check: { tags: string; policyId: number | null },
@@ -86,13 +83,13 @@ export function policyFor(
   return byTags[0] ?? forAll[0] ?? null
 }
 
-/** Offsets of the steps from the beginning of the plan, in microseconds. */
+/** Returns the offset of each step from the beginning of the plan. */
 export function stepOffsets({ steps }: Plan): Micros[] {
   let sum = 0
   return steps.map(({ wait }) => (sum += microsOfSeconds(wait)))
 }
 
-/** A policy as the API and the configuration document show it; integrations by uuid, separated by commas. */
+/** Returns a policy in the form of the API and of the project document. */
 export function policyView({ uuid, name, match, position, plan }: Policy) {
   return {
     id: uuid,

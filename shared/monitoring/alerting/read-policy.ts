@@ -24,31 +24,31 @@ const WEEK = 604_800
 const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flapping', 'ack_timeout']
 
 /**
- * Reads a request to make or change a policy (docs/spec/alerting.md#policies): what it names changes, null resets to the default.
+ * Reads a request to create or change a policy (docs/spec/alerting.md#policies). Null resets a member to its default.
  * @param current the policy to change; null for a new one
- * @throws ValidationError with the first thing that is wrong, in the order of the specification's table
+ * @throws ValidationError for the first invalid member, in the order of the specification's table
  */
 export function readPolicy(
   body: JsonObject,
   current: PolicyFields | null,
   channels: readonly NamedIntegration[],
 ): PolicyFields {
-  const kept = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
+  const changed = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
     value === undefined ? (was ?? normal) : value === null ? normal : read(value)
   const plan = current?.plan
   const name = body.name === undefined && current ? current.name : readText(body.name, 'name', { min: 1, max: 100 })
   const fields = {
     name,
-    match: kept(body.match, current?.match, '', (value) => readText(value, 'match', { max: 500 })),
-    position: kept(body.position, current?.position, 0, (value) =>
+    match: changed(body.match, current?.match, '', (value) => readText(value, 'match', { max: 500 })),
+    position: changed(body.position, current?.position, 0, (value) =>
       readNumber(value, 'position', { min: 0, max: 1000 }),
     ),
     plan: {
-      when: kept(body.when, plan?.when, IMPLICIT_PLAN.when, readWhen),
+      when: changed(body.when, plan?.when, IMPLICIT_PLAN.when, readWhen),
       steps: body.steps === undefined && plan ? plan.steps : readSteps(body.steps, channels),
-      group: kept(body.group, plan?.group, IMPLICIT_PLAN.group, readGroup),
-      flapping: kept(body.flapping, plan?.flapping, null, readFlapping),
-      ack_timeout: kept(body.ack_timeout, plan?.ack_timeout, null, (value) =>
+      group: changed(body.group, plan?.group, IMPLICIT_PLAN.group, readGroup),
+      flapping: changed(body.flapping, plan?.flapping, null, readFlapping),
+      ack_timeout: changed(body.ack_timeout, plan?.ack_timeout, null, (value) =>
         readNumber(value, 'ack_timeout', { min: 300, max: WEEK, unit: 'seconds' }),
       ),
     },
@@ -98,7 +98,7 @@ function readStep(value: JsonValue, path: string, channels: readonly NamedIntegr
   return read
 }
 
-/** @throws ValidationError with the texts that the `channels` of a check have */
+/** @throws ValidationError with the same texts as for `channels` of a check */
 function readIntegrations(value: JsonValue, path: string, channels: readonly NamedIntegration[]): string[] {
   const choice = resolveIntegrations(readText(value, path, { max: MAX_CHANNELS_LENGTH }), channels)
   if (!choice.ok) throw new ValidationError(choice.error)
@@ -133,25 +133,22 @@ function readFlapping(value: JsonValue): Plan['flapping'] {
   return { changes, within }
 }
 
-/** The rules of a check that decide about its alerts. */
 export interface RuleFields {
-  /** uuid; null: the one that matches */
+  /** uuid; null: the policy that matches */
   policy: string | null
   severity: Policy['plan']['steps'][number]['severity']
-  /** what it depends on (docs/spec/alerting.md#dependencies) */
+  /** docs/spec/alerting.md#dependencies */
   parents: readonly Parent[]
   parents_mode: ParentsMode
-  /** how its runs are watched (docs/spec/alerting.md#watched-runs) */
+  /** docs/spec/alerting.md#watched-runs */
   run: RunRule | null
-  /** which machines report for it (docs/spec/alerting.md#sources) */
+  /** docs/spec/alerting.md#sources */
   sources: SourceRule | null
-  /** how pings show a secret */
   ping_auth: { mode: PingAuth['mode'] } | null
-  /** what becomes of previews of the ping address */
+  /** handling of link previews of the ping URL */
   previews: 'ignore' | null
 }
 
-/** The rules of a check that has none. */
 export const NO_RULES: RuleFields = {
   policy: null,
   severity: 'critical',
@@ -163,10 +160,9 @@ export const NO_RULES: RuleFields = {
   previews: null,
 }
 
-/** What the rules of a check may hold, in the order in which they are looked at. */
 const RULES = ['policy', 'severity', 'parents', 'parents_mode', 'run', 'sources', 'ping_auth', 'previews']
 
-/** Reads a change of a check's rules. @throws ValidationError with the first thing that is wrong */
+/** Reads a change of a check's rules. @throws ValidationError for the first invalid member */
 export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rules.' = ''): RuleFields {
   const policy =
     body.policy === undefined

@@ -11,7 +11,7 @@ import type {
   SkippedReason,
 } from './incident.ts'
 
-/** Today's fan-out: every integration of the check that is enabled and has something to do for the change. */
+/** Notifies every enabled integration of the check that reacts to the flip. */
 export function notifyDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
   const wanted = facts.channels.filter(({ isOwn, isDisabled, ignores }) => isOwn && !isDisabled && !ignores[flip.to])
   const notifications = wanted.map(
@@ -35,9 +35,9 @@ export function notifyDirectly(incident: Incident | null, facts: Facts, flip: No
 }
 
 /**
- * Resolves an incident. Each integration that a down telling was attempted for gets one recovery, past every gate, step
- * and change; tellings that were never attempted are withdrawn and owe nothing. When the check is paused only
- * integrations that keep a record are told, so that it is closed.
+ * Resolves an incident. Each integration with an attempted down notification gets one recovery, regardless of
+ * suppressions, steps and changes of the policy. Unsent notifications are withdrawn. If the check was paused, only
+ * integrations that keep a record are notified, so that it is closed.
  */
 export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 'recovered' | 'paused'): Decided {
   const wasWaiting = draft.alertAt === null
@@ -89,13 +89,12 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
   return { incident: draft, notifications, withdrawn, decision }
 }
 
-/** Why an integration that is there cannot be told; null when it can. */
+/** Returns why an integration cannot be notified, or null. */
 export function refusalOf(channel: FactIntegration, direction: 'up' | 'down'): SkippedReason | null {
   if (channel.isDisabled) return 'INTEGRATION_DISABLED'
   return channel.ignores[direction] ? 'INTEGRATION_IGNORES' : null
 }
 
-/** A telling that nobody has begun to send. */
 export function isUnsent({ state, attempts }: AlertNotification): boolean {
   return state === 'pending' && attempts === 0
 }

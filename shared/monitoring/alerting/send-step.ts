@@ -14,27 +14,26 @@ import { broughtForward, goneFrom, integrationsOf, type PlanNow, readPlan, type 
 import { type Plan, stepOffsets } from './policy.ts'
 import { isUnsent, refusalOf } from './recovery.ts'
 
-/** What the evaluation has found out before the plan speaks. */
 interface Before {
   suppressedBefore: PendingReason | null
-  /** an acknowledgement ended by itself just now */
+  /** an acknowledgement expired in this evaluation */
   wasAcknowledged: boolean
 }
 
 /**
- * Lets the plan of an incident speak that nothing holds: all that is due makes one telling per integration. CHANGES THE
- * GIVEN INCIDENT.
+ * Sends all due steps of an incident that is not suppressed, as one notification per integration. Changes `draft` in
+ * place.
  */
 export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Before): Decided {
   const plan = facts.policy?.plan
   const alertAt = draft.alertAt
   if (!plan || alertAt === null) return { incident: draft, notifications: [], withdrawn: [], decision: null }
-  const isEscalated = skipWait(draft, facts, plan, now - alertAt)
+  const wasSkipped = skipWait(draft, facts, plan, now - alertAt)
   const current = readPlan(plan, { ...draft, passed: now - alertAt, severity: facts.severity, now })
   const waits = groupingDelay(draft, facts, current, now)
   if (waits !== null) return wait(draft, facts, { reason: 'GROUPING', until: waits }, now)
 
-  // What was held is late since it would have been said without the hold.
+  // After a suppression, lateness counts from the instant without that suppression.
   const wasSuppressed = before.suppressedBefore === 'MAINTENANCE' || before.suppressedBefore === 'PARENT_DOWN'
   const dueAt = ({ step, offset }: StepInstance) =>
     wasSuppressed ? draft.downAt + offset : alertAt + offset - broughtForward(step, draft)
@@ -42,7 +41,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
   const heldBy = wasSuppressed ? suppressedByName(facts, before.suppressedBefore) : null
   const { notifications, channels } = notificationsOf(current, facts, plan, {
     before,
-    isEscalated,
+    wasSkipped,
     dueAt,
     heldBy,
     isEarlier,
@@ -54,11 +53,11 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
         notification.status === 'down' && notified.includes(notification.integrationId) && isUnsent(notification),
     )
     .map(({ id }) => id)
-  if (notifications.length > 0) draft.firstStep ??= Math.min(...current.speaking.map(({ step }) => step))
+  if (notifications.length > 0) draft.firstStep ??= Math.min(...current.due.map(({ step }) => step))
   const wasPending = draft.suppression
   draft.notified = current.notified
   draft.evaluatedAt = now
-  draft.suppression = current.isOutsideHours && current.speaking.length === 0 ? 'OUTSIDE_HOURS' : null
+  draft.suppression = current.isOutsideHours && current.due.length === 0 ? 'OUTSIDE_HOURS' : null
   const nexts = [current.nextPassed === null ? null : alertAt + current.nextPassed, current.hoursAt]
   draft.nextAt = earliest(nexts)
   const decision = decisionOf(draft, current, notifications, channels)
@@ -67,7 +66,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
   return { incident: draft, notifications, withdrawn, decision: isNew ? decision : null }
 }
 
-/** Nobody was reached by the step that spoke first: the wait of the next one is skipped. @returns whether it was */
+/** Skips the wait of the next step if every notification of the first step failed. Returns true if it did. */
 function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed: Micros): boolean {
   const { firstStep } = draft
   if (firstStep === null) return false
@@ -75,16 +74,16 @@ function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed:
   const offset = stepOffsets(plan)[next]
   const elapsed = passed + draft.skipped
   if (offset === undefined || (draft.notified[next] ?? 0) > 0 || elapsed >= offset) return false
-  const spoken = notifications.filter(({ step, isReplaced }) => step === firstStep && !isReplaced)
-  const isLost = spoken.length > 0 && spoken.every(({ state }) => state === 'failed' || state === 'suppressed')
+  const sent = notifications.filter(({ step, isReplaced }) => step === firstStep && !isReplaced)
+  const isLost = sent.length > 0 && sent.every(({ state }) => state === 'failed' || state === 'suppressed')
   if (isLost) draft.skipped += offset - elapsed
   return isLost
 }
 
-/** First tellings wait for those of other checks. @returns until when; null when there is nothing to wait for */
+/** Returns until when the first notification waits for those of other checks, or null. */
 function groupingDelay(draft: Incident, { policy, groupOpensAt }: Facts, current: PlanNow, now: Micros): Micros | null {
   const within = policy?.plan.group.within ?? 0
-  if (within === 0 || draft.firstStep !== null || current.speaking.length === 0 || policy?.id == null) return null
+  if (within === 0 || draft.firstStep !== null || current.due.length === 0 || policy?.id == null) return null
   const opensAt = groupOpensAt ?? (draft.alertAt ?? now) + microsOfSeconds(within)
   return opensAt > now ? opensAt : null
 }
@@ -101,40 +100,41 @@ function wait(
   return { incident: draft, notifications: [], withdrawn: [], decision: isNew ? decision : null }
 }
 
-interface Speech {
+interface StepContext {
   before: Before
-  isEscalated: boolean
-  dueAt: (speaking: StepInstance) => Micros
-  isEarlier: (speaking: StepInstance) => boolean
-  /** name of the window or the check that held it until now */
+  /** the wait of the step was skipped */
+  wasSkipped: boolean
+  dueAt: (due: StepInstance) => Micros
+  isEarlier: (due: StepInstance) => boolean
+  /** name of the window or parent that suppressed the incident until now */
   heldBy: string | null
 }
 
-/** What ended last of that which held the incident: its name, where it is still known. */
+/** Returns the name of the suppression that ended last, if it is still known. */
 function suppressedByName({ gates }: Facts, reason: PendingReason | null): string | null {
   const ended = gates.filter((gate) => gate.reason === reason && gate.until !== null)
   return ended.sort((a, b) => (b.until ?? 0) - (a.until ?? 0))[0]?.detail?.name ?? null
 }
 
-function notificationsOf(current: PlanNow, facts: Facts, plan: Plan, speech: Speech) {
+function notificationsOf(current: PlanNow, facts: Facts, plan: Plan, context: StepContext) {
   const notifications = new Map<number, NewNotification>()
   const channels = new Map<string, IntegrationDecision>()
-  for (const { step, reason } of current.silent) {
-    const silent = plan.steps[step]
-    for (const { uuid } of silent ? integrationsOf(silent, facts.channels) : []) {
+  for (const { step, reason } of current.skipped) {
+    const skipped = plan.steps[step]
+    for (const { uuid } of skipped ? integrationsOf(skipped, facts.channels) : []) {
       if (!channels.has(uuid)) channels.set(uuid, { id: uuid, outcome: 'skipped', reason })
     }
   }
-  // The latest entry is what an integration hears of, when several steps speak to it.
-  for (const speaking of current.speaking.toSorted((a, b) => a.offset - b.offset)) {
-    const step = plan.steps[speaking.step]
+  // If several steps notify an integration, the latest entry wins.
+  for (const due of current.due.toSorted((a, b) => a.offset - b.offset)) {
+    const step = plan.steps[due.step]
     if (!step) continue
     for (const uuid of goneFrom(step, facts.channels)) {
       channels.set(uuid, { id: uuid, outcome: 'skipped', reason: 'INTEGRATION_GONE' })
     }
-    const reason = reasonOf(speaking, speech, facts.isInCycle)
+    const reason = reasonOf(due, context, facts.isInCycle)
     for (const channel of integrationsOf(step, facts.channels)) {
-      const refused = refusalOf(channel, 'down') ?? reserveOf(channel, speaking)
+      const refused = refusalOf(channel, 'down') ?? reserveOf(channel, due)
       const isNotified = channels.get(channel.uuid)?.outcome === 'notified'
       if (refused && isNotified) continue
       channels.set(channel.uuid, {
@@ -142,45 +142,49 @@ function notificationsOf(current: PlanNow, facts: Facts, plan: Plan, speech: Spe
         outcome: refused ? 'skipped' : 'notified',
         reason: refused ?? reason,
       })
-      if (!refused) notifications.set(channel.id, notificationOf(channel, speaking, reason, speech))
+      if (!refused) notifications.set(channel.id, notificationOf(channel, due, reason, context))
     }
   }
   return { notifications: [...notifications.values()], channels: [...channels.values()] }
 }
 
-/** Repeats may use four fifths of a monthly limit, first tellings all of it. */
+/** Repeats may use four fifths of a monthly limit, first notifications all of it. */
 function reserveOf(channel: FactIntegration, { repeat }: StepInstance): 'MONTHLY_RESERVE' | null {
   return channel.isOverReserve && repeat > 0 ? 'MONTHLY_RESERVE' : null
 }
 
 function notificationOf(
   channel: FactIntegration,
-  speaking: StepInstance,
+  due: StepInstance,
   reason: NotifiedReason,
-  { dueAt, heldBy, isEarlier }: Speech,
+  { dueAt, heldBy, isEarlier }: StepContext,
 ): NewNotification {
   const isReleased = reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
   return {
     integrationId: channel.id,
-    what: speaking.repeat === 0 ? 'first' : 'repeat',
+    what: due.repeat === 0 ? 'first' : 'repeat',
     status: 'down',
     flipId: null,
-    // Steps that were brought forward have entries of their own: one of an earlier step may have the same offset, and another time.
-    entry: Math.round(toSeconds(speaking.offset)) * (isEarlier(speaking) ? -1 : 1),
+    // The sign separates a step that was brought forward from an earlier step with the same offset.
+    entry: Math.round(toSeconds(due.offset)) * (isEarlier(due) ? -1 : 1),
     detail: {
-      step: speaking.step,
-      repeat: speaking.repeat,
+      step: due.step,
+      repeat: due.repeat,
       reason,
-      dueAt: dueAt(speaking),
+      dueAt: dueAt(due),
       ...(isReleased && heldBy !== null && { name: heldBy }),
     },
   }
 }
 
-/** @param isInCycle only a ring of parents is above it, which holds nobody */
-function reasonOf({ step, repeat }: StepInstance, { before, isEscalated }: Speech, isInCycle: boolean): NotifiedReason {
+/** @param isInCycle the parents form a cycle, which suppresses nothing */
+function reasonOf(
+  { step, repeat }: StepInstance,
+  { before, wasSkipped }: StepContext,
+  isInCycle: boolean,
+): NotifiedReason {
   if (before.wasAcknowledged || before.suppressedBefore === 'ACKNOWLEDGED') return 'ACK_EXPIRED'
-  if (isEscalated && repeat === 0 && step > 0) return 'FIRST_STEP_FAILED'
+  if (wasSkipped && repeat === 0 && step > 0) return 'FIRST_STEP_FAILED'
   if (before.suppressedBefore === 'MAINTENANCE') return 'WINDOW_ENDED'
   if (before.suppressedBefore === 'PARENT_DOWN') return 'PARENT_UP'
   if (repeat > 0) return 'REPEAT'
@@ -205,10 +209,10 @@ function decisionOf(
   }
   const [skipped] = channels
   if (skipped && skipped.outcome === 'skipped') {
-    const reason = current.silent[0]?.reason ?? skipped.reason
+    const reason = current.skipped[0]?.reason ?? skipped.reason
     return { outcome: 'skipped', reason, detail: {}, until: draft.nextAt, channels }
   }
-  if (current.speaking.length === 0) return null
+  if (current.due.length === 0) return null
   return { outcome: 'none', reason: 'NO_INTEGRATIONS', detail: {}, until: draft.nextAt, channels }
 }
 

@@ -3,26 +3,25 @@ import type { Gap, Listener } from '../availability/unavailable.ts'
 import { isAbout, timesOf, type Window } from '../maintenance/window.ts'
 import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './incident.ts'
 
-/** Nobody looked for longer than this: what passed meanwhile is our outage, and escalates nothing. */
+/** A longer delay of an evaluation is an outage of our own, which must not escalate. */
 const LATE_AFTER: Micros = microsOfSeconds(60)
-/** An incident that recovers is looked at so often. */
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
 /** Returns the suppressions since the last evaluation, including those of the incident state. COVERAGE_GAP never delays the first notification. */
 export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): Suppression[] {
-  const own: Suppression[] = []
-  if (incident.ack) own.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })
+  const fromState: Suppression[] = []
+  if (incident.ack) fromState.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })
   if (incident.upAt !== null) {
-    own.push({ reason: 'RECOVERING', since: incident.upAt, until: now + RECOVERING_EVERY })
+    fromState.push({ reason: 'RECOVERING', since: incident.upAt, until: now + RECOVERING_EVERY })
   }
   const settledAt = settlesAt(incident, facts)
-  if (settledAt !== null) own.push({ reason: 'SETTLING', since: lastFlipOf(incident, facts), until: settledAt })
-  return [...own, ...facts.gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || incident.firstStep !== null)]
+  if (settledAt !== null) fromState.push({ reason: 'SETTLING', since: lastFlipOf(incident, facts), until: settledAt })
+  return [...fromState, ...facts.gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || incident.firstStep !== null)]
 }
 
 /**
- * Returns the maintenance windows that suppress messages of a check now, or did since an instant. Yields after each one.
- * @param windows of its project
+ * Returns the maintenance windows that suppress notifications of a check now or did since an instant. Yields after each
+ * window.
  */
 export function* maintenanceSuppressions(
   windows: readonly Window[],
@@ -40,14 +39,14 @@ export function* maintenanceSuppressions(
   return gates
 }
 
-/** Time in which we cannot hear a check by the door that it pings, or could not. @param gaps in which nothing was lost hold nothing */
+/** Returns the coverage gaps of a check's listener. In gaps of kind `detection` no ping was lost, so they suppress nothing. */
 export function outageSuppressions(gaps: readonly Gap[], listener: Listener): Suppression[] {
   return gaps
     .filter((gap) => gap.listener === listener && gap.kind !== 'detection')
     .map(({ from, until }) => ({ reason: 'COVERAGE_GAP', since: from, until }))
 }
 
-/** When one state has lasted long enough to end flapping; null when it does not flap. */
+/** Returns when flapping ends if the status does not change until then, or null without flapping. */
 export function settlesAt(incident: Incident, facts: Facts): Micros | null {
   if (!incident.flapping) return null
   const within = facts.policy?.plan.flapping?.within ?? 0
@@ -58,19 +57,19 @@ function lastFlipOf(incident: Incident, facts: Facts): Micros {
   return Math.max(incident.downAt, incident.upAt ?? 0, ...facts.recentFlips)
 }
 
-/** The first gate, in the published order, that holds at an instant. */
+/** Returns the first active suppression in the order of SUPPRESSIONS. */
 export function suppressionAt(gates: readonly Suppression[], now: Micros): Suppression | null {
-  const holding = gates.filter(({ since, until }) => since <= now && (until === null || now < until))
+  const active = gates.filter(({ since, until }) => since <= now && (until === null || now < until))
   for (const reason of SUPPRESSIONS) {
-    const found = holding.filter((gate) => gate.reason === reason)
-    // Of several windows the last one ends the hold.
+    const found = active.filter((gate) => gate.reason === reason)
+    // The suppression lasts until the last of several windows ends.
     const last = found.sort((a, b) => (b.until ?? Number.MAX_SAFE_INTEGER) - (a.until ?? Number.MAX_SAFE_INTEGER))[0]
     if (last) return last
   }
   return null
 }
 
-/** For how long since the last look the plan's clock stood still: while a gate held, or while nobody looked. */
+/** Returns how long the plan's clock stood still since the last evaluation: while suppressed, or while none was made. */
 export function standstill(incident: Incident, gates: readonly Suppression[], now: Micros): Micros {
   const from = incident.evaluatedAt
   if (from === null || now <= from) return 0
@@ -81,7 +80,10 @@ export function standstill(incident: Incident, gates: readonly Suppression[], no
   return covered(intervals, from, now)
 }
 
-/** What held it at the last look is gone without a trace (a window deleted, an acknowledgement withdrawn): it held until now. */
+/**
+ * Returns true if the last suppression was removed without a trace, for example by deleting its window. It then counts
+ * until now.
+ */
 function isForgotten({ suppression }: Incident, gates: readonly Suppression[]): boolean {
   const isSuppression = SUPPRESSIONS.some((reason) => reason === suppression)
   return isSuppression && !gates.some(({ reason }) => reason === suppression)
@@ -100,7 +102,7 @@ function covered(intervals: [Micros, Micros][], from: Micros, until: Micros): Mi
   return sum
 }
 
-/** When the conditions were met so long ago that somebody should have looked, the plan begins now. */
+/** Returns when the plan begins: now, if the evaluation is late. */
 export function beginOf(metAt: Micros, now: Micros): Micros {
   return now - metAt > LATE_AFTER ? now : metAt
 }

@@ -195,7 +195,7 @@ test('why: each decision is a sentence, with what became of each message', async
       'notified RECOVERY: Notified: it is up again.',
       'notified FIRST: Notified: the conditions of the policy were met.',
       'suppressed FAILURES: Not notified: 1 of 2 failures so far.',
-      'none FIRST_SUCCESS: Not notified: its first success is no news.',
+      'none FIRST_SUCCESS: Not notified: the first successful ping does not trigger a notification.',
     ],
   )
   const second = z.object({ next: z.string(), decisions: z.array(z.unknown()) })
@@ -229,7 +229,7 @@ test('why: a change that is history only, and tells nobody, has its decision too
       'none PAUSED: Not notified: it was paused.',
       'none RESUMED: Not notified: it was resumed.',
       'none PAUSED: Not notified: it was paused.',
-      'none FIRST_SUCCESS: Not notified: its first success is no news.',
+      'none FIRST_SUCCESS: Not notified: the first successful ping does not trigger a notification.',
     ],
   )
   // One for each change, about that change.

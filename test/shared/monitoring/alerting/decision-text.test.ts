@@ -25,7 +25,7 @@ test('what was taken back before anybody began to send it was superseded; what w
   t.deepEqual(outcomeOf(overtaken(0)), { outcome: 'skipped', reason: 'SUPERSEDED' })
   t.is(
     integrationText(overtaken(0), 'Chat'),
-    'Chat: Not notified: a newer message took its place, or nobody needed it any more.',
+    'Chat: Not notified: a newer message replaced it, or it was no longer needed.',
   )
   t.deepEqual(outcomeOf(overtaken(1)), notified)
   const skipped = { outcome: 'skipped', reason: 'INTEGRATION_IGNORES', delivery: null }
