@@ -28,31 +28,30 @@ import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { OperationDeps } from './deps.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
-/** A check of a project, which the door has found to be the actor's to change. */
+/** A check that the caller has authorised the actor to change. */
 export interface CheckOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
-  /** its internal id */
   id: number
   uuid: string
 }
 
-/** A body as a valid request. @throws ValidationError with the first thing that is wrong */
+/** @throws ValidationError for the first invalid member */
 export function parseSpec(body: JsonObject): CheckSpec {
   const parsed = parseCheckSpec(body, { isValidSchedule, resolveTimeZone })
   if (!parsed.ok) throw new ValidationError(parsed.error)
   return parsed.spec
 }
 
-/** The check, locked until the transaction ends. @throws NotFoundError when it vanished meanwhile */
+/** Locks a check until the transaction ends. @throws NotFoundError if it was deleted */
 export async function requireLocked(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck> {
   const check = await lockCheck(tx, projectId, uuid)
-  if (!check) throw new NotFoundError('The check is gone.')
+  if (!check) throw new NotFoundError('The check does not exist any more.')
   return check
 }
 
 /**
- * Changes what the spec names, and writes what of it is different now into the audit log. Locked, so that the instant
- * of going down is computed from what the last ping left.
+ * Changes the settings that the spec names and writes the differences into the audit log. Locks the check, so that the
+ * deadline is computed from the last ping.
  */
 export async function applyUpdate(
   tx: Knex,
@@ -72,13 +71,13 @@ export async function applyUpdate(
   if (channels) await assignIntegrations(tx, check, channels)
   if (changed.tags !== check.tags) await reevaluateChildren(tx, [project.id])
   const stored = await findCheck(tx, uuid)
-  if (!stored) throw new NotFoundError('The check is gone.')
-  const words = changeLabels(check, stored)
-  await auditCheck(tx, actor, project, 'check.changed', stored, words.length === 0 ? '' : `: ${words.join(', ')}`)
+  if (!stored) throw new NotFoundError('The check does not exist any more.')
+  const labels = changeLabels(check, stored)
+  await auditCheck(tx, actor, project, 'check.changed', stored, labels.length === 0 ? '' : `: ${labels.join(', ')}`)
   return stored
 }
 
-/** @returns the ids to assign; null when the request does not say. @throws ValidationError for unknown ones */
+/** Returns the ids to assign, or null if the request has no `channels`. @throws ValidationError for unknown ones */
 export async function chooseIntegrations(tx: Knex, projectId: number, spec: CheckSpec): Promise<string[] | null> {
   if (spec.channels === undefined) return null
   const channels = await listIntegrations(tx, projectId)
@@ -90,34 +89,33 @@ export async function chooseIntegrations(tx: Knex, projectId: number, spec: Chec
   return choice.ids
 }
 
-/** Writes what was done to a check. @param more what else there is to say of it, after its name */
+/** @param suffix text after the name of the check */
 export async function auditCheck(
   tx: Knex,
   actor: Actor,
   { organisationId }: Pick<Project, 'organisationId'>,
   action: `check.${string}`,
   check: Pick<Check, 'name' | 'uuid'>,
-  more = '',
+  suffix = '',
 ): Promise<void> {
-  await insertActorAudit(tx, actor, { organisationId, action, target: nameOf(check) + more })
+  await insertActorAudit(tx, actor, { organisationId, action, target: nameOf(check) + suffix })
 }
 
 type Limited = Pick<Project, 'id' | 'checkLimit'>
 type Limits = Pick<OperationDeps, 'config'>
 
-/** How many checks a project may have: its own limit, else the one of the installation. */
 export function checkLimitOf({ checkLimit }: Pick<Project, 'checkLimit'>, { config }: Limits): number {
   return checkLimit ?? config.checkLimit
 }
 
-/** For the caller that has locked the project. @throws ForbiddenError when it has as many checks as it may */
+/** The caller must have locked the project. @throws ForbiddenError if the limit of checks is reached */
 export async function requireCapacity(tx: Knex, project: Limited, deps: Limits): Promise<void> {
   if ((await countChecks(tx, project.id)) >= checkLimitOf(project, deps)) {
-    throw new ForbiddenError('The project has as many checks as it may.')
+    throw new ForbiddenError('The project has reached its limit of checks.')
   }
 }
 
-/** Notes for the project's owners that the limit refused what `work` was to add, after its transaction was undone. */
+/** Runs `work`. If the limit refuses it, stores this for a mail to the project's owners, after the rollback. */
 export async function notingLimit<T>(db: Knex, project: Limited, deps: Limits, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -127,7 +125,6 @@ export async function notingLimit<T>(db: Knex, project: Limited, deps: Limits, w
   }
 }
 
-/** The integrations of a project as requests may name them. */
 export async function namedIntegrations(db: Knex, projectId: number): Promise<NamedIntegration[]> {
   const channels = await listIntegrations(db, projectId)
   return channels.map(({ uuid, name }) => ({ id: uuid, name }))

@@ -16,17 +16,16 @@ import { abandonRuns } from './rule-deadline.ts'
 
 export type StateDeps = Pick<OperationDeps, 'barrier' | 'announce' | 'now'>
 
-/** A check after a change of its state. */
 export interface ChangedState {
   check: AssignedCheck
-  /** above 0 when pings of the last moments may be missing in it */
+  /** above 0 if the latest pings may be missing */
   lagMs: number
 }
 
 /**
- * Pauses or resumes under the lock of the check, so that no ping comes between.
- * @param change changes the state in place and says what it was; what it throws undoes everything
- * @throws NotFoundError when the check has vanished meanwhile
+ * Pauses or resumes a check under its lock, so that no ping is applied in between.
+ * @param change changes the state in place and returns the flip; an error rolls everything back
+ * @throws NotFoundError if the check was deleted
  */
 export async function changeState(
   db: Knex,
@@ -53,7 +52,7 @@ export async function changeState(
   return { check, lagMs }
 }
 
-/** Decides whether a project's integrations hear of checks that a gap of ours made unknown. */
+/** Switches notifications about checks that became unknown because of a coverage gap. */
 export async function notifyUnknown(
   db: Knex,
   actor: Actor,

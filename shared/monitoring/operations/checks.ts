@@ -33,21 +33,20 @@ import { type ChangedRules, rulesOf, withRules } from './rules.ts'
 
 interface NewCheck {
   project: Project
-  /** the request as the management API takes it */
+  /** the request in the format of the management API */
   body: JsonObject
-  /** whether a name makes the slug too, as in versions 1 and 2 of the API */
+  /** derives the slug from the name, as in versions 1 and 2 of the API */
   slugFromName: boolean
-  /** whether the request may name `rules`, as in version 3 of the API; else the member is ignored */
+  /** accepts `rules`, as in version 3 of the API; otherwise the member is ignored */
   takesRules?: boolean
 }
 
 /**
- * Creates a check, or updates the one that `unique` finds (docs/spec/monitoring.md#create-and-update). Requests that look for a check,
- * or that a limit may refuse, take their turn per project.
- * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it; `changedRules` is null
- *   when the request names none
- * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
- * @throws ForbiddenError when the project has as many checks as it may, which is noted for its owners
+ * Creates a check, or updates the one that `unique` finds (docs/spec/monitoring.md#create-and-update). A lock per project
+ * serialises these requests, because of `unique` and the limit of checks.
+ * @returns the check; `lagMs` is above 0 if the latest pings may be missing; `changedRules` is null without `rules`
+ * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
+ * @throws ForbiddenError if the limit of checks is reached; the project's owners get a mail
  */
 export async function createCheck(
   db: Knex,
@@ -58,7 +57,7 @@ export async function createCheck(
   const spec = parseSpec(body)
   const rules = takesRules ? rulesOf(body) : null
   const criteria = uniqueCriteria(spec)
-  // The answer to an upsert shows the check's state, so it must show the pings before it.
+  // The response shows the state of the check, which must include the pings before the request.
   const known = criteria && (await findUnique(db, project.id, criteria))
   const lagMs = known ? await deps.barrier.pass([known.id]) : 0
 
@@ -88,13 +87,12 @@ export async function createCheck(
 }
 
 /**
- * Changes what a request of the management API names of a check; the rest stays.
- * @param input.slugFromName whether a name makes the slug too, as in versions 1 and 2 of the API
- * @param input.takesRules whether the request may name `rules`, as in version 3 of the API; else the member is ignored
- * @returns the check; `lagMs` is above 0 when pings of the last moments may be missing in it; `changedRules` is null
- *   when the request names none
- * @throws ValidationError with the first thing that is wrong, NotFoundError when the check vanished meanwhile, and for
- *   a policy that the project does not have
+ * Changes the settings that a request of the management API names.
+ * @param input.slugFromName derives the slug from the name, as in versions 1 and 2 of the API
+ * @param input.takesRules accepts `rules`, as in version 3 of the API; otherwise the member is ignored
+ * @returns the check; `lagMs` is above 0 if the latest pings may be missing; `changedRules` is null without `rules`
+ * @throws ValidationError for the first invalid member, NotFoundError if the check was deleted, or for a policy of
+ *   another project
  */
 export async function updateCheck(
   db: Knex,
@@ -107,7 +105,7 @@ export async function updateCheck(
   const rules = takesRules ? rulesOf(body) : null
   const lagMs = await deps.barrier.pass([id])
   const stored = await transaction(db, async (tx) => {
-    // The limit of tags is one of the project.
+    // The limit of tags applies to the whole project.
     if (spec.tags !== undefined) await lockProject(tx, project.id)
     const updated = await applyUpdate(tx, actor, project, { uuid, spec, slugFromName })
     return await withRules(tx, updated, rules, deps)
@@ -117,9 +115,9 @@ export async function updateCheck(
 }
 
 /**
- * Deletes a check under its lock: each ping is either recorded before, and removed with it, or finds no check.
- * @returns the check as it was; `lagMs` is above 0 when pings of the last moments may be missing in it
- * @throws NotFoundError when somebody else has deleted it
+ * Deletes a check under its lock: a ping is either recorded before and deleted with it, or finds no check.
+ * @returns the check before the deletion; `lagMs` is above 0 if the latest pings may be missing
+ * @throws NotFoundError if it was deleted already
  */
 export async function deleteCheck(
   db: Knex,
@@ -139,7 +137,7 @@ export async function deleteCheck(
   return { check, lagMs }
 }
 
-/** Pauses a check; one that is paused stays so. @throws NotFoundError when it has vanished meanwhile */
+/** Has no effect on a paused check. @throws NotFoundError if it was deleted */
 export async function pauseCheck(
   db: Knex,
   actor: Actor,
@@ -149,10 +147,7 @@ export async function pauseCheck(
   return await changeState(db, actor, check, deps, { action: 'check.paused', change: pause })
 }
 
-/**
- * Resumes a paused check.
- * @throws ConflictError for one that is not paused, NotFoundError when it has vanished meanwhile
- */
+/** @throws ConflictError if the check is not paused, NotFoundError if it was deleted */
 export async function resumeCheck(
   db: Knex,
   actor: Actor,
@@ -170,8 +165,8 @@ export async function resumeCheck(
 }
 
 /**
- * Makes a new check with the same settings and integrations; its pings and its addresses are its own.
- * @throws ForbiddenError when the project has as many checks as it may, which is noted for its owners
+ * Creates a check with the same settings and integrations, without the pings and rules.
+ * @throws ForbiddenError if the limit of checks is reached; the project's owners get a mail
  */
 export async function copyCheck(
   db: Knex,
@@ -185,7 +180,7 @@ export async function copyCheck(
     const copied = await insertCheck(tx, project.id, {
       ...check,
       name: `${check.name} (copy)`.slice(0, 100),
-      // Two checks with one slug could not be told apart by it.
+      // With the same slug, ping URLs with a slug would be ambiguous.
       slug: check.slug === '' ? '' : `${check.slug.slice(0, 95)}-copy`,
     })
     await assignIntegrations(tx, copied, check.integrationIds)

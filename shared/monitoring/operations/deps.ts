@@ -7,20 +7,20 @@ import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { Micros } from '../../time.ts'
 
-/** What operations are given beside the database; each names what it uses of it. Listeners have all of it. */
+/** Dependencies of operations beside the database. Each operation picks the members that it uses. */
 export interface OperationDeps {
   config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'shellEnabled' | 'siteName' | 'smtpUrl'>
   secrets: Secrets
-  /** null on the operator's command line, which vouches for the addresses of e-mail integrations: nobody is asked */
+  /** null on the operator's command line, where recipients of e-mail integrations need not consent */
   outbox: Pick<Outbox, 'run'> | null
   barrier: Pick<Barriers, 'pass'>
-  /** the database's time */
+  /** time of the database */
   now(): Micros
-  /** tells every ingress process, after the change has committed */
+  /** invalidates the caches of every ingress process; call it after the commit */
   announce(change: CacheChange): void
 }
 
-/** Runs `work` in a transaction, with the outbox where there is one: `enqueue` is null on the command line. */
+/** Runs `work` in a transaction. `enqueue` is null on the command line, which has no outbox. */
 export async function inTransaction<T>(
   db: Knex,
   { outbox }: Pick<OperationDeps, 'outbox'>,

@@ -26,8 +26,8 @@ import type { OperationDeps } from './deps.ts'
 import { decryptConfig } from './integration-config.ts'
 
 /**
- * The configuration of a project as a document.
- * @param input.withSecrets for backups by the operator; never by the API
+ * Returns the configuration of a project as a document.
+ * @param input.withSecrets only for backups by the operator, never for the API
  */
 export async function exportProject(
   db: Knex,
@@ -60,7 +60,7 @@ export async function exportProject(
     ...(policies.length > 0 && { policies }),
     ...(windows.length > 0 && { windows }),
   }
-  // A key reads the same by other requests, and tools that compare documents do so every few minutes.
+  // API keys are not audited: tools export every few minutes, and other requests return the same data.
   if (actor.kind === 'key' && !withSecrets) return document
   const target = withSecrets ? `${project.name}, with secrets` : project.name
   const { organisationId } = project
@@ -68,10 +68,9 @@ export async function exportProject(
   return document
 }
 
-/** What a configuration document lists. */
 export type DocumentMember = 'channels' | 'checks' | 'policies' | 'windows'
 
-/** The entries of one list of a document; none when it has no such list. @throws ValidationError */
+/** Returns the entries of one list, or an empty list if the document omits it. @throws ValidationError */
 export function entries(document: JsonObject, member: DocumentMember): JsonObject[] {
   if (document.version !== undefined && document.version !== CONFIG_DOCUMENT_VERSION) {
     throw new ValidationError('version must be a version that this service can read')
@@ -86,13 +85,13 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @throws ValidationError unless it is a uuid in its usual form */
+/** @throws ValidationError unless the value is a uuid */
 export function identity(value: JsonValue | undefined, member: string): string {
   if (typeof value === 'string' && isUuid(value)) return value
   throw new ValidationError(`${member} is not a uuid; export with the read-write key`)
 }
 
-/** Says in which entry of the document something is wrong. */
+/** Adds the path of the entry to a ValidationError of `work`. */
 export async function locating(where: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -102,7 +101,7 @@ export async function locating(where: string, work: () => Promise<void>): Promis
   }
 }
 
-/** Inserts a row under the identity that a document gives it. @throws ValidationError when another project has that one */
+/** Inserts a row with the uuid of the document. @throws ValidationError if another project uses this uuid */
 export async function insertAs(tx: Knex, what: string, insert: (savepoint: Knex) => Promise<unknown>): Promise<void> {
   try {
     await tx.transaction(insert)

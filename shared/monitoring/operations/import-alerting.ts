@@ -23,9 +23,10 @@ interface Importing {
 }
 
 /**
- * Compares the policies of a document with those of the project, whose row the caller holds, or makes them agree.
- * @param newIntegrations integrations that the document brings
- * @throws ValidationError that says which entry is wrong, ForbiddenError beyond the number that a project may have
+ * Compares the policies of a document with those of the project, and stores the differences if `apply` is set. The caller
+ * must have locked the project.
+ * @param newIntegrations integrations that the document creates
+ * @throws ValidationError with the path of the first invalid entry, ForbiddenError beyond MAX_POLICIES
  */
 export async function importPolicies(
   tx: Knex,
@@ -36,12 +37,12 @@ export async function importPolicies(
   const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await policiesOf(tx, [projectId])).map((policy) => [policy.uuid, policy]))
   const known = await namedIntegrations(tx, projectId)
-  const brought = newIntegrations.filter(({ id }) => !known.some((channel) => channel.id === id))
+  const created = newIntegrations.filter(({ id }) => !known.some((channel) => channel.id === id))
   for (const [index, { id, ...body }] of listed.entries()) {
     await locating(`policies[${index}]`, async () => {
       const uuid = identity(id, 'id')
       const current = existing.get(uuid)
-      const fields = readPolicy(body, current ?? null, [...known, ...brought])
+      const fields = readPolicy(body, current ?? null, [...known, ...created])
       if (!current) {
         report.create.push({ id: uuid, name: fields.name })
         if (apply) await insertAs(tx, 'policy', (savepoint) => insertPolicy(savepoint, projectId, fields, uuid))
@@ -57,9 +58,9 @@ export async function importPolicies(
 }
 
 /**
- * The same for maintenance windows.
- * @param checks uuids of the project's checks, and of those that the document brings
- * @throws ValidationError that says which entry is wrong, ForbiddenError beyond the number that a project may have
+ * Does the same for maintenance windows.
+ * @param checks uuids of the project's checks and of those that the document creates
+ * @throws ValidationError with the path of the first invalid entry, ForbiddenError beyond MAX_WINDOWS
  */
 export async function importWindows(
   tx: Knex,
@@ -69,9 +70,9 @@ export async function importWindows(
 ): Promise<ObjectChanges> {
   const report: ObjectChanges = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await windowsOf(tx, [projectId])).map((window) => [window.uuid, window]))
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (const [index, { id, ...body }] of listed.entries()) {
-    await turns.rest()
+    await slices.rest()
     await locating(`windows[${index}]`, async () => {
       const uuid = identity(id, 'id')
       const current = existing.get(uuid)
@@ -92,7 +93,7 @@ export async function importWindows(
   return report
 }
 
-/** @returns whether there is something to change */
+/** Returns true if the entry differs. */
 function note(report: ObjectChanges, update: ObjectChanges['update'][number]): boolean {
   const isChanged = Object.keys(update.changes).length > 0
   if (isChanged) report.update.push(update)
@@ -100,7 +101,7 @@ function note(report: ObjectChanges, update: ObjectChanges['update'][number]): b
   return isChanged
 }
 
-/** Per member the value that is there and the one that would be. */
+/** Returns the members that differ, with both values. */
 export function differences(before: object, after: object): SettingChanges {
   const [from, to] = [new Map<string, unknown>(Object.entries(before)), new Map<string, unknown>(Object.entries(after))]
   const names = [...new Set([...from.keys(), ...to.keys()])]

@@ -38,19 +38,19 @@ import { checkConfig, checkName, decryptConfig, requireKind } from './integratio
 import { knownRecipients, type Requested, recipientOf, requestRecipients } from './recipients.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
-/** The same for both, and for a check of this very project: whose a deleted check was is not kept. */
+/** One text for all cases, so that it does not reveal checks of other projects. */
 const UUID_NOT_FREE =
-  'uuid cannot be used: it is a check elsewhere, or one that was deleted, here or elsewhere; give the check a new uuid'
+  'uuid cannot be used: it belongs to a check of another project or to a deleted check; give the check a new uuid'
 
 type ImportDeps = Pick<OperationDeps, 'config' | 'secrets' | 'outbox' | 'announce'>
 
 /**
- * Compares a document with the project and, when asked to, makes the project agree with it: all of it or nothing.
- * Identities are kept, what the document does not name stays, and applying it again changes nothing. Also reads the
- * list of checks as the API answers it, which is how checks move here from another service with this API.
- * @returns what differs, or did
- * @throws ValidationError that says which entry is wrong
- * @throws ForbiddenError beyond the limit of checks, which is noted for the project's owners
+ * Compares a document with the project and, if `apply` is set, stores the differences in one transaction. The import is
+ * idempotent, keeps uuids, and deletes nothing. It also accepts the list of checks of the v3 API, so that checks can be
+ * moved from another service with this API.
+ * @returns the differences before the import
+ * @throws ValidationError with the path of the first invalid entry
+ * @throws ForbiddenError beyond the limit of checks; the project's owners get a mail
  */
 export async function importProject(
   db: Knex,
@@ -60,7 +60,7 @@ export async function importProject(
 ): Promise<ImportReport> {
   const lists: DocumentMember[] = ['channels', 'checks', 'policies', 'windows']
   if (lists.every((member) => document[member] === undefined)) {
-    throw new ValidationError('the document must contain checks or channels')
+    throw new ValidationError('the document must contain checks, channels, policies or windows')
   }
   let touched: string[] = []
   const run = async (tx: Knex.Transaction, enqueue: Enqueue | null) => {
@@ -93,7 +93,7 @@ export async function importProject(
   return report
 }
 
-/** The part of a document that says who is told: policies and windows, then the rules of checks, which may name them. */
+/** Imports policies and windows, then the rules of checks, which may refer to them. */
 async function importAlerting(
   tx: Knex,
   deps: ImportDeps,
@@ -145,11 +145,11 @@ async function importIntegrations(
 ): Promise<Changes> {
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listIntegrations(tx, project.id)).map((channel) => [channel.uuid, channel]))
-  // Names are looked up when something is sent; an import must not wait for anybody's name server.
+  // No DNS lookups during an import; each delivery checks the address again.
   const rules = { db: tx, config: deps.config, resolve: async () => [] }
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (const [index, entry] of listed.entries()) {
-    await turns.rest()
+    await slices.rest()
     await locating(`channels[${index}]`, async () => {
       const id = identity(entry.id, 'id')
       const current = existing.get(id)
@@ -184,7 +184,7 @@ async function importIntegrations(
 function integrationChanges(current: StoredIntegration, name: string, sameConfig: boolean) {
   return {
     ...(current.name !== name && { name: { from: current.name, to: name } }),
-    // The values may be secret: that they differ is all that is said.
+    // The values may be secret, so the report only shows that they differ.
     ...(!sameConfig && { config: { from: '(stored)', to: '(given)' } }),
   }
 }
@@ -206,9 +206,9 @@ async function importChecks(
   const report: Changes = { create: [], update: [], unchanged: 0 }
   const existing = new Map((await listChecks(tx, project.id)).map((check) => [check.uuid, check]))
   const tagsAfter = new Map([...existing.values()].map(({ uuid, tags }) => [uuid, tags]))
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (const [index, entry] of listed.entries()) {
-    await turns.rest()
+    await slices.rest()
     await locating(`checks[${index}]`, async () => {
       const uuid = identity(entry.uuid, 'uuid')
       const spec = parseSpec(entry)
@@ -218,7 +218,6 @@ async function importChecks(
       const current = existing.get(uuid)
       if (spec.tags !== undefined) tagsAfter.set(uuid, spec.tags)
       if (!current) {
-        // One answer for another project's and for a deleted check's: neither may be told from the other.
         if (!(await acrossTenants(() => isFreeUuid(tx, uuid)))) throw new ValidationError(UUID_NOT_FREE)
         const settings = applySpec(null, spec, { slugFromName: false })
         report.create.push({ id: uuid, name: spec.name ?? '' })
@@ -252,7 +251,7 @@ async function importChecks(
   )
   const total = (await countChecks(tx, project.id)) + (apply ? 0 : report.create.length)
   if (report.create.length > 0 && total > checkLimitOf(project, deps)) {
-    throw new ForbiddenError('The project would have more checks than it may.')
+    throw new ForbiddenError('The project would exceed its limit of checks.')
   }
   return report
 }

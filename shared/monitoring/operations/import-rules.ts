@@ -21,9 +21,9 @@ import { refuseRings, storeRuleFields } from './rules.ts'
 interface RulesImport {
   projectId: number
   apply: boolean
-  /** uuids of the project's policies, and of those that the document brings */
+  /** uuids of the project's policies and of those that the document creates */
   policies: ReadonlySet<string>
-  /** what the document changes of checks; what it changes of their rules joins it */
+  /** changes of checks, to which changes of rules are added */
   report: ObjectChanges
 }
 
@@ -32,16 +32,15 @@ interface Wanted {
   name: string
   before: RuleFields
   rules: RuleFields
-  /** a ping secret that a document with secrets gives, and that is not the one stored */
+  /** a new ping secret from a document with secrets */
   secret: string | null
 }
 
 /**
- * Compares the rules in the checks of a document with those of the project's checks, which the document has been applied
- * to, or makes them agree. What `rules` does not name stays. A document without secrets says nothing of ping secrets:
- * a check keeps what it has.
+ * Compares the rules of checks in a document with the stored ones, and stores the differences if `apply` is set. The
+ * checks of the document must be imported before. A document without secrets leaves ping secrets unchanged.
  * @returns uuids of the checks whose rules changed
- * @throws ValidationError that says which entry is wrong
+ * @throws ValidationError with the path of the first invalid entry
  */
 export async function importRules(
   tx: Knex,
@@ -56,9 +55,9 @@ export async function importRules(
   const stored = await rulesOfChecks(tx, ids)
   const sealed = await findPingSecrets(tx, ids)
   const changed: Wanted[] = []
-  const turns = createTimeSlices()
+  const slices = createTimeSlices()
   for (const [index, entry] of entries) {
-    await turns.rest()
+    await slices.rest()
     await locating(`checks[${index}]`, async () => {
       const uuid = identity(entry.uuid, 'uuid')
       const check = checks.get(uuid)
@@ -80,7 +79,7 @@ export async function importRules(
   await refuseImportedRings(tx, projectId, listed, changed)
   if (!apply) return []
   for (const { uuid, before, rules, secret } of changed) {
-    await turns.rest()
+    await slices.rest()
     const check = await lockCheck(tx, projectId, uuid)
     if (!check) continue
     await storeRuleFields(tx, check, before, rules)
@@ -90,16 +89,16 @@ export async function importRules(
   return changed.map(({ uuid }) => uuid)
 }
 
-/** The value is secret: that it differs is all that is said. */
+/** The value is secret, so the report only shows that it differs. */
 const SECRET_CHANGED = { from: '(stored)', to: '(given)' }
 
-/** Takes the ping secret out of rules; nothing of it is read where the document has none. */
-function withoutSecret({ ping_auth: given, ...body }: JsonObject): {
+/** Separates the ping secret from the other rules. `ping_auth` without a secret is ignored. */
+function withoutSecret({ ping_auth: pingAuth, ...body }: JsonObject): {
   body: JsonObject
   auth: { mode: 'bearer' | 'hmac'; secret: string } | null
 } {
-  if (!isObject(given) || given.secret === undefined) return { body, auth: null }
-  const { mode, secret } = given
+  if (!isObject(pingAuth) || pingAuth.secret === undefined) return { body, auth: null }
+  const { mode, secret } = pingAuth
   if (mode !== 'bearer' && mode !== 'hmac') throw invalid('rules.ping_auth.mode', mustBeOneOf(['bearer', 'hmac']))
   if (typeof secret !== 'string' || !isPingSecret(secret)) {
     throw invalid('rules.ping_auth.secret', 'must be an exported ping secret')
@@ -111,7 +110,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Puts what changes of the rules of a check beside what changes of its settings. */
+/** Adds changes of rules to the reported changes of the same check. */
 function noteRules(report: ObjectChanges, update: { id: string; name: string; changes: SettingChanges }): void {
   if (report.create.some(({ id }) => id === update.id)) return
   const changes = Object.fromEntries(Object.entries(update.changes).map(([name, change]) => [`rules.${name}`, change]))
@@ -123,7 +122,7 @@ function noteRules(report: ObjectChanges, update: { id: string; name: string; ch
   }
 }
 
-/** Looks for rings in the project as it would be, also where the document is only compared with it. */
+/** Checks dependencies for cycles as they would be after the import. */
 async function refuseImportedRings(
   tx: Knex,
   projectId: number,

@@ -21,9 +21,10 @@ import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 
 /**
- * Acknowledges an incident: nobody is told of it any more until it is over. One that is acknowledged stays so.
- * @param input.by who, as the request says; empty for the actor
- * @throws ConflictError when it is resolved
+ * Stops further notifications of an incident until it resolves or the acknowledgement expires. Has no effect on an
+ * acknowledged incident.
+ * @param input.by name from the request; empty for the actor
+ * @throws ConflictError if the incident is resolved
  */
 export async function acknowledgeIncident(
   db: Knex,
@@ -32,55 +33,54 @@ export async function acknowledgeIncident(
     by,
     note,
     via,
-    ...own
+    ...target
   }: IncidentOfProject & { by: string; note: string; via: 'api' | 'page' | 'link' | 'agent' | 'command' },
   { now }: Pick<OperationDeps, 'now'>,
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, own, async (tx, incident) => {
+  return await actOnIncident(db, actor, target, async (tx, incident) => {
     if (incident.state === 'resolved') throw new ConflictError('incident is resolved')
     if (incident.state === 'acknowledged') return null
     const at = now()
     const until = incident.ackTimeout === null ? null : at + microsOfSeconds(incident.ackTimeout)
-    const who = nameOfActor(actor, by)
-    await acknowledge(tx, own.id, { at, by: who, via, until })
-    return { kind: 'ack', by: who, via, text: note }
+    const name = nameOfActor(actor, by)
+    await acknowledge(tx, target.id, { at, by: name, via, until })
+    return { kind: 'ack', by: name, via, text: note }
   })
 }
 
-/** Takes an acknowledgement back: the plan goes on where it stood. @throws ConflictError when it has none, or is resolved */
+/** Withdraws an acknowledgement; the plan continues. @throws ConflictError if there is none or the incident is resolved */
 export async function unacknowledgeIncident(
   db: Knex,
   actor: Actor,
-  { via, ...own }: IncidentOfProject & { via: 'api' | 'page' },
+  { via, ...target }: IncidentOfProject & { via: 'api' | 'page' },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, own, async (tx, incident) => {
+  return await actOnIncident(db, actor, target, async (tx, incident) => {
     if (incident.state === 'resolved') throw new ConflictError('incident is resolved')
     if (incident.state !== 'acknowledged') throw new ConflictError('incident is not acknowledged')
-    await unacknowledge(tx, own.id)
+    await unacknowledge(tx, target.id)
     return { kind: 'unack', by: nameOfActor(actor, ''), via, text: '' }
   })
 }
 
-/** Acts that are kept of an incident. */
+/** Per incident. */
 const MAX_ACTIONS = 200
 
-/** An incident of a project, which the door has found to be the actor's to change. */
+/** An incident that the caller has authorised the actor to change. */
 export interface IncidentOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   /** uuid */
   id: string
 }
 
-/** Who did it: as the request says, else whoever the door let in. */
 function nameOfActor(actor: Actor, by: string): string {
   return by === '' ? auditedActor(actor).actor : by
 }
 
 /**
- * Does something about an incident under its lock, and keeps that it was done.
- * @param act changes what it must and says what to keep; null when nothing changed
- * @returns the incident afterwards
- * @throws NotFoundError when the project has no such incident, ForbiddenError when too much was done about it
+ * Runs an action under the lock of an incident and stores it in the timeline and the audit log.
+ * @param act returns the entry to store, or null if nothing changed
+ * @returns the incident after the action
+ * @throws NotFoundError if the project does not have the incident, ForbiddenError beyond MAX_ACTIONS
  */
 async function actOnIncident(
   db: Knex,
@@ -105,38 +105,37 @@ async function actOnIncident(
 
 type Via = { via: 'api' | 'page' }
 
-/** Says who looks after an incident. @param input.to address of a member; null: nobody. @throws ValidationError */
+/** @param input.to address of a member, or null to unassign. @throws ValidationError if it is not a member */
 export async function assignIncident(
   db: Knex,
   actor: Actor,
-  { to, via, ...own }: IncidentOfProject & Via & { to: string | null },
+  { to, via, ...target }: IncidentOfProject & Via & { to: string | null },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, own, async (tx) => {
-    if (to !== null && !(await isMember(tx, own.project.organisationId, to))) {
+  return await actOnIncident(db, actor, target, async (tx) => {
+    if (to !== null && !(await isMember(tx, target.project.organisationId, to))) {
       throw invalid('to', 'must be the address of a member')
     }
-    await setAssignee(tx, own.id, to)
+    await setAssignee(tx, target.id, to)
     return { kind: 'assign', by: nameOfActor(actor, ''), via, text: to ?? '' }
   })
 }
 
-/** Adds a note to the timeline of an incident. */
 export async function noteIncident(
   db: Knex,
   actor: Actor,
-  { text, via, ...own }: IncidentOfProject & Via & { text: string },
+  { text, via, ...target }: IncidentOfProject & Via & { text: string },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, own, async () => ({ kind: 'note', by: nameOfActor(actor, ''), via, text }))
+  return await actOnIncident(db, actor, target, async () => ({ kind: 'note', by: nameOfActor(actor, ''), via, text }))
 }
 
-/** Stores the report of an incident, also afterwards. */
+/** Stores the report of an incident, also after it is resolved. */
 export async function reportIncident(
   db: Knex,
   actor: Actor,
-  { text, via, ...own }: IncidentOfProject & Via & { text: string },
+  { text, via, ...target }: IncidentOfProject & Via & { text: string },
 ): Promise<ShownIncident> {
-  return await actOnIncident(db, actor, own, async (tx) => {
-    await setReport(tx, own.id, text)
+  return await actOnIncident(db, actor, target, async (tx) => {
+    await setReport(tx, target.id, text)
     return { kind: 'report', by: nameOfActor(actor, ''), via, text: '' }
   })
 }

@@ -11,11 +11,10 @@ import { findKind, integrationKinds } from '../integrations/kinds.ts'
 import type { ConfigObject } from '../integrations/shown-config.ts'
 import { listIntegrations, type StoredIntegration } from '../integrations/store.ts'
 
-/** What configurations of integrations are checked against; listeners and commands both have it. */
 export interface ConfigRules {
   db: Knex
   config: Pick<Config, 'allowPrivateTargets' | 'shellEnabled'>
-  /** how host names are looked up; by default as the system does */
+  /** default: the resolver of the system */
   resolve?: Resolve
 }
 
@@ -29,21 +28,21 @@ export function requireKind(name: unknown): IntegrationKind {
 }
 
 /**
- * The configuration to store: valid for its kind, its URLs allowed as targets, its members integrations of the project.
- * Commands are stored only where the operator lets them run.
- * @throws ValidationError that names the first member that is wrong
+ * Returns the configuration to store. Its URLs must pass the target policy, members of a group must be integrations of
+ * the project, and commands must be enabled by the operator.
+ * @throws ValidationError for the first invalid member
  */
 export async function checkConfig(
   rules: ConfigRules,
   projectId: number,
   kind: IntegrationKind,
-  given: unknown,
+  input: unknown,
 ): Promise<ConfigObject> {
   if (kind.kind === 'shell' && !rules.config.shellEnabled) {
     const message = 'is not enabled by the operator of this service'
     throw fault('kind', 'NOT_PERMITTED', message)
   }
-  const parsed = kind.parse(given)
+  const parsed = kind.parse(input)
   if (!parsed.ok) {
     const faults = parsed.faults.map((fault) => ({ ...fault, path: `config.${fault.path}`.replace(/\.$/, '') }))
     const errors = fieldErrors(faults, 'config')
@@ -55,7 +54,7 @@ export async function checkConfig(
   return config
 }
 
-/** A name for an integration: one line of at most 100 characters, possibly empty. @throws ValidationError */
+/** Returns the name of an integration: one line of at most 100 characters, may be empty. @throws ValidationError */
 export function checkName(name: unknown): string {
   const isText = typeof name === 'string' && name.isWellFormed() && !/\p{Cc}/u.test(name)
   if (!isText) throw fault('name', 'TYPE', 'must be a string of one line')
@@ -63,7 +62,7 @@ export function checkName(name: unknown): string {
   return name
 }
 
-/** What is stored of an integration's configuration, secrets included. */
+/** Returns the configuration including its secrets. */
 export function decryptConfig(channel: Pick<StoredIntegration, 'sealedConfig'>, secrets: Secrets): ConfigObject {
   return asObject(JSON.parse(secrets.open('integration', channel.sealedConfig)))
 }
@@ -71,7 +70,7 @@ export function decryptConfig(channel: Pick<StoredIntegration, 'sealedConfig'>, 
 async function checkReachable(rules: ConfigRules, target: string): Promise<void> {
   const policy = { allowPrivate: rules.config.allowPrivateTargets, plainHttp: 'anywhere' } as const
   const result = await checkTarget(target, policy, rules.resolve ?? resolveAll)
-  // A name that does not resolve now may do so later; what it leads to is checked at every connect.
+  // A name that does not resolve now may do so later; every connection checks the address again.
   if (result.ok || result.reason === 'unresolvable') return
   throw fault('config', targetCode(result.reason), `has a URL that ${targetProblemTexts[result.reason]}`)
 }

@@ -26,31 +26,30 @@ interface NewIntegration {
   project: Project
   kind: unknown
   name: unknown
-  /** the kind's options */
   config: unknown
-  /** whether every check of the project gets it */
+  /** assigns it to every check of the project */
   forAllChecks?: boolean
 }
 
 /**
- * Creates an integration. The recipient of an e-mail integration whose consent is not known is asked first.
- * @throws ValidationError that names the first member that is wrong, RateLimitedError when too many were asked
+ * Creates an integration. Mails a consent request to the recipient of an e-mail integration, unless the consent is known.
+ * @throws ValidationError for the first invalid member, RateLimitedError after too many consent requests
  */
 export async function createIntegration(
   db: Knex,
   actor: Actor,
-  { project, forAllChecks = false, ...given }: NewIntegration,
+  { project, forAllChecks = false, ...input }: NewIntegration,
   deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
 ): Promise<StoredIntegration> {
-  const kind = requireKind(given.kind)
-  const name = checkName(given.name)
-  const config = await checkConfig({ db, config: deps.config }, project.id, kind, given.config)
+  const kind = requireKind(input.kind)
+  const name = checkName(input.name)
+  const config = await checkConfig({ db, config: deps.config }, project.id, kind, input.config)
   const sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
   const address = recipientOf(kind.kind, config)
   return await inTransaction(db, deps, async (tx, enqueue) => {
-    const isRefreshing =
+    const needsConsent =
       enqueue !== null && address !== null && !(await knownRecipients({ ...deps, db: tx }, project.id))(address)
-    const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified: !isRefreshing }
+    const created = { projectId: project.id, kind: kind.kind, name, sealedConfig, isEmailVerified: !needsConsent }
     const channel = await insertIntegration(tx, created)
     if (forAllChecks) await assignToAllChecks(tx, channel.id, project.id)
     const { organisationId } = project
@@ -59,7 +58,7 @@ export async function createIntegration(
       action: 'integration.created',
       target: `${name} (${kind.label})`,
     })
-    if (isRefreshing) await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
+    if (needsConsent) await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
     return channel
   })
 }
@@ -68,34 +67,33 @@ interface IntegrationChange {
   project: Project
   /** an integration of the project */
   channel: StoredIntegration
-  /** what is undefined stays */
   name?: unknown
   disabled?: unknown
-  /** keeps the stored secrets that it leaves out while they go to the same origin; null drops one */
+  /** omitted secrets stay stored while the origin stays the same; null deletes a secret */
   config?: unknown
 }
 
 /**
- * Changes what is given of an integration. The recipient of an e-mail integration is asked first when it is another one
- * than before whose consent is not known.
- * @returns whether a recipient is asked
- * @throws ValidationError that names the first member that is wrong, RateLimitedError when too many were asked
+ * Changes the named members of an integration. Mails a consent request to a new recipient of an e-mail integration,
+ * unless the consent is known.
+ * @returns `isRefreshing`: true if a consent request was mailed
+ * @throws ValidationError for the first invalid member, RateLimitedError after too many consent requests
  */
 export async function updateIntegration(
   db: Knex,
   actor: Actor,
-  { project, channel, ...given }: IntegrationChange,
+  { project, channel, ...input }: IntegrationChange,
   deps: Pick<OperationDeps, 'config' | 'secrets' | 'outbox'>,
 ): Promise<{ isRefreshing: boolean }> {
   const changes: Parameters<typeof updateIntegrationRow>[2] = {}
   let newAddress: string | null = null
-  if (given.name !== undefined) changes.name = checkName(given.name)
-  if (typeof given.disabled === 'boolean') changes.disabled = given.disabled
-  else if (given.disabled !== undefined) throw new ValidationError('disabled must be true or false')
-  if (given.config !== undefined) {
+  if (input.name !== undefined) changes.name = checkName(input.name)
+  if (typeof input.disabled === 'boolean') changes.disabled = input.disabled
+  else if (input.disabled !== undefined) throw new ValidationError('disabled must be true or false')
+  if (input.config !== undefined) {
     const kind = requireKind(channel.kind)
     const stored = decryptConfig(channel, deps.secrets)
-    const whole = withStoredSecrets(kind, configObject(given.config), stored)
+    const whole = withStoredSecrets(kind, configObject(input.config), stored)
     const config = await checkConfig({ db, config: deps.config }, project.id, kind, whole)
     if (config.value !== stored.value) newAddress = recipientOf(kind.kind, config)
     changes.sealedConfig = deps.secrets.seal('integration', JSON.stringify(config))
@@ -104,15 +102,14 @@ export async function updateIntegration(
     const isKnown =
       enqueue === null || newAddress === null || (await knownRecipients({ ...deps, db: tx }, project.id))(newAddress)
     await updateIntegrationRow(tx, channel.id, { ...changes, ...(newAddress !== null && { isEmailVerified: isKnown }) })
-    await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...said(channel, changes) })
+    await insertActorAudit(tx, actor, { organisationId: project.organisationId, ...auditEntry(channel, changes) })
     if (enqueue === null || newAddress === null || isKnown) return { isRefreshing: false }
     await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address: newAddress })
     return { isRefreshing: true }
   })
 }
 
-/** An entry of the audit log: switching on and off alone is said as such. */
-function said(channel: StoredIntegration, changes: Parameters<typeof updateIntegrationRow>[2]) {
+function auditEntry(channel: StoredIntegration, changes: Parameters<typeof updateIntegrationRow>[2]) {
   const { disabled, ...others } = changes
   if (disabled !== undefined && Object.keys(others).length === 0) {
     const action = disabled ? 'integration.disabled' : 'integration.enabled'
@@ -129,21 +126,22 @@ function configObject(value: unknown): ConfigObject {
   return { ...value }
 }
 
-/** Deletes an integration; its checks keep their other ones. @throws NotFoundError when somebody else has deleted it */
+/** @throws NotFoundError if the integration was deleted already */
 export async function deleteIntegration(
   db: Knex,
   actor: Actor,
   { project, channel }: { project: Project; channel: StoredIntegration },
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    if (!(await deleteIntegrationRow(tx, project.id, channel.uuid))) throw new NotFoundError('The integration is gone.')
+    if (!(await deleteIntegrationRow(tx, project.id, channel.uuid)))
+      throw new NotFoundError('The integration does not exist any more.')
     const { organisationId } = project
     const target = channel.name || channel.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.deleted', target })
   })
 }
 
-/** Assigns an integration of the project to a check, or takes it away; one that is not the project's changes nothing. */
+/** Assigns an integration to a check or removes it. Integrations of other projects are ignored. */
 export async function toggleIntegration(
   db: Knex,
   actor: Actor,
@@ -156,8 +154,8 @@ export async function toggleIntegration(
 }
 
 /**
- * Sends a test message through an integration, as any other is sent: of an outage, or of a recovery.
- * @returns the id of its notification
+ * Sends a test notification by the same path as every other one.
+ * @returns the id of the notification
  */
 export async function testIntegration(
   actor: Actor,

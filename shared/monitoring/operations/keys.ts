@@ -17,9 +17,9 @@ import type { OperationDeps } from './deps.ts'
 const MAX_NAME = 100
 
 /**
- * Makes one more key for a project.
- * @param input.name what it is for, cut to what a list shows
- * @returns the key, which nobody can read again
+ * Creates a key of a project.
+ * @param input.name purpose; cut to MAX_NAME characters
+ * @returns the key, which pages do not show again unless it is a ping key
  */
 export async function createKey(
   db: Knex,
@@ -38,13 +38,13 @@ export async function createKey(
   return key
 }
 
-/** Makes a key and stores its digest. A ping key is kept readable too, sealed: pages show it inside ping URLs. */
+/** Creates a key and stores its digest. A ping key is also stored sealed, because pages show it inside ping URLs. */
 export async function storeNewKey(
   tx: Knex,
   projectId: number,
   kind: KeyKind,
   { secrets }: Pick<OperationDeps, 'secrets'>,
-  said: { name?: string; createdBy?: string } = {},
+  attributes: { name?: string; createdBy?: string } = {},
 ): Promise<string> {
   const key = generateKey(kind, randomBytes)
   await insertProjectKey(tx, {
@@ -52,15 +52,15 @@ export async function storeNewKey(
     kind,
     prefix: keyPrefix(key),
     digest: secrets.digest(key),
-    ...said,
+    ...attributes,
     ...(kind === 'ping' && { sealed: secrets.seal('ping-key', key) }),
   })
   return key
 }
 
 /**
- * Revokes a key of a project; it stops working within seconds.
- * @throws NotFoundError when the project has no such key, or it is revoked
+ * Revokes a key of a project. It stops working within seconds.
+ * @throws NotFoundError if the project does not have the key or it is revoked already
  */
 export async function revokeKey(
   db: Knex,
@@ -70,7 +70,7 @@ export async function revokeKey(
 ): Promise<void> {
   await transaction(db, async (tx) => {
     const isRevoked = Number.isSafeInteger(keyId) && (await revokeProjectKey(tx, project.id, keyId))
-    if (!isRevoked) throw new NotFoundError('There is no such key.')
+    if (!isRevoked) throw new NotFoundError('The key does not exist or is revoked already.')
     const { organisationId, name } = project
     await insertActorAudit(tx, actor, { organisationId, action: 'key.revoked', target: `${name} #${keyId}` })
   })
@@ -78,20 +78,20 @@ export async function revokeKey(
 }
 
 /**
- * Makes a new ping secret where a request names how pings show one, and forgets it where the request says null.
- * @param given `ping_auth` of the request, which was found valid
- * @returns the new secret; null when there is none
+ * Creates a new ping secret if a request contains `ping_auth`, and deletes it if that is null.
+ * @param pingAuth must be valid
+ * @returns the new secret or null
  */
 export async function storePingSecret(
   tx: Knex,
   checkId: number,
-  given: JsonValue | undefined,
+  pingAuth: JsonValue | undefined,
   { secrets }: { secrets: Secrets },
 ): Promise<string | null> {
-  if (given === null) await deletePingSecret(tx, checkId)
-  if (!isPresent(given)) return null
+  if (pingAuth === null) await deletePingSecret(tx, checkId)
+  if (!isPresent(pingAuth)) return null
   const secret = generatePingSecret(randomBytes)
-  const { overlap } = readPingAuth(given, 'ping_auth')
+  const { overlap } = readPingAuth(pingAuth, 'ping_auth')
   await savePingSecret(tx, checkId, { sealedSecret: secrets.seal('ping-secret', secret), overlapSeconds: overlap })
   return secret
 }

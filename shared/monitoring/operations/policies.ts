@@ -17,13 +17,10 @@ import type { JsonObject } from '../checks/json-body.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { namedIntegrations } from './check-changes.ts'
 
-/** Policies that a project may have. */
+/** Per project. */
 export const MAX_POLICIES = 50
 
-/**
- * Makes a policy.
- * @throws ValidationError with the first thing that is wrong, ForbiddenError when the project has as many as it may
- */
+/** @throws ValidationError for the first invalid member, ForbiddenError beyond MAX_POLICIES */
 export async function createPolicy(
   db: Knex,
   actor: Actor,
@@ -42,8 +39,8 @@ export async function createPolicy(
 }
 
 /**
- * Changes what a request names of a policy; the rest stays. The change counts from now.
- * @throws ValidationError with the first thing that is wrong, NotFoundError when the project has no such policy
+ * Changes the members that a request names. Open incidents continue with the changed plan from now on.
+ * @throws ValidationError for the first invalid member, NotFoundError if the project does not have the policy
  */
 export async function updatePolicy(
   db: Knex,
@@ -64,8 +61,9 @@ export async function updatePolicy(
 }
 
 /**
- * Deletes a policy. Its checks come under the next one that applies, or are told directly; recoveries stay owed.
- * @returns the policy as it was. @throws NotFoundError when the project has no such policy
+ * Deletes a policy. Its checks use the next policy that applies, or direct notifications. Integrations that were notified
+ * still get the recovery.
+ * @returns the deleted policy. @throws NotFoundError if the project does not have it
  */
 export async function deletePolicy(
   db: Knex,

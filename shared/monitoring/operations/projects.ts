@@ -23,9 +23,9 @@ import { storeNewKey } from './keys.ts'
 
 interface NewProject {
   name: string
-  /** an organisation that there is, or the name of one that is made when there is none */
+  /** an organisation by name is created if it does not exist */
   owner: { organisationId: number } | { organisationName: string }
-  /** checks it may have; by default the setting of the installation */
+  /** default: the setting of the installation */
   checkLimit?: number
 }
 
@@ -34,7 +34,7 @@ export async function createProject(db: Knex, actor: Actor, input: NewProject): 
   return await transaction(db, (tx) => storeProject(tx, actor, input))
 }
 
-/** Creates a project and one key of each kind. @returns the keys too, which nobody can read again */
+/** Creates a project and one key of each kind. The API keys cannot be read again. */
 export async function createProjectWithKeys(
   db: Knex,
   actor: Actor,
@@ -57,7 +57,6 @@ async function storeProject(tx: Knex.Transaction, actor: Actor, { owner, ...sett
   return project
 }
 
-/** Gives a project another name; its keys and addresses stay. */
 export async function renameProject(
   db: Knex,
   actor: Actor,
@@ -76,7 +75,7 @@ export async function renameProject(
   deps.announce({ kind: 'project', projectId: project.id })
 }
 
-/** Deletes a project with its checks, their logs, its integrations and its keys, at once and for good. */
+/** Deletes a project with its checks, pings, integrations and keys. This cannot be undone. */
 export async function deleteProject(
   db: Knex,
   actor: Actor,
@@ -92,8 +91,8 @@ export async function deleteProject(
 }
 
 /**
- * Changes what checks are that their first ping makes; those that exist stay as they are.
- * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
+ * Changes the defaults of checks that their first ping creates. Existing checks do not change.
+ * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
  */
 export async function changeProvisioning(
   db: Knex,
@@ -115,9 +114,8 @@ export async function changeProvisioning(
 }
 
 /**
- * Moves a check to another project, where no integration is assigned to it. The actor may manage both: what leaves a
- * project is lost to its people.
- * @throws ConflictError when the other project has as many checks as it may, NotFoundError when the check has vanished
+ * Moves a check to another project and removes its integrations. The actor must be allowed to manage both projects.
+ * @throws ConflictError if the other project has reached its limit of checks, NotFoundError if the check was deleted
  */
 export async function transferCheck(
   db: Knex,
@@ -128,7 +126,7 @@ export async function transferCheck(
   await transaction(db, async (tx) => {
     await lockProject(tx, to.id)
     if ((await countChecks(tx, to.id)) >= checkLimitOf(to, deps)) {
-      throw new ConflictError('That project has as many checks as it may.')
+      throw new ConflictError('That project has reached its limit of checks.')
     }
     const locked = await requireLocked(tx, from.id, uuid)
     const before = await listTags(tx, to.id)

@@ -24,12 +24,12 @@ import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { decryptConfig } from './integration-config.ts'
 
-/** Requests for consent: to one address, and of one project. A quarter of an hour refills a bucket. */
+/** Consent requests to one address and of one project. An empty bucket refills within 900 s. */
 const PER_RECIPIENT = 10
 const PER_PROJECT = 40
 const SHARE_PER_SECOND = 1 / 900
 
-/** An integration as the holder of a link in one of its mails reaches it. */
+/** An integration that a signed link in one of its mails names. */
 export interface LinkedIntegration {
   id: number
   projectId: number
@@ -38,19 +38,20 @@ export interface LinkedIntegration {
   sealedConfig: string
 }
 
-/** The address that an e-mail integration sends to; null for other kinds. */
+/** Returns the address of an e-mail integration; null for other kinds. */
 export function recipientOf(kind: string, config: ConfigObject): string | null {
   return kind === email.kind ? String(config.value) : null
 }
 
-/** What is stored of an address whose holder agreed: the same for every spelling of its letters. */
+/** Returns the text whose digest is stored when the holder of an address consents. Case is ignored. */
 function recipientText(address: string): string {
   return `recipient:${address.toLowerCase()}`
 }
 
 /**
- * Whose consent is known: members of the organisation whose address is verified, and whoever agreed in this project
- * before. With other addresses this installation would send unrequested mails (docs/spec/monitoring.md#webhooks).
+ * Returns a function that is true for addresses that need no consent request: verified members of the organisation,
+ * recipients that consented in this project, and those of its verified integrations. Others must not get unrequested
+ * mails (docs/spec/monitoring.md#webhooks).
  */
 export async function knownRecipients(
   { db, secrets }: { db: Knex; secrets: Secrets },
@@ -59,26 +60,25 @@ export async function knownRecipients(
   const members = await listMemberAddresses(db, projectId)
   const digests = await listVerifiedRecipients(db, projectId)
   const channels = await listIntegrations(db, projectId)
-  const agreed = new Set(digests.map((digest) => digest.toString('hex')))
+  const consented = new Set(digests.map((digest) => digest.toString('hex')))
   const sendingTo = channels
     .filter((one) => one.kind === email.kind && one.isEmailVerified && one.disabledAt === null)
     .map((one) => String(decryptConfig(one, secrets).value).toLowerCase())
   const addresses = new Set([...members, ...sendingTo])
   return (address) =>
     addresses.has(address.toLowerCase()) ||
-    secrets.digests(recipientText(address)).some((digest) => agreed.has(digest.toString('hex')))
+    secrets.digests(recipientText(address)).some((digest) => consented.has(digest.toString('hex')))
 }
 
-/** An e-mail integration whose recipient is to be asked. */
+/** An e-mail integration whose recipient gets a consent request. */
 export interface Requested {
   uuid: string
   address: string
 }
 
 /**
- * Asks recipients whether they want the mails of an integration, as far as the limits allow; the others can be asked
- * later, from the page of their integration.
- * @returns how many are asked
+ * Mails consent requests up to the rate limits. The others can be requested later on the page of the integration.
+ * @returns the number of mails
  */
 export async function requestRecipients(
   tx: Knex,
@@ -90,17 +90,17 @@ export async function requestRecipients(
   if (requested.length === 0) return 0
   const { secrets } = deps
   const bucketOf = (address: string) => `confirm:to:${secrets.digest(recipientText(address)).toString('base64url')}`
-  const ofProject = `confirm:of:${projectId}`
+  const projectBucket = `confirm:of:${projectId}`
   const buckets = new Map(requested.map(({ address }) => [bucketOf(address), 1] as const))
   const grants = await takeTokens(
     tx,
     [
-      { bucket: ofProject, wanted: Math.min(buckets.size, PER_PROJECT), capacity: PER_PROJECT },
+      { bucket: projectBucket, wanted: Math.min(buckets.size, PER_PROJECT), capacity: PER_PROJECT },
       ...[...buckets].map(([bucket, wanted]) => ({ bucket, wanted, capacity: PER_RECIPIENT })),
     ],
     SHARE_PER_SECOND,
   )
-  let left = grants.find(({ bucket }) => bucket === ofProject)?.granted ?? 0
+  let left = grants.find(({ bucket }) => bucket === projectBucket)?.granted ?? 0
   let count = 0
   for (const { bucket, granted } of grants) {
     const one = requested.find(({ address }) => bucketOf(address) === bucket)
@@ -112,7 +112,7 @@ export async function requestRecipients(
   return count
 }
 
-/** Asks one recipient. @throws RateLimitedError beyond the limits: the caller's transaction stores nothing then */
+/** @throws RateLimitedError beyond the limits, which rolls back the caller's transaction */
 export async function requestRecipient(
   tx: Knex,
   enqueue: Enqueue,
@@ -124,7 +124,7 @@ export async function requestRecipient(
   throw new RateLimitedError('Too many requests for consent. Wait a few minutes, then try again.', 120)
 }
 
-/** The mail holds no name: whoever asks chooses them freely, and could make the mail say anything. */
+/** The mail contains no names, because users choose them freely and could abuse the mail for their own text. */
 async function mailRequest(
   tx: Knex,
   enqueue: Enqueue,
@@ -138,22 +138,22 @@ async function mailRequest(
     { config, secrets },
     {
       to: address,
-      subject: `Do you want alerts by ${config.siteName}?`,
-      lead: `${config.siteName} is to tell this address when checks of a project go down and come up again. It begins once you agree, on a page that names the project:`,
+      subject: `Do you want alerts from ${config.siteName}?`,
+      lead: `Someone entered this address to receive alerts from ${config.siteName} when checks of a project go down and come up again. Nothing is sent until you agree, on a page that names the project:`,
       path: `/integrations/${uuid}/confirm/${signature}`,
-      foot: 'If you do not know what this is about, nothing needs to be done: you get no alerts.',
+      foot: 'If you did not expect this mail, no action is needed: you will not receive alerts.',
     },
   )
 }
 
-/** What the signature of a link to agree by is of: another address in its place ends it. */
+/** Returns the text that a consent link signs. It contains the address, so that a new address invalidates the link. */
 export function confirmText(uuid: string, address: string): string {
   return `confirm:${uuid}:${address}`
 }
 
 /**
- * The recipient of an e-mail integration agrees to its mails, and with that to those of others of the project.
- * @throws NotFoundError when the integration is gone
+ * Stores the consent of a recipient, which applies to all integrations of the project with the same address.
+ * @throws NotFoundError if the integration was deleted
  */
 export async function confirmRecipient(
   db: Knex,
@@ -166,22 +166,22 @@ export async function confirmRecipient(
     await storeConfirmation(tx, channel)
     await insertVerifiedRecipient(tx, channel.projectId, secrets.digest(recipientText(address)))
     const organisationId = await findProjectOrganisation(tx, channel.projectId)
-    if (organisationId === null) throw new NotFoundError('The integration is gone.')
+    if (organisationId === null) throw new NotFoundError('The integration does not exist any more.')
     const target = channel.name || channel.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.confirmed', target })
   })
 }
 
 /**
- * Asks the recipient of an e-mail integration once more whether they want its mails.
- * @throws NotFoundError when they need not be asked, RateLimitedError when too many were asked
+ * Mails the consent request of an e-mail integration again.
+ * @throws NotFoundError if the recipient has consented already, RateLimitedError after too many consent requests
  */
 export async function requestVerificationAgain(
   actor: Actor,
   { project, channel }: { project: Project; channel: StoredIntegration },
   deps: Pick<OperationDeps, 'config' | 'secrets'> & { outbox: Pick<Outbox, 'run'> },
 ): Promise<void> {
-  if (channel.isEmailVerified) throw new NotFoundError('There is nothing to ask the recipient of this integration.')
+  if (channel.isEmailVerified) throw new NotFoundError('The recipient of this integration has consented already.')
   const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
   await deps.outbox.run(async (tx, enqueue) => {
     await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
@@ -192,8 +192,8 @@ export async function requestVerificationAgain(
 }
 
 /**
- * The recipient of an e-mail integration ends it: it is switched off, and the next one with this address asks again.
- * @throws NotFoundError when the integration is gone
+ * Disables an e-mail integration at the request of its recipient and deletes the consent.
+ * @throws NotFoundError if the integration was deleted
  */
 export async function unsubscribeRecipient(
   db: Knex,
@@ -208,7 +208,7 @@ export async function unsubscribeRecipient(
       await deleteVerifiedRecipient(tx, channel.projectId, secrets.digests(recipientText(address)))
     }
     const organisationId = await findProjectOrganisation(tx, channel.projectId)
-    if (organisationId === null) throw new NotFoundError('The integration is gone.')
+    if (organisationId === null) throw new NotFoundError('The integration does not exist any more.')
     const target = channel.name || channel.kind
     await insertActorAudit(tx, actor, { organisationId, action: 'integration.unsubscribed', target })
   })

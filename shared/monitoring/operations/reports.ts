@@ -33,21 +33,21 @@ import { isZoneName } from '../schedules/time-zones.ts'
 const REPORTS: readonly string[] = ['off', 'daily', 'weekly', 'monthly']
 const REMINDERS: readonly string[] = ['off', 'hourly', 'daily']
 
-/** Changes which reports and reminders a person gets. @throws ValidationError for what is none, and for no time zone */
+/** @throws ValidationError for an unknown report, reminder or time zone */
 export async function changeReports(
   db: Knex,
   userId: number,
   wanted: { report: string; reminder: string; tz: string },
   now: Micros,
 ): Promise<void> {
-  if (!isReport(wanted.report)) throw new ValidationError('There is no such report.')
-  if (!isReminder(wanted.reminder)) throw new ValidationError('There is no such reminder.')
-  if (!isZoneName(wanted.tz)) throw new ValidationError('That is not a time zone.')
+  if (!isReport(wanted.report)) throw new ValidationError(`The report must be one of: ${REPORTS.join(', ')}.`)
+  if (!isReminder(wanted.reminder)) throw new ValidationError(`The reminder must be one of: ${REMINDERS.join(', ')}.`)
+  if (!isZoneName(wanted.tz)) throw new ValidationError('The time zone is not known.')
   const settings = { report: wanted.report, reminder: wanted.reminder, tz: wanted.tz }
   await saveReportSettings(db, userId, settings, nextReport(settings, userId, now))
 }
 
-/** Ends one kind of mail, by the link in it; what else the person asked for goes on. */
+/** Ends one kind of mail for a person, by the unsubscribe link. The other kind stays. */
 export async function endReports(db: Knex, userId: number, kind: 'report' | 'reminder', now: Micros): Promise<void> {
   await transaction(db, async (tx) => {
     const settings: ReportSettings = { ...(await findReportSettings(tx, userId)), [kind]: 'off' }
@@ -69,9 +69,9 @@ interface MailDeps {
 }
 
 /**
- * Writes the report of one person who is due, and says when the next one is, in one transaction: two sweepers write none
- * twice, and one that dies writes none.
- * @returns false when nobody is due
+ * Queues the report of one person who is due and schedules the next one, in one transaction: concurrent sweepers send no
+ * report twice, and a crash loses none.
+ * @returns false if no report is due
  */
 export async function sendNextReport(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
   const person = await lockDuePerson(tx, 'report_at', now)
@@ -90,7 +90,7 @@ export async function sendNextReport(tx: Knex, enqueue: Enqueue, deps: MailDeps,
   return true
 }
 
-/** Reminds one person who is due of what is down, if anything is. @returns false when nobody is due */
+/** Queues the reminder of one person who is due, if a check is down. @returns false if no reminder is due */
 export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
   const person = await lockDuePerson(tx, 'reminder_at', now)
   if (!person) return false
@@ -116,7 +116,7 @@ export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDep
   return true
 }
 
-/** Nobody is reminded of what is planned. */
+/** Omits checks in maintenance. */
 async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros): Promise<DownCheck[]> {
   const windows = await windowsOf(tx, [...new Set(down.map(({ projectId }) => projectId))])
   const open = Map.groupBy(await runYielding(openWindows(windows, now)), ({ window }) => window.projectId)
@@ -125,7 +125,7 @@ async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros)
   )
 }
 
-/** A monthly limit, and the project whose message found it reached. */
+/** A monthly limit, and the project whose notification reached it. */
 interface ReachedLimit {
   organisationId: number
   projectId: number
@@ -137,8 +137,8 @@ interface ReachedLimit {
 }
 
 /**
- * Mails the owners and managers of an account that a monthly limit is reached: once a month, whoever notices it, in
- * whichever of its projects, and however often.
+ * Mails the owners and managers of an organisation that a monthly limit is reached, at most once a month for all its
+ * projects.
  */
 export async function noteMonthlyLimit(tx: Knex, enqueue: Enqueue, deps: MailDeps, limit: ReachedLimit): Promise<void> {
   const period = `${toIsoMillis(limit.month).slice(0, 7)} account ${limit.organisationId} ${limit.meter}`

@@ -4,7 +4,7 @@ import { type CheckTimes, goingDownAt, type NextOccurrence } from '../checks/sta
 import { ruleDeadline } from '../rules/rule-state.ts'
 import { findFacts, storeFacts } from '../rules/rule-state-store.ts'
 
-/** When a check goes down by itself whose settings or state were changed; the caller holds it. */
+/** Returns the deadline of a check after a change of its settings or state. The caller must have locked the check. */
 export async function deadlineOf(
   tx: Knex,
   check: CheckTimes & { id: number },
@@ -15,7 +15,7 @@ export async function deadlineOf(
   return ruleDeadline(check, facts ?? { checkId: check.id, runs: null, sources: null }, next)
 }
 
-/** Nothing of a check is expected any more, such as when it is paused: its open runs are given up. */
+/** Abandons the open runs of a check, for example when it is paused. */
 export async function abandonRuns(tx: Knex, check: { id: number; ruleBits?: number }): Promise<void> {
   if (!hasRules(check)) return
   const facts = (await findFacts(tx, [check.id])).get(check.id)

@@ -21,8 +21,8 @@ import { storePingSecret } from './keys.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
 /**
- * Changes what a request names of the rules of a check; null resets to the default. Naming `ping_auth` makes a new secret.
- * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
+ * Changes the rules that a request names; null resets to the default. `ping_auth` creates a new secret.
+ * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
  */
 export async function changeRules(
   db: Knex,
@@ -40,19 +40,18 @@ export async function changeRules(
   return changed
 }
 
-/** The rules of a check after a change; `secret` is the new ping secret, shown this once, or null. */
+/** `secret` is the new ping secret or null; it can be read only here. */
 export interface ChangedRules {
   rules: RuleFields
   secret: string | null
 }
 
-/** Where a request says the rules: as the whole body, or as the member `rules` of a check. */
+/** Path of the rules in a request: the whole body, or the member `rules` of a check. */
 export type RulesPath = '' | 'rules.'
 
 /**
- * The member `rules` of a request to create or change a check (docs/spec/alerting.md#ground-rules), looked at after all others.
- * @returns null when the request has none
- * @throws ValidationError with the first thing that is wrong in it
+ * Returns the member `rules` of a request to create or change a check (docs/spec/alerting.md#ground-rules), or null.
+ * @throws ValidationError for the first invalid member
  */
 export function rulesOf(body: JsonObject): JsonObject | null {
   if (body.rules === undefined) return null
@@ -63,9 +62,8 @@ export function rulesOf(body: JsonObject): JsonObject | null {
 }
 
 /**
- * Stores what a request names of the rules of a check that the caller holds; null resets to the default. Naming
- * `ping_auth` makes a new secret.
- * @throws ValidationError with the first thing that is wrong, NotFoundError for a policy that the project does not have
+ * Does the work of changeRules for a check that the caller has locked.
+ * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
  */
 async function storeRules(
   tx: Knex,
@@ -83,8 +81,8 @@ async function storeRules(
 }
 
 /**
- * Stores rules that were found valid, of a check that the caller holds.
- * @throws NotFoundError for a policy that the project does not have
+ * Stores validated rules of a check that the caller has locked.
+ * @throws NotFoundError for a policy of another project
  */
 export async function storeRuleFields(
   tx: Knex,
@@ -97,7 +95,7 @@ export async function storeRuleFields(
   await applyRuling(tx, check, before, rules)
 }
 
-/** As storeRules, for a request that may name no rules. @returns the check as it is then */
+/** Stores the rules of a request, if it has any, and returns the check after the change. */
 export async function withRules(
   tx: Knex,
   check: AssignedCheck,
@@ -106,11 +104,11 @@ export async function withRules(
 ): Promise<{ check: AssignedCheck; changedRules: ChangedRules | null }> {
   if (!rules) return { check, changedRules: null }
   const changedRules = await storeRules(tx, check, { body: rules, path: 'rules.' }, deps)
-  // Its rules may decide when it goes down.
+  // The rules may have changed the deadline.
   return { check: (await findCheck(tx, check.uuid)) ?? check, changedRules }
 }
 
-/** @throws NotFoundError for a policy that the project does not have */
+/** @throws NotFoundError for a policy of another project */
 async function policyIdOf(tx: Knex, projectId: number, { policy }: RuleFields): Promise<number | null> {
   if (policy === null) return null
   const found = isUuid(policy) ? await findPolicy(tx, projectId, policy) : null
@@ -134,9 +132,9 @@ async function refuseParents(
 }
 
 /**
- * @param nodes the checks of a project as they would be
- * @param changed those whose parents somebody names
- * @throws ValidationError for checks that the project does not have, and for a ring as tags are now
+ * @param nodes the checks of a project after the change
+ * @param changed uuids of the checks whose parents change
+ * @throws ValidationError for unknown parents and for cycles
  */
 export function refuseRings(nodes: readonly Node[], changed: readonly string[], path: RulesPath): void {
   const graph = graphOf(nodes)
@@ -156,7 +154,7 @@ export function refuseRings(nodes: readonly Node[], changed: readonly string[], 
   }
 }
 
-/** What the rules say of the truth of a check takes effect at once, under the lock of the check. */
+/** Applies the rules of runs and sources at once: open runs, expected sources and the deadline. */
 async function applyRuling(tx: Knex, check: AssignedCheck, before: RuleFields, rules: RuleFields): Promise<void> {
   if (before.run && !rules.run) await forgetOpenRuns(tx, check.id)
   if (rules.sources && !isDeepStrictEqual(before.sources, rules.sources)) {
@@ -168,13 +166,13 @@ async function applyRuling(tx: Knex, check: AssignedCheck, before: RuleFields, r
     (rules.sources ? RULE_BITS.sources : 0) |
     (rules.previews ? RULE_BITS.previews : 0) |
     (rules.ping_auth ? RULE_BITS.pingAuth : 0)
-  // A check that is plain and was plain keeps its deadline.
+  // A check without such rules before and after keeps its deadline.
   if (ruleBits === 0 && (check.ruleBits ?? 0) === 0) return
   const alertAfter = await deadlineOf(tx, { ...check, ruleBits }, nextOccurrence)
   await saveRuling(tx, check.id, { ruleBits, alertAfter })
 }
 
-/** Forgets one of the machines that report for a check. @throws NotFoundError for one that never did */
+/** Deletes a source of a check. @throws NotFoundError if it is not known */
 export async function removeSource(
   db: Knex,
   actor: Actor,

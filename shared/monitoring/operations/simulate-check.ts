@@ -45,12 +45,11 @@ const MAX_WINDOWS = 100
 const WEEK: Micros = microsOfSeconds(604_800)
 const PER_MINUTE = 6
 
-/** What a simulation of a check came to; the integrations it names are the project's. */
 export interface SimulatedCheck extends Simulated {
   check: Pick<CheckToSimulate, 'uuid' | 'name'>
   from: Micros
   until: Micros
-  /** what is taken for granted, in sentences */
+  /** assumptions of the simulation, as sentences */
   assumed: string[]
 }
 
@@ -60,11 +59,11 @@ interface Deps {
 }
 
 /**
- * Plays what happened to a check, or what somebody thinks up, against the policy, rules and windows in force or against
- * drafts (docs/spec/alerting.md#decisions). Other checks and gaps of ours are what was recorded of them. Stores and sends nothing.
- * @param input.isCounted false for the second half of a comparison, which is one question
- * @throws ValidationError with the first thing that is wrong, NotFoundError for a check or policy that the project does
- *   not have, RateLimitedError beyond six a minute
+ * Plays recorded or invented pings of a check against the current policy, rules and windows or against drafts
+ * (docs/spec/alerting.md#decisions). Other checks and coverage gaps are taken from the record. Stores and sends nothing.
+ * @param input.isCounted false for the second run of a comparison, which counts as one simulation
+ * @throws ValidationError for the first invalid member, NotFoundError for a check or policy of another project,
+ *   RateLimitedError beyond six a minute
  */
 export async function simulateCheck(
   db: Knex,
@@ -79,7 +78,7 @@ export async function simulateCheck(
   const requested = readSimulationRequest(body)
   refuseUnknown(body, '', MEMBERS)
   if (isCounted) {
-    await takeToken(db, `simulation:${project.id}`, PER_MINUTE, 'There were six simulations within a minute.')
+    await takeToken(db, `simulation:${project.id}`, PER_MINUTE, 'Only six simulations per minute are allowed.')
   }
   const { sources } = check.rules
   const isRecorded = requested.kind !== 'events' && check.id !== null
@@ -103,25 +102,24 @@ export async function simulateCheck(
     notifiesUnknown: await notifiesUnknown(db, project.id),
     ...span,
   })
-  const turns = createTimeSlices()
-  while (simulation.step()) await turns.rest()
+  const slices = createTimeSlices()
+  while (simulation.step()) await slices.rest()
   const result = simulation.result()
   return { ...result, assumed: assumptionsOf(result, policy?.plan ?? null), check, ...span }
 }
 
-/** A policy to play with, and to which checks it applies. */
 interface PlayedPolicy extends Pick<Policy, 'id' | 'plan'> {
   isAbout(check: { tags: string; policyId: number | null }): boolean
 }
 
-/** The one in force, one of the project, a draft, or none. */
+/** @param requested undefined: the current policy; null: none; a uuid; or a draft */
 async function policyOf(
   db: Knex,
   projectId: number,
   { tags, rules }: CheckToSimulate,
-  given: JsonValue | undefined,
+  requested: JsonValue | undefined,
 ): Promise<PlayedPolicy | null> {
-  if (given === null) return null
+  if (requested === null) return null
   const all = await policiesOf(db, [projectId])
   const applying = (policy: Policy): PlayedPolicy => ({
     ...policy,
@@ -129,15 +127,15 @@ async function policyOf(
   })
   const named = rules.policy === null ? null : await requirePolicy(db, projectId, rules.policy)
   const inForce = policyFor({ tags, policyId: named?.id ?? null }, all)
-  if (given === undefined) return inForce && applying(inForce)
-  if (typeof given === 'string') return applying(await requirePolicy(db, projectId, given))
-  const draft = { name: 'draft', ...readObject(given, 'policy') }
+  if (requested === undefined) return inForce && applying(inForce)
+  if (typeof requested === 'string') return applying(await requirePolicy(db, projectId, requested))
+  const draft = { name: 'draft', ...readObject(requested, 'policy') }
   const { plan, match } = readPolicy(draft, null, await namedIntegrations(db, projectId))
   const wanted = splitTags(match)
   return {
     id: 0,
     plan,
-    // A draft that says nothing of it is one of the policy in force.
+    // A draft without `match` applies to the same checks as the current policy.
     isAbout: (check) =>
       match.trim() === '*' ||
       (wanted.length > 0 ? hasAllTags(check.tags, wanted) : inForce !== null && policyFor(check, all) === inForce),
@@ -150,9 +148,9 @@ async function requirePolicy(db: Knex, projectId: number, uuid: string): Promise
   return policy
 }
 
-async function windowsFor(db: Knex, projectId: number, given: JsonValue | undefined, now: Micros): Promise<Window[]> {
-  if (!isPresent(given)) return await windowsOf(db, [projectId])
-  return readList(given, 'windows', { max: MAX_WINDOWS }).map((item, index) => ({
+async function windowsFor(db: Knex, projectId: number, drafts: JsonValue | undefined, now: Micros): Promise<Window[]> {
+  if (!isPresent(drafts)) return await windowsOf(db, [projectId])
+  return readList(drafts, 'windows', { max: MAX_WINDOWS }).map((item, index) => ({
     ...readWindow(readObject(item, `windows[${index}]`), null, now),
     uuid: '',
   }))
@@ -166,7 +164,7 @@ function spanOf(body: JsonObject, now: Micros): { from: Micros; until: Micros } 
   return { from, until }
 }
 
-/** What became of the checks that one depends on; null when it depends on none. */
+/** Returns the history of the check's parents, or null if it has none. */
 async function parentsOf(
   db: Knex,
   projectId: number,
@@ -184,7 +182,7 @@ async function parentsOf(
   )
 }
 
-/** When the other checks were down that a digest may tell of with this one. */
+/** Returns the outages of other checks that may join a digest with this one. */
 async function groupOf(
   db: Knex,
   requested: { projectId: number; checkId: number; since: Micros },

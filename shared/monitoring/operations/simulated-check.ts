@@ -19,46 +19,42 @@ import type { SourceRule } from '../rules/source-rule.ts'
 import type { Played } from '../simulation/virtual-check.ts'
 import { chooseIntegrations, parseSpec } from './check-changes.ts'
 
-/** The check that a simulation is about, with the rules that it is played by. */
 export interface CheckToSimulate {
-  /** null: it is described, and not one of the project */
+  /** null for a check that only the request describes */
   id: number | null
   uuid: string
   name: string
-  /** as stored */
   tags: string
   settings: CheckSettings
   integrationIds: readonly string[]
   rules: RuleFields
 }
 
-/** Nobody's: of a check that is only described. */
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 
 /**
- * Reads which check a request is about: one of the project, or one described by `settings`; `rules` changes what the check
- * has of them.
- * @throws ValidationError with the first thing that is wrong, NotFoundError for a check that the project does not have
+ * Reads the check of a request: one of the project, or one that `settings` describes. `rules` overrides its rules.
+ * @throws ValidationError for the first invalid member, NotFoundError for a check of another project
  */
 export async function readSimulatedCheck(db: Knex, projectId: number, body: JsonObject): Promise<CheckToSimulate> {
-  const given = isPresent(body.rules) ? readObject(body.rules, 'rules') : {}
+  const overrides = isPresent(body.rules) ? readObject(body.rules, 'rules') : {}
   if (isPresent(body.settings)) {
     if (isPresent(body.check)) throw invalid('settings', 'must not be given together with check')
     const spec = parseSpec(readObject(body.settings, 'settings'))
     const settings = applySpec(null, spec, { slugFromName: false })
     const integrationIds = (await chooseIntegrations(db, projectId, spec)) ?? []
-    const rules = readRules(given, NO_RULES, 'rules.')
+    const rules = readRules(overrides, NO_RULES, 'rules.')
     return { id: null, uuid: NO_UUID, name: settings.name, tags: settings.tags, settings, integrationIds, rules }
   }
   const uuid = readText(body.check, 'check', { max: 100 })
   const check = isUuid(uuid) ? await findCheck(db, uuid) : null
   if (check?.projectId !== projectId) throw new NotFoundError('')
-  const rules = readRules(given, await findRules(db, check.id), 'rules.')
+  const rules = readRules(overrides, await findRules(db, check.id), 'rules.')
   const { id, name, tags, integrationIds } = check
   return { id, uuid: check.uuid, name, tags, settings: check, integrationIds, rules }
 }
 
-/** The check as it was before anything happened to it: whatever state it is in now, a simulation begins with a new one. */
+/** Returns the check in the state of a new one, in which every simulation begins. */
 export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
   return {
     ...settings,
@@ -67,7 +63,7 @@ export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
   }
 }
 
-/** What its rules of runs and sources begin with; null for a check that has none. */
+/** Returns the initial state of the rules of runs and sources, or null without such rules. */
 export function freshRuling({ rules: { run, sources } }: CheckToSimulate): RuleState | null {
   if (!run && !sources) return null
   const tally = { ...NO_TALLY, buckets: [...NO_TALLY.buckets] }
@@ -83,10 +79,10 @@ const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 const KINDS = ['success', 'start', 'fail', 'log'] as const
 const MAX_SOURCE_LENGTH = 64
 
-/** What is played: thought up, or what was recorded of a check. */
+/** The input of a simulation: invented events, or the recorded pings or flips of the check. */
 export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
 
-/** @throws ValidationError with the first thing that is wrong */
+/** @throws ValidationError for the first invalid member */
 export function readSimulationRequest(body: JsonObject): Requested {
   const events = isPresent(body.events) ? eventsOf(body.events) : null
   const recorded = isPresent(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
@@ -96,8 +92,8 @@ export function readSimulationRequest(body: JsonObject): Requested {
   return events ? { kind: 'events', events } : { kind: recorded ?? 'pings' }
 }
 
-function eventsOf(given: JsonValue): Played[] {
-  return readList(given, 'events', { max: MAX_EVENTS })
+function eventsOf(value: JsonValue): Played[] {
+  return readList(value, 'events', { max: MAX_EVENTS })
     .map((item, index) => {
       const path = `events[${index}]`
       const event = readObject(item, path)
@@ -119,8 +115,8 @@ export function readInstant(value: JsonValue | undefined, path: string): Micros 
 }
 
 /**
- * What was recorded of a check, ascending: its pings with its pauses, or its changes of status. The log does not keep which
- * source a query or a header named: the changes stand for the pings of such a check.
+ * Returns the recorded pings and pauses of a check, or its flips, in ascending order. Flips also replace the pings of a
+ * check whose sources are named by a query or header, because stored pings do not contain that name.
  */
 export async function recordingOf(
   db: Knex,
@@ -131,7 +127,7 @@ export async function recordingOf(
   const namesSources = sources !== null && sources.by !== 'address'
   if (kind === 'flips' || namesSources) return flips.map(changeOf)
   const pings = await listPings(db, checkId, 0, MAX_EVENTS)
-  const heard = pings
+  const recorded = pings
     .map(
       ({ type, at, rid, scheme, remoteAddr }): Played => ({
         kind: type,
@@ -142,13 +138,13 @@ export async function recordingOf(
       }),
     )
     .toReversed()
-  const since = heard[0]?.at ?? Number.POSITIVE_INFINITY
+  const since = recorded[0]?.at ?? Number.POSITIVE_INFINITY
   const pauses = flips.flatMap(({ at, to }): Played[] => {
     if (at < since || (to !== 'paused' && to !== 'new')) return []
     return [{ kind: to === 'paused' ? 'pause' : 'resume', at }]
   })
-  // Where a ping ended a pause, it did so by itself: pings come first.
-  return [...heard, ...pauses].sort((a, b) => a.at - b.at)
+  // At the same instant, a ping comes before the end of the pause that it caused.
+  return [...recorded, ...pauses].sort((a, b) => a.at - b.at)
 }
 
 function changeOf({ at, from, to, reason }: CheckFlip): Played {

@@ -16,9 +16,9 @@ import {
 import { lockProject, type Project } from '../projects/store.ts'
 
 /**
- * Puts a picture above a project's status page, or takes it away.
- * @param bytes of the picture; null for none
- * @throws ValidationError naming what is wrong with it; NotFoundError where nothing is published
+ * Changes or removes the logo of a status page.
+ * @param bytes null removes the logo
+ * @throws ValidationError for an invalid image, NotFoundError if the page is not published
  */
 export async function changeStatusLogo(
   db: Knex,
@@ -27,7 +27,7 @@ export async function changeStatusLogo(
 ): Promise<void> {
   const logo = bytes === null ? null : { type: typeOf(bytes), bytes }
   await transaction(db, async (tx) => {
-    if (!(await saveStatusLogo(tx, project.id, logo))) throw new NotFoundError('There is no status page to put it on.')
+    if (!(await saveStatusLogo(tx, project.id, logo))) throw new NotFoundError('The project has no status page.')
     const { organisationId, name } = project
     const action = logo === null ? 'status-page.logo-removed' : 'status-page.logo-changed'
     await insertActorAudit(tx, actor, { organisationId, action, target: name })
@@ -51,8 +51,8 @@ const CHANGES = {
 } as const
 
 /**
- * Says that what a note of the status page is about is over, or takes the note away.
- * @throws NotFoundError when the project has no such note, or none that goes on
+ * Ends or deletes a note of the status page.
+ * @throws NotFoundError if the project does not have the note, or it has ended already
  */
 export async function changeStatusNote(
   db: Knex,
@@ -62,7 +62,7 @@ export async function changeStatusNote(
   const { run, action } = CHANGES[change]
   await transaction(db, async (tx) => {
     const title = await run(tx, project.id, uuid)
-    if (title === null) throw new NotFoundError('There is no such note, or it is over already.')
+    if (title === null) throw new NotFoundError('The note does not exist or has ended already.')
     await insertActorAudit(tx, actor, { organisationId: project.organisationId, action, target: title })
   })
 }
@@ -70,18 +70,17 @@ export async function changeStatusNote(
 const MAX_TITLE = 100
 const MAX_TEXT = 2000
 
-/**
- * Says something on the status page of a project, to everybody who reads it.
- * @throws ValidationError for a note without a title, or a longer one than a page shows
- */
+/** @throws ValidationError for a missing title, or a title or text that is too long */
 export async function postStatusNote(
   db: Knex,
   actor: Actor,
   { project, title, text }: { project: Project; title: string; text: string },
 ): Promise<void> {
-  if (title === '') throw new ValidationError('A note needs a title.')
+  if (title === '') throw new ValidationError('Enter a title for the note.')
   if (title.length > MAX_TITLE || text.length > MAX_TEXT) {
-    throw new ValidationError(`A title has ${MAX_TITLE} characters at most, a text ${MAX_TEXT.toLocaleString('en')}.`)
+    throw new ValidationError(
+      `The title must have at most ${MAX_TITLE} characters, the text at most ${MAX_TEXT.toLocaleString('en')}.`,
+    )
   }
   await transaction(db, async (tx) => {
     await lockProject(tx, project.id)
@@ -91,7 +90,7 @@ export async function postStatusNote(
   })
 }
 
-/** Publishes the status page of a project, or changes the one there is: its address stays. */
+/** Publishes or changes the status page of a project. A change keeps its URL. */
 export async function publishStatusPage(
   db: Knex,
   actor: Actor,
@@ -106,7 +105,7 @@ export async function publishStatusPage(
   })
 }
 
-/** Takes the status page of a project down; its address leads nowhere from then on. */
+/** Removes the status page of a project. Its URL does not work any more. */
 export async function removeStatusPage(db: Knex, actor: Actor, project: Project): Promise<void> {
   await transaction(db, async (tx) => {
     await deleteStatusPage(tx, project.id)

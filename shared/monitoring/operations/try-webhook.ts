@@ -13,48 +13,52 @@ import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { checkConfig, checkName, decryptConfig } from './integration-config.ts'
 
-/** Somebody waits so long for the result. */
 const WAIT_MS = 20_000
-/** By then the notifier begins, or not at all: its request may take fifteen seconds. */
+/** Start deadline of the notifier. Its request may take 15 s more, which is still within WAIT_MS. */
 const BEGIN_WITHIN_SECONDS = 4
-/** Of a project: a request of ours waits for each. */
+/** Per project, because each trial keeps a request waiting. */
 const PER_MINUTE = 6
 
 interface Trial {
   project: Project
-  /** the stored integration that is being changed; null for a new one */
+  /** the stored integration that is edited; null for a new one */
   channel: StoredIntegration | null
   name: unknown
-  /** leaves out the stored secrets that stay */
+  /** omits stored secrets that do not change */
   config: ConfigObject
   status: 'up' | 'down'
 }
 
 interface TrialDeps extends Pick<OperationDeps, 'config' | 'secrets' | 'now'> {
   outbox: Pick<Outbox, 'run'>
-  /** where the notifier replies to, and what waits there */
+  /** the reply queue of this process */
   replies: { replyTo: string; wait(id: string, timeoutMs: number): Promise<Uint8Array | null> }
 }
 
-/** What came of it: `nothing` when this side has no address, `silence` when no result came in time. */
+/** `nothing` if the configuration has no URL for this status, `silence` if no result arrived in time. */
 export type TriedWebhook = TrialResult | 'nothing' | 'silence'
 
 /**
- * Sends the test message of a webhook that is not stored, or not stored so: a worker makes one attempt by the rules of
- * every other message, and says what came of it.
- * @throws ValidationError that names the first member that is wrong, RateLimitedError beyond six a minute of a project
+ * Sends the test message of an unsaved webhook configuration. The notifier makes one attempt by the same rules as for
+ * every notification and replies with the result.
+ * @throws ValidationError for the first invalid member, RateLimitedError beyond six a minute per project
  */
 export async function tryWebhook(
   db: Knex,
   actor: Actor,
-  { project, channel, status, ...given }: Trial,
+  { project, channel, status, ...input }: Trial,
   deps: TrialDeps,
 ): Promise<TriedWebhook> {
-  const name = checkName(given.name)
-  const whole = channel ? withStoredSecrets(webhook, given.config, decryptConfig(channel, deps.secrets)) : given.config
+  const name = checkName(input.name)
+  const whole = channel ? withStoredSecrets(webhook, input.config, decryptConfig(channel, deps.secrets)) : input.config
   const config = await checkConfig({ db, config: deps.config }, project.id, webhook, whole)
   if (webhook.isNoop(config, status)) return 'nothing'
-  await takeToken(db, `trial:${project.id}`, PER_MINUTE, 'There were six tests within a minute. Wait a little.')
+  await takeToken(
+    db,
+    `trial:${project.id}`,
+    PER_MINUTE,
+    'Only six tests per minute are allowed. Try again in a minute.',
+  )
   const trial = {
     trialId: randomUUID(),
     projectId: project.id,
@@ -63,13 +67,13 @@ export async function tryWebhook(
     beginBy: deps.now() + microsOfSeconds(BEGIN_WITHIN_SECONDS),
     replyTo: deps.replies.replyTo,
   }
-  // Before it is sent: the reply may be there as soon as the transaction has ended.
+  // Wait before sending, because the reply may arrive as soon as the transaction commits.
   const reply = deps.replies.wait(trial.trialId, WAIT_MS)
   await deps.outbox.run(async (tx, enqueue) => {
     await enqueue(integrationTried, trial)
     const target = `${name || webhook.label} (not saved)`
     await insertActorAudit(tx, actor, { organisationId: project.organisationId, action: 'integration.tested', target })
   })
-  const said = await reply
-  return said === null ? 'silence' : TrialResult.parse(JSON.parse(Buffer.from(said).toString()))
+  const message = await reply
+  return message === null ? 'silence' : TrialResult.parse(JSON.parse(Buffer.from(message).toString()))
 }

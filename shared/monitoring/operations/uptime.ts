@@ -28,22 +28,22 @@ import {
   storeStatement,
 } from '../statements/statement-store.ts'
 
-/** What was stated of a check, with all that proves it offline. */
+/** The statements about a check with everything that an offline verification needs. */
 export interface UptimeProof {
   /** unique_key */
   check: string
-  /** as it is called now; nothing proves it */
+  /** current name; not covered by the proof */
   name: string
   from: string
   until: string
   records: DayRecord[]
-  /** every one from the first of these days to the last, so that the chain shows none is left out */
+  /** without gaps from the first to the last day, so that the chain proves completeness */
   statements: StoredStatement[]
-  /** of each statement, in their order: what GET /v1/anchors/{txId} answers */
+  /** of each statement, in the same order, as in GET /v1/anchors/{txId} */
   proofs: AnchorView[]
 }
 
-/** Gathers what was stated of a check on days of a project. @param days `YYYY-MM-DD`, both included */
+/** Returns the statements about a check in a period. @param days `YYYY-MM-DD`, inclusive */
 export async function proveUptime(
   db: Knex,
   check: { projectId: number; id: number; uuid: string; name: string },
@@ -56,16 +56,16 @@ export async function proveUptime(
     until,
   })
   const proofs: AnchorView[] = []
-  // One after the other: a request takes one connection.
+  // Sequential, because a request must use only one connection.
   for (const { anchor } of statements) {
     const view = await viewAnchor(db, anchor.txId)
-    if (!view) throw new Error(`the log does not hold ${anchor.txId}`)
+    if (!view) throw new Error(`the transparency log does not contain ${anchor.txId}`)
     proofs.push(view)
   }
   return { check: uniqueKey(check.uuid), name: nameOf(check), from, until, records, statements, proofs }
 }
 
-/** Decides whether the days of a project are stated in the transparency log, from today on. */
+/** Switches daily statements of a project in the transparency log, from today on. */
 export async function enableStatements(
   db: Knex,
   actor: Actor,
@@ -84,10 +84,10 @@ export async function enableStatements(
 const DAYS_AT_ONCE = 20
 
 /**
- * States each day of a project that has ended (docs/spec/alerting.md#daily-statements): a record per check, their hashes in one statement, and that
- * in the transparency log of production. What was stored late of an earlier day makes a correcting statement first;
- * nothing is replaced. Any number of processes may do so at once.
- * @returns how many days
+ * Writes the statement of each day that has ended (docs/spec/alerting.md#daily-statements): a record per check, and their
+ * hashes in one statement in the production log. Facts of an earlier day that were stored late make a correcting
+ * statement first. Processes may do this concurrently.
+ * @returns the number of days
  */
 export async function stateDays(db: Knex, now: Micros): Promise<number> {
   const days = await findOpenDays(db, now, DAYS_AT_ONCE)
@@ -108,7 +108,7 @@ async function stateDay(tx: Knex, { projectId, date }: OpenDay, now: Micros): Pr
   await anchorStatement(tx, projectId, { date, hashes, corrects: null, records }, now)
 }
 
-/** A correction states the whole day anew, with the hashes of what stays: so each one concerns every check. */
+/** A correction contains the hashes of all records of the day, also of unchanged ones. */
 async function correctDays(tx: Knex, { projectId, date: before }: OpenDay, now: Micros): Promise<void> {
   const outdated = Map.groupBy(await findOutdated(tx, projectId, before), ({ date }) => date)
   for (const [date, checks] of outdated) {
@@ -118,7 +118,7 @@ async function correctDays(tx: Knex, { projectId, date: before }: OpenDay, now: 
     const facts = await factsOfDay(tx, projectId, date, ids)
     const changed = facts.flatMap((each) => {
       const old = stated.records.get(each.checkId)
-      // Settings and windows were stated as they were then; what came late are flips, and time that was not known.
+      // Settings and windows stay as in the first statement; only flips and unknown times can be stored late.
       const known = old ? { ...each, settings: old.settings, excluded: old.excluded.map(spanOf) } : each
       const record = recordOfDay(known, date, newNonce())
       return old && isSame(old, record) ? [] : [{ checkId: each.checkId, record, old }]
@@ -143,7 +143,7 @@ function spanOf([from, until]: [string, string]): WindowTime {
 async function anchorStatement(
   tx: Knex,
   projectId: number,
-  said: {
+  day: {
     date: string
     hashes: readonly string[]
     corrects: string | null
@@ -156,14 +156,14 @@ async function anchorStatement(
     id: randomUUID(),
     eventType: DAY_EVENT_TYPE,
     timestamp: toIsoMillis(now),
-    date: said.date,
-    records: said.hashes.toSorted(),
-    gaps: await gapsOfDay(tx, said.date),
+    date: day.date,
+    records: day.hashes.toSorted(),
+    gaps: await gapsOfDay(tx, day.date),
     previous: await lastTxId(tx, projectId),
-    corrects: said.corrects,
+    corrects: day.corrects,
   }
   const anchor = await anchorObject(tx, 'PRODUCTION', DAY_EVENT_TYPE, statement.timestamp, statement)
-  await storeStatement(tx, projectId, { ...statement, anchor }, said.records)
+  await storeStatement(tx, projectId, { ...statement, anchor }, day.records)
 }
 
 function newNonce(): string {
@@ -171,19 +171,19 @@ function newNonce(): string {
 }
 
 /**
- * Gives up a door that has ended for good: its gap ends now, and checks that depend on it are judged from then on.
- * @returns since when it was missed
- * @throws ConflictError when it takes pings, or when no other door does: then every check would go down
+ * Closes a listener that was shut down for good: its coverage gap ends now, and its checks are evaluated again.
+ * @returns the beginning of the gap
+ * @throws ConflictError if it receives pings, or if the other listener does not: then every check would go down
  */
 export async function closeGap(db: Knex, listener: 'http' | 'smtp'): Promise<Micros> {
   return await transaction(db, async (tx) => {
     const open = await openGaps(tx)
     const gap = open.find((one) => one.listener === listener)
-    if (!gap) throw new ConflictError(`${listener} takes pings: there is no gap to close`)
+    if (!gap) throw new ConflictError(`${listener} receives pings: there is no gap to close`)
     const other = open.find((one) => one.listener !== listener)
     if (other) {
       throw new ConflictError(
-        `${other.listener} takes no pings either, since ${toIsoSeconds(other.from)}: start it first`,
+        `${other.listener} has received no pings either since ${toIsoSeconds(other.from)}: start it first`,
       )
     }
     await closeListener(tx, listener)

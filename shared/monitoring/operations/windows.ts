@@ -18,14 +18,14 @@ import {
 } from '../maintenance/window-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 
-/** Maintenance windows that a project may have. */
+/** Per project. */
 export const MAX_WINDOWS = 100
 
 /**
- * Makes a maintenance window, or changes what a request names of one; either acts at once.
+ * Creates or changes a maintenance window, with effect at once.
  * @param input.uuid null for a new one
- * @throws ValidationError with the first thing that is wrong, ForbiddenError when the project has as many as it may,
- *   NotFoundError when it has no such window
+ * @throws ValidationError for the first invalid member, ForbiddenError beyond MAX_WINDOWS, NotFoundError if the project
+ *   does not have the window
  */
 export async function storeWindow(
   db: Knex,
@@ -52,9 +52,9 @@ export async function storeWindow(
 }
 
 /**
- * Ends the maintenance that goes on: a window that lies once in time for good, of a recurring one this occurrence alone.
- * What it held is looked at at once; one that does not go on stays as it is.
- * @throws NotFoundError when the project has no such window
+ * Ends the current occurrence of a window and evaluates suppressed incidents at once. Has no effect outside of an
+ * occurrence.
+ * @throws NotFoundError if the project does not have the window
  */
 export async function endWindow(
   db: Knex,
@@ -76,7 +76,7 @@ export async function endWindow(
   })
 }
 
-/** Removes a maintenance window; what it held is looked at at once. @throws NotFoundError when there is no such window */
+/** Deletes a window and evaluates suppressed incidents at once. @throws NotFoundError if the project does not have it */
 export async function deleteWindow(
   db: Knex,
   actor: Actor,

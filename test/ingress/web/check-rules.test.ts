@@ -134,5 +134,5 @@ test.serial('the simulator plays a draft against what is in force, of lines that
   for (let n = 0; n < 5; n++) await owner.post(path, requested)
   const often = await owner.post(path, requested)
   t.is(often.status, 400)
-  t.regex(often.text, /There were six simulations within a minute/)
+  t.regex(often.text, /Only six simulations per minute are allowed/)
 })

@@ -140,7 +140,7 @@ test.serial('a note that is refused comes back as it was typed', async (t) => {
   await setUp()
   const { status, text } = await post('x'.repeat(101), 'kept as typed')
   t.is(status, 400)
-  t.true(text.includes('A title has 100 characters at most') && text.includes('kept as typed'))
+  t.true(text.includes('The title must have at most 100 characters') && text.includes('kept as typed'))
   t.is((await post('')).status, 400)
   t.deepEqual(await app.db('status_notes').where({ project_id: team.project.id }), [])
 })

@@ -149,7 +149,7 @@ test.serial('after six tests within a minute a project waits, and the form is ke
   await stopRefill(app.db, `trial:${team.project.id}`)
   for (let count = 1; count < 6; count++) t.is(await tryOnce(), 'notice')
   const { text } = await owner.post(form, fields)
-  t.true(text.includes('There were six tests within a minute.'))
+  t.true(text.includes('Only six tests per minute are allowed.'))
   t.is(fieldsOf(text).name, 'Loan desk')
   t.is(sink.requests.length, 6)
   const others = await join(app, await createTeam(app, 'Others'), 'owner', `others-${team.organisationId}@example.com`)

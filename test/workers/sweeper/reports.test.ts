@@ -78,7 +78,7 @@ test('reports and reminders are off until somebody asks for them; a wrong zone i
   t.is(await app.db('user_reports').first(), undefined)
   const wrong = await owner.post('/account/reports', { report: 'daily', reminder: 'off', tz: 'Mars' }, '/account')
   t.is(wrong.status, 400)
-  t.true(wrong.text.includes('That is not a time zone.'))
+  t.true(wrong.text.includes('The time zone is not known.'))
   t.is(await app.db('user_reports').first(), undefined)
   const wanted = { report: 'weekly', reminder: 'daily', tz: 'Europe/Riga' }
   t.is((await owner.post('/account/reports', wanted, '/account')).status, 303)

@@ -99,12 +99,12 @@ test('the limit refuses creating, copying and receiving in words, and is noted f
   const input = { project, body: body({ name: 'One' }), slugFromName: false }
   const { check } = await createCheck(db, operator, input, deps)
   await createCheck(db, operator, { ...input, project: full }, deps)
-  const refused = { instanceOf: ForbiddenError, message: 'The project has as many checks as it may.' }
+  const refused = { instanceOf: ForbiddenError, message: 'The project has reached its limit of checks.' }
   await t.throwsAsync(createCheck(db, operator, input, deps), refused)
   await t.throwsAsync(copyCheck(db, operator, { project, check }, deps), refused)
   await t.throwsAsync(transferCheck(db, operator, { uuid: check.uuid, from: project, to: full }, deps), {
     instanceOf: ConflictError,
-    message: 'That project has as many checks as it may.',
+    message: 'That project has reached its limit of checks.',
   })
   t.deepEqual(await entries(project.organisationId), [
     'operator root: check.created One',
@@ -151,7 +151,7 @@ test('resuming what is not paused, and changing what is gone, leaves no trace', 
   for (const operation of [pauseCheck, resumeCheck, deleteCheck]) {
     await t.throwsAsync(operation(db, operator, own, deps), {
       instanceOf: NotFoundError,
-      message: 'The check is gone.',
+      message: 'The check does not exist any more.',
     })
   }
   const byKey = (await entries(project.organisationId)).map((entry) => /check\.\w+/.exec(entry)?.[0])

@@ -56,7 +56,7 @@ test('switching on and off is audited as such, and what is deleted is gone for t
   await deleteIntegration(db, operator, { project, channel })
   await t.throwsAsync(deleteIntegration(db, operator, { project, channel }), {
     instanceOf: NotFoundError,
-    message: 'The integration is gone.',
+    message: 'The integration does not exist any more.',
   })
   t.deepEqual((await actions(project.organisationId)).slice(1), [
     'operator root: integration.disabled Mail',
