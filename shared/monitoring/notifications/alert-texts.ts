@@ -2,19 +2,18 @@ import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from 
 import type { AlertLinks, Notification } from './notification.ts'
 import { type Fact, formatPeriod, shortName } from './text-parts.ts'
 
-/** A message is late by more than this when it says so. */
+/** Messages that are later than this contain the reason. */
 const LATE: Micros = microsOfSeconds(60)
-/** After so long a time of day alone says too little. */
 const A_DAY: Micros = microsOfSeconds(86_400)
 
-/** `DOWN`, `UP`, `STILL DOWN (3)`, `FLAPPING`: what a subject begins with. */
+/** Returns the beginning of a subject: `DOWN`, `UP`, `STILL DOWN (3)` or `FLAPPING`. */
 export function stateLabel({ status, alert }: Pick<Notification, 'status' | 'alert'>): string {
   if (alert?.what === 'flapping') return 'FLAPPING'
   if (alert?.what === 'repeat') return `STILL DOWN (${alert.repeat + 1})`
   return status.toUpperCase()
 }
 
-/** What a message under a policy says beyond one without: since when, which step, how bad, how to acknowledge, how late. */
+/** Returns the additional lines of a message under a policy. */
 export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'alert'>): Fact[] {
   if (!alert) return []
   const isDown = status === 'down'
@@ -28,8 +27,8 @@ export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'ale
 }
 
 /**
- * Why somebody is told only now, as a sentence without its stop: `It went down at 02:10, during "Patch night"` or `Still down
- * after "router" came back`; empty when nothing held the message. Times are in the reader's zone.
+ * Returns why the message was suppressed until now, without a full stop: `It went down at 02:10, during "Patch night"` or
+ * `Still down after "router" came back`; empty if it was not suppressed. Times are in the reader's zone.
  */
 export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
   const by = shortName(alert?.heldBy ?? '')
@@ -48,13 +47,12 @@ export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' |
 
 function lateness({ lateBy, lateReason }: AlertLinks): string {
   if (lateBy <= LATE) return ''
-  // Whole minutes: nobody counts its seconds.
   const minutes = Math.floor(toSeconds(lateBy) / 60)
-  return `This message is ${formatPeriod(minutes * 60)} late: ${LATE_REASONS[lateReason] ?? 'it could not be sent before'}`
+  return `This message is ${formatPeriod(minutes * 60)} late: ${LATE_REASONS[lateReason] ?? 'it could not be sent earlier'}`
 }
 
 const LATE_REASONS: Readonly<Record<string, string>> = {
-  WINDOW_ENDED: 'a maintenance window held it',
-  PARENT_UP: 'what the check depends on was down',
+  WINDOW_ENDED: 'the check was in maintenance',
+  PARENT_UP: 'a check that it depends on was down',
   ACK_EXPIRED: 'the incident was acknowledged',
 }

@@ -2,9 +2,9 @@ const MAX_ERROR_LENGTH = 200
 const UNDELIVERED = ['failed', 'undelivered']
 
 /**
- * Reads the callback of a provider about a message (docs/spec/monitoring.md#other-endpoints): our own gateways send `error` and perhaps
- * `mark_disabled`, the SMS gateway `MessageStatus` or `CallStatus`.
- * @returns null when it tells of no failure
+ * Reads the callback of a provider about a message (docs/spec/monitoring.md#other-endpoints): `error` and `mark_disabled`
+ * from own gateways, `MessageStatus` or `CallStatus` from Twilio.
+ * @returns null if it reports no failure
  */
 export function failureOfForm(form: URLSearchParams): { error: string; disables: boolean } | null {
   const error = textOf(form.get('error'))
@@ -19,20 +19,20 @@ function failedWith(status: string): string {
   return `Delivery failed (status=${status}).`
 }
 
-function textOf(given: string | null): string {
-  return [...(given ?? '').replaceAll('\0', '').toWellFormed()].slice(0, MAX_ERROR_LENGTH).join('')
+function textOf(value: string | null): string {
+  return [...(value ?? '').replaceAll('\0', '').toWellFormed()].slice(0, MAX_ERROR_LENGTH).join('')
 }
 
-/** Kinds whose gateway may report what became of a message. */
+/** Kinds whose gateway reports delivery failures. */
 export const GATEWAY_KINDS: readonly string[] = ['sms', 'whatsapp', 'call']
 
-/** The text that the signature in the address of a gateway's report is of. */
+/** Returns the text that the signature of a callback URL covers. */
 export function signedOfCallback(notificationId: string): string {
   return `callback:${notificationId}`
 }
 
 /**
- * Returns the path to which a gateway reports about a message. The id alone is in every message, so it is signed.
+ * Returns the path for callbacks about a notification. It is signed, because the id is part of every message.
  * @param digest of `signedOfCallback`
  */
 export function callbackPath(notificationId: string, digest: Buffer): string {
@@ -40,23 +40,23 @@ export function callbackPath(notificationId: string, digest: Buffer): string {
   return `/api/v3/notifications/${notificationId}/status?signature=${signature}`
 }
 
-/** What the signature in the envelope sender of a mail is of. */
+/** Returns the text that the signature in an envelope sender covers. */
 export function signedOfBounce(notificationId: string): string {
   return `bounce:${notificationId}`
 }
 
-/** Bytes of a digest that are a signature: 112 bits, so that the part before the @ has at most 64 characters. */
+/** Signatures are truncated to 112 bits, so that the local part has at most 64 characters. */
 const SIGNATURE_BYTES = 14
 
 /**
- * The envelope sender of a mail: it comes back as the recipient of the mail that says that it could not be delivered.
+ * Returns the envelope sender of a mail, to which bounces are sent.
  * @param digest of `signedOfBounce`
  */
 export function bounceAddress(notificationId: string, digest: Buffer, domain: string): string {
   return `n${notificationId.replaceAll('-', '')}-${digest.subarray(0, SIGNATURE_BYTES).toString('hex')}@${domain}`
 }
 
-/** @returns the notification that an envelope sender names, and its signature; null for another address */
+/** Returns null if the address is not one of `bounceAddress`. */
 export function readBounceAddress(recipient: string): { notificationId: string; signature: Buffer } | null {
   const [, id, signature] = ADDRESS.exec(recipient.toLowerCase()) ?? []
   if (id === undefined || signature === undefined) return null
@@ -66,20 +66,20 @@ export function readBounceAddress(recipient: string): { notificationId: string; 
 
 const ADDRESS = /\bn([0-9a-f]{32})-([0-9a-f]{28})@/
 
-/** @param signature as it came with a bounce or a report @param digests under every key that may have signed */
+/** @param digests one per key that may have signed */
 export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean {
   return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
 }
 
 /**
- * Statuses about one message (too long, its content, a policy against it), its sender or the route: other messages may
- * arrive. Of 5.7.x, three are about the recipient: 13 the account is disabled, 17 and 18 its owner has changed.
+ * Statuses about the message, its sender or the route, after which other messages may still arrive. Of 5.7.x, only 13
+ * (account disabled), 17 and 18 (owner changed) are about the recipient.
  */
 const NOT_THE_RECIPIENT = /^5\.(1\.[78]|2\.3|3\.4|4\.4|6\..*|7\.(?!(?:13|17|18)$).*)$/
 
 /**
- * Reads a delivery status (RFC 3463). 5.x means that the recipient is gone, except for the statuses above.
- * @returns null when nothing failed
+ * Reads a delivery status (RFC 3463). 5.x disables the integration, except for the statuses above.
+ * @returns null if the status is not a failure
  */
 export function failureOfStatus(status: string): { error: string; disables: boolean } | null {
   if (!/^[45]\./.test(status)) return null

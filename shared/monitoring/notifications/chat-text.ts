@@ -2,7 +2,7 @@ import { factsOf, linkTextOf, quotedBody, sentenceOf, summaryOf, titleOf } from 
 import type { Notification } from './notification.ts'
 import { codeBlock, escapeHtml, escapeMarkdown } from './text-parts.ts'
 
-/** The message in Markdown, without its title: summary, facts, the last ping's body, a link. */
+/** Returns the message in Markdown, without its title. */
 export function markdownText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `- **${label}:** ${escapeMarkdown(value)}`)
   const body = quotedBody(notification)
@@ -15,7 +15,7 @@ export function markdownText(notification: Notification): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** The message in plain text, title and all. */
+/** Returns the message in plain text, with its title. */
 export function plainText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `${label}: ${value}`)
   const body = quotedBody(notification)
@@ -28,7 +28,7 @@ export function plainText(notification: Notification): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** The message with the few elements that chat services know (`b`, `a`, `pre`); lines are ended by `lineBreak`. */
+/** Returns the message as HTML with only `b`, `a` and `pre`, which all chat services support. */
 export function htmlText(notification: Notification, lineBreak: string): string {
   const facts = factsOf(notification).map(({ label, value }) => `<b>${label}:</b> ${escapeHtml(value)}`)
   const body = quotedBody(notification)
@@ -40,10 +40,9 @@ export function htmlText(notification: Notification, lineBreak: string): string 
   return lines.join(lineBreak)
 }
 
-/** Colours that stand for the two directions. */
 export const statusColours = { up: '#2e7d32', down: '#c62828' } as const
 
-/** A title that begins with a mark of the direction, for lists in which messages stand side by side. */
+/** Returns the title with a coloured mark, for services that show notifications as a list. */
 export function markedTitle(notification: Notification): string {
   return `${notification.status === 'up' ? '🟢' : '🔴'} ${titleOf(notification)}`
 }

@@ -5,7 +5,7 @@ import type { Notification, NotifiedPing } from './notification.ts'
 import { escapeHtml, type Fact, formatDuration, oneLine } from './text-parts.ts'
 
 export interface EmailMessage {
-  /** without angle brackets, derived from the notification's id */
+  /** without angle brackets */
   messageId: string
   subject: string
   text: string
@@ -14,10 +14,10 @@ export interface EmailMessage {
   attachments: { filename: string; contentType: string; content: Buffer }[]
 }
 
-/** The longest end of a ping's body that an e-mail quotes, in characters (docs/spec/monitoring.md#webhooks). */
+/** Characters from the end of a ping's body (docs/spec/monitoring.md#webhooks). */
 const maxQuoted = 10_000
 
-/** The e-mail about one change, as plain text and HTML saying the same (docs/spec/monitoring.md#webhooks). */
+/** Returns the e-mail of a notification as plain text and HTML (docs/spec/monitoring.md#webhooks). */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
   const { check, urls, lastPing, isTest } = notification
   const content: EmailContent = {
@@ -48,7 +48,7 @@ export function emailMessage(notification: Notification, siteName: string): Emai
 function leadOf(notification: Notification): string {
   const { status, reason, downFor, isTest, summary, dependents = 0 } = notification
   if (summary) return summary.text
-  if (isTest) return `Somebody tries this integration. No check is ${triedLabel(status)}, and nothing needs to be done.`
+  if (isTest) return `This is a test of the integration. No check is ${triedLabel(status)}, and no action is needed.`
   if (status === 'down') {
     const went = reason === '' ? 'The check went down.' : `The check went down: ${reasonText(reason)}.`
     const suppression = suppressedText(notification)
@@ -68,7 +68,7 @@ function emailFacts(notification: Notification): Fact[] {
   ].filter((fact) => fact.value !== '')
 }
 
-/** An e-mail that was the last ping is attached whole, and not quoted. */
+/** Returns the end of the last ping's body. An e-mail ping is attached instead of quoted. */
 function quotedEnd(ping: NotifiedPing | null): EmailContent['body'] {
   if (!ping?.body || ping.scheme === 'email' || ping.body.byteLength === 0) return null
   const text = ping.body.toString('utf8')
@@ -110,10 +110,10 @@ function hostOf(site: string): string {
   return URL.parse(site)?.hostname || 'localhost'
 }
 
-/** What a mail about a check says, in the order in which it says it. */
+/** In the order of the mail. */
 interface EmailContent {
   headline: string
-  /** which colour and mark the mail has */
+  /** selects colour and mark */
   tone: 'down' | 'up' | 'quiet'
   lead: string
   facts: Fact[]
@@ -126,7 +126,7 @@ interface EmailContent {
   siteName: string
 }
 
-/** Each readable on light and on dark grounds: mail programs turn pages dark by rules of their own. */
+/** Readable on light and dark backgrounds, because mail programs convert colours for dark mode. */
 const TONES = {
   down: { colour: '#b3261e', mark: '&#10005;' },
   up: { colour: '#1d7a4f', mark: '&#10003;' },
@@ -136,7 +136,7 @@ const TONES = {
 const FONT = 'font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif;font-size:15px;line-height:1.5'
 const SOFT = 'color:#6b7077'
 
-/** One column of 560 px with styles in its elements, which is what mail programs show alike. */
+/** Uses one column and inline styles, because mail programs ignore most other CSS. */
 function emailHtml(content: EmailContent): string {
   const { colour, mark } = TONES[content.tone]
   const { body } = content

@@ -3,13 +3,13 @@ import { exceededLimits, type LimitedKind } from './message-limits.ts'
 import type { Notification, Summary } from './notification.ts'
 import { listText } from './text-parts.ts'
 
-/** Lengths to which the quoted body of the last ping is cut before it is left out. */
+/** Lengths of the ping's body that are tried before it is omitted. */
 const QUOTED = [500, 200]
 
 /**
- * Renders the longest form of a message that its service accepts. Parts are left out before they are rendered, so that
- * markup stays whole: the ping's body, then the facts, then the reason; of a list, names from its end.
- * @param render makes the request, or the part of it that `message-limits.ts` limits
+ * Renders the longest form of a message that its service accepts. Parts are omitted before rendering, so that the markup
+ * stays valid: the ping's body, then the facts, then the reason; in a list, names from its end.
+ * @param render returns the request, or the part of it that `message-limits.ts` limits
  */
 export function fitted<Request>(
   kind: LimitedKind,

@@ -1,13 +1,13 @@
-/** What the signature of the link of an incident is of: purpose, incident, integration. */
+/** Returns the text that the signature of an incident link covers. */
 export function signedOfIncidentLink(incident: string, channel: string): string {
   return `incident:${incident}:${channel}`
 }
 
-/** Of a digest so many bytes are the signature: 128 bits. */
+/** Signatures are truncated to 128 bits. */
 export const INCIDENT_SIGNATURE_BYTES = 16
 
 /**
- * The address, on our site, at which whoever was told may acknowledge without signing in.
+ * Returns the path at which a notified person may acknowledge without signing in.
  * @param digest of `signedOfIncidentLink`
  */
 export function incidentLinkPath(incident: string, channel: string, digest: Buffer): string {

@@ -3,9 +3,8 @@ import { type Micros, microsOfMillis, toDate } from '../../time.ts'
 import { headerParameter, headerToken, readMailHeaders, splitParts } from '../pings/mail-message.ts'
 
 /**
- * What may be sent to one recipient within a minute, by kinds whose recipients are protected from floods: topic, chat,
- * user, number (docs/spec/monitoring.md#integration-kinds), and address. Mails are more, since they are how most people hear that many
- * checks went down at once, and none of them may be given up.
+ * Maximum number of messages per minute to one recipient (docs/spec/monitoring.md#integration-kinds). The limit of mails
+ * is higher, because most people learn by mail that many checks went down, and no mail may be lost.
  */
 const limitsPerMinute: Readonly<Record<string, number>> = { ntfy: 6, telegram: 6, po: 6, signal: 6, email: 30 }
 
@@ -14,8 +13,8 @@ export function hasRecipientLimit(kind: string): boolean {
 }
 
 /**
- * @param sentWithinMinute messages to the same recipient in the 60 seconds before now, whoever sent them
- * @returns null when one more may be sent
+ * @param sentWithinMinute messages of all projects to this recipient in the last 60 s
+ * @returns null if one more may be sent
  */
 export function checkRecipientLimit(kind: string, sentWithinMinute: number): FailedOutcome | null {
   const limit = limitsPerMinute[kind]
@@ -23,7 +22,7 @@ export function checkRecipientLimit(kind: string, sentWithinMinute: number): Fai
   return temporary('Rate limit exceeded', { failure: 'limit', retryAfterSeconds: 60 })
 }
 
-/** What a kind is counted under per calendar month: text messages and WhatsApp share one budget, calls have their own. */
+/** Counters per calendar month. Text messages and WhatsApp share one. */
 export type MonthlyMeter = 'sms' | 'call'
 
 const meters: Record<string, { meter: MonthlyMeter; error: string }> = {
@@ -32,27 +31,27 @@ const meters: Record<string, { meter: MonthlyMeter; error: string }> = {
   call: { meter: 'call', error: 'Monthly phone call limit exceeded' },
 }
 
-/** @returns null for kinds that cost nothing per message */
+/** Returns null for kinds without a monthly limit. */
 export function monthlyMeterOf(kind: string): MonthlyMeter | null {
   return meters[kind]?.meter ?? null
 }
 
-/** A failure that no retry mends and that leaves the integration enabled; for kinds that have a meter. */
+/** Returns a final failure that does not disable the integration. */
 export function monthlyLimitExceeded(kind: string): FailedOutcome {
   return temporary(meters[kind]?.error ?? 'Monthly limit exceeded', { failure: 'limit', final: true })
 }
 
-/** Share of a monthly limit that repeats may use, so that first messages can still be sent (docs/spec/alerting.md#policies). */
+/** Returns how much of a monthly limit repeats may use, so that first messages can still be sent (docs/spec/alerting.md#policies). */
 export function limitOfRepeats(limit: number): number {
   return Math.floor((limit * 4) / 5)
 }
 
-/** A repeat that was decided on while there was room, and came when only first messages had some. */
+/** Returns the failure of a repeat that reached its limit between decision and sending. */
 export function reservedForOwner(): FailedOutcome {
-  return temporary('The rest of the monthly limit is kept for first messages', { failure: 'limit', final: true })
+  return temporary('The rest of the monthly limit is reserved for first messages', { failure: 'limit', final: true })
 }
 
-/** The first instant of the calendar month (UTC) that `at` lies in. */
+/** Returns the beginning of the calendar month (UTC). */
 export function monthStart(at: Micros): Micros {
   const date = toDate(at)
   return microsOfMillis(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1))
@@ -63,8 +62,8 @@ const MAX_PARTS = 10
 const SEARCHED_BYTES = 1_000_000
 
 /**
- * Reads a mail that says what became of another one (RFC 3464).
- * @returns whom it is addressed to, and its first status; empty where it has none
+ * Reads a delivery status notification (RFC 3464).
+ * @returns its recipient and first status, or empty strings
  */
 export async function readBounce(raw: Buffer): Promise<{ to: string; status: string }> {
   const headers = await readMailHeaders(raw, 0, raw.length, HEADER_LIMIT)

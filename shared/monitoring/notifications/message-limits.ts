@@ -1,13 +1,13 @@
-/** The longest that a service accepts of one part of a message. */
+/** The maximum length of one part of a message. */
 interface MessageLimit {
-  /** members of the request joined by dots, `*` for each element of a list; empty for the whole request as JSON */
+  /** path of members; `*` for each element of a list; empty for the whole request as JSON */
   field: string
   max: number
-  /** what the service counts: code points, UTF-16 units, or bytes of UTF-8 */
+  /** code points, UTF-16 units, or bytes of UTF-8 */
   unit: 'characters' | 'units' | 'bytes'
-  /** the service counts what is left without HTML elements and with characters in place of entities */
+  /** the service does not count HTML elements and counts an entity as one character */
   isWithoutMarkup?: true
-  /** the documentation that states it, or why the limit is ours */
+  /** the documentation that states it, or the reason of our own limit */
   source: string
 }
 
@@ -15,13 +15,13 @@ const OURS = 'our own: the service documents none'
 const TWILIO_BODY = 'Twilio, Message resource and errors 21617, 21658'
 const OPSGENIE = 'Opsgenie, Alert API, Create Alert'
 
-/** Limits of each kind whose text does not come from its owner. Webhooks, commands and groups have no text of ours. */
+/** Webhooks, commands and groups have no limits, because their text comes from their owner. */
 export const messageLimits = {
-  // Mails have no limit of their own; shared/delivery/mailer.ts limits the subject.
+  // The only limit of mails is that of the subject in shared/delivery/mailer.ts.
   sms: [{ field: 'Body', max: 1600, unit: 'units', source: TWILIO_BODY }],
   whatsapp: [
     { field: 'Body', max: 1600, unit: 'units', source: TWILIO_BODY },
-    // The text of the template counts too, so some of the 1,024 is left to it.
+    // The text of the template counts too, so part of the 1,024 is reserved for it.
     { field: 'ContentVariables.1', max: 900, unit: 'units', source: 'WhatsApp, message templates: a body has 1,024' },
   ],
   call: [
@@ -53,7 +53,7 @@ export const messageLimits = {
   telegram: [
     { field: 'text', max: 4096, unit: 'units', isWithoutMarkup: true, source: 'Telegram Bot API, sendMessage' },
   ],
-  // An event has 65,536 bytes with what the home server adds.
+  // An event may have 65,536 bytes, including what the home server adds.
   matrix: [{ field: '', max: 60_000, unit: 'bytes', source: 'Matrix, Client-Server API, Size limits' }],
   zulip: [
     { field: 'topic', max: 60, unit: 'characters', source: 'Zulip, Send a message' },
@@ -110,7 +110,7 @@ export function exceededLimits(kind: LimitedKind, request: unknown): MessageLimi
 
 function valuesAt(value: unknown, [first, ...rest]: readonly string[]): unknown[] {
   if (first === undefined) return value === undefined ? [] : [value]
-  // Content variables travel as JSON in a form field.
+  // Content variables are JSON in a form field.
   const holder: unknown = typeof value === 'string' ? JSON.parse(value) : value
   if (typeof holder !== 'object' || holder === null) return []
   return Object.entries(holder).flatMap(([key, one]) => (first === '*' || key === first ? valuesAt(one, rest) : []))

@@ -11,24 +11,23 @@ const reasonTexts: Record<FlipReason, string> = {
   fail: 'a failure signal was received',
 }
 
-/** The reason in words; empty when there is nothing to explain. */
 export function reasonText(reason: FlipReason): string {
   return reasonTexts[reason]
 }
 
-/** What people call the check: its name, or its uuid when it has none. */
+/** Returns the name of a check, or its uuid if the name is empty. */
 export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string {
   return shortName(check.name) || check.uuid
 }
 
-/** `"db-backup" is DOWN`; a test says that it is one. */
+/** Returns a title, for example `"db-backup" is DOWN`. */
 export function titleOf(notification: Notification): string {
   if (notification.summary) return oneLine(notification.summary.title)
-  if (notification.isTest) return `${checkLabel(notification.check)}: this is what a message looks like`
+  if (notification.isTest) return `${checkLabel(notification.check)}: this is a test message`
   return `"${checkLabel(notification.check)}" is ${stateLabel(notification)}`
 }
 
-/** The title with why it went down and what depends on it, or how long it was down: `"db-backup" is UP, after 2 days, 1 hour` */
+/** Returns the title with reason and dependents, or with the length of the outage: `"db-backup" is UP, after 2 days, 1 hour`. */
 export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
@@ -43,29 +42,28 @@ export function summaryOf(notification: Notification): string {
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
-/** What a test message says that no check is: it is sent while others may well be up. */
+/** Returns the status that a test message denies. */
 export function triedLabel(status: Notification['status']): string {
   return status === 'up' ? 'up again' : 'down'
 }
 
-/** What the link of a message is called. */
 export function linkTextOf({ isTest, summary }: Pick<Notification, 'isTest' | 'summary'>): string {
   if (summary) return 'Open the list'
   return isTest ? 'Open the integration' : 'Open the check'
 }
 
-/** The summary as a sentence: `The check "db-backup" is DOWN.` */
+/** Returns the summary as a sentence: `The check "db-backup" is DOWN.` */
 export function sentenceOf(notification: Notification, escaped = (text: string): string => text): string {
   if (notification.summary) return escaped(summaryOf(notification))
   return `${notification.isTest ? '' : 'The check '}${escaped(summaryOf(notification))}.`
 }
 
-/** One line for a text message, with plain spaces only: others would force the expensive encoding. */
+/** Returns one line for a text message. Special spaces would force the more expensive UCS-2 encoding. */
 export function smsText(notification: Notification, siteName: string): string {
   return oneLine(`${siteName}: ${sentenceOf(notification)}`).replace(/[\u00a0\u2007\u202f]/g, ' ')
 }
 
-/** The text of a phone call. A link is of no use in it. */
+/** Returns the text of a phone call, without links. */
 export function speechText(notification: Notification, siteName: string): string {
   const { summary } = notification
   const spoken = summary
@@ -74,7 +72,7 @@ export function speechText(notification: Notification, siteName: string): string
   return `Hello! A message from ${siteName}. ${smsText(spoken, siteName).slice(siteName.length + 2)}`
 }
 
-/** What else is worth telling, in the order in which it is shown; what does not apply is left out. */
+/** Returns further lines of a message in their order. */
 export function factsOf(notification: Notification): Fact[] {
   const { check, lastPing, summary } = notification
   const project = { label: 'Project', value: notification.projectName }
@@ -92,14 +90,14 @@ export function factsOf(notification: Notification): Fact[] {
   ].filter((fact) => fact.value !== '')
 }
 
-/** `failure, exit status 3, 2026-01-31T10:00:00+00:00` */
+/** Returns for example `failure, exit status 3, 2026-01-31T10:00:00+00:00`. */
 function describePing(ping: NotifiedPing): string {
   const names = { success: 'success', start: 'start', fail: 'failure', log: 'log', ign: 'ignored' }
   const exit = ping.exitStatus === null ? '' : `, exit status ${ping.exitStatus}`
   return `${names[ping.type]}${exit}, ${toIsoSeconds(ping.at)}`
 }
 
-/** An instant in a reader's zone: `31 Jan 2026, 11:00:00 GMT+1`. */
+/** Formats an instant in a time zone: `31 Jan 2026, 11:00:00 GMT+1`. */
 export function formatInstant(at: Micros, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -113,10 +111,10 @@ export function formatInstant(at: Micros, timeZone: string): string {
   }).format(toMillis(at))
 }
 
-/** The longest part of a ping's body that chat messages quote (docs/spec/monitoring.md#integration-kinds). */
+/** Characters of a ping's body in chat messages (docs/spec/monitoring.md#integration-kinds). */
 const maxQuoted = 1000
 
-/** The last ping's body for a chat message; empty when there is none, when it is an e-mail, or is not text. */
+/** Returns the body of the last ping for a chat message; empty without a body and for e-mail pings. */
 export function quotedBody(notification: Notification): string {
   const { lastPing } = notification
   if (!lastPing?.body || lastPing.scheme === 'email') return ''

@@ -2,18 +2,18 @@ import type { Micros } from '../../time.ts'
 import type { CheckSchedule } from '../checks/check.ts'
 import type { Fact, NamedList } from './text-parts.ts'
 
-/** Why a check changed: empty for a success signal (docs/spec/monitoring.md#state-transitions). */
+/** Reason of a flip; empty for a success ping (docs/spec/monitoring.md#state-transitions). */
 export type FlipReason = '' | 'timeout' | 'fail'
 
-/** One message about one change of one check through one integration: all that a transport may know. */
+/** The content of one notification, which is all that a transport reads. */
 export interface Notification {
-  /** uuid, the same at every attempt, so that receivers can recognise a repetition */
+  /** uuid, the same in every attempt, so that receivers can detect duplicates */
   id: string
   status: 'up' | 'down'
   reason: FlipReason
-  /** when the check changed; for a time-out the deadline, not the moment of the sweep */
+  /** when the check changed; for a timeout the deadline, not the time of the sweep */
   flipAt: Micros
-  /** how long the outage lasted that an up message ends; null for down messages and when unknown */
+  /** length of the outage that an up message ends; null if unknown */
   downFor: Micros | null
   channel: NotifiedIntegrationRef
   check: NotifiedCheck
@@ -23,23 +23,22 @@ export interface Notification {
   urls: NotificationUrls
   /** IANA zone of the reader, for times in messages */
   timeZone: string
-  /** all checks of the project, for readers who hold an account in it; null for everybody else */
+  /** all checks of the project; null if the reader is not a member */
   overview: readonly OverviewLine[] | null
-  /** a message that somebody asked for to try the integration */
   isTest: boolean
-  /** its place in an incident; absent where no policy applies */
+  /** absent without a policy */
   alert?: AlertLinks
-  /** of a check that is down: how many checks depend on it (docs/spec/alerting.md#dependencies); absent when none does */
+  /** number of checks that depend on a down check (docs/spec/alerting.md#dependencies); absent if 0 */
   dependents?: number
-  /** of a check that is down and that several sources report for: the sentence of `quorumText` about them */
+  /** `quorumText` of a down check with several sources */
   sources?: string
-  /** of a message about several checks: what it says, in place of one change */
+  /** set for messages about several checks */
   summary?: Summary
-  /** set for services that do not accept the whole message; the whole message when absent */
+  /** shortened form for services that do not accept the whole message */
   brevity?: 'alert-facts' | 'title'
 }
 
-/** What a message about several checks says; kept with the message, so that every attempt says the same. */
+/** Content of a message about several checks. It is stored, so that every attempt sends the same. */
 export interface Summary {
   /** `312 checks are DOWN` */
   title: string
@@ -49,37 +48,36 @@ export interface Summary {
   list: NamedList
   /** the page that shows them all */
   link: string
-  /** of a digest: what `$GROUP_COUNT` and `$GROUP_JSON` stand for */
+  /** values of `$GROUP_COUNT` and `$GROUP_JSON` in a digest */
   group?: { count: number; members: readonly object[] }
 }
 
-/** What a message under a policy knows of its incident. */
+/** The incident of a message under a policy. */
 export interface AlertLinks {
   /** uuid */
   incidentId: string
   what: 'first' | 'repeat' | 'recovery' | 'flapping'
   severity: string
   downAt: Micros
-  /** from 1; null for messages that no step makes */
+  /** from 1; null if no step sent the message */
   step: number | null
   /** 0 for the first message of its step */
   repeat: number
-  /** the page of the incident, for those who may sign in */
+  /** page of the incident */
   url: string
-  /** the signed page on which it can be acknowledged */
+  /** signed page for acknowledging without signing in */
   ackUrl: string
-  /** how long after its time the message is sent */
   lateBy: Micros
-  /** why, as decisions say it */
+  /** reason code of the decision */
   lateReason: string
-  /** name of the window or the check that held it until now; empty when that is not known */
+  /** name of the window or parent that suppressed the message until now; may be empty */
   heldBy: string
 }
 
 interface NotifiedIntegrationRef {
   id: string
   name: string
-  /** whether the owner of the address has confirmed it; means nothing for kinds other than email */
+  /** only for kind `email`: the recipient has consented */
   isEmailVerified: boolean
 }
 
@@ -91,10 +89,10 @@ export interface NotifiedCheck extends CheckSchedule {
   /** as stored; `shared/monitoring/checks/tags.ts` splits them */
   tags: string
   desc: string
-  /** stands for the check in outside systems and in links that others may see */
+  /** identifies the check in outside systems and in links that others may see */
   uniqueKey: string
   nPings: number
-  /** the check as the API shows it to a read-write key, as JSON text; what `$JSON` stands for */
+  /** value of `$JSON`: the check as the API shows it to a read-write key */
   json: string
 }
 
@@ -112,11 +110,11 @@ export interface NotifiedPing {
 }
 
 interface NotificationUrls {
-  /** where the site lives, without a slash at the end */
+  /** without a slash at the end */
   site: string
-  /** the check's page, named by its unique key and never by its uuid, since messages are passed on */
+  /** contains the unique key instead of the uuid, because messages are forwarded */
   check: string
-  /** ends e-mails to this address in one click; null for kinds without it */
+  /** one-click unsubscribe link of e-mails; null for other kinds */
   unsubscribe: string | null
 }
 

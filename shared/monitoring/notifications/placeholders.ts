@@ -1,7 +1,7 @@
 import { splitTags } from '../checks/tags.ts'
 import type { AlertLinks } from './notification.ts'
 
-/** Values of the placeholders of a webhook (docs/spec/monitoring.md#webhooks). */
+/** See docs/spec/monitoring.md#webhooks. */
 export interface PlaceholderValues {
   uuid: string
   status: 'up' | 'down'
@@ -11,25 +11,24 @@ export interface PlaceholderValues {
   slug: string
   /** as stored; split for `$TAG1`, `$TAG2`, ... */
   tags: string
-  /** the check object, read-write form, as JSON text */
+  /** the check as the API shows it to a read-write key, as JSON */
   checkJson: string
-  /** body of the last ping; null when it has none */
+  /** body of the last ping */
   body: string | null
-  /** exit status of the last ping; null when it has none */
+  /** exit status of the last ping */
   exitStatus: number | null
-  /** the place of a message under a policy; elsewhere its placeholders stay as written */
+  /** without a policy, these placeholders stay unchanged */
   alert?: AlertLinks
-  /** the checks that a message under a policy is about; elsewhere its placeholders stay as written */
+  /** without a policy, these placeholders stay unchanged */
   group?: { count: number; members: readonly object[] }
 }
 
-/** Where the template stands: a URL quotes what it is given, a header is Latin-1, only a body may quote the ping's. */
+/** Values are percent-encoded in a URL; headers are Latin-1; only a body may contain the body of the ping. */
 export type TemplatePosition = 'url' | 'header' | 'body'
 
 /**
- * Fills a webhook template in one pass: at each `$` the first placeholder, in the published order, that what follows
- * begins with. Values are never expanded again: a check named `$NAME` stays `$NAME`. With ten or more tags `$TAG10`
- * is `$TAG1` and a 0. Unknown placeholders stay as they are.
+ * Fills a webhook template in one pass: at each `$`, the first placeholder in the published order that matches a prefix of
+ * the following text. So `$TAG10` is `$TAG1` and a 0. Values are not expanded again. Unknown placeholders stay unchanged.
  */
 export function fillTemplate(template: string, values: PlaceholderValues, position: TemplatePosition): string {
   if (!template.includes('$')) return finish(template, position)
@@ -89,13 +88,13 @@ function bodyValue(name: (typeof BODY_NAMES)[number], body: string): string {
   return name === 'BODY_JSON' ? JSON.stringify(body) : body
 }
 
-/** A header line must not end inside a value, and what Latin-1 lacks becomes a character reference. */
+/** In headers, replaces line breaks with spaces, and characters outside Latin-1 with character references. */
 function finish(text: string, position: TemplatePosition): string {
   if (position !== 'header') return text
   return text.replace(/[\r\n\0]+/g, ' ').replace(/[^\0-\xff]/gu, (char) => `&#${char.codePointAt(0)};`)
 }
 
-/** Everything but letters, digits, `_.-~` and the slash. */
+/** Encodes everything but letters, digits, `_.-~` and the slash. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

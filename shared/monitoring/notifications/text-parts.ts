@@ -1,8 +1,8 @@
 import { type Micros, toSeconds } from '../../time.ts'
 
 /**
- * A length in the two largest units that fit: `2 days, 1 hour`, `1 hour, 30 minutes`, `5 minutes, 0 seconds`,
- * `45 seconds` (docs/spec/monitoring.md#webhooks). Fractions of a second are cut.
+ * Formats a duration in its two largest units (docs/spec/monitoring.md#webhooks): `2 days, 1 hour`, `1 hour, 30 minutes`,
+ * `5 minutes, 0 seconds`, `45 seconds`. Fractions of a second are cut.
  */
 export function formatDuration(length: Micros): string {
   const seconds = Math.max(0, Math.floor(toSeconds(length)))
@@ -12,7 +12,7 @@ export function formatDuration(length: Micros): string {
   return count(seconds, 'second')
 }
 
-/** A period or grace time as people set it: `1 day`, `1 hour 30 minutes`; units that are zero are left out. */
+/** Formats a period or grace time: `1 day`, `1 hour 30 minutes`. */
 export function formatPeriod(seconds: number): string {
   const parts: [number, string][] = [
     [Math.floor(seconds / 604_800), 'week'],
@@ -39,14 +39,13 @@ export interface NamedList {
   after: string
 }
 
-/** Names that one message lists at most. */
 const MAX_NAMED = 50
 
 export function namedList({ names, ...rest }: NamedList): NamedList {
   return { ...rest, names: names.slice(0, MAX_NAMED).map(shortName) }
 }
 
-/** `a, b and 3 more: <link>`. @param link null where a link is of no use, as in speech */
+/** Returns `a, b and 3 more: <link>`. @param link null if a link is useless, for example in a phone call */
 export function listText({ before, names, size, after }: NamedList, link: string | null): string {
   const more = size - names.length
   const at = link === null ? '' : `: ${link}`
@@ -54,7 +53,7 @@ export function listText({ before, names, size, after }: NamedList, link: string
   return `${before}${names.join(', ')}${more > 0 ? ` and ${more} more${at}` : ''}${after}`
 }
 
-/** A line of a message: what it is, and its value; one without a value is left out. */
+/** A line of a message. Lines with an empty value are omitted. */
 export interface Fact {
   label: string
   value: string
@@ -62,46 +61,44 @@ export interface Fact {
 
 const htmlCharacters: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Text for an HTML or XML element or attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => htmlCharacters[char] ?? char)
 }
 
-/** Text for CommonMark and its relatives: nothing in it formats, links or mentions. */
+/** Escapes text for CommonMark, so that it contains no formatting, links or mentions. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~@]/g, '\\$&')
 }
 
 /**
- * Text within a line for chat services that read Markdown: nothing in it formats, links or mentions. Marks that mean
- * something only where a line begins stay, since not every service takes the backslash before them away.
+ * Escapes text within a line for chat services with Markdown. Characters that are special only at the beginning of a line
+ * stay unescaped, because some services show the backslash.
  */
 export function escapeInlineMarkdown(text: string): string {
   return text.replace(/[\\`*_~[\]()<>@#|]/g, '\\$&')
 }
 
-/** Text for Slack's own format, where only three characters are special. */
+/** Escapes the three special characters of Slack's format. */
 export function escapeSlack(text: string): string {
   return text.replace(/[&<>]/g, (char) => htmlCharacters[char] ?? char)
 }
 
-/** A fenced code block that its content cannot end. */
+/** Returns a code block whose fence is longer than every fence in the content. */
 export function codeBlock(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
 }
 
-/** Longest name that messages show, in code points; a check that was made before the limit may have a longer one. */
+/** In code points. */
 const MAX_SHOWN_NAME = 100
 
-/** A name as messages show it, on one line. */
 export function shortName(name: string): string {
   const chars = [...oneLine(name)]
   return chars.length <= MAX_SHOWN_NAME ? chars.join('') : `${chars.slice(0, MAX_SHOWN_NAME - 1).join('')}…`
 }
 
-/** One line: what would end a header or a subject becomes a space. */
+/** Replaces line breaks with spaces, so that text cannot end a header or subject. */
 export function oneLine(text: string): string {
   return text.replace(/[\r\n\0\u2028\u2029]+/g, ' ')
 }

@@ -1,17 +1,17 @@
 import type { WebhookConfig } from '../integrations/kinds/webhook.ts'
 import { fillTemplate, type PlaceholderValues } from './placeholders.ts'
 
-/** What a webhook sends, without what tells one message from another. */
+/** The request of a webhook without headers that differ per message. */
 export interface WebhookRequest {
   method: 'GET' | 'POST' | 'PUT'
   url: string
   /** names in lower case */
   headers: Record<string, string>
-  /** null for GET, which has none */
+  /** null for GET */
   body: string | null
 }
 
-/** The request of a webhook about one change, its placeholders filled. */
+/** Fills the placeholders of a webhook configuration. */
 export function webhookRequest(config: WebhookConfig, values: PlaceholderValues): WebhookRequest {
   const isUp = values.status === 'up'
   const method = isUp ? config.method_up : config.method_down
@@ -30,13 +30,13 @@ export function webhookRequest(config: WebhookConfig, values: PlaceholderValues)
   }
 }
 
-/** Names may hold characters that no header can carry. */
+/** Replaces characters that a header must not contain. */
 function printable(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
   return value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]+/g, ' ')
 }
 
-/** Unless the owner names another: most receivers read nothing without a type. */
+/** Returns the default content type, because most receivers ignore a body without one. */
 function contentType(template: string): string {
   return /^\s*[[{]/.test(template) ? 'application/json' : 'text/plain; charset=utf-8'
 }

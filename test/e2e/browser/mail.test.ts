@@ -80,7 +80,7 @@ test.serial(
     await page.goto(integration)
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.locator('[data-state=delivered]').waitFor()
-    const tried = await readMail(page, catcher.page, /Test from Signalbox: this is what a message looks like/)
+    const tried = await readMail(page, catcher.page, /Test from Signalbox: this is a test message/)
     t.notRegex((await tried.locator('pre').textContent()) ?? '', /went down|\/checks\//, 'it is no outage')
     await tried.locator('a[href*="/integrations/"]').first().click()
     await page.getByRole('heading', { name: 'On-call' }).waitFor()

@@ -89,7 +89,7 @@ test('a message under a policy begins with what it is and says step, severity, h
   t.false(facts({ lateBy: 60_000_000 }).has('Late'), 'only beyond a minute')
   t.is(
     facts({ lateBy: 540_000_000, lateReason: 'WINDOW_ENDED' }).get('Late'),
-    'This message is 9 minutes late: a maintenance window held it',
+    'This message is 9 minutes late: the check was in maintenance',
   )
 })
 
@@ -192,10 +192,10 @@ test('what depends on a check that is down is said in every form, and not when i
 test('a test message says that it is one, in every form', (t) => {
   const { check } = someNotification({})
   const tried = someNotification({ isTest: true, check: { ...check, name: 'Test from Signalbox' } })
-  t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is what a message looks like (no check is down).')
+  t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is a test message (no check is down).')
   const mail = emailMessage(tried, 'Signalbox')
-  t.is(mail.subject, 'Test from Signalbox: this is what a message looks like')
-  t.regex(mail.text, /No check is down, and nothing needs to be done/)
+  t.is(mail.subject, 'Test from Signalbox: this is a test message')
+  t.regex(mail.text, /No check is down, and no action is needed/)
   for (const text of [markdownText(tried), htmlText(tried, '\n'), mail.text, mail.html])
     t.notRegex(text, /The check went down|is DOWN/)
 })
@@ -203,12 +203,12 @@ test('a test message says that it is one, in every form', (t) => {
 test('a test message of a recovery says that nothing came up, in every form', (t) => {
   const { check } = someRecovery({})
   const tried = someRecovery({ isTest: true, check: { ...check, name: 'Test from Signalbox' } })
-  t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is what a message looks like (no check is up again).')
+  t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is a test message (no check is up again).')
   const mail = emailMessage(tried, 'Signalbox')
-  t.is(mail.subject, 'Test from Signalbox: this is what a message looks like')
-  t.regex(mail.text, /No check is up again, and nothing needs to be done/)
+  t.is(mail.subject, 'Test from Signalbox: this is a test message')
+  t.regex(mail.text, /No check is up again, and no action is needed/)
   for (const text of [markdownText(tried), htmlText(tried, '\n'), mail.text, mail.html]) {
     t.notRegex(text, /The check|is UP|, after /)
-    t.true(text.includes('this is what a message looks like'))
+    t.true(text.includes('this is a test message'))
   }
 })
