@@ -1,20 +1,20 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { Plan } from '../alerting/policy.ts'
 
-/** When another check of the same policy was down; `until` is null while it is. */
+/** An outage of another check of the same policy; `until` is null while it lasts. */
 export interface Outage {
   from: Micros
   until: Micros | null
 }
 
-/** Outages of one policy that wait for each other (docs/spec/alerting.md#policies, groups). */
+/** Outages within one grouping delay (docs/spec/alerting.md#policies). */
 interface Gathering {
   opensAt: Micros
-  /** those of the other checks */
+  /** of the other checks */
   outages: readonly Outage[]
 }
 
-/** What the other checks of a policy did meanwhile: whether an outage is told by itself or in a digest. */
+/** Decides from the outages of other checks if a digest is sent. */
 export class CheckGroup {
   readonly #group: Plan['group']
   readonly #outages: readonly Outage[]
@@ -29,20 +29,20 @@ export class CheckGroup {
       .sort((a, b) => a.from - b.from)
   }
 
-  /** When the first messages of outages that began about an instant may go; null when none of others waits then. */
+  /** Returns when the grouping delay at an instant ends; null outside of one. */
   opensAt(at: Micros): Micros | null {
     const opensAt = this.#gathering(at).opensAt
     return opensAt > at ? opensAt : null
   }
 
-  /** Of how many checks a digest would tell that are down at an instant; null when each is told by itself. */
+  /** Returns the size of the digest, or null if each outage gets its own notification. */
   sizeAt(alertAt: Micros, now: Micros): number | null {
     if (this.#group.within === 0) return null
     const size = 1 + this.#gathering(alertAt).outages.filter(({ until }) => until === null || until > now).length
     return size >= this.#group.checks ? size : null
   }
 
-  /** How many come up with a check that was told of in a digest, itself included. */
+  /** Returns the number of recoveries in the digest of a recovery, including the simulated check. */
   recoveredAt(alertAt: Micros, upAt: Micros, within: Micros): number {
     const { outages } = this.#gathering(alertAt)
     return 1 + outages.filter(({ until }) => until !== null && Math.abs(until - upAt) <= within).length

@@ -3,21 +3,20 @@ import type { StoredStatus } from '../checks/check.ts'
 import { type Relatives, relativesOf, type TimedNode } from '../rules/parent-suppression.ts'
 import type { Node } from '../rules/parents.ts'
 
-/** A change of a check as it was recorded. */
 export interface PastFlip {
   at: Micros
   to: StoredStatus
   reason: '' | 'fail' | 'timeout'
 }
 
-/** A check that others depend on, and what became of it. */
+/** A parent with its recorded flips. */
 export interface PastNode extends Omit<Node, 'state'> {
   graceSeconds: number
   /** ascending */
   flips: readonly PastFlip[]
 }
 
-/** What a check depends on, as it was recorded: status by status, and late before it went down by silence. */
+/** Recorded states of a check's parents. A parent counts as late in the grace time before a timeout. */
 export class ParentHistory {
   readonly #child: Omit<Node, 'state'>
   readonly #above: readonly PastNode[]
@@ -29,7 +28,7 @@ export class ParentHistory {
     this.#changes = above.flatMap(({ flips }) => flips.map(({ at }) => at)).sort((a, b) => a - b)
   }
 
-  /** The first change of one of them after an instant; Infinity when there is none. */
+  /** Returns the first flip of a parent after an instant; Infinity if there is none. */
   nextChange(after: Micros): Micros {
     return this.#changes.find((at) => at > after) ?? Number.POSITIVE_INFINITY
   }
@@ -41,8 +40,8 @@ export class ParentHistory {
 }
 
 function nodeAt({ graceSeconds, flips, ...node }: PastNode, now: Micros): TimedNode {
-  const place = flips.findLastIndex(({ at }) => at <= now)
-  const [last, next] = [flips[place], flips[place + 1]]
+  const index = flips.findLastIndex(({ at }) => at <= now)
+  const [last, next] = [flips[index], flips[index + 1]]
   const isDown = last?.to === 'down'
   const isLate =
     !isDown && next?.to === 'down' && next.reason === 'timeout' && now >= next.at - microsOfSeconds(graceSeconds)
@@ -51,6 +50,6 @@ function nodeAt({ graceSeconds, flips, ...node }: PastNode, now: Micros): TimedN
     state: isDown ? 'down' : isLate ? 'late' : 'fine',
     isUp: last?.to === 'up',
     downAt: isDown ? last.at : null,
-    upAt: flips.slice(0, place + 1).findLast(({ to }) => to === 'up')?.at ?? null,
+    upAt: flips.slice(0, index + 1).findLast(({ to }) => to === 'up')?.at ?? null,
   }
 }

@@ -21,38 +21,36 @@ import type { ParentHistory } from './parent-history.ts'
 import type { Simulated, SimulatedDecision, SimulatedMessage } from './simulated.ts'
 import { type Happening, type Truth, VirtualCheck } from './virtual-check.ts'
 
-/** An integration that may be told. */
 export interface SimulatedIntegration extends FactIntegration {
-  /** takes a message about many checks */
+  /** accepts digests */
   isReader: boolean
 }
 
-/** What is played in virtual time; what lies before `from` brings the check into its state. */
+/** Events before `from` only bring the check into its state. */
 export interface SimulationInput extends Truth {
   check: Truth['check'] & { uuid: string; tags: readonly string[] }
   policy: Facts['policy']
   severity: Severity
   channels: readonly SimulatedIntegration[]
   windows: readonly Window[]
-  /** what it depends on; null when on nothing */
   parents: ParentHistory | null
-  /** when other checks of the policy were down */
+  /** of other checks of the policy */
   crowd: readonly Outage[]
-  /** the project wants notices of checks that a gap made unknown */
+  /** the project is notified of checks that became unknown in a gap */
   notifiesUnknown: boolean
   from: Micros
   until: Micros
 }
 
-/** Steps of one simulation: signals, deadlines and looks at the incident. */
+/** Pings, deadlines and evaluations of one simulation. */
 const MAX_STEPS = 10_000
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 const GATHERED: Micros = microsOfSeconds(GATHERED_SECONDS)
 
 /**
- * Plays what happens to one check in virtual time, with the functions that production uses: its status, gaps of ours, what
- * it depends on, and who is told; messages are delivered at once. Other checks are what they were recorded to be. Nothing is
- * stored or sent, and nothing here knows a clock. Stepped, so that it holds nobody up.
+ * Simulates status, coverage gaps, dependencies and notifications of one check with the functions of production. Messages
+ * count as delivered at once. Other checks behave as recorded. Stores and sends nothing and reads no clock. Runs in steps,
+ * so that it does not block the event loop.
  */
 export class Simulation {
   readonly #result: Simulated = { flips: [], messages: [], decisions: [], truncated: false }
@@ -74,7 +72,7 @@ export class Simulation {
     this.#crowd = new CheckGroup((input.policy ?? IMPLICIT_POLICY).plan, input.crowd)
   }
 
-  /** Plays a piece of what comes next, at most one window of one look. @returns whether anything is left */
+  /** Executes a part of the next event, at most one maintenance window. Returns false at the end. */
   step(): boolean {
     return !this.#playing.next().done
   }
@@ -96,19 +94,18 @@ export class Simulation {
       return false
     }
     if (truthAt === at) yield* this.#happen(this.#truth.step(at), at)
-    else if (evaluateAt === at) yield* this.#look(null, at)
+    else if (evaluateAt === at) yield* this.#evaluate(null, at)
     else yield* this.#giveNotice(at)
     return true
   }
 
-  /** What came of it, in the order of time. */
   result(): Simulated {
     const { from, until } = this.#input
     const messages = this.#result.messages.filter(({ at }) => at >= from && at <= until).sort((a, b) => a.at - b.at)
     return { ...this.#result, messages }
   }
 
-  /** When the incident is looked at again: at its own time, and when what holds it may have changed. */
+  /** Returns when the incident is evaluated again: at its own time or when a parent that suppresses it may have changed. */
   #evaluateAt(): Micros {
     if (!this.#incident) return Number.POSITIVE_INFINITY
     const { nextAt, suppression, evaluatedAt } = this.#incident
@@ -128,21 +125,22 @@ export class Simulation {
       if (isLong && this.#input.notifiesUnknown)
         this.#notice ??= { at: now + microsOfSeconds(NOTICE.afterSeconds), since: at, expectedAt: deadline }
     }
-    if (isFailedAgain && this.#incident?.state === 'waiting') yield* this.#look(null, now)
+    if (isFailedAgain && this.#incident?.state === 'waiting') yield* this.#evaluate(null, now)
     if (!flip) return
     const { from, to, reason } = flip.change
     if (to !== 'up' && to !== 'down') {
-      // Paused, or resumed: its incident is over.
-      if (this.#incident) yield* this.#look(null, now)
+      // A pause or its end resolves the incident.
+      if (this.#incident) yield* this.#evaluate(null, now)
       return
     }
     if (flip.at >= this.#input.from) this.#result.flips.push({ at: flip.at, up: to === 'up' })
     this.#flips.push(flip.at)
-    // Nobody is told that a new check came up.
-    if (to === 'down' || from === 'down') yield* this.#look({ id: this.#flips.length, at: flip.at, to, reason }, now)
+    // The first success of a new check triggers no notification.
+    if (to === 'down' || from === 'down')
+      yield* this.#evaluate({ id: this.#flips.length, at: flip.at, to, reason }, now)
   }
 
-  *#look(flip: Facts['flip'], now: Micros): Generator<undefined, void> {
+  *#evaluate(flip: Facts['flip'], now: Micros): Generator<undefined, void> {
     const { severity, channels, windows, gaps, parents } = this.#input
     const incident = this.#incident
     const downAt = incident?.downAt ?? flip?.at ?? now
@@ -153,7 +151,7 @@ export class Simulation {
       since: incident?.evaluatedAt ?? now,
       now,
     })
-    const blind = outageSuppressions(gaps, this.#truth.listener)
+    const outages = outageSuppressions(gaps, this.#truth.listener)
     const isInWindow = maintenance.some(({ until }) => until !== null && until > now)
     const wasPending = incident !== null && !incident.isDirect && incident.policyId === null
     const policy = this.#input.policy ?? (isInWindow || wasPending || parents ? IMPLICIT_POLICY : null)
@@ -168,7 +166,7 @@ export class Simulation {
         finishes: this.#truth.finishes.slice(-MAX_FINISHES),
         channels,
         notifications: this.#notifications,
-        gates: [...blind, ...maintenance, ...(above?.gate ? [above.gate] : [])],
+        gates: [...outages, ...maintenance, ...(above?.gate ? [above.gate] : [])],
         isInCycle: above?.isInCycle ?? false,
         groupOpensAt: policy?.plan.group.within ? this.#crowd.opensAt(incident?.alertAt ?? now) : null,
         newId: this.#newId(),
@@ -195,8 +193,8 @@ export class Simulation {
       }
     }
     const uuids = new Set(digested.map(({ integrationId }) => this.#channel(integrationId)?.uuid ?? ''))
-    const said = inDigest(decision, uuids, digested.length === notifications.length)
-    if (said) this.#decided(said, now)
+    const stored = inDigest(decision, uuids, digested.length === notifications.length)
+    if (stored) this.#decided(stored, now)
     if (incident && incident.resolvedAt !== null) this.#last = incident.id
     this.#incident = incident && incident.resolvedAt === null ? incident : null
     if (!this.#incident) this.#notifications = []
@@ -220,7 +218,7 @@ export class Simulation {
     this.#notifications.push({ id: this.#newId(), integrationId, what, status, step: detail?.step ?? null, ...sent })
   }
 
-  /** It was expected while we could not hear it: that is said unless it was heard since, or was not expected at all. */
+  /** Notifies that a check became unknown in a gap, unless it pinged since or was in maintenance. */
   *#giveNotice(at: Micros): Generator<undefined, void> {
     const notice = this.#notice
     this.#notice = null
@@ -238,8 +236,9 @@ export class Simulation {
       this.#result.messages.push({ at, channel: uuid, what: 'unknown', status: 'down', detail: null, size: 1 })
     }
     const reason = 'UNKNOWN_NOTICE'
-    const said = notified.map(({ uuid: id }) => ({ id, outcome: 'notified', reason }) as const)
-    this.#decided({ outcome: 'notified', reason, detail: {}, until: this.#truth.check.alertAfter, channels: said }, at)
+    const outcomes = notified.map(({ uuid: id }) => ({ id, outcome: 'notified', reason }) as const)
+    const until = this.#truth.check.alertAfter
+    this.#decided({ outcome: 'notified', reason, detail: {}, until, channels: outcomes }, at)
   }
 
   #decided(decision: Omit<SimulatedDecision, 'at'>, at: Micros): void {
@@ -250,12 +249,10 @@ export class Simulation {
     return this.#input.channels.find((channel) => channel.id === id)
   }
 
-  /** Names of incidents and messages are nobody's but this simulation's. */
   #newId(): string {
     this.#made += 1
     return `00000000-0000-4000-8000-${String(this.#made).padStart(12, '0')}`
   }
 }
 
-/** The longest span that is simulated. */
 export const MAX_SIMULATION: Micros = microsOfSeconds(93 * 86_400)

@@ -8,43 +8,36 @@ import { applyRules, type RuleState } from '../rules/rule-state.ts'
 import { SLOW } from '../rules/run.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 
-/** A signal and the door that it came by. */
 export interface HeardSignal extends RunSignal {
   listener: Listener
 }
 
-/** A change as it was recorded, in place of the signals that made it. */
+/** A recorded flip, used instead of the pings that caused it. */
 export interface RecordedChange {
   kind: 'change'
   at: Micros
   change: StatusChange
 }
 
-/** Something that happens to a check from outside. */
-export type Played =
-  | HeardSignal
-  /** somebody pauses it or ends the pause */
-  | { kind: 'pause' | 'resume'; at: Micros }
-  | RecordedChange
+/** An event of the simulation. */
+export type Played = HeardSignal | { kind: 'pause' | 'resume'; at: Micros } | RecordedChange
 
-/** What is true of a check and what may keep its pings from us. */
 export interface Truth {
   check: CheckMachine
   /** ascending */
   played: readonly Played[]
-  /** what its rules say of runs and sources; null for a plain check */
+  /** null without rules of runs and sources */
   ruleState: RuleState | null
   gaps: readonly Gap[]
-  /** when pings of it were refused, ascending */
+  /** times of refused pings, ascending */
   refusals: readonly Micros[]
   /** bit mask of its shard */
   shard: bigint
 }
 
-/** What became of a check at an instant. */
 export interface Happening {
   flip: { at: Micros; change: StatusChange } | null
-  /** a failure was reported of a check that was down already */
+  /** a failure of a check that was down already */
   isFailedAgain: boolean
   extended: DeadlineExtension | null
 }
@@ -53,15 +46,15 @@ type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { 
 
 const NOTHING: Happening = { flip: null, isFailedAgain: false, extended: null }
 
-/** Status, deadlines and excuses of one check in virtual time, by the functions that production uses. */
+/** Simulates status, deadlines and deadline extensions of one check with the functions of production. */
 export class VirtualCheck {
   readonly check: CheckMachine
   readonly finishes: Finish[] = []
   readonly #truth: Truth
   readonly #lengths: Micros[] = []
   #listener: Listener = 'http'
-  #place = 0
-  /** a gap that touches what was expected is still open until then */
+  #index = 0
+  /** no sweep before the end of a gap that contains the deadline */
   #leftUntil: Micros = 0
 
   constructor(truth: Truth) {
@@ -69,27 +62,25 @@ export class VirtualCheck {
     this.check = truth.check
   }
 
-  /** When something happens next; Infinity when nothing does. */
+  /** Returns the time of the next event; Infinity if there is none. */
   nextAt(): Micros {
-    return Math.min(this.#truth.played[this.#place]?.at ?? Number.POSITIVE_INFINITY, this.#sweepAt())
+    return Math.min(this.#truth.played[this.#index]?.at ?? Number.POSITIVE_INFINITY, this.#sweepAt())
   }
 
-  /** When it was last heard; null before. */
   get heardAt(): Micros | null {
     return this.check.lastPing
   }
 
-  /** The listener that it pings. */
   get listener(): Listener {
     return this.#listener
   }
 
-  /** Lets happen what is next, at the instant that `nextAt` said. */
+  /** Executes the next event. @param at the result of `nextAt` */
   step(at: Micros): Happening {
-    const next = this.#truth.played[this.#place]
-    // A ping that came before the deadline always wins.
+    const next = this.#truth.played[this.#index]
+    // A ping before the deadline comes before the sweep.
     if (!next || next.at > at) return this.#sweep(at)
-    this.#place += 1
+    this.#index += 1
     if ('rid' in next) return this.#hear(next)
     if (next.kind === 'change') return this.#recall(next)
     const change = next.kind === 'pause' ? pause(this.check) : resume(this.check)
@@ -144,7 +135,7 @@ export class VirtualCheck {
     return { ...NOTHING, flip: { at: decision.at, change: decision.flip } }
   }
 
-  /** The end of a gap that touches the deadline and has not ended at this instant; null when there is none. */
+  /** Returns the end of a gap that contains the deadline and is still open, or null. */
   #openGap(deadline: Micros, now: Micros): Micros | null {
     const { gaps, shard } = this.#truth
     const open = gaps.filter(
@@ -172,7 +163,7 @@ export class VirtualCheck {
     return { ...NOTHING, extended: evaluation }
   }
 
-  /** The length that nearly all of the newest successes stay under; null while there are too few. */
+  /** Returns the percentile of the newest durations above which a run is slow; null with too few of them. */
   #slowFrom(): Micros | null {
     if (this.#lengths.length < SLOW.least) return null
     const sorted = this.#lengths.slice(-SLOW.of).sort((a, b) => a - b)
@@ -183,7 +174,6 @@ export class VirtualCheck {
     for (const { outcome, duration } of runs?.changed ?? []) {
       if (outcome === 'success' && duration !== null) this.#lengths.push(duration)
     }
-    // Nothing of it is stored.
     runs?.changed.clear()
     sources?.changed.clear()
   }

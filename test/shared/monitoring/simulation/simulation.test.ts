@@ -217,6 +217,6 @@ test('what is taken for granted is said: delivery, that nobody acknowledges, and
   t.is(assumptionsOf({ messages: [first] }, IMPLICIT_PLAN).length, 2)
   t.is(
     assumptionsOf({ messages: [first] }, { ...IMPLICIT_PLAN, steps })[2],
-    'Had step 1 reached nobody, step 2 would have spoken at once.',
+    'If no message of step 1 could be delivered, step 2 would be sent without its wait.',
   )
 })
