@@ -5,15 +5,14 @@ import { aliveDeadline, countMissed, runDeadline, watchedDeadline } from './dead
 import { beginFlags, failsOn, finishFlags } from './flags.ts'
 import { BUCKETS, RUN_LOG, type Run, type RunBook, type RunFlag } from './run.ts'
 
-/** A signal of a check whose runs are watched. */
 export interface RunSignal extends Signal {
   source: string
 }
 
 /**
- * Applies one signal to a check whose runs are watched (docs/spec/alerting.md#watched-runs), as applySignal does to others: changes check and
- * book in place. With `last` status and deadlines are those of applySignal, but for `max` and flags that make a ping
- * fail; with `each` every run has a deadline of its own, and a success brings the check up unless one has passed.
+ * Does the work of applySignal for a check with watched runs (docs/spec/alerting.md#watched-runs); changes `check` and
+ * `book` in place. With `last`, only `max` and flags that make a ping fail differ from applySignal. With `each`, every run
+ * has its own deadline, and a success brings the check up unless one has passed.
  */
 export function applyWatched(
   check: CheckMachine,
@@ -21,10 +20,10 @@ export function applyWatched(
   signal: RunSignal,
   next: NextOccurrence,
 ): SignalOutcome {
-  const isDeaf = signal.kind === 'ign' || (check.status === 'paused' && check.manualResume)
-  if (isDeaf || signal.kind === 'log') {
+  const isIgnored = signal.kind === 'ign' || (check.status === 'paused' && check.manualResume)
+  if (isIgnored || signal.kind === 'log') {
     const outcome = applySignal(check, signal, next)
-    if (isDeaf) return outcome
+    if (isIgnored) return outcome
     keepAlive(book, signal)
     check.alertAfter = watchedDeadline(check, book, next)
     return outcome
@@ -35,7 +34,6 @@ export function applyWatched(
   return outcome
 }
 
-/** A sign of life of an open run. */
 function keepAlive(book: RunBook, { rid, at }: RunSignal): void {
   if (book.rule.watch !== 'each' || rid === null) return
   const run = book.open.find((it) => it.rid === rid)
@@ -58,7 +56,7 @@ function applyStart(check: CheckMachine, book: RunBook, signal: RunSignal, next:
   const flags = startFlags(check, book, at, next)
   if (!isEach || rid === null) for (const run of replaced(book, rid)) end(book, run, 'abandoned', at)
   const outcome = applySignal(check, failsOn(book, flags) ? { ...signal, kind: 'fail' } : signal, next)
-  // A start that counts as a failure is a run all the same: what it comes to is measured.
+  // A start that counts as a failure still opens a run, so that its duration is measured.
   check.lastStart = at
   check.lastStartRid = rid
   const run = add(book, { rid, source: signal.source, startedAt: at, finishedAt: null, outcome: 'open', flags })
@@ -75,12 +73,12 @@ function applyStart(check: CheckMachine, book: RunBook, signal: RunSignal, next:
   return isEach ? { ...outcome, late: false } : outcome
 }
 
-/** The runs in whose place another begins: with `last` all, with `each` the one without a run id. */
+/** Returns the runs that a new one replaces: with `last` all, with `each` those with the same run id. */
 function replaced({ rule, open }: RunBook, rid: string | null): Run[] {
   return open.filter((run) => rule.watch === 'last' || run.rid === rid)
 }
 
-/** A start that came after its own finish, or after what makes it history: it opens nothing. */
+/** Returns true if a start arrived after its finish or after a newer ping, so that it opens no run. */
 function isStartOfPast(check: CheckMachine, book: RunBook, { rid, at }: RunSignal): boolean {
   const finished = rid === null ? undefined : book.headless.find((run) => run.rid === rid)
   if (finished && (finished.finishedAt ?? 0) >= at) {
@@ -99,10 +97,10 @@ function startFlags(check: CheckMachine, book: RunBook, at: Micros, next: NextOc
 
 function applyFinish(check: CheckMachine, book: RunBook, signal: RunSignal, next: NextOccurrence): SignalOutcome {
   const { rid, at, source } = signal
-  const own = book.open.find((it) => it.rid === rid && (it.startedAt ?? 0) <= at)
+  const started = book.open.find((it) => it.rid === rid && (it.startedAt ?? 0) <= at)
   const isNewest = check.lastPing === null || at >= check.lastPing
   const run =
-    own ??
+    started ??
     add(book, {
       rid,
       source,
@@ -111,19 +109,19 @@ function applyFinish(check: CheckMachine, book: RunBook, signal: RunSignal, next
       outcome: 'success',
       flags: beginFlags(check, book, at, next),
     })
-  if (!own) book.tally.beganAt = Math.max(book.tally.beganAt ?? 0, at)
-  if (!own && rid !== null) book.headless.push(run)
+  if (!started) book.tally.beganAt = Math.max(book.tally.beganAt ?? 0, at)
+  if (!started && rid !== null) book.headless.push(run)
   const duration = run.startedAt === null ? null : at - run.startedAt
   const flags = [...run.flags, ...finishFlags(book, { ...run, duration }, at)]
-  // What was remarked of the start has had its effect when the run began.
-  const remarked = own ? flags.slice(run.flags.length) : flags
-  const kind = signal.kind === 'fail' || failsOn(book, remarked) ? 'fail' : 'success'
+  // The flags of the start were applied when the run began.
+  const newFlags = started ? flags.slice(run.flags.length) : flags
+  const kind = signal.kind === 'fail' || failsOn(book, newFlags) ? 'fail' : 'success'
   count(check, book, { kind, duration, isNewest, beganAt: run.startedAt, at }, next)
   change(book, run, { duration, flags })
-  if (own) end(book, own, kind, at)
+  if (started) end(book, started, kind, at)
   else run.outcome = kind
   if (book.rule.watch === 'last') {
-    // A fail, and a success without a run id, close the open run of whatever id.
+    // A fail, and a success without a run id, close the open run with any id.
     if (kind === 'fail' || rid === null)
       for (const other of [...book.open]) if ((other.startedAt ?? 0) <= at) end(book, other, 'abandoned', at)
     return applySignal(check, { ...signal, kind }, next)
@@ -131,7 +129,7 @@ function applyFinish(check: CheckMachine, book: RunBook, signal: RunSignal, next
   return finishEach(check, book, { kind, at, duration, isNewest })
 }
 
-/** Status and times of a check each of whose runs is watched, after one of them has ended. */
+/** Updates status and times of a check with `each` after a run has ended. */
 function finishEach(
   check: CheckMachine,
   book: RunBook,
@@ -156,7 +154,7 @@ function finishEach(
   return { type: kind, flip: { from, to, reason: kind === 'fail' ? 'fail' : '', processed: false }, late: false }
 }
 
-/** The newest open run stands for the one that the API shows. */
+/** Stores the newest open run as the one that the API shows. */
 function showNewest(check: CheckMachine, { open }: RunBook): void {
   const newest = open.toSorted((a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0)).at(-1)
   check.lastStart = newest?.startedAt ?? null
@@ -183,7 +181,7 @@ function add(book: RunBook, run: Pick<Run, 'rid' | 'source' | 'startedAt' | 'fin
   book.tally.runs += 1
   const added: Run = { ...run, n: book.tally.runs, duration: null, deadline: null }
   book.changed.add(added)
-  // The ring has overwritten them.
+  // The new run has overwritten older ones in the ring.
   book.open = book.open.filter(({ n }) => n > added.n - RUN_LOG)
   return added
 }

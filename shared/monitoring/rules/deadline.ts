@@ -4,12 +4,12 @@ import type { Run, RunRule } from './run.ts'
 
 type Timed = Pick<CheckTimes, 'graceSeconds'>
 
-/** When an open run has overrun. @param beganAt its start */
+/** Returns when an open run overruns. @param beganAt its start */
 export function runDeadline(check: Timed, rule: RunRule, beganAt: Micros): Micros {
   return beganAt + microsOfSeconds(rule.max ?? check.graceSeconds)
 }
 
-/** When a run that has just shown itself alive has overrun. */
+/** Returns when a run overruns after a sign of life. */
 export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | null {
   if (rule.alive === null) return run.deadline
   const silence = at + microsOfSeconds(rule.alive)
@@ -19,8 +19,8 @@ export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | nul
 
 /**
  * Returns the deadline of a check with watched runs (docs/spec/alerting.md#watched-runs): the earliest of the deadlines of
- * its open runs and of its schedule. With `last` it is today's instant, but for the limit of the open run.
- * @returns null when it cannot go down by itself
+ * its open runs and of its schedule.
+ * @returns null if no timeout can bring the check down
  */
 export function watchedDeadline(
   check: CheckTimes,
@@ -38,7 +38,7 @@ export function watchedDeadline(
   return schedule === null ? (runs.length === 0 ? null : Math.min(...runs)) : Math.min(schedule, ...runs)
 }
 
-/** By when the next run must have begun, which no open run is in the place of. */
+/** Returns until when the next run must have started. An open run counts for its occurrence. */
 function scheduleDeadline(
   check: CheckTimes,
   { rule, open }: { rule: RunRule; open: readonly Run[] },
@@ -53,20 +53,20 @@ function scheduleDeadline(
   return due === null ? null : due + microsOfSeconds(rule.start_grace ?? check.graceSeconds)
 }
 
-/** The first occurrence after an instant. @param first one that is not after it */
+/** Returns the first occurrence after an instant. @param first an occurrence not after it */
 function occurrenceAfter(check: CheckTimes, first: Micros, after: Micros, next: NextOccurrence): Micros | null {
   if (check.kind !== 'simple') return next(check.kind, check.schedule, check.tz, after)
   const period = microsOfSeconds(check.timeoutSeconds)
   return first + (Math.floor((after - first) / period) + 1) * period
 }
 
-/** So many are counted at one finish. */
-const MOST = 1_000
+/** Per finish. */
+const MAX_COUNTED = 1_000
 
 /**
- * Counts the occurrences without a finish between the last finish and this one (docs/spec/alerting.md#watched-runs): those whose grace was
- * over, but for the one that this run was in hand of.
- * @param beganAt start of the run that finishes; null without one
+ * Counts the missed occurrences between two finishes (docs/spec/alerting.md#watched-runs): those whose grace is over,
+ * except the occurrence of the finishing run.
+ * @param beganAt start of the finishing run; null without a start
  */
 export function countMissed(
   check: CheckTimes,
@@ -78,7 +78,7 @@ export function countMissed(
   let count = 0
   let isInHand = false
   let occurrence: Micros | null = lastPing
-  while (count < MOST) {
+  while (count < MAX_COUNTED) {
     occurrence =
       check.kind === 'simple'
         ? occurrence + microsOfSeconds(check.timeoutSeconds)

@@ -2,7 +2,7 @@ import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 import type { Run, RunBook, RunFlag } from './run.ts'
 
-/** Returns the flags of a start, or of a finish without a start (docs/spec/alerting.md#watched-runs). The book is as it was before. */
+/** Returns the flags of a start, or of a finish without a start (docs/spec/alerting.md#watched-runs). @param book before it */
 export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: NextOccurrence): RunFlag[] {
   const { rule, tally } = book
   const flags: RunFlag[] = []
@@ -12,7 +12,7 @@ export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: N
   return flags
 }
 
-/** More than `early` before the next occurrence, and after the deadline of the one before. Only schedules have any. */
+/** Returns true more than `early` before an occurrence and after the deadline of the previous one. */
 function isOutside(check: CheckTimes, { rule }: RunBook, at: Micros, next: NextOccurrence): boolean {
   if (check.kind === 'simple') return false
   const late = microsOfSeconds(rule.start_grace ?? check.graceSeconds)
@@ -20,7 +20,7 @@ function isOutside(check: CheckTimes, { rule }: RunBook, at: Micros, next: NextO
   return near === null || near > at + microsOfSeconds(rule.early ?? 0)
 }
 
-/** What is remarked of a finish. @param run with its duration and deadline */
+/** @param run with its duration and deadline */
 export function finishFlags({ rule, p95 }: RunBook, run: Run, at: Micros): RunFlag[] {
   const flags: RunFlag[] = []
   const { duration, deadline } = run
@@ -30,7 +30,6 @@ export function finishFlags({ rule, p95 }: RunBook, run: Run, at: Micros): RunFl
   return flags
 }
 
-/** Whether any of the flags makes a ping count as a failure. */
 export function failsOn({ rule }: RunBook, flags: readonly RunFlag[]): boolean {
   return flags.some((flag) => rule.fail_on.includes(flag))
 }

@@ -4,13 +4,12 @@ import type { CheckSchedule } from '../checks/check.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 import { type Graph, graphOf, holdOf, type Node, parentsOf } from './parents.ts'
 
-/** A late parent is waited for at most so long; whether it came is looked at again and again. */
+/** Maximum wait for a late parent; it is checked every RECHECK_AFTER. */
 const MAX_PARENT_WAIT: Micros = microsOfSeconds(300)
 const RECHECK_AFTER: Micros = microsOfSeconds(10)
-/** What a child gets at most to be heard after its parent came back. */
+/** Maximum wait for a ping of the child after its parent came up. */
 const MAX_RECOVERY_WAIT: Micros = microsOfSeconds(3600)
 
-/** A node with since when it is what it is. */
 export interface TimedNode extends Node {
   isUp: boolean
   /** when its open incident began */
@@ -19,15 +18,14 @@ export interface TimedNode extends Node {
   upAt: Micros | null
 }
 
-/** What the checks above one hold of it. */
 export interface Held {
   gate: Suppression | null
   isInCycle: boolean
 }
 
-const FREE: Held = { gate: null, isInCycle: false }
+const NONE: Held = { gate: null, isInCycle: false }
 
-/** The checks of a project at an instant, as far as they depend on each other. */
+/** The dependency graph of a project at an instant. */
 export interface Relatives {
   graph: Graph
   byUuid: ReadonlyMap<string, TimedNode>
@@ -39,7 +37,7 @@ export function relativesOf(nodes: readonly TimedNode[]): Relatives {
 
 /**
  * Returns the suppression that the parents of a check cause (docs/spec/alerting.md#dependencies).
- * @param downAt when its outage began
+ * @param downAt beginning of its outage
  */
 export function suppressedByParents(
   check: CheckSchedule & { uuid: string },
@@ -48,7 +46,7 @@ export function suppressedByParents(
   { downAt, now }: { downAt: Micros; now: Micros },
 ): Held {
   const node = byUuid.get(check.uuid)
-  if (!node || node.parents.length === 0) return FREE
+  if (!node || node.parents.length === 0) return NONE
   const hold = holdOf(node, graph)
   if (hold.kind === 'cycle') return { gate: null, isInCycle: true }
   if (hold.kind === 'down') {
@@ -65,13 +63,13 @@ export function suppressedByParents(
   return { gate: chanceOf(check, incident, cameUp(parents, downAt)), isInCycle: false }
 }
 
-/** The parent that came up last of those that were down since an instant. */
+/** Returns the parent that came up last after an instant. */
 function cameUp(parents: readonly TimedNode[], since: Micros): TimedNode | null {
   const up = parents.filter(({ isUp, upAt }) => isUp && upAt !== null && upAt > since)
   return up.sort((a, b) => (b.upAt ?? 0) - (a.upAt ?? 0))[0] ?? null
 }
 
-/** A child that was held and told nobody yet gets one expected signal after its parent came back. */
+/** Suppresses a child that has not notified yet until its next expected ping after its parent came up. */
 function chanceOf(check: CheckSchedule, incident: Incident | null, parent: TimedNode | null): Suppression | null {
   const upAt = parent?.upAt ?? null
   if (incident?.suppression !== 'PARENT_DOWN' || incident.firstStep !== null || !parent || upAt === null) return null

@@ -1,8 +1,7 @@
-/** A dependency of a check: one check, or all checks with a tag but itself (docs/spec/alerting.md#dependencies). */
+/** A dependency on one check, or on all other checks with a tag (docs/spec/alerting.md#dependencies). */
 export type Parent = { check: string } | { tag: string }
 export type ParentsMode = 'any' | 'all'
 
-/** A check as a node of the graph. */
 export interface Node {
   uuid: string
   name: string
@@ -19,12 +18,12 @@ export interface Graph {
 
 export type Hold =
   | { kind: 'none' }
-  /** every way up ends in a ring: nobody else would tell */
+  /** the parents form a cycle, so no check above would notify */
   | { kind: 'cycle' }
   | { kind: 'late'; parent: Node }
   | { kind: 'down'; parent: Node; root: Node }
 
-/** Levels that are walked up. */
+/** Maximum depth of the search for a cause. */
 export const MAX_LEVELS = 8
 
 export function graphOf(nodes: readonly Node[]): Graph {
@@ -36,7 +35,7 @@ export function graphOf(nodes: readonly Node[]): Graph {
   return { node: (uuid) => byUuid.get(uuid), withTag: (tag) => byTag.get(tag) ?? [] }
 }
 
-/** The parents of a check that are there, each once; a check is no parent of itself. */
+/** Returns the existing parents of a check, without duplicates and without itself. */
 export function parentsOf(node: Node, graph: Graph): Node[] {
   const found = node.parents.flatMap((parent) =>
     'check' in parent ? (graph.node(parent.check) ?? []) : graph.withTag(parent.tag),
@@ -45,8 +44,8 @@ export function parentsOf(node: Node, graph: Graph): Node[] {
 }
 
 /**
- * Whether a check's tellings are held by what it depends on. It is held only if, walking up through parents that are
- * down, one is found that its own parents do not hold: that one tells. So a ring suppresses nobody.
+ * Returns if the parents of a check suppress its notifications: only if a check above it is down that its own parents do
+ * not suppress, because that check notifies. So a cycle suppresses nothing.
  */
 export function holdOf(child: Node, graph: Graph): Hold {
   const parents = parentsOf(child, graph)
@@ -67,7 +66,7 @@ function isBelowDown({ mode }: Node, parents: readonly Node[]): boolean {
   return mode === 'any' ? down > 0 : down > 0 && down === parents.length
 }
 
-/** The nearest check above that is down and that nothing above it holds. */
+/** Returns the nearest check above that is down and not suppressed by its own parents. */
 function rootAbove(child: Node, graph: Graph): Node | null {
   const seen = new Set([child.uuid])
   let level = [child]
@@ -84,9 +83,9 @@ function rootAbove(child: Node, graph: Graph): Node | null {
   return null
 }
 
-/** Returns the ring that a check's parents lead back into, from the check to itself; null without one. */
+/** Returns the path from a check through its parents back to itself, or null. */
 export function cycleOf(start: Node, graph: Graph): Node[] | null {
-  // A tag leaves the check itself out; naming it is a ring of one.
+  // parentsOf omits the check itself, so a direct self-reference needs this test.
   if (start.parents.some((parent) => 'check' in parent && parent.check === start.uuid)) return [start, start]
   const seen = new Set<string>()
   const walk = (node: Node, path: readonly Node[]): Node[] | null => {
@@ -102,7 +101,7 @@ export function cycleOf(start: Node, graph: Graph): Node[] | null {
   return walk(start, [start])
 }
 
-/** `14 checks depend on it.`; empty when none does. */
+/** Returns `14 checks depend on it.`, or an empty string. */
 export function dependentsText(count: number): string {
   if (count === 0) return ''
   return count === 1 ? '1 check depends on it.' : `${count} checks depend on it.`

@@ -4,18 +4,17 @@ import type { PingType } from '../checks/state-machine.ts'
 import type { NextOccurrence } from '../checks/status.ts'
 import { expectedCount, neededCount, type SourceRule } from './source-rule.ts'
 
-/** One machine that reports for a check. */
+/** One of several machines that report for a check. */
 export interface Source {
   name: string
-  /** its last success; null when it has failed since, or never succeeded */
+  /** last success; null if it failed since */
   heardAt: Micros | null
   lastPing: Micros | null
   lastKind: PingType | ''
-  /** end of a gap of ours in which it was expected: a success, for its deadline only */
+  /** end of a coverage gap in which it was expected; counts as a success for its deadline */
   deadlineExtendedAt: Micros | null
 }
 
-/** What is known of the sources of a check. */
 export interface Quorum {
   rule: SourceRule
   /** when they became expected; null before the check's first ping */
@@ -24,7 +23,7 @@ export interface Quorum {
   changed: Set<Source>
 }
 
-/** When a source is stale: its own period and grace after its success. @returns null for one that has failed */
+/** Returns when a source becomes stale: one period and grace after its success. Null if it failed. */
 export function staleAt(
   check: CheckSchedule,
   { expectedFrom }: Pick<Quorum, 'expectedFrom'>,
@@ -40,7 +39,7 @@ export function staleAt(
   return due === null ? Number.POSITIVE_INFINITY : due + grace
 }
 
-/** The sources that count: expected names, or as many as were asked for, those that were never heard as null. */
+/** Returns the expected sources, with null for those that never reported. */
 export function countedSources({ rule, sources }: Quorum): { name: string; source: Source | null }[] {
   const known = new Map(sources.map((source) => [source.name, source]))
   if (typeof rule.expect !== 'number') return rule.expect.map((name) => ({ name, source: known.get(name) ?? null }))
@@ -49,8 +48,8 @@ export function countedSources({ rule, sources }: Quorum): { name: string; sourc
 }
 
 /**
- * The deadline that breaks the quorum: of those that are needed the latest ones, the earliest.
- * @returns null when it is broken already; Infinity when nothing breaks it by silence
+ * Returns when the quorum breaks: the n-th latest deadline of the sources, if n are needed.
+ * @returns null if it is broken already; Infinity if no timeout can break it
  */
 export function quorumDeadline(check: CheckSchedule, quorum: Quorum, next: NextOccurrence): Micros | null {
   const deadlines = countedSources(quorum)
@@ -60,13 +59,13 @@ export function quorumDeadline(check: CheckSchedule, quorum: Quorum, next: NextO
   return deadline === Number.NEGATIVE_INFINITY ? null : deadline
 }
 
-/** Whether enough sources report at an instant; the deadline itself is not overdue yet. */
+/** Returns true if enough sources report. The deadline itself is not overdue yet. */
 export function hasQuorum(check: CheckSchedule, quorum: Quorum, at: Micros, next: NextOccurrence): boolean {
   const deadline = quorumDeadline(check, quorum, next)
   return deadline !== null && deadline >= at
 }
 
-/** Returns whether signals of a source count: not those of an unknown name that cannot join. Without a name they do. */
+/** Returns false for pings of an unknown source that cannot join. Pings without a name count. */
 export function isCounted(quorum: Quorum, name: string): boolean {
   const isKnown = countedSources(quorum).some((counted) => counted.name === name)
   return name === '' || isKnown || hasCapacity(quorum.rule, quorum.sources, name)
@@ -76,7 +75,7 @@ function hasCapacity({ expect }: SourceRule, sources: readonly Source[], name: s
   return typeof expect === 'number' ? sources.length < expect : expect.includes(name)
 }
 
-/** Notes what a source said, in place. Unknown names join while there is room; later ones are in the log alone. */
+/** Stores a ping of a source in place. An unknown source joins while fewer than expected are known. */
 export function noteSource(quorum: Quorum, { name, kind, at }: { name: string; kind: PingType; at: Micros }): void {
   quorum.expectedFrom ??= at
   if (name === '' || (kind !== 'success' && kind !== 'fail')) return
@@ -96,10 +95,9 @@ function join(quorum: Quorum, name: string): Source | null {
   return source
 }
 
-/** Silent sources that one sentence names. */
 const MAX_NAMED = 10
 
-/** `1 of 3 sources reports, 2 are needed. Silent: web2 (since 12:00), web3 (never).` Times are UTC. */
+/** Returns `1 of 3 sources reports, 2 are needed. Silent: web2 (since 12:00), web3 (never).` Times are UTC. */
 export function quorumText(check: CheckSchedule, quorum: Quorum, at: Micros, next: NextOccurrence): string {
   const counted = countedSources(quorum)
   const isFresh = ({ source }: { source: Source | null }) =>
@@ -108,10 +106,10 @@ export function quorumText(check: CheckSchedule, quorum: Quorum, at: Micros, nex
   const needed = neededCount(quorum.rule)
   const silent = counted.filter((it) => !isFresh(it) && it.name !== '')
   const reports = `${fresh} of ${expectedCount(quorum.rule)} sources ${fresh === 1 ? 'reports' : 'report'}`
-  const said = `${reports}, ${needed} ${needed === 1 ? 'is' : 'are'} needed.`
+  const summary = `${reports}, ${needed} ${needed === 1 ? 'is' : 'are'} needed.`
   const names = silent.slice(0, MAX_NAMED).map(silence).join(', ')
   const more = silent.length > MAX_NAMED ? ` and ${silent.length - MAX_NAMED} more` : ''
-  return silent.length === 0 ? said : `${said} Silent: ${names}${more}.`
+  return silent.length === 0 ? summary : `${summary} Silent: ${names}${more}.`
 }
 
 function silence({ name, source }: { name: string; source: Source | null }): string {

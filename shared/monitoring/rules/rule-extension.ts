@@ -13,7 +13,7 @@ export interface RuleExpectation {
   isRun: boolean
 }
 
-/** @returns null where the rules of plain checks say it, with `grace` as what a deadline lies after its occurrence */
+/** Returns only `grace` if the deadline follows from an occurrence, as without rules. */
 export function ruleExpectation(
   check: CheckTimes,
   facts: RuleState,
@@ -33,13 +33,14 @@ export function ruleExpectation(
 function overdueRun(check: CheckTimes, { runs }: RuleState, deadline: Micros): Pick<Run, 'startedAt'> | null {
   if (!runs) return null
   if (runs.rule.watch === 'each') return runs.open.find((run) => run.deadline === deadline) ?? null
-  const isIts = check.lastStart !== null && runDeadline(check, runs.rule, check.lastStart) === deadline
-  return isIts ? { startedAt: check.lastStart } : null
+  const isOfLast = check.lastStart !== null && runDeadline(check, runs.rule, check.lastStart) === deadline
+  return isOfLast ? { startedAt: check.lastStart } : null
 }
 
 /**
- * Excuses a ruled check until the end of a gap, in place: a run in doubt ends as unknown, and every source that was
- * expected in the gap is expected anew. @returns when the check goes down now
+ * Extends the deadline of a check with rules after a coverage gap, in place: its overdue runs end as unknown, and sources
+ * that were expected in the gap get a new deadline.
+ * @returns the new deadline of the check
  */
 export function extendRuleDeadline(
   check: CheckTimes,

@@ -6,25 +6,25 @@ import { watchedDeadline } from './deadline.ts'
 import { hasQuorum, isCounted, noteSource, type Quorum, quorumDeadline } from './quorum.ts'
 import type { RunBook } from './run.ts'
 
-/** What the rules of a check need beside its own row, to say when it goes down. */
+/** Loaded state of the rules that decide when a check goes down. */
 export interface RuleState {
   checkId: number
   runs: RunBook | null
   sources: Quorum | null
 }
 
-/** When a ruled check goes down if nothing else arrives; null when it cannot by itself. */
+/** Returns the deadline of a check with rules, or null if no timeout can bring it down. */
 export function ruleDeadline(check: CheckTimes, facts: RuleState, next: NextOccurrence): Micros | null {
-  const own = facts.runs ? watchedDeadline(check, facts.runs, next) : goingDownAtWithoutRules(check, next)
-  if (!facts.sources || check.status !== 'up') return own
+  const deadline = facts.runs ? watchedDeadline(check, facts.runs, next) : goingDownAtWithoutRules(check, next)
+  if (!facts.sources || check.status !== 'up') return deadline
   const quorum = quorumDeadline(check, facts.sources, next)
-  if (quorum === null || quorum === Number.POSITIVE_INFINITY) return own
-  return own === null ? quorum : Math.min(own, quorum)
+  if (quorum === null || quorum === Number.POSITIVE_INFINITY) return deadline
+  return deadline === null ? quorum : Math.min(deadline, quorum)
 }
 
 /**
- * Applies one signal to a ruled check, as applySignal does to others: changes check and facts in place. A success brings
- * it up only when enough sources report. A signal of a source that does not count changes the number of pings only.
+ * Does the work of applySignal for a check with rules; changes `check` and `facts` in place. A success brings the check up
+ * only if enough sources report. A ping of an unexpected source changes only the number of pings.
  */
 export function applyRules(
   check: CheckMachine,

@@ -2,12 +2,12 @@ import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import { invalid, isPresent, readChoice, readList, readNumber, readObject, refuseUnknown } from '../alerting/fields.ts'
 import type { JsonValue } from '../checks/json-body.ts'
 
-/** The newest runs of a check that are kept. */
+/** Number of stored runs per check. */
 export const RUN_LOG = 500
 
-/** One execution of a job, as it is stored. */
+/** One execution of a job. */
 export interface Run {
-  /** its number within the check */
+  /** number within the check */
   n: number
   rid: string | null
   source: string
@@ -16,15 +16,15 @@ export interface Run {
   finishedAt: Micros | null
   duration: Micros | null
   outcome: 'open' | 'success' | 'fail' | 'unknown' | 'abandoned'
-  /** null for one that was never open */
+  /** null for a finish without a start */
   deadline: Micros | null
   flags: RunFlag[]
 }
 
-/** Upper borders of the histogram of lengths, seconds. */
+/** Upper bounds of the histogram of durations, in seconds. */
 export const BUCKETS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400] as const
 
-/** What is counted of the runs of a check. */
+/** Counters of the runs of a check. */
 export interface Tally {
   /** number of the newest run */
   runs: number
@@ -34,12 +34,12 @@ export interface Tally {
   missed: number
   /** successes since the last failure */
   streak: number
-  /** measured runs by length, each counted once */
+  /** measured runs by duration; not cumulative */
   buckets: number[]
-  /** measured runs, and the sum of their lengths in seconds */
   measured: number
+  /** sum of the measured durations */
   seconds: number
-  /** when a run was last given up because too many were open */
+  /** when a run was last abandoned because too many were open */
   abandonedAt: Micros | null
 }
 
@@ -54,24 +54,24 @@ export const NO_TALLY: Readonly<Tally> = Object.freeze({
   abandonedAt: null,
 })
 
-/** Newest successes by whose lengths a slow run is known, how few are too few, and how many of them stay under the length. */
+/** A run is slow by comparison with the 95th percentile of the newest 200 successes; at least 20 are needed. */
 export const SLOW = { of: 200, least: 20, share: 0.95 }
 
-/** What is known of the runs of one check while signals are applied to it. */
+/** Loaded state of a check's runs. */
 export interface RunBook {
   rule: RunRule
   /** oldest first */
   open: Run[]
-  /** finished without a start: a start that comes late belongs to one of them */
+  /** finished without a start, which may still arrive late */
   headless: Run[]
   tally: Tally
-  /** length that 19 of 20 of the newest successes stay under; null while there are fewer than 20 */
+  /** see SLOW; null with too few successes */
   p95: Micros | null
-  /** those to be stored */
+  /** runs to store */
   changed: Set<Run>
 }
 
-/** What the newest measured successes say, and what is counted; lengths in microseconds, null without any. */
+/** Percentiles are null without a measured success. */
 export interface RunStats {
   count: number
   p50: Micros | null
@@ -82,7 +82,7 @@ export interface RunStats {
   open: number
 }
 
-/** A run as the API shows it; an open one whose deadline has passed has overrun. Lengths in seconds, not rounded. */
+/** Returns a run as the API shows it. An open run after its deadline is shown as overrun. Durations are in seconds. */
 export function toRunView(run: Run, now: Micros) {
   const isOverrun = run.outcome === 'open' && run.deadline !== null && run.deadline < now
   return {
@@ -97,7 +97,7 @@ export function toRunView(run: Run, now: Micros) {
   }
 }
 
-/** Lengths in seconds; null without a measured success. */
+/** Returns durations in seconds. */
 export function toStatsView(stats: RunStats) {
   return { ...stats, p50: secondsOf(stats.p50), p95: secondsOf(stats.p95), p99: secondsOf(stats.p99) }
 }
@@ -115,9 +115,9 @@ const RUN_FLAGS = ['TOO_SHORT', 'TOO_OFTEN', 'OUTSIDE_SCHEDULE', 'OVERLAP', 'SLO
 
 export type RunFlag = (typeof RUN_FLAGS)[number]
 
-/** How the runs of a check are watched, as the API shows it; spans in seconds, null where nothing is asked. */
+/** The run rule of the API. Durations are in seconds; null means no limit. */
 export interface RunRule {
-  /** `last`: only the newest run counts; `each`: every run has a deadline of its own */
+  /** `last`: only the newest run counts; `each`: every run has its own deadline */
   watch: 'last' | 'each'
   max: number | null
   start_grace: number | null
@@ -126,9 +126,9 @@ export interface RunRule {
   spacing: number | null
   early: number | null
   overlap: 'allow' | 'flag'
-  /** a run that takes so many times as long as nearly all of them is remarked */
+  /** a run longer than this multiple of the 95th percentile gets the flag SLOW */
   slow: number | null
-  /** so many may be open at once */
+  /** maximum number of open runs */
   open: number
   fail_on: readonly RunFlag[]
 }
@@ -136,7 +136,7 @@ export interface RunRule {
 const YEAR = 31_536_000
 const DAY = 86_400
 
-/** @throws ValidationError with the first thing that is wrong, in the order of the specification */
+/** @throws ValidationError for the first invalid member, in the order of the specification */
 export function readRunRule(value: JsonValue, path: string): RunRule {
   const rule = readObject(value, path)
   const span = (name: 'max' | 'start_grace' | 'alive' | 'min' | 'spacing' | 'early', min: number, max: number) =>

@@ -10,35 +10,32 @@ import {
 } from '../alerting/fields.ts'
 import type { JsonValue } from '../checks/json-body.ts'
 
-/** The sources rule of a check, as the API returns it (docs/spec/alerting.md#sources). */
+/** See docs/spec/alerting.md#sources. */
 export interface SourceRule {
-  /** where a ping names its source */
+  /** part of a ping that names its source */
   by: 'query' | 'header' | 'address'
-  /** names, or how many */
+  /** names or their number */
   expect: readonly string[] | number
   need: number | 'all'
 }
 
-/** Most sources of a check. */
 const MAX_SOURCES = 100
 const NAME = /^[A-Za-z0-9._:-]{1,64}$/
 
-/** The name of a source as a ping gives it; `''` for what is no name: no ping is refused for it. */
-export function sourceName(given: string | null | undefined): string {
-  return given !== null && given !== undefined && NAME.test(given) ? given : ''
+/** Returns the name of a ping's source, or `''` if it is invalid, because pings are not refused for it. */
+export function sourceName(name: string | null | undefined): string {
+  return name !== null && name !== undefined && NAME.test(name) ? name : ''
 }
 
-/** How many are expected. */
 export function expectedCount({ expect }: SourceRule): number {
   return typeof expect === 'number' ? expect : expect.length
 }
 
-/** How many must report. */
 export function neededCount(rule: SourceRule): number {
   return rule.need === 'all' ? expectedCount(rule) : rule.need
 }
 
-/** @throws ValidationError with the first thing that is wrong, in the order of the specification */
+/** @throws ValidationError for the first invalid member, in the order of the specification */
 export function readSourceRule(value: JsonValue, path: string): SourceRule {
   const rule = readObject(value, path)
   const by = readChoice(rule.by, `${path}.by`, ['query', 'header', 'address'])
