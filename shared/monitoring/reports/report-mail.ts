@@ -6,17 +6,16 @@ import { escapeHtml, formatDuration, oneLine } from '../notifications/text-parts
 import type { DownCheck, ProjectReport } from './report.ts'
 import { localDay, type ReminderKind, type ReportKind } from './report-times.ts'
 
-/** To whom, and how it is ended. */
 export interface Addressed {
   to: string
   tz: string
-  /** ends this kind of mail, by one click */
+  /** one-click link that ends this kind of mail */
   unsubscribe: string
   publicUrl: string
   siteName: string
 }
 
-/** A report about all projects of a person. Days are those of the reader's zone. */
+/** Returns the report about all projects of a person, with days in the reader's time zone. */
 export function reportMail(
   kind: Exclude<ReportKind, 'off'>,
   period: { from: Micros; until: Micros },
@@ -40,19 +39,18 @@ function sectionOf(project: ProjectReport, publicUrl: string): string {
     ...project.worst.map((check) => `- ${oneLine(nameOf(check))}: down ${formatDuration(check.down)}`),
     project.silent.length > 0 &&
       `Silent for 30 days: ${project.silent.map((check) => oneLine(nameOf(check))).join(', ')}`,
-    project.unreached > 0 && `Messages that reached nobody: ${project.unreached}`,
+    project.unreached > 0 && `Messages that could not be delivered: ${project.unreached}`,
     `${publicUrl}/projects/${project.uuid}/checks`,
   ]
   return lines.filter((line) => line !== false).join('\n')
 }
 
-/** Of the known time, cut and never rounded up: 100 % means that nothing was down. */
+/** Returns the uptime in percent of the known time. It is never rounded up, so 100 % means no downtime. */
 export function uptimeText({ up, down }: Pick<ProjectReport, 'up' | 'down'>): string {
-  if (up + down === 0) return 'nothing known'
+  if (up + down === 0) return 'unknown'
   return `${(Math.floor((up / (up + down)) * 100_000) / 1000).toFixed(3)} %`
 }
 
-/** A reminder of what is down, the longest outage first. */
 export function reminderMail(
   kind: Exclude<ReminderKind, 'off'>,
   checks: readonly DownCheck[],
@@ -63,10 +61,10 @@ export function reminderMail(
       `${oneLine(nameOf(check))} (${oneLine(check.projectName)}): down since ${formatInstant(check.downAt, addressed.tz)}\n${addressed.publicUrl}/checks/${check.uuid}`,
   )
   const subject = `Reminder: ${checks.length} ${checks.length === 1 ? 'check is' : 'checks are'} still down`
-  return written(subject, [`You asked to be reminded ${kind} of what is down.`, ...lines], addressed)
+  return written(subject, [`You get this reminder ${kind} while checks are down.`, ...lines], addressed)
 }
 
-/** Nobody is told by text message or call any more this month, and nobody hears of that by the same way. */
+/** Returns the mail about a reached monthly limit of text messages or calls. */
 export function limitMail(
   limit: { what: string; projectName: string; projectUuid: string },
   addressed: Omit<Addressed, 'unsubscribe'>,
@@ -75,7 +73,7 @@ export function limitMail(
   return written(
     `${limit.what} of the project "${name}"`,
     [
-      `${limit.what}: further ones of the project "${name}" are not sent before the next month (UTC). Mails, chats and webhooks go on.`,
+      `${limit.what}: no more are sent for the project "${name}" before the next month (UTC). Other integrations still notify.`,
       `${addressed.publicUrl}/projects/${limit.projectUuid}/integrations`,
     ],
     addressed,

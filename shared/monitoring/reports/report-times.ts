@@ -5,7 +5,6 @@ import { nextOccurrence } from '../schedules/schedule.ts'
 export type ReportKind = 'off' | 'daily' | 'weekly' | 'monthly'
 export type ReminderKind = 'off' | 'hourly' | 'daily'
 
-/** What a person asked for. */
 export interface ReportSettings {
   report: ReportKind
   reminder: ReminderKind
@@ -16,15 +15,14 @@ export interface ReportSettings {
 const HOUR: Micros = microsOfSeconds(3600)
 const DAYS = { daily: '* * *', weekly: '* * 1', monthly: '1 * *' } as const
 
-/** The minute of the day, between 9 and 11 o'clock, at which a person's reports go out: always the same one. */
+/** Returns the minute of the day of a person's reports, between 9 and 11 o'clock. It is derived from the id to spread the load. */
 export function reportMinute(userId: number): number {
   return 9 * 60 + (createHash('sha256').update(`report ${userId}`).digest().readUInt32BE() % 120)
 }
 
 /**
- * The next report after an instant: every day, on Monday, or on the 1st, at the person's minute of local time, which a
- * change of clocks keeps.
- * @returns null when reports are off
+ * Returns the time of the next report: every day, on Monday, or on the 1st, at the person's minute of local time.
+ * @returns null if reports are off
  */
 export function nextReport({ report, tz }: ReportSettings, userId: number, after: Micros): Micros | null {
   if (report === 'off') return null
@@ -32,12 +30,12 @@ export function nextReport({ report, tz }: ReportSettings, userId: number, after
   return nextOccurrence('cron', `${minute % 60} ${Math.floor(minute / 60)} ${DAYS[report]}`, tz, after)
 }
 
-/** The local day of an instant, `2026-11-22`. */
+/** Returns the local date, for example `2026-11-22`. */
 export function localDay(at: Micros, tz: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' }).format(toDate(at))
 }
 
-/** The local midnight before which a report's period ends, and the one at which it begins. */
+/** Returns the period of a report, between two local midnights. */
 export function reportPeriod(
   report: Exclude<ReportKind, 'off'>,
   at: Micros,
@@ -48,10 +46,10 @@ export function reportPeriod(
   return { from, until, name: `${report} ${localDay(until - 1, tz)}` }
 }
 
-/** The latest midnight, of days that a cron expression names, that is not after an instant. */
+/** Returns the latest local midnight not after an instant, of the days in a cron expression. */
 function lastMidnight(at: Micros, tz: string, days: string): Micros {
   let found = at
-  // A month with a change of clocks is no longer than this.
+  // Longer than every month, including clock changes.
   let after = at - 33 * 24 * HOUR
   for (;;) {
     const next = nextOccurrence('cron', `0 0 ${days}`, tz, after)
@@ -61,7 +59,6 @@ function lastMidnight(at: Micros, tz: string, days: string): Micros {
   }
 }
 
-/** How long after a reminder the next one comes. */
 export function reminderInterval(reminder: Exclude<ReminderKind, 'off'>): Micros {
   return reminder === 'hourly' ? HOUR : 24 * HOUR
 }

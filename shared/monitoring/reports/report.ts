@@ -1,19 +1,18 @@
 import type { Micros } from '../../time.ts'
 
-/** What a report says of one project. Lengths in microseconds. */
 export interface ProjectReport {
   uuid: string
   name: string
   up: Micros
   down: Micros
-  /** time in which nothing could be known, because pings could not be taken */
+  /** time in which pings could not be received */
   unknown: Micros
   incidents: number
-  /** the checks that were down the longest, at most five, the worst first */
+  /** at most five checks with the most downtime, longest first */
   worst: { uuid: string; name: string; down: Micros }[]
-  /** checks that nothing has been heard of for 30 days */
+  /** checks without a ping for 30 days */
   silent: { uuid: string; name: string }[]
-  /** messages about checks that reached nobody */
+  /** notifications that could not be delivered */
   unreached: number
 }
 

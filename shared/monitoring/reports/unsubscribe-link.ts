@@ -1,9 +1,9 @@
-/** The path of the link that ends one kind of mail to a person; who holds it need not sign in. */
+/** Returns the path that ends one kind of mail without signing in. */
 export function unsubscribePath(userUuid: string, kind: 'report' | 'reminder', signature: Buffer): string {
   return `/reports/${userUuid}/${kind}/unsubscribe/${signature.toString('base64url')}`
 }
 
-/** What the link's signature is of. */
+/** Returns the text that the signature of the link covers. */
 export function signedOfUnsubscribe(userUuid: string, kind: 'report' | 'reminder'): string {
   return `unsubscribe-reports:${userUuid}:${kind}`
 }

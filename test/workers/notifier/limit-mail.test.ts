@@ -25,7 +25,7 @@ test('the first message beyond a monthly limit mails owners and managers once, h
   await Promise.all(Array.from({ length: 10 }, () => note(november)))
   await smtp.waitFor(2)
   t.deepEqual(smtp.mails.flatMap(({ to }) => to).sort(), [emailOf(team, 'manager'), emailOf(team, 'owner')])
-  t.regex(String(smtp.mails[0]?.raw), /Monthly SMS limit exceeded: further ones of the project "Acme project"/)
+  t.regex(String(smtp.mails[0]?.raw), /Monthly SMS limit exceeded: no more are sent for the project "Acme project"/)
   await note(december)
   await smtp.waitFor(4)
   t.is(smtp.mails.length, 4)

@@ -58,5 +58,5 @@ test('a report is about whole local days: of 23 or 25 hours where clocks change'
 test('uptime is of the known time, and never rounded up to 100 %', (t) => {
   t.is(uptimeText({ up: 99_999_999, down: 1 }), '99.999 %')
   t.is(uptimeText({ up: 5, down: 0 }), '100.000 %')
-  t.is(uptimeText({ up: 0, down: 0 }), 'nothing known')
+  t.is(uptimeText({ up: 0, down: 0 }), 'unknown')
 })
