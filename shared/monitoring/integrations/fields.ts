@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Status } from './kind.ts'
 
-/** The longest URL, header or template of a configuration (docs/spec/monitoring.md#webhooks). */
+/** Limit of URLs, headers and templates (docs/spec/monitoring.md#webhooks). */
 export const maxTemplateLength = 1000
 
 const controlCharacters = /\p{Cc}/u
 
-/** Text that cannot end a header, a command or a line. */
+/** Text without line breaks, so that it cannot end a header or a command. */
 export const singleLine = (max: number) =>
   z
     .string()
@@ -15,10 +15,9 @@ export const singleLine = (max: number) =>
     .max(max, `is longer than ${max} characters`)
     .refine((text) => !controlCharacters.test(text), 'must be one line')
 
-/** A key or token: one word. */
 export const token = (max = 500) => singleLine(max).refine((text) => !/\s/.test(text), 'must not contain spaces')
 
-/** What text can tell about a URL; where it leads is checked by the target policy. */
+/** Validates only the text of a URL; the target policy checks its address. */
 export const httpUrl = singleLine(maxTemplateLength)
   .refine(
     (text) => /^https?:\/\//i.test(text) && URL.canParse(text),
@@ -26,48 +25,47 @@ export const httpUrl = singleLine(maxTemplateLength)
   )
   .refine((text) => !hasCredentials(text), 'must not contain a user name or password')
 
-/** Where a service lives, without the slashes at the end, so that paths can be put behind it. */
+/** Removes final slashes, so that paths can be appended. */
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''))
 
 /**
- * One address, of the plain form that every mail server takes. Two addresses, display names, comments and quoted
- * local parts are refused: each is a way to add a recipient.
+ * One plain address. Lists, display names, comments and quoted local parts are refused, because each could add a
+ * recipient.
  */
 export const emailAddress = singleLine(254).refine(
   (text) => /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u.test(text),
   'must be one e-mail address',
 )
 
-/** E.164; blanks, dashes and parentheses that people type are dropped. */
+/** E.164; spaces, dashes, dots and parentheses are removed. */
 export const phoneNumber = z
   .string()
   .transform((text) => text.replace(/[\s().-]/g, ''))
   .refine((text) => /^\+[1-9]\d{5,14}$/.test(text), 'must be a phone number like +15550100')
 
-/** Which changes are reported. Both, unless said otherwise. */
+/** Changes that are reported; default: both. */
 export const switches = { down: z.boolean().default(true), up: z.boolean().default(true) }
 
 export function isSwitchedOff(config: { down: boolean; up: boolean }, status: Status): boolean {
   return !config[status]
 }
 
-/** For services that know problems but no recoveries. */
+/** For services without recoveries. */
 export function isUp(_config: unknown, status: Status): boolean {
   return status === 'up'
 }
 
-/** `{"url": "..."}`, the whole configuration of an incoming-webhook service; `value` is accepted as another name. */
+/** Configuration of a service with an incoming webhook; `value` is an alias of `url`. */
 export const incomingWebhook = z
   .strictObject({ url: httpUrl.optional(), value: httpUrl.optional() })
   .transform(({ url, value }, context) => {
-    const given = url ?? value
-    if (given !== undefined) return { url: given }
+    const target = url ?? value
+    if (target !== undefined) return { url: target }
     context.addIssue({ code: 'custom', path: ['url'], message: 'is required' })
     return z.NEVER
   })
 
-/** The URL of such a service holds its secret. */
-export const incomingWebhookHelp = ['url     the address that the service gave you (secret)']
+export const incomingWebhookHelp = ['url     webhook URL that the service shows (secret)']
 
 function hasCredentials(text: string): boolean {
   const url = URL.parse(text)

@@ -1,14 +1,13 @@
 import type { z } from 'zod'
 import { checkValue, type Fault } from '../../validation.ts'
 
-/** The two directions in which a check changes. */
 export type Status = 'up' | 'down'
 
 type ConfigResult<Config> = { ok: true; config: Config } | { ok: false; faults: Fault[] }
 
 /**
- * A kind of integration as its owner sees it: what it is called and what it must be told. How it sends is a transport
- * of the same name. Configurations are JSON objects; what `parse` returns is what is stored, and parses again to itself.
+ * Describes a kind of integration and its configuration. A transport of the same name sends. The result of `parse` is
+ * stored, and parses to itself again.
  */
 export interface IntegrationKind<Config = unknown> {
   /** identifier in the API, the command line and the database (docs/spec/monitoring.md#integration-kinds) */
@@ -18,20 +17,20 @@ export interface IntegrationKind<Config = unknown> {
   readonly about: string
   /** name of the service's mark in simple-icons; absent if there is none or its licence does not allow it */
   readonly mark?: string
-  /** members that are written and never shown again */
+  /** members that are never shown after they were stored */
   readonly secretFields: readonly string[]
   /** one line per option, for `--help` and the manual */
   readonly help: readonly string[]
-  /** what `parse` goes by; forms are made from it */
+  /** used by `parse` and to generate forms */
   readonly schema: z.ZodType
   parse(config: unknown): ConfigResult<Config>
-  /** whether this change is nothing to this integration: then nothing is sent and nothing is logged */
+  /** true if the integration ignores this change; then nothing is sent or logged */
   isNoop(config: unknown, status: Status): boolean
-  /** who is protected from floods (`shared/monitoring/notifications/limits.ts`); null when nobody is, or it cannot be told */
+  /** the recipient for the rate limit (`shared/monitoring/notifications/limits.ts`), or null */
   recipientOf(config: unknown): string | null
-  /** URLs that requests will go to, to be checked by the target policy before they are stored */
+  /** URLs of requests, which must pass the target policy before they are stored */
   targetsOf(config: unknown): readonly string[]
-  /** the URL that a secret member is sent to; empty when the kind's own service is its only reader, or nobody is */
+  /** the URL that receives a secret member; empty if only the fixed service of the kind receives it */
   readerOf(config: unknown, secret: string): string
 }
 
@@ -46,7 +45,7 @@ interface KindSpec<Schema extends z.ZodType> {
   isNoop?(config: z.output<Schema>, status: Status): boolean
   recipientOf?(config: z.output<Schema>): string
   targetsOf?(config: z.output<Schema>): readonly string[]
-  /** needed when not every secret goes to the first target */
+  /** required if not every secret is sent to the first target */
   readerOf?(config: z.output<Schema>, secret: string): string
 }
 
@@ -68,7 +67,7 @@ export function defineKind<Schema extends z.ZodType>(spec: KindSpec<Schema>): In
     help: spec.help,
     schema: spec.schema,
     parse,
-    // A configuration that cannot be read is not "nothing to do": the attempt must fail where its owner sees it.
+    // An invalid configuration must not be skipped: the failed attempt shows the error to its owner.
     isNoop: (config, status) => whenValid(config, false, (valid) => spec.isNoop?.(valid, status) ?? false),
     recipientOf: (config) => whenValid(config, null, (valid): string | null => spec.recipientOf?.(valid) ?? null),
     targetsOf: (config) => whenValid(config, [], (valid): readonly string[] => spec.targetsOf?.(valid) ?? []),

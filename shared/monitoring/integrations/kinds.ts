@@ -9,12 +9,12 @@ import { webhook } from './kinds/webhook.ts'
 
 interface CatalogueSection {
   title: string
-  /** of kinds without a mark or an icon */
+  /** fallback for kinds without a mark or icon */
   icon: string
   kinds: readonly IntegrationKind[]
 }
 
-/** Every kind of integration, in the order in which pages and commands show them. */
+/** In the order of pages and commands. */
 export const catalogue: readonly CatalogueSection[] = [
   { title: 'Mail and phone', icon: 'sms', kinds: [email, ...phoneKinds] },
   { title: 'Chat', icon: 'chat', kinds: chatKinds },
@@ -27,7 +27,7 @@ export const integrationKinds: ReadonlyMap<string, IntegrationKind> = new Map(
   catalogue.flatMap(({ kinds }) => kinds.map((kind) => [kind.kind, kind])),
 )
 
-/** Better known names of some kinds. They are accepted as input and never shown. */
+/** Accepted as input, never shown. */
 const aliases: Readonly<Record<string, string>> = {
   'e-mail': 'email',
   pagerduty: 'pd',

@@ -5,30 +5,29 @@ import { webhook } from './kinds/webhook.ts'
 
 export type ConfigObject = Readonly<Record<string, unknown>>
 
-/** A configuration as it may be shown: without the members that are written and never shown again. */
+/** Returns a configuration without its secret members. */
 export function shownConfig(kind: Pick<IntegrationKind, 'secretFields'>, config: ConfigObject): ConfigObject {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !kind.secretFields.includes(name)))
 }
 
 /**
- * A configuration as given, its missing secret members taken from the stored one: what was shown can be sent back. A
- * secret is kept only for the origin that has it already, since whoever may change an address could else read it
- * there; a secret given as null is dropped.
- * @throws ValidationError that names a stored secret which is to go to another origin and was not given again
+ * Adds the stored secrets that a new configuration omits. A stored secret is only sent to its previous origin, because a
+ * person who may change the URL could otherwise read it. Null deletes a secret.
+ * @throws ValidationError if a stored secret would be sent to another origin
  */
 export function withStoredSecrets(
   kind: Pick<IntegrationKind, 'secretFields' | 'readerOf'>,
-  given: ConfigObject,
+  input: ConfigObject,
   stored: ConfigObject,
 ): ConfigObject {
   const isSecret = (name: string) => kind.secretFields.includes(name)
-  const kept = Object.entries(stored).filter(([name]) => isSecret(name) && !Object.hasOwn(given, name))
-  const said = Object.entries(given).filter(([name, value]) => value !== null || !isSecret(name))
-  const whole = Object.fromEntries([...kept, ...said])
-  for (const [name, value] of kept) {
+  const added = Object.entries(stored).filter(([name]) => isSecret(name) && !Object.hasOwn(input, name))
+  const members = Object.entries(input).filter(([name, value]) => value !== null || !isSecret(name))
+  const whole = Object.fromEntries([...added, ...members])
+  for (const [name, value] of added) {
     const reader = kind.readerOf(whole, name)
     if (isEmpty(value) || isSameOrigin(reader, kind.readerOf(stored, name))) continue
-    // Without an address it is sent nowhere: it goes with the address that it belonged to.
+    // Without a URL, the secret is deleted together with it.
     if (reader === '') delete whole[name]
     else throw mustBeGivenAgain(`config.${name}`)
   }
@@ -36,7 +35,7 @@ export function withStoredSecrets(
 }
 
 function mustBeGivenAgain(path: string): ValidationError {
-  const message = `${path} must be given again, or as null, because it would be sent to another address than before`
+  const message = `${path} must be sent again or set to null, because it would be sent to another origin than before`
   return new ValidationError(message, [{ path, code: 'REQUIRED', message }])
 }
 
@@ -48,7 +47,7 @@ function isSameOrigin(a: string, b: string): boolean {
   return a === b || (URL.parse(a)?.origin ?? a) === (URL.parse(b)?.origin ?? b)
 }
 
-/** Kinds that keep a record per check in an outside system, or run a command for one: many checks mean nothing to them. */
+/** Kinds that create a record or run a command per check, so that they need one message per check. */
 const STORING_KINDS: ReadonlySet<string> = new Set([
   'github',
   'opsgenie',
@@ -59,23 +58,29 @@ const STORING_KINDS: ReadonlySet<string> = new Set([
   'trello',
   'victorops',
 ])
-/** Kinds that open something in an outside system, which the recovery closes. */
-const OPENED: ReadonlySet<string> = new Set(['opsgenie', 'pagertree', 'pd', 'spike', 'victorops', 'webhook'])
-/** What a webhook says that takes a message about many checks as one. */
+/** Kinds whose record in an outside system is closed by the recovery. */
+const CLOSED_BY_RECOVERY: ReadonlySet<string> = new Set([
+  'opsgenie',
+  'pagertree',
+  'pd',
+  'spike',
+  'victorops',
+  'webhook',
+])
+/** A webhook with this placeholder accepts digests. */
 const GROUP_PLACEHOLDER = '$GROUP_JSON'
 
-/** Whether one message may stand for many checks: people read it, or the webhook asks for their list. */
+/** Returns true if the integration accepts one message about many checks. */
 export function takesDigests(kind: string, config: unknown): boolean {
   if (kind !== webhook.kind) return !STORING_KINDS.has(kind)
   return JSON.stringify(config ?? null).includes(GROUP_PLACEHOLDER)
 }
 
-/** Whether an integration of a kind has something open for a check that is down, which is to be closed. */
 export function keepsRecord(kind: string): boolean {
-  return OPENED.has(kind)
+  return CLOSED_BY_RECOVERY.has(kind)
 }
 
-/** The integrations that a group passes messages on to, by uuid; null for other kinds. */
+/** Returns the uuids of a group's integrations; null for other kinds. */
 export function membersOf(kind: string, config: unknown): readonly string[] | null {
   if (kind !== group.kind) return null
   const parsed = group.parse(config)

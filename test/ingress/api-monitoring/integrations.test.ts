@@ -116,7 +116,7 @@ for (const [kind, config, moved, secret] of moves) {
     const { body } = await call('POST', '', { kind, config })
     const refused = await call('POST', body.id, { config: moved })
     t.is(refused.status, 400)
-    t.true(String(refused.body.error).startsWith(`config.${secret} must be given again`))
+    t.true(String(refused.body.error).startsWith(`config.${secret} must be sent again`))
     const document = { version: 1, channels: [{ id: body.id, kind, name: '', config: moved }] }
     const imported = await send(app.url, '/api/v3/import?apply=1', {
       method: 'POST',
@@ -124,7 +124,7 @@ for (const [kind, config, moved, secret] of moves) {
       body: JSON.stringify(document),
     })
     t.is(imported.status, 400)
-    t.regex(imported.text, /channels\[0\]: config\.\w+ must be given again/)
+    t.regex(imported.text, /channels\[0\]: config\.\w+ must be sent again/)
     t.is((await call('POST', body.id, { config: { ...moved, [secret]: kind === 'webhook' ? {} : 'T' } })).status, 200)
   })
 }

@@ -78,7 +78,7 @@ export const matrix = defineKind({
   }),
   secretFields: ['access_token'],
   help: [
-    'homeserver    address of the home server',
+    'homeserver    URL of the home server',
     'access_token  token of the sending account (secret)',
     'room_id       id of the room, which starts with !; the account must have joined it',
   ],
@@ -100,7 +100,7 @@ export const zulip = defineKind({
   }),
   secretFields: ['api_key'],
   help: [
-    'site       address of the organisation',
+    'site       URL of the organisation',
     'bot_email  e-mail address of the bot',
     'api_key    key of the bot (secret)',
     'mtype      stream or private (stream)',

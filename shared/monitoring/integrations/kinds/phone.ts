@@ -35,7 +35,7 @@ export const whatsapp = defineKind({
   isNoop: isSwitchedOff,
 })
 
-/** Through a signal-cli REST server of one's own. A recipient may also be a `group.` id of that server. */
+/** Sends through a signal-cli REST server of the owner. A recipient may also be a `group.` id of that server. */
 export const signal = defineKind({
   kind: 'signal',
   label: 'Signal',
@@ -53,7 +53,7 @@ export const signal = defineKind({
   help: [
     'value   number of the recipient, like +15550100, or a group id that starts with "group."',
     'number  registered number of the sender',
-    'url     address of the signal-cli REST server',
+    'url     URL of the signal-cli REST server',
     'down    report failures (true)',
     'up      report recoveries (true)',
   ],

@@ -4,7 +4,7 @@ import { defineKind, type IntegrationKind } from '../kind.ts'
 
 const priority = z.int().min(-3).max(2).default(0)
 
-/** Pushover. Priority 2 repeats until somebody confirms; -3 is ours and leaves the direction out. */
+/** Priority 2 repeats until a person confirms; -3 is our own value for "do not send". */
 export const po = defineKind({
   kind: 'po',
   label: 'Pushover',
@@ -48,7 +48,7 @@ export const ntfy = defineKind({
   about: 'A notification of a topic.',
   mark: 'ntfy',
   schema: z.strictObject({
-    topic: token(64).refine((text) => /^[\w-]+$/.test(text), 'may hold letters, digits, _ and - only'),
+    topic: token(64).refine((text) => /^[\w-]+$/.test(text), 'must contain only letters, digits, _ and -'),
     url: baseUrl.default('https://ntfy.sh'),
     priority: ntfyPriority,
     priority_up: ntfyPriority,
@@ -76,7 +76,7 @@ export const gotify = defineKind({
   schema: z.strictObject({ url: baseUrl, token: token(), priority: gotifyPriority, priority_up: gotifyPriority }),
   secretFields: ['token'],
   help: [
-    'url          address of the server',
+    'url          URL of the server',
     'token        application token (secret)',
     "priority     1 to 10 for failures, 0 to leave them out (the application's own)",
     "priority_up  1 to 10 for recoveries, 0 to leave them out (the application's own)",
@@ -86,19 +86,19 @@ export const gotify = defineKind({
 })
 
 /**
- * Addresses of Apprise that make requests of any form, or act on the machine of the gateway. The operator's gateway is
- * inside the operator's network, so they would reach what webhooks may not.
+ * Apprise schemes for arbitrary requests or for actions on the gateway's machine. The gateway is inside the operator's
+ * network, so they could reach targets that webhooks must not reach.
  */
 const REFUSED = /^(?:jsons?|xmls?|forms?|https?|file|r?syslog|dbus|glib|kde|qt|gnome|windows|macosx)$/i
 
-/** One configuration may name several addresses. */
+/** Returns all URLs, because one configuration may contain several. */
 function addressesIn(text: string): { scheme: string; host: string }[] {
   return [...text.matchAll(/([a-z][a-z0-9+.-]*):\/\/(?:[^/?#\s,]*@)?(\[[^\]]*\]|[^:/?#\s,]*)/gi)].map(
     ([, scheme = '', host = '']) => ({ scheme, host }),
   )
 }
 
-/** A host that can only be one, not a token in its place: an IP address, or a name inside a network. */
+/** Returns true for an IP address or an internal name. Other values in this position may be tokens. */
 function isHost(host: string): boolean {
   return (
     host.startsWith('[') ||
@@ -112,13 +112,13 @@ export const apprise = defineKind({
   kind: 'apprise',
   label: 'Apprise',
   about: 'Anything else, by an Apprise server.',
-  // Apprise addresses carry tokens and passwords.
+  // Apprise URLs contain tokens and passwords.
   schema: z.strictObject({
     value: singleLine(1000)
-      .refine((url) => url.includes('://'), 'is no Apprise URL')
+      .refine((url) => url.includes('://'), 'must be an Apprise URL')
       .refine(
         (url) => addressesIn(url).every(({ scheme }) => !REFUSED.test(scheme)),
-        'must name a service: addresses that send any request (json, xml, form) or act on the gateway are refused',
+        'must name a service: schemes for arbitrary requests (json, xml, form) or actions on the gateway are refused',
       ),
     ...switches,
   }),

@@ -7,7 +7,7 @@ const body = z.string().max(maxTemplateLength, `is longer than ${maxTemplateLeng
 /** An emptied form field means no URL. */
 const url = z.union([z.literal('').transform(() => undefined), httpUrl]).optional()
 
-/** What the connection itself decides, and what would let a header speak about another message than ours. */
+/** Headers of the connection, and headers that could be used for request smuggling. */
 const reserved = /^(?:connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i
 
 const headers = z.record(
@@ -23,7 +23,7 @@ const headers = z.record(
     .refine((value) => !/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value), 'must be one line'),
 )
 
-const given = z.strictObject({
+const input = z.strictObject({
   url,
   url_down: url,
   url_up: url,
@@ -47,7 +47,7 @@ const direction = (
   headers: fields,
 })
 
-const schema = given.transform((config, context) => {
+const schema = input.transform((config, context) => {
   const down = direction(config.url_down ?? config.url, config.method_down, config.body_down, config.headers_down)
   const up = direction(config.url_up ?? config.url, config.method_up, config.body_up, config.headers_up)
   if (down.url === '' && up.url === '') {
@@ -66,17 +66,16 @@ const schema = given.transform((config, context) => {
   }
 })
 
-/** A configuration as it is stored. */
 export type WebhookConfig = z.output<typeof schema>
 
 export const webhook = defineKind({
   kind: 'webhook',
   label: 'Webhook',
-  about: 'A request of your making, to any address.',
+  about: 'A custom HTTP request to any URL.',
   schema,
   secretFields: ['headers_down', 'headers_up'],
   help: [
-    'url_down, url_up          addresses for failures and recoveries; at least one. "url" stands for both',
+    'url_down, url_up          URLs for failures and recoveries; at least one. "url" sets both',
     'method_down, method_up    GET, POST or PUT (GET, or POST when there is a body)',
     'body_down, body_up        request body, sent with POST and PUT',
     'headers_down, headers_up  object of header names and values (secret)',
