@@ -9,12 +9,11 @@ export interface RenderedBadge {
 
 const SHIELDS_COLORS = { up: 'success', late: 'important', down: 'critical' } as const
 
-/** The format that a badge URL ends in; null for any other. */
 export function parseBadgeFormat(text: string): BadgeFormat | null {
   return text === 'svg' || text === 'json' || text === 'shields' ? text : null
 }
 
-/** The answer to a badge request (docs/spec/monitoring.md#badges). */
+/** Returns the response to a badge request (docs/spec/monitoring.md#badges). */
 export function renderBadge(format: BadgeFormat, label: string, state: BadgeState): RenderedBadge {
   if (format === 'svg') return { contentType: 'image/svg+xml', body: badgeSvg(label, state.status) }
   return { contentType: 'application/json', body: JSON.stringify(format === 'json' ? state : toShields(label, state)) }
@@ -26,7 +25,7 @@ function toShields(label: string, { status }: BadgeState) {
 
 const COLORS = { up: '#4c1', late: '#fe7d37', down: '#e05d44' } as const satisfies Record<BadgeStatus, string>
 
-/** A flat badge of two parts, 20 pixels high (docs/spec/monitoring.md#badges). Any label is shown as text. */
+/** Returns a flat badge, 20 px high (docs/spec/monitoring.md#badges). The label is escaped. */
 export function badgeSvg(label: string, status: BadgeStatus): string {
   const left = textWidth(label) + 10
   const right = textWidth(status) + 10
@@ -43,7 +42,7 @@ export function badgeSvg(label: string, status: BadgeStatus): string {
   ].join('')
 }
 
-/** An estimate, in pixels, of a text in Verdana 11. */
+/** Estimates the width of a text in Verdana 11, in pixels. */
 function textWidth(text: string): number {
   let width = 0
   for (const char of text) {
@@ -59,7 +58,7 @@ const NARROW = /[ijlI.,:;'|!() [\]frt]/
 const WIDE = /[mwMW@%&]/
 const CAPITAL = /[A-Z]/
 
-/** Text for an XML element or attribute. XML cannot hold most control characters, not even escaped: a sign stands for them. */
+/** Escapes text for XML. Control characters that XML does not allow even escaped become U+FFFD. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()

@@ -1,23 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The tag that stands for all checks of a project. */
+/** Selects all checks of a project. */
 export const ALL_TAGS = '*'
 
-/** Two states count a late check as up. */
+/** With two states, a late check counts as up. */
 export type BadgeStates = 2 | 3
 
 const LENGTH = 8
 
-/** Signs the badge URL of a tag, so that it cannot be guessed: 8 URL-safe characters (docs/spec/monitoring.md#badges). */
+/** Returns 8 URL-safe characters, so that badge URLs cannot be guessed (docs/spec/monitoring.md#badges). */
 export function badgeSignature(secret: string | Uint8Array, badgeKey: string, tag: string): string {
-  // The badge key is a uuid, so a line feed cannot be part of it and the pair cannot be read in two ways.
+  // The badge key is a uuid without line feeds, so the signed text is unambiguous.
   return createHmac('sha256', secret).update(`badge\n${badgeKey}\n${tag}`).digest('base64url').slice(0, LENGTH)
 }
 
 /**
- * Checks the signature part of a badge URL. Only its first 8 characters are verified; exactly `-2` after them selects
- * two states, anything else three.
- * @returns null when it does not belong to the badge
+ * Verifies the first 8 characters of a badge signature. A suffix of exactly `-2` selects two states, anything else three.
+ * @returns null if the signature is wrong
  */
 export function verifyBadgeSignature(
   secret: string | Uint8Array,
@@ -25,16 +24,16 @@ export function verifyBadgeSignature(
   tag: string,
   signature: string,
 ): BadgeStates | null {
-  const given = Buffer.from(signature.slice(0, LENGTH))
+  const actual = Buffer.from(signature.slice(0, LENGTH))
   const expected = Buffer.from(badgeSignature(secret, badgeKey, tag))
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return null
   return signature.length === LENGTH + 2 && signature.endsWith('-2') ? 2 : 3
 }
 
 /**
- * Which tag a badge URL is about. Tags are percent-encoded twice, and `tag` has been decoded once; clients that
- * encode it once are served as well.
- * @returns null when the signature fits neither reading, and for `*`, which has a form of its own
+ * Returns the tag of a badge URL. Tags are percent-encoded twice and `tag` has been decoded once; URLs of clients that
+ * encode it once work too.
+ * @returns null if the signature matches neither, and for `*`, which has its own URL
  */
 export function resolveBadgeTag(
   secret: string | Uint8Array,
@@ -57,7 +56,6 @@ function decodeOnce(text: string): string {
   }
 }
 
-/** The addresses of one tag's badges, as the badges list names them. */
 export interface BadgeUrls {
   svg: string
   svg3: string
@@ -68,7 +66,7 @@ export interface BadgeUrls {
 }
 
 /**
- * The badges of a tag, or of the whole project for `*`; names that end in 3 show three states. A tag is
+ * Returns the badge URLs of a tag, or of the project for `*`. Names with a final 3 show three states. A tag is
  * percent-encoded twice (docs/spec/monitoring.md#badges).
  */
 export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: string, tag: string): BadgeUrls {
@@ -85,7 +83,7 @@ export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: s
   }
 }
 
-/** The badges list as JSON, in the texts that it consists of: every tag in use, and always `*`. */
+/** Yields the badges list as pieces of JSON, with every tag and `*`. */
 export function* badgeListTexts(
   base: string,
   secret: string | Uint8Array,

@@ -3,7 +3,6 @@ import type { BadgeStates } from './signature.ts'
 
 export type BadgeStatus = 'up' | 'late' | 'down'
 
-/** How many checks a badge is about, and how many of them are in grace and down. */
 export interface BadgeCounts {
   total: number
   grace: number
@@ -15,8 +14,8 @@ export interface BadgeState extends BadgeCounts {
 }
 
 /**
- * Returns the badge state of the matching checks (docs/spec/monitoring.md#badges): new, paused and running ones count as up, and
- * so does having no check at all.
+ * Returns the badge state (docs/spec/monitoring.md#badges). New, paused and running checks count as up; so does an empty
+ * set.
  */
 export function badgeState(counts: BadgeCounts, states: BadgeStates): BadgeState {
   if (counts.down > 0) return { status: 'down', ...counts }
@@ -25,7 +24,6 @@ export function badgeState(counts: BadgeCounts, states: BadgeStates): BadgeState
 
 export const NO_CHECKS: BadgeCounts = Object.freeze({ total: 0, grace: 0, down: 0 })
 
-/** The counts with one more check. */
 export function countStatus(counts: BadgeCounts, status: ShownStatus): BadgeCounts {
   return {
     total: counts.total + 1,

@@ -3,23 +3,22 @@ import { covered, without } from '../maintenance/spans.ts'
 import type { WindowTime } from '../maintenance/window.ts'
 import type { Flip } from './filters.ts'
 
-/** How long and how often a check was down within a span of time. */
 export interface Downtime {
   from: Micros
   /** exclusive; the current month ends at `now` */
   until: Micros
   /** whole seconds, cut */
   seconds: number
-  /** outages that touch the span: one that crosses a border counts on both sides */
+  /** outages in the span; one that crosses its border also counts in the next span */
   count: number
 }
 
 /**
- * Downtime per calendar month (UTC), newest month first, derived from flips alone: an outage begins with a flip to
- * down and ends with the next one away from it, be it by a pause.
- * @param flips all known flips of the check, in any order; what was before the first of them is told by its `from`
- * @param months how many, the current one included
- * @param excluded merged: time that does not count (docs/spec/alerting.md#maintenance-windows)
+ * Computes downtime per calendar month (UTC), newest first. An outage begins with a flip to down and ends with the next
+ * flip, for example a pause.
+ * @param flips all known flips, in any order
+ * @param months number of months, including the current one
+ * @param excluded merged time that does not count (docs/spec/alerting.md#maintenance-windows)
  */
 export function downtimeByMonth(
   flips: readonly Flip[],
@@ -39,8 +38,8 @@ export function downtimeByMonth(
 }
 
 /**
- * How long the outage lasted that a flip ended; for messages.
- * @returns microseconds; null when the flip before it did not go to down
+ * Returns the length of the outage that a flip ended.
+ * @returns null if the previous flip was not to down
  */
 export function endedOutage(flip: Pick<Flip, 'at'>, previous: Pick<Flip, 'at' | 'to'> | null): Micros | null {
   return previous?.to === 'down' ? Math.max(0, flip.at - previous.at) : null
@@ -54,7 +53,7 @@ interface Outage {
 function findOutages(flips: readonly Flip[], now: Micros): Outage[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   const outages: Outage[] = []
-  // A check that was down before its first kept flip has been so for as long as anybody knows.
+  // A check that was down before its first stored flip counts as down for all time before.
   let downSince: Micros | null = ordered[0]?.from === 'down' ? Number.NEGATIVE_INFINITY : null
   for (const flip of ordered) {
     if (downSince === null) {
@@ -76,8 +75,8 @@ function monthSpans(months: number, now: Micros): [Micros, Micros][] {
 }
 
 /**
- * Since when it is known whether a check was up: from its first ping on. Flips older than what is kept are taken for
- * history that began with the check.
+ * Returns since when the status of a check is known: from its first ping on. If older flips were deleted, the time since
+ * its creation counts.
  * @param flips all known flips, in any order
  * @returns null before the first ping
  */

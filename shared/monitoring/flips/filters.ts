@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds, toIsoSeconds } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 
-/** Flips at or after `from` and before `before`; null is no bound. */
+/** Flips at or after `from` and before `before`; null means no bound. */
 export interface FlipRange {
   from: Micros | null
   before: Micros | null
@@ -11,9 +11,9 @@ const MAX_TIMESTAMP = 10_000_000_000
 const MAX_SECONDS = 31_536_000
 
 /**
- * The filters of the flips list, all of which must hold (docs/spec/monitoring.md#flips-list). Of a repeated parameter the last
- * counts; unknown ones are ignored.
- * @returns null when a filter is invalid: 400 with an empty body
+ * Reads the filters of the flips list (docs/spec/monitoring.md#flips-list). The last of a repeated parameter counts;
+ * unknown ones are ignored.
+ * @returns null if a filter is invalid; the response is then 400 with an empty body
  */
 export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange | null {
   const start = readInteger(query.getAll('start').at(-1), MAX_TIMESTAMP)
@@ -31,7 +31,7 @@ export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange
   }
 }
 
-/** Unlike the other two it may be empty, which is absence, and may end in `.0`. */
+/** Accepts also an empty value, which means no filter, and a value that ends in `.0`. */
 function readSeconds(text: string | undefined): number | null | 'invalid' {
   return readInteger(text === '' ? undefined : text?.replace(/\.0*\s*$/, ''), MAX_SECONDS)
 }
@@ -44,14 +44,13 @@ function readInteger(text: string | undefined, max: number): number | null | 'in
   return value <= max ? value : 'invalid'
 }
 
-/** A recorded change of a check's stored status. */
 export interface Flip {
   at: Micros
   from: StoredStatus
   to: StoredStatus
 }
 
-/** One member of the flips list: `up` is 1 only when the new status is up (docs/spec/monitoring.md#flips-list). */
+/** Returns one member of the flips list (docs/spec/monitoring.md#flips-list). */
 export function toFlipView(flip: Pick<Flip, 'at' | 'to'>): { timestamp: string; up: 0 | 1 } {
   return { timestamp: toIsoSeconds(flip.at), up: flip.to === 'up' ? 1 : 0 }
 }

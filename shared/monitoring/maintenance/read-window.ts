@@ -24,23 +24,24 @@ const MAX_CHECKS = 500
 const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * Reads a request to make or change a maintenance window (docs/spec/alerting.md#maintenance-windows): what it names changes, null resets to the default.
- * @throws ValidationError with the first thing that is wrong
+ * Reads a request to create or change a maintenance window (docs/spec/alerting.md#maintenance-windows). Null resets a
+ * member to its default.
+ * @throws ValidationError for the first invalid member
  */
 export function readWindow(body: JsonObject, current: WindowFields | null, now: Micros): WindowFields {
-  const kept = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
+  const changed = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
     value === undefined ? (was ?? normal) : value === null ? normal : read(value)
   const fields: WindowFields = {
-    name: kept(body.name, current?.name, '', (value) => readText(value, 'name', { max: 100 })),
-    match: kept(body.match, current?.match, '', (value) => readText(value, 'match', { max: 500 })),
-    checks: kept<readonly string[]>(body.checks, current?.checks, [], (value) =>
+    name: changed(body.name, current?.name, '', (value) => readText(value, 'name', { max: 100 })),
+    match: changed(body.match, current?.match, '', (value) => readText(value, 'match', { max: 500 })),
+    checks: changed<readonly string[]>(body.checks, current?.checks, [], (value) =>
       readList(value, 'checks', { max: MAX_CHECKS }).map((it, index) => readText(it, `checks[${index}]`, { max: 100 })),
     ),
     time: readTime(body, current?.time ?? null, now),
-    uptime: kept<Window['uptime']>(body.uptime, current?.uptime, 'count', (value) =>
+    uptime: changed<Window['uptime']>(body.uptime, current?.uptime, 'count', (value) =>
       readChoice(value, 'uptime', ['count', 'exclude']),
     ),
-    shown: kept(body.shown, current?.shown, false, (value) => {
+    shown: changed(body.shown, current?.shown, false, (value) => {
       if (typeof value !== 'boolean') throw invalid('shown', 'must be true or false')
       return value
     }),
@@ -70,16 +71,16 @@ function readRecurring(body: JsonObject, current: Recurring | null): Recurring {
   const tz = current && body.tz === undefined ? current.tz : named
   if (tz === null) throw invalid('tz', 'is not a valid timezone')
   if (!isValidSchedule(every, tz)) throw invalid('every', 'is not a valid cron or OnCalendar expression')
-  // The same times again, as a form sends them: what was ended early stays so.
+  // Unchanged times, for example from a form, keep their early ends.
   const isSame = current && current.every === every && current.for === length && current.tz === tz
   return isSame ? current : { every, for: length, tz }
 }
 
-/** Reads a time that does not recur. A change of one end keeps the other one; the length counts from the beginning. */
+/** Reads a single occurrence. A change of one end keeps the other; `for` counts from the start. */
 function readOnce(body: JsonObject, current: IdempotentRequest | null, now: Micros): IdempotentRequest {
   const normal = microsOfSeconds(Math.floor(toSeconds(now)))
-  const kept = body.starts === undefined ? current?.starts : undefined
-  const starts = isPresent(body.starts) ? readInstant(body.starts, 'starts') : (kept ?? normal)
+  const stored = body.starts === undefined ? current?.starts : undefined
+  const starts = isPresent(body.starts) ? readInstant(body.starts, 'starts') : (stored ?? normal)
   if (isPresent(body.for)) {
     if (isPresent(body.ends)) throw invalid('for', 'must not be given together with ends')
     return { starts, ends: starts + microsOfSeconds(readNumber(body.for, 'for', LENGTH)) }

@@ -2,17 +2,15 @@ import { type Micros, microsOfSeconds } from '../../time.ts'
 import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 import { isAbout, timesOf, type Window, type WindowTime } from './window.ts'
 
-/** What a window is about. */
 interface About {
   uuid: string
-  /** split */
   tags: readonly string[]
 }
 
 export const WEEK: Micros = microsOfSeconds(604_800)
 const DAY: Micros = microsOfSeconds(86_400)
 
-/** Spans that overlap or touch become one; ascending. */
+/** Merges spans that overlap or touch; the result is ascending. */
 export function merged(spans: readonly WindowTime[]): WindowTime[] {
   const result: WindowTime[] = []
   for (const span of spans.toSorted((a, b) => a.from - b.from)) {
@@ -23,7 +21,7 @@ export function merged(spans: readonly WindowTime[]): WindowTime[] {
   return result
 }
 
-/** What is left of a span without others. @param taken merged */
+/** Subtracts spans from a span. @param taken merged */
 export function without(span: WindowTime, taken: readonly WindowTime[]): WindowTime[] {
   const left: WindowTime[] = []
   let { from } = span
@@ -37,21 +35,20 @@ export function without(span: WindowTime, taken: readonly WindowTime[]): WindowT
   return left
 }
 
-/** How much of a span of time others cover, in microseconds. @param spans merged */
+/** Returns how much of a period spans cover. @param spans merged */
 export function covered(spans: readonly WindowTime[], from: Micros, until: Micros): Micros {
   return spans.reduce((sum, span) => sum + Math.max(0, Math.min(span.until, until) - Math.max(span.from, from)), 0)
 }
 
-/** A window and its times within a span that somebody looks at. */
 export interface TimedWindow<W extends Window = Window> {
   window: W
   times: readonly WindowTime[]
 }
 
-/** Times that are looked at for one answer, over all windows: what recurs each minute is cut, the newest times stay. */
+/** Maximum number of occurrences for all windows. Beyond it, the oldest are omitted. */
 const MAX_TIMES = 20_000
 
-/** The times of windows within a span, found once for all checks that they are about. Yields after each. */
+/** Returns the occurrences of windows within a span, once for all their checks. Yields after each window. */
 export function* timedWindows<W extends Window>(
   windows: readonly W[],
   from: Micros,
@@ -65,7 +62,7 @@ export function* timedWindows<W extends Window>(
       continue
     }
     const times: WindowTime[] = []
-    // By days, the newest first: one look at a window gives a bounded number of times, the oldest ones.
+    // Day by day from the newest, because timesOf returns a bounded number of the oldest occurrences.
     for (let end = until; end > from && left > 0; end -= DAY) {
       const found = timesOf(window, Math.max(from, end - DAY), end)
       left -= found.length + 1
@@ -77,12 +74,12 @@ export function* timedWindows<W extends Window>(
   return timed
 }
 
-/** When windows are about a check, merged. */
+/** Returns the merged occurrences of the windows of a check. */
 export function spansOf(windows: readonly TimedWindow[], check: About): WindowTime[] {
   return merged(windows.filter(({ window }) => isAbout(window, check)).flatMap(({ times }) => times))
 }
 
-/** The time that windows take out of a check's uptime, up and down alike (docs/spec/alerting.md#maintenance-windows), merged. */
+/** Returns the merged time that windows exclude from a check's uptime (docs/spec/alerting.md#maintenance-windows). */
 export function excludedSpans(windows: readonly TimedWindow[], check: About): WindowTime[] {
   return spansOf(
     windows.filter(({ window }) => window.uptime === 'exclude'),
@@ -90,13 +87,12 @@ export function excludedSpans(windows: readonly TimedWindow[], check: About): Wi
   )
 }
 
-/** A window in progress, and its end. */
 export interface OpenWindow<W extends Window = Window> {
   window: W
   until: Micros
 }
 
-/** Finds the windows that last at an instant, once for all checks. Yields after each. */
+/** Returns the windows in progress at an instant, once for all checks. Yields after each window. */
 export function* openWindows<W extends Window>(
   windows: readonly W[],
   now: Micros,
@@ -109,7 +105,7 @@ export function* openWindows<W extends Window>(
   return open
 }
 
-/** The window that a check is in, of several the one that ends last; null outside of all. */
+/** Returns the window of a check that ends last, or null. */
 export function windowNow<W extends Window>(windows: readonly OpenWindow<W>[], check: About): OpenWindow<W> | null {
   const open = windows.filter(({ window }) => isAbout(window, check))
   return open.reduce<OpenWindow<W> | null>(
@@ -118,12 +114,12 @@ export function windowNow<W extends Window>(windows: readonly OpenWindow<W>[], c
   )
 }
 
-/** When a window is next, or is now; null when it is over for good. */
+/** Returns the current or next occurrence, or null if there is none. */
 export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTime | null {
   if ('starts' in time) return time.ends > now ? { from: time.starts, until: time.ends } : null
   const length = microsOfSeconds(time.for)
   const next = (after: Micros) => nextOccurrence(guessKind(time.every), time.every, time.tz, after)
-  // Only occurrences that were ended early can lie behind us.
+  // Only occurrences that were ended early can be over.
   for (let from = next(now - length); from !== null; from = next(from)) {
     const begin = from
     const until = time.cuts?.find((cut) => cut.from === begin)?.until ?? begin + length
@@ -133,8 +129,8 @@ export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTim
 }
 
 /**
- * Whether windows cover more than half of the week to come: who would hear of an outage then is hardly anybody.
- * @param windows with their times in that week
+ * Returns true if windows cover more than half of the next week, in which case most outages would be suppressed.
+ * @param windows with their occurrences in that week
  */
 export function coversMuchOfWeek(windows: readonly TimedWindow[], check: About, now: Micros): boolean {
   return covered(spansOf(windows, check), now, now + WEEK) > WEEK / 2

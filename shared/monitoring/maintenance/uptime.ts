@@ -4,17 +4,16 @@ import type { Flip } from '../flips/filters.ts'
 import { covered, merged, without } from './spans.ts'
 import type { WindowTime } from './window.ts'
 
-/** Intervals of a check by their state (docs/spec/alerting.md#maintenance-windows). */
+/** See docs/spec/alerting.md#maintenance-windows. */
 export interface UptimeFacts {
   /** within the span, any order */
   flips: readonly Flip[]
-  /** before the first of these flips; null: the check was not there */
+  /** status before the first of these flips; null if the check did not exist */
   before: StoredStatus | null
-  /** when the check was made */
   createdAt: Micros
-  /** when nothing could be known of it */
+  /** coverage gaps */
   unknown: readonly WindowTime[]
-  /** merged: maintenance that does not count */
+  /** merged maintenance that does not count */
   excluded: readonly WindowTime[]
 }
 
@@ -24,15 +23,15 @@ export interface Uptime {
   down: number
   unknown: number
   maintenance: number
-  /** paused, not pinged yet, or not there */
+  /** paused, not pinged yet, or not created yet */
   off: number
   /** up / (up + down), cut to six digits; null when both are 0 */
   ratio: number | null
 }
 
 /**
- * What the time of a check went into. Each instant counts once: as off when nothing was expected, else as maintenance
- * where that is taken out, else as down, which blindness does not make better, else as unknown, else as up.
+ * Divides a period by state. Each instant counts once, in this order: off, excluded maintenance, down, unknown, up. A check
+ * that is down stays down in a coverage gap.
  */
 export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptime {
   const unknown = merged(facts.unknown)
@@ -46,10 +45,10 @@ export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptim
     const counted = without(span, facts.excluded)
     const left = covered(counted, span.from, span.until)
     sums.maintenance += length - left
-    const blind =
+    const unknownTime =
       status === 'down' ? 0 : counted.reduce((sum, each) => sum + covered(unknown, each.from, each.until), 0)
-    sums.unknown += blind
-    sums[status] += left - blind
+    sums.unknown += unknownTime
+    sums[status] += left - unknownTime
   }
   const known = sums.up + sums.down
   return {
@@ -59,7 +58,7 @@ export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptim
 }
 
 /**
- * Time that counts neither as up nor as down: what is excluded, and what was unknown of a check that was not down.
+ * Returns the time that counts neither as up nor as down: excluded time, and unknown time while the check was not down.
  * @param excluded merged
  * @returns merged
  */
@@ -78,7 +77,7 @@ export function uncounted(
 const PARTS = ['up', 'down', 'unknown', 'maintenance', 'off'] as const
 type Parts = Record<(typeof PARTS)[number], number>
 
-/** Rounds parts of a period down, and gives the seconds that are left over to the parts that lost most. */
+/** Rounds down, and adds the missing seconds to the parts with the largest remainders. */
 function wholeSeconds(micros: Parts): Parts {
   const seconds = { ...micros }
   for (const part of PARTS) seconds[part] = Math.floor(toSeconds(micros[part]))

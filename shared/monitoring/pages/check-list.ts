@@ -4,16 +4,16 @@ import { splitTags } from '../checks/tags.ts'
 export const checkSorts = ['status', 'tag', 'name', 'last-ping', 'created'] as const
 export type CheckSort = (typeof checkSorts)[number]
 
-/** Which checks are listed: all conditions must hold. */
+/** All conditions must match. */
 export interface CheckFilter {
-  /** whole tags, all of them */
+  /** a check must have all of them */
   tags: readonly string[]
-  /** part of a name, slug, tag or uuid, whatever its case */
+  /** part of a name, slug, tag or uuid, in any case */
   search: string
   status: ShownStatus | 'running' | null
 }
 
-/** A row beside which a page lies. */
+/** The first or last row of a page. */
 export interface ListCursor {
   key: string | number
   id: number
@@ -21,13 +21,13 @@ export interface ListCursor {
 
 const STATUSES: readonly string[] = ['up', 'grace', 'down', 'paused', 'new', 'running']
 
-/** Reads the address of a list; what makes no sense is as if it were not there. */
+/** Reads the query of a list. Invalid parameters are ignored. */
 export function parseListQuery(query: URLSearchParams): {
   filter: CheckFilter
   sort: CheckSort
-  /** the last row of the page before; null on the first page */
+  /** last row of the previous page */
   after: ListCursor | null
-  /** the first row of the page after, for who goes back */
+  /** first row of the next page, for going back */
   before: ListCursor | null
 } {
   const status = query.get('status') ?? ''
@@ -48,7 +48,7 @@ export function formatCursor(cursor: ListCursor): string {
   return Buffer.from(JSON.stringify([cursor.key, cursor.id])).toString('base64url')
 }
 
-/** @returns null for anything that formatCursor did not make for this order */
+/** Returns null unless formatCursor made the text for this order. */
 function parseCursor(text: string | null, sort: CheckSort): ListCursor | null {
   if (text === null || text.length > 1000) return null
   try {
@@ -76,31 +76,31 @@ interface TagCount {
   down: number
 }
 
-/** What stands above a list: counts per status and tag. */
+/** Counts per status and tag. */
 export interface ListSummary {
-  /** of the project, whatever is filtered */
+  /** without filters */
   total: number
-  /** that fit the filters */
+  /** with all filters */
   found: number
-  /** of what fits the other filters; `running` counts beside the status that such a check has */
+  /** with all filters except that of the status; a running check counts under `running` and its status */
   statuses: ReadonlyMap<ShownStatus | 'running', number>
-  /** of what fits the filters, by name; at most 200 */
+  /** with all filters, sorted by name; at most MAX_TAGS */
   tags: TagCount[]
 }
 
-/** Checks that share their tags and how they are shown. */
+/** Checks with the same tags and status. */
 export interface CheckGroup {
   tags: string
   status: ShownStatus
   isRunning: boolean
-  /** whether the search finds them; true when nothing is searched for */
+  /** matches the search; true without a search */
   isFound: boolean
   count: number
 }
 
 const MAX_TAGS = 200
 
-/** Adds up checks that share their tags and status. A tag that a check has twice counts once. */
+/** Sums up groups of checks. A tag that a check has twice counts once. */
 export function summarise(
   groups: readonly CheckGroup[],
   filter: Pick<CheckFilter, 'tags' | 'status'> = { tags: [], status: null },
@@ -112,14 +112,14 @@ export function summarise(
   let [total, found] = [0, 0]
   for (const group of groups) {
     total += group.count
-    const own = new Set(splitTags(group.tags))
-    if (!group.isFound || !filter.tags.every((tag) => own.has(tag))) continue
+    const groupTags = new Set(splitTags(group.tags))
+    if (!group.isFound || !filter.tags.every((tag) => groupTags.has(tag))) continue
     add(group.status, group.count)
     if (group.isRunning) add('running', group.count)
     if (filter.status !== null && filter.status !== group.status && !(filter.status === 'running' && group.isRunning))
       continue
     found += group.count
-    for (const tag of own) {
+    for (const tag of groupTags) {
       const known = tags.get(tag) ?? { tag, count: 0, down: 0 }
       known.count += group.count
       if (group.status === 'down') known.down += group.count

@@ -7,15 +7,15 @@ import type { WindowTime } from '../maintenance/window.ts'
 export interface DownDay {
   /** UTC, YYYY-MM-DD */
   date: string
-  /** whole seconds of downtime; null for a day before anything is known */
+  /** whole seconds of downtime; null before the first known flip */
   seconds: number | null
-  /** maintenance that the page tells of fell on this day */
+  /** the day contains maintenance that the page shows */
   isPlanned?: boolean
-  /** for a part of this day nothing could be known of it */
+  /** the day contains unknown time */
   isUnknown?: boolean
 }
 
-/** What days may be marked for; each merged. */
+/** Each list is merged. */
 interface MarkedTime {
   excluded?: readonly WindowTime[]
   marked?: readonly WindowTime[]
@@ -25,10 +25,9 @@ interface MarkedTime {
 const DAY: Micros = microsOfSeconds(86_400)
 
 /**
- * Downtime per day (UTC), oldest day first, from flips alone as in downtime.ts. Days before the first flip are not
- * known: the check may not have been there.
- * @param days how many, today included
- * @param planned merged; `excluded` does not count as downtime, days of `marked` and of `unknown` are marked (docs/spec/alerting.md#maintenance-windows, 5.5)
+ * Computes downtime per day (UTC), oldest first. Days before the first flip are unknown, because the check may not have
+ * existed. `excluded` does not count as downtime (docs/spec/alerting.md#maintenance-windows).
+ * @param days number of days, including today
  */
 export function downDays(
   flips: readonly Flip[],
@@ -60,7 +59,7 @@ export function downDays(
   })
 }
 
-/** What those days sum up to, from when anything was known. */
+/** Sums up the days. @param since when the status of the check was first known */
 export function knownDowntime(days: readonly DownDay[], since: Micros, now: Micros): Downtime {
   const begin = Math.floor(now / DAY) * DAY - (days.length - 1) * DAY
   const seconds = days.reduce((sum, day) => sum + (day.seconds ?? 0), 0)

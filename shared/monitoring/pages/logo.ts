@@ -1,4 +1,4 @@
-/** A picture that stands above a status page. */
+/** The logo of a status page. */
 export interface Logo {
   type: 'image/png' | 'image/jpeg' | 'image/webp'
   bytes: Buffer
@@ -7,8 +7,8 @@ export interface Logo {
 export const MAX_LOGO_BYTES = 102_400
 
 /**
- * The kind of a picture by its first bytes, whatever its sender calls it; null for every other. SVG is none of them: it is
- * a document, which may hold scripts and links.
+ * Returns the media type of an image by its first bytes; null for other content. SVG is refused, because it may contain
+ * scripts and links.
  */
 export function logoType(bytes: Buffer): Logo['type'] | null {
   if (bytes.subarray(0, 8).equals(PNG)) return 'image/png'

@@ -12,28 +12,27 @@ import {
 } from '../checks/fields.ts'
 import type { windowView } from '../maintenance/window.ts'
 
-/** A check's identity, settings and integrations. */
 export type ConfiguredCheck = CheckSettings & { uuid: string; integrationIds: readonly string[] }
 
 export const CONFIG_DOCUMENT_VERSION = 1
 
-/** Values of a document: a body of the API has room for so many, as an exported check needs 17 bytes or more for each. */
+/** Maximum number of values. It fits the body limit of the API, because an exported check has at least 17 bytes per value. */
 export const MAX_DOCUMENT_VALUES = 160_000
 
-/** What a project is configured to be, without what happened in it. Members are called as in the API. */
+/** The configuration of a project without its history. Member names are those of the API. */
 export interface ConfigDocument {
   version: typeof CONFIG_DOCUMENT_VERSION
   channels: { id: string; kind: string; name: string; config: Readonly<Record<string, unknown>> }[]
   checks: (ReturnType<typeof toDocumentedCheck> & { rules?: DocumentedRules })[]
-  /** only where the project has some, as `windows` */
+  /** absent if the project has none, like `windows` */
   policies?: ReturnType<typeof policyView>[]
   windows?: ReturnType<typeof windowView>[]
 }
 
-/** The rules of a check in a document; how pings show a secret only beside that secret, without which it means nothing. */
+/** The rules of a check in a document. `ping_auth` is present only together with its secret. */
 export type DocumentedRules = Omit<RuleFields, 'ping_auth'> & { ping_auth?: { mode: string; secret: string } }
 
-/** @returns null for a check that has none. @param secret its ping secret; null to leave it out */
+/** Returns null for a check without rules. @param secret ping secret, or null to omit it */
 export function toDocumentedRules(rules: RuleFields, secret: string | null): DocumentedRules | null {
   const { ping_auth: auth, ...others } = rules
   const { ping_auth: _, ...none } = NO_RULES
@@ -54,18 +53,18 @@ export function toDocumentedCheck(check: ConfiguredCheck) {
   }
 }
 
-/** Per setting that a document would change, the value it has and the one it would get. */
+/** Current and new value of each setting that a document changes. */
 export type SettingChanges = Record<string, { from: unknown; to: unknown }>
 
-/** What a document differs from the project in. Nothing is ever deleted: what the document does not name stays. */
+/** Differences between a document and the project. An import deletes nothing. */
 export interface ImportReport {
   applied: boolean
   channels: ObjectChanges
   checks: ObjectChanges
-  /** only of a document that lists some, as `windows` */
+  /** absent if the document has none, like `windows` */
   policies?: ObjectChanges
   windows?: ObjectChanges
-  /** integrations that checks name and that neither the project nor the document has: not assigned */
+  /** integrations that checks name but that do not exist; they are not assigned */
   unknownIntegrations: string[]
 }
 

@@ -2,28 +2,28 @@ import { type Micros, microsOfMillis, microsOfSeconds, toIsoSeconds } from '../.
 import { type DayRecord, sumsOfDay } from '../../transparency/statements/day-record.ts'
 import type { WindowTime } from '../maintenance/window.ts'
 
-/** What is stored of one day of a check. */
+/** The stored facts of one day of a check. */
 export interface DayFacts {
   checkId: number
   uniqueKey: string
   settings: Record<string, string | number>
-  /** as the day began; null: it was not there yet */
+  /** status at the beginning of the day; null if the check did not exist */
   first: string | null
-  /** of the day, by time */
+  /** in order of time */
   flips: readonly { at: Micros; to: string; reason: string }[]
   unknown: readonly WindowTime[]
   /** merged */
   excluded: readonly WindowTime[]
 }
 
-/** A UTC day. @param date `YYYY-MM-DD` */
+/** Returns the span of a UTC day. @param date `YYYY-MM-DD` */
 export function spanOfDate(date: string): WindowTime {
   const from = microsOfMillis(Date.parse(`${date}T00:00:00Z`))
   return { from, until: from + microsOfSeconds(86_400) }
 }
 
 /**
- * The record of one day of a check (docs/spec/alerting.md#daily-statements): what was stored of it, cut to the day and to whole seconds.
+ * Returns the record of one day of a check (docs/spec/alerting.md#daily-statements), cut to the day and to whole seconds.
  * @param nonce 128 random bits in hex
  */
 export function recordOfDay(facts: DayFacts, date: string, nonce: string): DayRecord {
