@@ -2,12 +2,11 @@ import { type Bounds, everyNth, parseDigits, parseWithin, sorted, span, splitOnc
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
 /**
- * A parsed cron expression. `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron: the minute or the hour
- * begins with a star, so a clock change neither moves nor merges occurrences.
+ * A parsed cron expression. `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron: minute or hour begins
+ * with a star, so a clock change neither moves nor merges occurrences.
  */
 export type CronSchedule = { readonly pattern: WallPattern; readonly walksRealTime: boolean }
 
-/** How far ahead a cron expression is searched, in years. */
 export const CRON_HORIZON_YEARS = 50
 
 const MINUTE: Bounds = { first: 0, last: 59 }
@@ -21,12 +20,12 @@ const MAX_DAY_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 type ReadNumber = (text: string) => number | undefined
 type DaysOfMonth = { listed: ReadonlySet<number>; last: boolean; lastWorkday: boolean }
-/** Weekdays 0 to 6; a rank is a weekday's place in the month, 1 to 5. */
+/** Weekdays 0 to 6; ranks 1 to 5 are the n-th such weekday of the month. */
 type DaysOfWeek = { listed: ReadonlySet<number>; ranked: ReadonlySet<string>; lasts: ReadonlySet<number> }
 
 /**
- * Reads a five-field cron expression (docs/spec/monitoring.md#cron).
- * @returns undefined when it is none; one that parses may still never match
+ * Parses a five-field cron expression (docs/spec/monitoring.md#cron). A valid result may still never match.
+ * @returns undefined for an invalid expression
  */
 export function parseCron(expression: string): CronSchedule | undefined {
   const [minuteText, hourText, dayText, monthText, weekdayText, ...rest] = expression.trim().toUpperCase().split(/\s+/)
@@ -64,7 +63,7 @@ function parseDaysOfMonth(text: string): DaysOfMonth | undefined {
   for (const element of text.split(',')) {
     const [term, step] = splitOnce(element, '/')
     if (term === 'L' || term === 'LW') {
-      // A step says nothing here, but it must be one.
+      // A step has no effect here, but it must be valid.
       if (step !== undefined && !parseDigits(step)) return undefined
       if (term === 'L') last = true
       else lastWorkday = true
@@ -112,7 +111,7 @@ function parseField(text: string, bounds: Bounds, read: ReadNumber): number[] | 
   return sorted(members)
 }
 
-/** `*`, `a` or `a-b`, each with or without `/step`. */
+/** Parses `*`, `a` or `a-b`, each with or without `/step`. */
 function parseElement(element: string, bounds: Bounds, read: ReadNumber): number[] | undefined {
   const [term, stepText] = splitOnce(element, '/')
   const members = parseRange(term, bounds, read)
@@ -136,7 +135,7 @@ function namedNumber(names: readonly string[], bounds: Bounds): ReadNumber {
   }
 }
 
-/** `0 0 30 2 *` is refused outright, even where the day of the week could match (7.2). */
+/** Returns true for `0 0 30 2 *`, which is invalid even if the weekday could match. */
 function isBeyondEveryMonth(days: DaysOfMonth, months: readonly number[]): boolean {
   if (days.last || days.lastWorkday) return false
   const smallest = Math.min(...days.listed)
@@ -146,7 +145,7 @@ function isBeyondEveryMonth(days: DaysOfMonth, months: readonly number[]): boole
 function matchesDayOfMonth(days: DaysOfMonth, day: number, weekday: number, lastDay: number): boolean {
   if (days.listed.has(day) || (days.last && day === lastDay)) return true
   if (!days.lastWorkday || weekday === 0 || weekday === 6) return false
-  // A Friday is the last workday when at most the weekend follows it, any other workday only at the very end.
+  // A Friday is the last workday if at most the weekend follows; another workday must be the last day.
   return weekday === 5 ? day + 2 >= lastDay : day === lastDay
 }
 

@@ -1,25 +1,24 @@
-/** Where the numbers of one schedule field must lie, both ends included. */
+/** Inclusive bounds of a schedule field. */
 export type Bounds = { readonly first: number; readonly last: number }
 
-/** ASCII digits only, leading zeros allowed; undefined for anything else. */
+/** Parses ASCII digits; leading zeros are allowed. */
 export function parseDigits(text: string): number | undefined {
   return /^[0-9]+$/.test(text) ? Number(text) : undefined
 }
 
-/** A number of digits within bounds; undefined for anything else. */
 export function parseWithin(text: string, bounds: Bounds): number | undefined {
   const value = parseDigits(text)
   return value !== undefined && value >= bounds.first && value <= bounds.last ? value : undefined
 }
 
-/** Every number from first to last; empty when last is below first. */
+/** Returns all numbers from first to last, inclusive. */
 export function span(first: number, last: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
 }
 
 /**
- * What `/step` leaves of ascending members: every step-th beginning with the first. A single member counts on to `top`
- * instead, as both cron and OnCalendar have it.
+ * Applies `/step` to ascending members: every step-th, beginning with the first. A single member is extended to `top`, as
+ * in cron and OnCalendar.
  */
 export function everyNth(members: readonly number[], step: number, top: number): number[] {
   const [only] = members
@@ -27,13 +26,13 @@ export function everyNth(members: readonly number[], step: number, top: number):
   return row.filter((_, index) => index % step === 0)
 }
 
-/** Splits at the first occurrence of a mark; the second part is undefined when there is none. */
+/** Splits at the first occurrence of a mark. */
 export function splitOnce(text: string, mark: string): [string, string | undefined] {
   const at = text.indexOf(mark)
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)]
 }
 
-/** Ascending, without repetitions. */
+/** Returns ascending numbers without duplicates. */
 export function sorted(members: Iterable<number>): number[] {
   return [...new Set(members)].sort((a, b) => a - b)
 }

@@ -1,21 +1,18 @@
 import { type WallPattern, yearOf } from './wall-pattern.ts'
 import type { UnixSeconds, ZoneClock } from './zone-clock.ts'
 
-/** A pattern, and the wall clock it is read from; no clock means UTC. */
+/** `clock` undefined means UTC. */
 export type ZonedPattern = { readonly pattern: WallPattern; readonly clock: ZoneClock | undefined }
 
-/**
- * How often a search may go round. Each round ends beyond a clock change or a whole skipped stretch, so an honest
- * search takes a handful.
- */
+/** Rounds of a search. Each round passes a clock change or a skipped stretch, so usual searches need only a few. */
 const STEP_LIMIT = 1000
-/** More than any clock change has ever moved a clock, so nothing within it can be jumped over. */
+/** Longer than any clock change has ever moved a clock. */
 const SAFE_DISTANCE = 2 * 86_400
 
 /**
- * The first instant strictly after `after` whose wall time matches, walking real time: skipped wall times do not occur,
- * repeated ones occur twice (interval mode, docs/spec/monitoring.md#cron).
- * @returns undefined when nothing matches in or before `lastYear`
+ * Returns the first instant strictly after `after` whose wall time matches. Skipped wall times do not occur, repeated ones
+ * occur twice (interval mode, docs/spec/monitoring.md#cron).
+ * @returns undefined if nothing matches in or before `lastYear`
  */
 export function nextInRealTime(
   { pattern, clock }: ZonedPattern,
@@ -29,7 +26,7 @@ export function nextInRealTime(
     const wall = pattern.nextAfter(from + segment.offset, lastYear)
     const at = wall === undefined ? Number.POSITIVE_INFINITY : wall - segment.offset
     if (at < segment.end) return at
-    // The clock change may repeat wall times, so the search goes on at the change, unless it is far from both ends.
+    // The clock change may repeat wall times, so the search continues there, unless it is far from both ends.
     const isChangeFar = segment.end - from > SAFE_DISTANCE
     if (isChangeFar && wall === undefined) return undefined
     from = Math.max(segment.end, isChangeFar ? at - SAFE_DISTANCE : 0) - 1
@@ -38,10 +35,10 @@ export function nextInRealTime(
 }
 
 /**
- * The first instant strictly after `after`, walking wall time and then placing each result in the zone: a repeated wall
- * time counts once, in its first pass. One in a gap is moved to the end of the gap (`moved`: cron at fixed times) or
- * left out (`skipped`: OnCalendar); docs/spec/monitoring.md#cron, 7.3, and 7.5 for starts within a second pass.
- * @returns undefined when nothing matches in or before `lastYear`
+ * Returns the first match strictly after `after`, searched in wall time. A repeated wall time counts once, in its first
+ * pass. A match in a gap is moved to the end of the gap (`moved`: cron at fixed times) or omitted (`skipped`: OnCalendar);
+ * see docs/spec/monitoring.md#cron.
+ * @returns undefined if nothing matches in or before `lastYear`
  */
 export function nextInWallTime(
   { pattern, clock }: ZonedPattern,
@@ -57,7 +54,7 @@ export function nextInWallTime(
     const placement = clock.place(wall)
     if (placement.exists) {
       if (placement.at > after) return placement.at
-      // `after` lies in a second pass: whatever the first pass still holds is over.
+      // `after` is in a second pass, so all matches of the first pass are over.
       from = placement.segment.end + placement.segment.offset - 1
     } else {
       const { start, offset } = placement.afterGap
@@ -68,7 +65,6 @@ export function nextInWallTime(
   return undefined
 }
 
-/** The year shown by the wall clock at an instant. */
 export function wallYearAt(clock: ZoneClock | undefined, instant: UnixSeconds): number {
   return yearOf(instant + (clock?.segmentAt(instant).offset ?? 0))
 }

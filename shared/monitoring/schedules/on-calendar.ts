@@ -2,14 +2,13 @@ import { type Bounds, everyNth, parseDigits, parseWithin, sorted, span, splitOnc
 import { isZoneName } from './time-zones.ts'
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
-/** One line of an OnCalendar expression. `zone` undefined means the zone of the check. */
+/** One line of an OnCalendar expression. Without `zone`, the zone of the check applies. */
 export type OnCalendarLine = {
   readonly text: string
   readonly pattern: WallPattern
   readonly zone: string | undefined
 }
 
-/** OnCalendar occurrences end with this year. */
 export const ON_CALENDAR_LAST_YEAR = 2199
 
 const YEAR: Bounds = { first: 1970, last: ON_CALENDAR_LAST_YEAR }
@@ -18,7 +17,7 @@ const DAY: Bounds = { first: 1, last: 31 }
 const DAY_FROM_END: Bounds = { first: 1, last: 28 }
 const HOUR: Bounds = { first: 0, last: 23 }
 const MINUTE: Bounds = { first: 0, last: 59 }
-/** Monday first: that is the order in which weekday ranges may not wrap. */
+/** Ranges of weekdays must not wrap from Sunday to Monday. */
 const WEEKDAY_NAMES = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 const SPECIAL_WORDS = new Map([
   ['minutely', '*:*'],
@@ -33,15 +32,16 @@ const SPECIAL_WORDS = new Map([
 ])
 
 type ClockTimes = { hours: number[]; minutes: number[]; seconds: number[] }
-/** `fromEnd` counts days from the end of the month, the last one being 1. */
+/** `fromEnd` counts days from the end of the month; the last day is 1. */
 type CalendarDays = { years: number[] | undefined; months: number[]; days: number[]; fromEnd: number[] }
 
 const MIDNIGHT: ClockTimes = { hours: [0], minutes: [0], seconds: [0] }
 const EVERY_DAY: CalendarDays = { years: undefined, months: span(1, 12), days: span(1, 31), fromEnd: [] }
 
 /**
- * Reads an OnCalendar expression of one or more lines (docs/spec/monitoring.md#oncalendar), equal lines once.
- * @returns undefined when any line is none; lines that parse may still never match
+ * Parses an OnCalendar expression of one or more lines (docs/spec/monitoring.md#oncalendar), without duplicate lines. A
+ * valid result may still never match.
+ * @returns undefined if a line is invalid
  */
 export function parseOnCalendar(expression: string): OnCalendarLine[] | undefined {
   const lines: OnCalendarLine[] = []
@@ -63,7 +63,7 @@ function parseLine(text: string): OnCalendarLine | undefined {
   return pattern && { text, pattern, zone }
 }
 
-/** `[weekday] [date] [time]`, at least one of them, taken from the end. */
+/** Parses `[weekday] [date] [time]` from the end; at least one is required. */
 function parsePattern(parts: readonly string[]): WallPattern | undefined {
   const left = parts.filter((part) => part !== '')
   if (left.length === 0) return undefined
@@ -114,7 +114,7 @@ function parseDate(text: string): CalendarDays | undefined {
   return { years, months, days, fromEnd }
 }
 
-/** `~7/1` counts towards the last day: 7, 6, 5 and so on. Ascending order therefore starts with the largest. */
+/** Parses days from the end of the month. `~7/1` counts towards the last day: 7, 6, 5 and so on. */
 function parseDaysFromEnd(text: string): number[] | undefined {
   if (text === '*') return span(DAY.first, DAY.last)
   const mirrored = (day: string) => negated(parseWithin(day, DAY_FROM_END))
@@ -122,7 +122,7 @@ function parseDaysFromEnd(text: string): number[] | undefined {
   for (const element of text.split(',')) {
     const [term, stepText] = splitOnce(element, '/')
     const [a, b] = splitOnce(term, '..')
-    // A range counts back from its second number, since the members are mirrored.
+    // Members are negative, so a range begins with its second number.
     const some = parseRangeOf(b ?? a, b === undefined ? undefined : a, stepText, -1, mirrored)
     if (!some) return undefined
     members.push(...some)
@@ -162,14 +162,14 @@ function parseRangeOf(
   return step ? everyNth(span(first, last), step, top) : undefined
 }
 
-/** Two-digit years: 0-69 are of this century, 70-99 of the last. */
+/** Reads a year; 0-69 means 2000-2069, and 70-99 means 1970-1999. */
 function readYear(text: string): number | undefined {
   const value = parseDigits(text)
   if (value === undefined) return undefined
   return parseWithin(String(value < 70 ? value + 2000 : value < 100 ? value + 1900 : value), YEAR)
 }
 
-/** @returns weekdays with Sunday as 0 */
+/** Returns weekdays with Sunday as 0. */
 function parseWeekdays(text: string): number[] | undefined {
   const members: number[] = []
   for (const element of text.replace(/,$/, '').replaceAll('-', '..').split(',')) {

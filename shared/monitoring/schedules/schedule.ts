@@ -8,43 +8,42 @@ import { type UnixSeconds, type ZoneClock, zoneClock } from './zone-clock.ts'
 
 export type ScheduleKind = 'cron' | 'oncalendar'
 
-/** A cron expression or one OnCalendar line. `zone` undefined means the zone of the check. */
+/** A cron expression or one OnCalendar line. Without `zone`, the zone of the check applies. */
 type Line = {
   readonly text: string
   readonly pattern: WallPattern
   readonly zone: string | undefined
   readonly mode: 'real' | 'moved' | 'skipped'
-  /** some of its results are in `farResults`; usual schedules do not look there */
+  /** some of its results are in `farResults` */
   isFar: boolean
 }
 
-/** A search from any start in [from, found) has the same result; `found` undefined means none up to `lastYear`. */
+/** Result of every search that starts in [from, found); undefined means none up to `lastYear`. */
 type FarResult = { readonly from: UnixSeconds; readonly lastYear: number; readonly found: UnixSeconds | undefined }
 
 const UTC = 'UTC'
-/** Ten times what a check may store: a text beyond it is not worth reading. */
+/** Ten times the limit of a stored expression. */
 const MAX_LENGTH = 1000
-/** A schedule must have an occurrence after this instant, 2000-01-01T00:00:00Z, to be valid (7.1). */
+/** 2000-01-01T00:00:00Z. A valid schedule must have an occurrence after it. */
 const VALID_SINCE: UnixSeconds = 946_684_800
 
 const parsedCrons = new LRUCache<string, readonly Line[]>({ max: 2000 })
 const parsedOnCalendars = new LRUCache<string, readonly Line[]>({ max: 2000 })
 
-/** A longer search may have visited two clock changes a year, so its result is kept. */
+/** Longer searches are expensive, so their results are cached. */
 const FAR_SECONDS = 2 * 366 * 86_400
 const farResults = new LRUCache<string, FarResult>({ max: 10_000 })
 
-/** Cron is one line of exactly five parts, everything else OnCalendar; neither need be valid (docs/spec/monitoring.md#schedule-kind). */
+/** Returns `cron` for one line of exactly five parts; does not validate (docs/spec/monitoring.md#schedule-kind). */
 export function guessKind(expression: string): ScheduleKind {
   const text = expression.trim()
   return !text.includes('\n') && text.split(/\s+/, 6).length === 5 ? 'cron' : 'oncalendar'
 }
 
 /**
- * Returns whether a check or a window may have this schedule: it parses as the kind it looks like, and has an occurrence
- * in its zone after the year 2000 began (docs/spec/monitoring.md#schedule-kind). A schedule that lies only in hours which the clock
- * of its zone skips has none. Safe for texts of any length and content.
- * @param tz a stored zone name; without it only what is invalid in every zone is refused
+ * Returns true if the expression parses as its kind and has an occurrence in the zone since 2000
+ * (docs/spec/monitoring.md#schedule-kind). A schedule only in hours that clock changes skip has none. Safe for any input.
+ * @param tz a stored zone name
  */
 export function isValidSchedule(expression: string, tz = UTC): boolean {
   if (expression.length > MAX_LENGTH) return false
@@ -52,10 +51,9 @@ export function isValidSchedule(expression: string, tz = UTC): boolean {
 }
 
 /**
- * The first occurrence strictly after an instant, whose fraction of a second is dropped first (monitoring behaviour
- * 7.2, 7.3). `tz` is a stored zone name; a zone inside an OnCalendar line goes before it.
- * @returns null when there is none any more, within 50 years (cron) or before 2200 (OnCalendar), and also when this
- * runtime cannot read the expression or the zone; never throws
+ * Returns the first occurrence strictly after an instant, which is cut to whole seconds first. Never throws.
+ * @param tz a stored zone name; a zone inside an OnCalendar line has precedence
+ * @returns null if there is none within 50 years (cron) or before 2200 (OnCalendar), and for an unknown expression or zone
  */
 export function nextOccurrence(kind: ScheduleKind, expression: string, tz: string, after: Micros): Micros | null {
   const found = next(parsedOnce(kind, expression), tz, Math.floor(toSeconds(after)))
@@ -81,7 +79,7 @@ function parse(kind: ScheduleKind, expression: string): readonly Line[] {
   return [{ text: expression, pattern: cron.pattern, zone: undefined, mode, isFar: false }]
 }
 
-/** Lines are merged: the earliest occurrence of any, equal ones once; a line that has run out says nothing. */
+/** Returns the earliest occurrence of all lines. */
 function next(lines: readonly Line[], tz: string, after: UnixSeconds): UnixSeconds | undefined {
   let earliest: UnixSeconds | undefined
   for (const line of lines) {

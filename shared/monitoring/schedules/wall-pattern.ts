@@ -1,10 +1,7 @@
-/**
- * Seconds since 1970-01-01T00:00:00 as a clock on some wall would count them, without regard to its zone. For a UTC
- * clock they are Unix seconds.
- */
+/** Seconds since 1970-01-01T00:00:00 in local time, without a zone. In UTC they are Unix seconds. */
 export type WallSeconds = number
 
-/** Which wall times a schedule names. Field sets are never empty; seconds, minutes and hours are ascending. */
+/** The fields of a schedule. They are never empty; seconds, minutes and hours are ascending. */
 export type WallFields = {
   readonly seconds: readonly number[]
   readonly minutes: readonly number[]
@@ -16,18 +13,15 @@ export type WallFields = {
   readonly matchesDay: (day: number, weekday: number, lastDay: number) => boolean
 }
 
-/** Finds the first matching wall time strictly after `after`, in or before `lastYear`. */
 export type WallPattern = {
+  /** Returns the first match strictly after `after`, in or before `lastYear`. */
   nextAfter(after: WallSeconds, lastYear: number): WallSeconds | undefined
 }
 
 const SECONDS_PER_DAY = 86_400
 const NONE = -1
 
-/**
- * A pattern that answers in a few table lookups. Its one loop goes month by month, so a search takes at most twelve
- * steps a year, and a pattern that never matches costs some thousand steps at most.
- */
+/** Builds lookup tables, so that a search takes at most twelve steps per year. */
 export function wallPattern(fields: WallFields): WallPattern {
   const nextSecond = lookup(fields.seconds, 59)
   const nextMinute = lookup(fields.minutes, 59)
@@ -35,7 +29,7 @@ export function wallPattern(fields: WallFields): WallPattern {
   const firstTime = toSeconds(nextHour(0), nextMinute(0), nextSecond(0))
   const matchingDays = dayMasks(fields.matchesDay)
 
-  /** The first matching second of the day not before `from`, or NONE. */
+  /** Returns the first matching second of the day not before `from`, or NONE. */
   function timeFrom(from: number): number {
     const hour = Math.floor(from / 3600)
     if (nextHour(hour) === hour) {
@@ -64,7 +58,7 @@ export function wallPattern(fields: WallFields): WallPattern {
       for (; year <= lastYear; earliest = 1) {
         const lastDay = daysInMonth(year, month)
         if (fields.months.has(month) && (fields.years === undefined || fields.years.includes(year))) {
-          // Bit n of a mask is day n of the month. A shift by 32 would be none at all, hence the check.
+          // Bit n of a mask is day n of the month. JavaScript ignores a shift by 32, so the check is needed.
           const left = earliest > 31 ? 0 : matchingDays(lastDay, weekdayOf(firstDay)) & (-1 << earliest)
           if (left !== 0) {
             const day = firstDay + lowestBit(left) - 1
@@ -83,14 +77,13 @@ export function wallPattern(fields: WallFields): WallPattern {
   }
 }
 
-/** The year a wall clock shows. */
 export function yearOf(wall: WallSeconds): number {
   return dateOf(Math.floor(wall / SECONDS_PER_DAY)).year
 }
 
 /**
- * Returns the date of a day since 1970-01-01. Several times faster than a Date, which is what a search spends most on.
- * Years begin in March here, so that the leap day is the last of its year, and 400 of them have the same length.
+ * Returns the date of a day since 1970-01-01, several times faster than a Date. Years begin in March here, so that the
+ * leap day is the last day of its year.
  */
 function dateOf(daysSince1970: number): { year: number; month: number; day: number } {
   const days = daysSince1970 + 719_468
@@ -109,7 +102,7 @@ function dateOf(daysSince1970: number): { year: number; month: number; day: numb
   }
 }
 
-/** Answers "the smallest member not below n, or NONE" without a search. */
+/** Returns a function for the smallest member not below n, or NONE. */
 function lookup(members: readonly number[], top: number): (from: number) => number {
   const table = new Int8Array(top + 1).fill(NONE)
   for (let n = top, next = NONE; n >= 0; n -= 1) {
@@ -120,8 +113,8 @@ function lookup(members: readonly number[], top: number): (from: number) => numb
 }
 
 /**
- * Which days of a month match depends on nothing but its length and the weekday it begins with: 28 kinds of month, each
- * worked out when first met.
+ * Returns the matching days of a month as a bit mask. It depends only on the length and the first weekday of the month, so
+ * 28 masks are enough.
  */
 function dayMasks(matchesDay: WallFields['matchesDay']): (lastDay: number, firstWeekday: number) => number {
   const masks: (number | undefined)[] = []

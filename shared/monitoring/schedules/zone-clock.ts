@@ -2,13 +2,12 @@ import { LRUCache } from 'lru-cache'
 import { isZoneName } from './time-zones.ts'
 import type { WallSeconds } from './wall-pattern.ts'
 
-/** Whole seconds since the Unix epoch. */
 export type UnixSeconds = number
 
-/** A stretch of time, `end` excluded, in which a zone keeps one offset (wall time minus Unix time, in seconds). */
+/** A period with one offset (wall time minus Unix time, in seconds). `end` is exclusive. */
 type ZoneSegment = { readonly start: UnixSeconds; readonly end: UnixSeconds; readonly offset: number }
 
-/** Where a wall time lies. A repeated one is placed in its first pass; one in a gap has no instant of its own. */
+/** The instant of a wall time. A repeated wall time is placed in its first pass; a skipped one has no instant. */
 type Placement =
   | { readonly exists: true; readonly at: UnixSeconds; readonly segment: ZoneSegment }
   | { readonly exists: false; readonly afterGap: ZoneSegment }
@@ -22,24 +21,21 @@ export type ZoneClock = {
 }
 
 const DAY = 86_400
-/** No zone has ever been further ahead of UTC than 15 hours and some minutes. */
+/** No zone has ever been ahead of UTC by 16 hours. */
 const MAX_OFFSET_SECONDS = 16 * 3600
-/** Less than the shortest time between two clock changes since 1970: a week without an hour (Gaza, Brazil). */
+/** Shorter than the time between two clock changes since 1970: at least a week minus an hour (Gaza, Brazil). */
 const SAMPLE_STEP = 6 * DAY
-/** The last changes that do not repeat, those around Ramadan in Morocco, are of 2087. */
+/** The last irregular clock changes, around Ramadan in Morocco, are in 2087. */
 const FIRST_REPEATING_YEAR = 2088
-/** More than the longest search visits: 2000 to 2199. */
+/** The longest search visits 2000 to 2199. */
 const MAX_YEARS_PER_ZONE = 256
 
-/** Holds one clock for each name of the zone database at most. */
+/** Bounded by the names of the zone database. */
 const clocks = new Map<string, ZoneClock>()
-/** Formatters are heavy and needed only while a zone's year is worked out. */
+/** Formatters need much memory and are used only when a year is derived. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 32 })
 
-/**
- * The clock of a zone, after the runtime's rules.
- * @returns undefined when the name is no zone here
- */
+/** Returns the clock of a zone by the rules of the runtime; undefined for an unknown name. */
 export function zoneClock(name: string): ZoneClock | undefined {
   const known = clocks.get(name)
   if (known || !isZoneName(name)) return known
@@ -49,8 +45,8 @@ export function zoneClock(name: string): ZoneClock | undefined {
 }
 
 /**
- * Creates a clock that looks each year up once and keeps it as segments, because a lookup in Intl costs about a
- * microsecond. Later years reuse an equal year, so a search to 2199 looks up less than 80 years.
+ * Creates a clock that caches each year as segments, because a lookup in Intl costs about a microsecond. Years after 2088
+ * reuse a year with the same calendar, so a search to 2199 looks up fewer than 80 years.
  */
 export function createZoneClock(lookUp: LookUp): ZoneClock {
   const years = new Map<number, readonly ZoneSegment[]>()
@@ -96,7 +92,7 @@ export function createZoneClock(lookUp: LookUp): ZoneClock {
   }
 }
 
-/** The first repeating year with the same length and the same weekdays: its clock changes are on the same dates. */
+/** Returns the first year since 2088 with the same calendar, which has its clock changes on the same dates. */
 function modelOf(year: number): number {
   for (let model = FIRST_REPEATING_YEAR; model < year; model += 1) {
     if (isSameCalendar(model, year)) return model
@@ -136,7 +132,7 @@ function deriveSegments(lookUp: LookUp, start: UnixSeconds, end: UnixSeconds): Z
   return segments
 }
 
-/** Halves the stretch until the clock change is known to the second. */
+/** Finds a clock change by binary search. */
 function firstSecondWithout(lookUp: LookUp, offset: number, from: UnixSeconds, to: UnixSeconds): UnixSeconds {
   let last = from
   let first = to
@@ -148,7 +144,7 @@ function firstSecondWithout(lookUp: LookUp, offset: number, from: UnixSeconds, t
   return first
 }
 
-/** @returns seconds */
+/** Returns seconds. */
 function offsetAt(name: string, instant: UnixSeconds): number {
   const [, sign, hours, minutes, seconds] =
     /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(formatterOf(name).format(instant * 1000)) ?? []
@@ -159,7 +155,7 @@ function offsetAt(name: string, instant: UnixSeconds): number {
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const known = formatters.get(timeZone)
   if (known) return known
-  // Without a field of the date, the date is written in full, which takes twice as long.
+  // Without a date field, Intl formats the whole date, which takes twice as long.
   const formatter = new Intl.DateTimeFormat('en-US', { timeZone, weekday: 'narrow', timeZoneName: 'longOffset' })
   formatters.set(timeZone, formatter)
   return formatter
