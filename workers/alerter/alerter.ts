@@ -3,15 +3,12 @@ import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import type { Worker } from '../define-worker.ts'
 import { handOn, isFull } from './process-flips.ts'
 
-/** Each costs nothing by itself: those that come while the alerter works share one more look. */
+/** Messages are cheap: all that arrive during a run share the next one. */
 const PREFETCH = 100
-/** Milliseconds after which the rest is left to the next message, which the sweeper sends within a second. */
+/** After this time, the next message of the sweeper, which follows within a second, continues. */
 const MAX_RUN_MS = 60_000
 
-/**
- * Decides who is told of changes, and when. A message only says that there is something to do: the alerter repeats until
- * nothing is left.
- */
+/** Turns flips into notifications. A message only starts a run, which repeats until no flip or due incident is left. */
 export const alerter: Worker = {
   name: 'alerter',
   sends: true,
@@ -19,11 +16,11 @@ export const alerter: Worker = {
     const run = sharedRuns(async () => {
       let claimed = 0
       for (const end = performance.now() + MAX_RUN_MS; performance.now() < end; ) {
-        // In a flood of changes one half of the work, the database's, goes on while the other half is done here.
-        const beside = isFull(claimed) ? handOn(deps, 'changes') : null
-        const turns = await Promise.allSettled([handOn(deps), beside])
-        for (const turn of turns) if (turn.status === 'rejected') throw turn.reason
-        claimed = Math.max(...turns.map((turn) => (turn.status === 'fulfilled' ? (turn.value ?? 0) : 0)))
+        // In a flood of flips, two concurrent pages keep both the database and this process busy.
+        const second = isFull(claimed) ? handOn(deps, 'changes') : null
+        const pages = await Promise.allSettled([handOn(deps), second])
+        for (const page of pages) if (page.status === 'rejected') throw page.reason
+        claimed = Math.max(...pages.map((page) => (page.status === 'fulfilled' ? (page.value ?? 0) : 0)))
         if (claimed === 0) return
       }
     })
@@ -31,7 +28,7 @@ export const alerter: Worker = {
   },
 }
 
-/** Runs `work` once at a time. Whoever asks while it runs shares one further run that begins afterwards. */
+/** Runs `work` once at a time. All calls during a run share one further run. */
 function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
@@ -45,7 +42,7 @@ function sharedRuns(work: () => Promise<void>): () => Promise<void> {
   return () => {
     if (!running) return start()
     next ??= running
-      .catch(() => {}) // whoever asked for it hears of it
+      .catch(() => {}) // its callers get the error
       .then(() => {
         next = null
         return start()

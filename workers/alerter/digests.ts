@@ -20,7 +20,6 @@ import type { WorkerDeps } from '../define-worker.ts'
 import { type DigestReader, digestReaders } from '../digest-readers.ts'
 import type { Case } from './load-facts.ts'
 
-/** What was decided about one check. */
 export interface Outcome {
   one: Case
   result: Decided
@@ -31,14 +30,13 @@ interface Joining {
   members: { integrationId: number; incidentId: string }[]
 }
 
-/** Incidents that one message holds for programs; people read the first fifty. */
+/** Maximum number of incidents in `$GROUP_JSON`; texts list fewer. */
 const MAX_LISTED = 1_000
 
 /**
- * Takes messages of policies that gather digests out of what was decided: outages when enough of one policy are due at
- * once, recoveries when a digest told of the outage. Integrations that keep a record per check get single ones, of many
- * outages some at a time.
- * @returns what was decided without them, and what is to join digests once the incidents are stored
+ * Moves notifications into digests: outages if enough of one policy are due at once, and recoveries of outages that were
+ * in a digest. Integrations that keep a record per check get single notifications instead, a few at a time.
+ * @returns the outcomes without these notifications, and `join`, to be called after the incidents are stored
  */
 export async function gatherDigests(
   tx: Knex,
@@ -49,10 +47,10 @@ export async function gatherDigests(
   if (grouped.size === 0) return { outcomes: [...outcomes], join: async () => {} }
   const gathering = await gatheringPolicies(tx, [...grouped.keys()])
   const isManyOf = new Map(
-    [...grouped].map(([policyId, of]) => {
-      const speaking = of.filter(({ result }) => result.notifications.some(isOutage)).length
-      const needed = of[0]?.one.facts.policy?.plan.group.checks ?? 0
-      return [policyId, gathering.has(policyId) || speaking >= needed]
+    [...grouped].map(([policyId, group]) => {
+      const outages = group.filter(({ result }) => result.notifications.some(isOutage)).length
+      const needed = group[0]?.one.facts.policy?.plan.group.checks ?? 0
+      return [policyId, gathering.has(policyId) || outages >= needed]
     }),
   )
   const notified = [...grouped.values()].flat().flatMap(({ result }) => result.notifications)
@@ -65,19 +63,19 @@ export async function gatherDigests(
     return takeOut(outcome, (notification) => {
       const isMany = isOutage(notification) && isManyOf.get(policyId)
       if (!isMany && !wasNotified(outcome, notification)) return null
-      const { readers: of, keepers } = readers({ id: notification.integrationId })
-      if (of.length > 0) noteMembers(joining, outcome, { policyId, notification, readers: of })
+      const { readers: recipients, keepers } = readers({ id: notification.integrationId })
+      if (recipients.length > 0) noteMembers(joining, outcome, { policyId, notification, readers: recipients })
       const incidentId = outcome.result.incident?.id
       const single = isMany && incidentId !== undefined ? keepers : []
       for (const { id } of single)
         waiting.push({ incidentId: incidentId ?? '', notification: { ...notification, integrationId: id } })
-      return { isRead: of.length > 0, isSingle: single.length > 0 }
+      return { isRead: recipients.length > 0, isSingle: single.length > 0 }
     })
   })
   return {
     outcomes: left,
     async join() {
-      for (const { gathering: of, members } of joining.values()) await joinBundle(tx, of, members)
+      for (const { gathering: bundle, members } of joining.values()) await joinBundle(tx, bundle, members)
       await queueNotifications(tx, waiting)
     },
   }
@@ -92,7 +90,7 @@ function isOutage({ what }: NewNotification): boolean {
   return what === 'first' || what === 'repeat'
 }
 
-/** A recovery goes the way that the outage went. */
+/** Returns true for a recovery whose outage was in a digest. */
 function wasNotified({ one }: Outcome, { integrationId, what }: NewNotification): boolean {
   return (
     what === 'recovery' &&
@@ -120,17 +118,21 @@ function noteMembers(
   joining.set(key, known)
 }
 
-/** Where a message went that was taken out: into a digest, among the single ones that wait, or both (a group). */
+/** Destination of a notification: a digest, the pending single ones, or both (for a group). */
 interface Taken {
   isRead: boolean
   isSingle: boolean
 }
 
-/** @param take where a message goes; null or nowhere: it stays as it is */
+/** @param take returns the destination of a notification, or null to leave it */
 function takeOut({ one, result }: Outcome, take: (notification: NewNotification) => Taken | null): Outcome {
   const taken = new Map(result.notifications.map((notification) => [notification, take(notification)]))
-  const ids = (isIt: (of: Taken) => boolean) =>
-    new Set([...taken].flatMap(([{ integrationId }, of]) => (of && isIt(of) ? [integrationId] : [])))
+  const ids = (matches: (destination: Taken) => boolean) =>
+    new Set(
+      [...taken].flatMap(([{ integrationId }, destination]) =>
+        destination && matches(destination) ? [integrationId] : [],
+      ),
+    )
   const read = ids(({ isRead }) => isRead)
   const single = ids(({ isSingle }) => isSingle)
   if (read.size + single.size === 0) return { one, result }
@@ -142,7 +144,7 @@ function takeOut({ one, result }: Outcome, take: (notification: NewNotification)
   return { one, result: { ...result, notifications, decision: inDigest(result.decision, uuids, isWhole) } }
 }
 
-/** Sends the digests that nothing more is due for, and the next single messages beside them. @returns their messages, to be published after the commit */
+/** Stores complete digests and the next single notifications. Returns their messages, to be published after the commit. */
 export async function sendDigests(tx: Knex, { config }: Pick<WorkerDeps, 'config'>): Promise<OutboxRow[]> {
   const messages = await createDueNotifications(tx)
   for (const bundle of await claimBundles(tx)) {

@@ -20,19 +20,18 @@ import { alertRulesOf, policiesOf, type StoredPolicy } from '#shared/monitoring/
 import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { type LoadReserve, loadParents, loadSuppressions, type ReadIntegration } from './load-inputs.ts'
 
-/** Something to be decided: a flip, an incident whose time has come, or a flip of a check with an open incident. */
+/** A flip, a due incident, or a flip of a check with an open incident. */
 export interface Work {
   checkId: number
   flip: WaitingFlip | null
   incident: Incident | null
 }
 
-/** Something to be decided with all that is known of it. */
 export interface Case extends Work {
   facts: Facts
 }
 
-/** Reads what `decide` may know, with one statement for each kind of row. Checks that are gone are left out. */
+/** Loads the input of `decide` with one statement per kind of row. Deleted checks are omitted. */
 export async function loadFacts(
   tx: Knex,
   work: readonly Work[],
@@ -51,17 +50,17 @@ export async function loadFacts(
   }
   const found = work.flatMap((one) => {
     const check = checks.get(one.checkId)
-    // The flip of a check comes before the incident that is due.
+    // A flip of a check is processed before its due incident.
     return check && (one.flip || !check.hasFlip) ? [{ ...one, check, policy: policyOf(check) }] : []
   })
 
-  const asking = (wants: (policy: StoredPolicy) => boolean) =>
-    found.filter(({ policy }) => policy && wants(policy)).map(({ checkId }) => checkId)
-  const counting = asking(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
-  const watching = asking(({ plan }) => plan.flapping !== null)
+  const checksWith = (matches: (policy: StoredPolicy) => boolean) =>
+    found.filter(({ policy }) => policy && matches(policy)).map(({ checkId }) => checkId)
+  const counting = checksWith(({ plan }) => plan.when.failures > 1 || plan.when.successes > 1)
+  const watching = checksWith(({ plan }) => plan.flapping !== null)
   const opening = work.filter(({ incident, flip }) => !incident && flip?.to === 'down').map(({ checkId }) => checkId)
   const suppressionsOf = await loadSuppressions(tx, found, nowMicros())
-  // A check that was told directly, and then got into a window or under a parent, owes its recovery all the same.
+  // Needed also after direct notifications, because a window or parent since then makes the implicit policy apply.
   const notified = found.flatMap(({ incident, policy, check }) => {
     const isImplicit = rules.get(check.id)?.hasParents || suppressionsOf(check.id).isInWindow
     return incident && (policy || isImplicit || !incident.isDirect) ? [incident.id] : []
@@ -69,7 +68,8 @@ export async function loadFacts(
   const previous = new Map((await newestIncidents(tx, opening)).map(({ checkId, id }) => [checkId, id]))
   const finishes = Map.groupBy(await finishesOf(tx, counting), ({ checkId }) => checkId)
   const flips = Map.groupBy(await flipTimes(tx, watching, oldestWatched(found)), ({ checkId }) => checkId)
-  // What waits is locked first: it may become a message meanwhile. A digest owes its recoveries whatever the policy is by now.
+  // Pending notifications are locked first, because they may become notifications. Recoveries of a digest do not depend on
+  // the current policy.
   const notifications = Map.groupBy(
     [
       ...(await lockPendingNotifications(tx, notified)),
@@ -112,12 +112,11 @@ export async function loadFacts(
   })
 }
 
-/** For checks that somebody may have reason to hold back, and that no policy applies to. */
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 
 /**
- * It began under the implicit policy, which goes on when the window is over that was the reason for it; or its policy is
- * gone before its conditions were met, and nobody would ever hear of it.
+ * Returns true if an incident continues under the implicit policy: it began under it, or its policy was deleted before the
+ * conditions were met, which would otherwise suppress the incident forever.
  */
 function isImplicit(incident: Incident | null): boolean {
   return incident !== null && !incident.isDirect && (incident.policyId === null || incident.alertAt === null)
@@ -125,21 +124,21 @@ function isImplicit(incident: Incident | null): boolean {
 
 type Found = Work & { check: AlertedCheck; policy: StoredPolicy | null }
 
-/** The longest time that any of the policies watches, before the earliest of the flips. */
+/** Returns since when flips are needed for the flapping rules. */
 function oldestWatched(found: readonly Found[]): number {
   const longest = Math.max(0, ...found.map(({ policy }) => policy?.plan.flapping?.within ?? 0))
   const earliest = Math.min(nowMicros(), ...found.flatMap(({ flip }) => (flip ? [flip.at] : [])))
   return earliest - microsOfSeconds(longest)
 }
 
-/** The integrations that each check may tell: its own, those that its policy names, and those that were told before. */
+/** Loads the integrations of each check: its own, those of its policy, and those that were notified before. */
 async function loadIntegrations(
   tx: Knex,
   found: readonly Found[],
   notifications: ReadonlyMap<string, readonly { integrationId: number }[]>,
   { readIntegration, loadReserve }: { readIntegration: ReadIntegration; loadReserve: LoadReserve },
 ) {
-  const own = Map.groupBy(
+  const assignments = Map.groupBy(
     await assignmentsOf(
       tx,
       found.map(({ checkId }) => checkId),
@@ -147,7 +146,7 @@ async function loadIntegrations(
     ({ checkId }) => checkId,
   )
   const before = [...notifications.values()].flat().map(({ integrationId }) => integrationId)
-  const assigned = [...own.values()].flat().map(({ integrationId }) => integrationId)
+  const assigned = [...assignments.values()].flat().map(({ integrationId }) => integrationId)
   const named = found.flatMap(({ policy }) => policy?.plan.steps.flatMap(({ channels }) => channels ?? []) ?? [])
   const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
   const isOverReserve = await loadReserve(tx, loaded)
@@ -160,9 +159,9 @@ async function loadIntegrations(
   const order = new Map(known.map(({ id }, index) => [id, index]))
 
   return (check: AlertedCheck, policy: StoredPolicy | null, incident: Incident | null): FactIntegration[] => {
-    const incidentIds = new Set((own.get(check.id) ?? []).map(({ integrationId }) => integrationId))
+    const assignedIds = new Set((assignments.get(check.id) ?? []).map(({ integrationId }) => integrationId))
     const ids = new Set([
-      ...incidentIds,
+      ...assignedIds,
       ...(notifications.get(incident?.id ?? '') ?? []).map(({ integrationId }) => integrationId),
     ])
     if (policy) {
@@ -173,6 +172,6 @@ async function loadIntegrations(
       .sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
       .flatMap((id) => byId.get(id) ?? [])
       .filter(({ projectId }) => projectId === check.projectId)
-      .map((channel) => ({ ...channel, isOwn: incidentIds.has(channel.id) }))
+      .map((channel) => ({ ...channel, isOwn: assignedIds.has(channel.id) }))
   }
 }

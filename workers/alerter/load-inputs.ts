@@ -25,7 +25,7 @@ export async function loadParents(
   const projectIds = [...new Set(children.map(({ projectId }) => projectId))]
   const nodes = projectIds.length === 0 ? [] : await nodesOf(tx, projectIds, now)
   const relatives = new Map(
-    [...Map.groupBy(nodes, ({ projectId }) => projectId)].map(([id, own]) => [id, relativesOf(own)]),
+    [...Map.groupBy(nodes, ({ projectId }) => projectId)].map(([id, group]) => [id, relativesOf(group)]),
   )
   return (check, incident, downAt) =>
     suppressedByParents(check, incident, relatives.get(check.projectId) ?? relativesOf([]), { downAt, now })
@@ -36,10 +36,10 @@ interface Metered {
   kind: string
 }
 
-/** Finds out of which integrations repeats have used what they may of the month (MONTHLY_RESERVE). */
+/** Returns a function that is true for integrations whose repeats have used their share of the monthly limit. */
 export type LoadReserve = (tx: Knex, channels: readonly Metered[]) => Promise<(channel: Metered) => boolean>
 
-/** It asks the database only where one of the integrations costs something per message. */
+/** Queries the database only for integrations with a monthly limit. */
 export function createLoadReserve({ config, now }: Pick<WorkerDeps, 'config' | 'now'>): LoadReserve {
   const perMonth = { sms: config.smsLimitPerMonth, call: config.callLimitPerMonth }
   return async (tx, channels) => {
@@ -81,9 +81,9 @@ export async function loadSuppressions(
   const listeners = gaps.length === 0 ? new Map() : await listenersOf(tx, checkIds)
   const gates = new Map<number, Suppressions>()
   for (const { check, incident } of requested) {
-    const about = { uuid: check.uuid, tags: splitTags(check.tags) }
-    const own = windows.get(check.projectId) ?? []
-    const maintenance = await runYielding(maintenanceSuppressions(own, about, { since: since(incident), now }))
+    const tagged = { uuid: check.uuid, tags: splitTags(check.tags) }
+    const ofProject = windows.get(check.projectId) ?? []
+    const maintenance = await runYielding(maintenanceSuppressions(ofProject, tagged, { since: since(incident), now }))
     gates.set(check.id, {
       gates: [...outageSuppressions(gaps, listeners.get(check.id) ?? 'http'), ...maintenance],
       isInWindow: maintenance.some(({ until }) => until !== null && until > now),
@@ -94,7 +94,7 @@ export async function loadSuppressions(
 
 export type ReadIntegration = (channel: AlertedIntegration) => Omit<FactIntegration, 'isOwn' | 'isOverReserve'>
 
-/** Opens the configuration of integrations, once each, to see what they have something to do for. */
+/** Decrypts the configuration of integrations to see which changes they ignore. */
 export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>): ReadIntegration {
   return ({ id, uuid, kind, sealedConfig, isDisabled }) => ({
     id,
@@ -110,7 +110,7 @@ export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secret
       const rules = findKind(kind)
       return { up: rules?.isNoop(config, 'up') ?? false, down: rules?.isNoop(config, 'down') ?? false }
     } catch (error) {
-      // It must not silence its neighbours: it gets its notification, whose attempt says what is wrong.
+      // Others must still be notified. The attempt of this integration will fail and show the error.
       log.error({ kind, ...describeError(error) }, 'channel.not-readable')
       return { up: false, down: false }
     }

@@ -16,28 +16,28 @@ import { gatherDigests, type Outcome, sendDigests } from './digests.ts'
 import { type Case, loadFacts } from './load-facts.ts'
 import { createLoadReserve, createReadIntegration } from './load-inputs.ts'
 
-/** Flips, and due incidents, of one transaction. */
+/** Flips or due incidents per transaction. */
 const PAGE = 2_000
 
 /**
- * Seconds for which incidents that are due, and first messages that may go together, let a flood of changes pass: what
- * is known of all is stored sooner, and those of one wave become one digest.
+ * During a flood of flips, due incidents and grouped first messages wait up to this long. So all flips are stored sooner,
+ * and the outages of one wave join one digest.
  */
 const MAX_WAIT_SECONDS = 10
 
 type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'log' | 'metrics' | 'now' | 'crashPoint'>
 
-/** What a turn takes on: beside one that does everything, another may take changes. */
+/** A run with `changes` processes only flips, concurrently with one that processes everything. */
 export type Share = 'all' | 'changes'
 
-/** Whether more changes may wait than a turn took on. @param claimed what it returned */
+/** Returns true if more flips may be waiting. @param claimed result of `handOn` */
 export const isFull = (claimed: number) => claimed >= PAGE
 
 /**
- * Hands on one page of flips and of incidents whose time has come: claims them, reads what may be known of them with one
- * statement for each kind of row, decides, and stores incidents, decisions, notifications, their messages and that the
- * flips are done, all in one transaction. Locks are taken in this order: checks, flips, incidents, notifications.
- * @returns how many were handed on; 0 when none is left that others do not hold
+ * Processes one page of flips and due incidents in one transaction: claims them, loads their facts, decides, and stores
+ * incidents, decisions, notifications and outbox messages. Locks are taken in this order: checks, flips, incidents,
+ * notifications.
+ * @returns the number of processed rows; 0 if none is left that is not locked by another process
  */
 export async function handOn(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
@@ -126,18 +126,18 @@ async function claim(tx: Knex, share: Share) {
   return { flips, due, isFlood }
 }
 
-/** First messages of one policy that wait for others wait for the same moment: that of the oldest. */
+/** Sets the same end of the grouping delay for all waiting incidents of a policy: that of the oldest. */
 function openTogether(outcomes: readonly Outcome[]): Outcome[] {
   const waiting = outcomes.filter(({ result }) => result.incident?.suppression === 'GROUPING')
   const byPolicy = Map.groupBy(waiting, ({ result }) => result.incident?.policyId ?? 0)
-  for (const of of byPolicy.values()) {
-    const at = Math.min(...of.flatMap(({ result }) => result.incident?.nextAt ?? []))
-    for (const { result } of of) if (result.incident) result.incident.nextAt = at
+  for (const group of byPolicy.values()) {
+    const at = Math.min(...group.flatMap(({ result }) => result.incident?.nextAt ?? []))
+    for (const { result } of group) if (result.incident) result.incident.nextAt = at
   }
   return [...outcomes]
 }
 
-/** First messages that may go together still wait while changes flood in, and are due for the next turn that sees them all. */
+/** Extends a grouping delay that has ended during a flood of flips, so that the next run sees all outages. */
 function withoutOpening(facts: Facts, now: Micros): Facts {
   const at = facts.groupOpensAt
   const waits = at !== null && at <= now && now < at + microsOfSeconds(MAX_WAIT_SECONDS)
@@ -148,7 +148,7 @@ function countDecision({ metrics }: AlerterDeps, { outcome, reason }: NonNullabl
   metrics.alertDecisions.inc({ outcome, reason })
 }
 
-/** A check that cannot be decided about holds up no other: its change is told as it would be without policies. */
+/** Falls back to direct notification if `decide` throws, so that one check does not block the others. */
 function decideSafely({ log }: AlerterDeps, { incident, facts, checkId }: Case, now: Micros): Decided {
   try {
     return decide(incident, facts, now)
