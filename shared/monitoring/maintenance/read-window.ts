@@ -15,7 +15,7 @@ import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { Window } from './window.ts'
 
 export type WindowFields = Omit<Window, 'uuid'>
-type IdempotentRequest = Extract<Window['time'], { starts: Micros }>
+type SingleWindow = Extract<Window['time'], { starts: Micros }>
 type Recurring = Extract<Window['time'], { every: string }>
 
 const MEMBERS = ['name', 'match', 'checks', 'starts', 'ends', 'every', 'for', 'tz', 'uptime', 'shown', 'api_key']
@@ -77,7 +77,7 @@ function readRecurring(body: JsonObject, current: Recurring | null): Recurring {
 }
 
 /** Reads a single occurrence. A change of one end keeps the other; `for` counts from the start. */
-function readOnce(body: JsonObject, current: IdempotentRequest | null, now: Micros): IdempotentRequest {
+function readOnce(body: JsonObject, current: SingleWindow | null, now: Micros): SingleWindow {
   const normal = microsOfSeconds(Math.floor(toSeconds(now)))
   const stored = body.starts === undefined ? current?.starts : undefined
   const starts = isPresent(body.starts) ? readInstant(body.starts, 'starts') : (stored ?? normal)

@@ -14,16 +14,16 @@ export const SECOND = 1_000_000
 export const START = Date.UTC(2026, 10, 22, 10) * 1000
 
 export interface ScenarioOptions {
-  /** null: told directly */
+  /** null: direct notification */
   plan?: Partial<Plan> | null
   severity?: Severity
   channels?: readonly Partial<FactIntegration>[]
-  /** what becomes of a message; delivered unless it says otherwise */
+  /** default: delivered */
   outcome?: (integrationId: number, at: number) => AlertNotification['state']
   gates?: (now: number) => readonly Suppression[]
-  /** how late an evaluation comes, microseconds */
+  /** delay of an evaluation, microseconds */
   late?: () => number
-  /** how often whoever looks dies before its commit, and whether once more after it */
+  /** number of crashes before a commit, and if there is one after it */
   crashes?: () => { before: number; after: boolean }
 }
 
@@ -36,11 +36,11 @@ export interface Message {
   reason: string | null
 }
 
-/** One check in virtual time: its changes, its incidents, and every message that `decide` makes of them. */
+/** Simulates one check in virtual time and collects the notifications of `decide`. */
 export class Scenario {
   readonly messages: Message[] = []
   readonly decisions: (Decision & { at: number })[] = []
-  /** every incident that there was, as it is last known */
+  /** all incidents in their last state */
   readonly incidents: Incident[] = []
   readonly notifications: (AlertNotification & { incidentId: string | null; entry: number })[] = []
   incident: Incident | null = null
@@ -67,61 +67,62 @@ export class Scenario {
     this.policy = options.plan === null ? null : { id: 1, version: 1, plan: { ...IMPLICIT_PLAN, ...options.plan } }
   }
 
-  /** The check changes after so many seconds since the start. */
+  /** Changes the status of the check. @param seconds since the start */
   flip(to: 'up' | 'down', seconds: number): this {
     this.until(seconds)
     this.status = to
     this.finishes.push({ at: this.now, ok: to === 'up' })
     this.#flips.push(this.now)
-    this.look({ id: this.#flips.length, at: this.now, to, reason: to === 'down' ? 'fail' : '' })
+    this.evaluate({ id: this.#flips.length, at: this.now, to, reason: to === 'down' ? 'fail' : '' })
     return this
   }
 
-  /** Time passes; the incident is looked at when it asks to be. */
+  /** Advances the time and evaluates the incident when it is due. */
   until(seconds: number): this {
     const end = START + seconds * SECOND
     for (;;) {
       const due = this.incident?.nextAt ?? null
       const at = due === null ? null : Math.max(due + (this.#options.late?.() ?? 0), this.now)
       if (at === null || at > end) break
-      if (at === this.now && this.incident?.evaluatedAt === at) throw new Error('it looks again at once, for ever')
+      if (at === this.now && this.incident?.evaluatedAt === at)
+        throw new Error('the evaluation repeats at the same instant')
       this.now = at
-      this.look(null)
+      this.evaluate(null)
     }
     this.now = Math.max(this.now, end)
     return this
   }
 
-  /** Somebody acknowledges the incident. */
+  /** Acknowledges the incident. */
   ack(until: number | null = null): this {
-    if (!this.incident) throw new Error('there is no incident')
+    if (!this.incident) throw new Error('no incident is open')
     this.incident = {
       ...this.incident,
       state: 'acknowledged',
       ack: { at: this.now, by: 'anna', via: 'api', until: until === null ? null : START + until * SECOND },
     }
-    this.look(null)
+    this.evaluate(null)
     return this
   }
 
   unack(): this {
-    if (!this.incident) throw new Error('there is no incident')
+    if (!this.incident) throw new Error('no incident is open')
     const state = this.incident.alertAt === null ? 'waiting' : 'alerting'
     this.incident = { ...this.incident, state, ack: null }
-    this.look(null)
+    this.evaluate(null)
     return this
   }
 
-  /** Looks at the check now, as the alerter does, which may die at any commit. */
-  look(flip: Facts['flip']): void {
+  /** Evaluates the check as the alerter does, with crashes. */
+  evaluate(flip: Facts['flip']): void {
     const { before = 0, after = false } = this.#options.crashes?.() ?? {}
     for (let deaths = before; deaths > 0; deaths--) {
-      // What it decided was not stored: the flip stays unprocessed, and another one looks some seconds later.
+      // The decision was not stored, so another alerter processes the flip some seconds later.
       this.#decide(flip)
       this.now += (1 + deaths) * SECOND
     }
     this.#store(this.#decide(flip))
-    // What it decided is stored; whoever comes next finds an incident that was just looked at.
+    // The decision was stored, so the next alerter evaluates an incident that was just evaluated.
     if (after && this.incident) this.#store(this.#decide(null))
   }
 
@@ -146,7 +147,7 @@ export class Scenario {
   }
 
   #store(decided: ReturnType<typeof decide>): void {
-    this.#keep(decided.incident)
+    this.#storeIncident(decided.incident)
     for (const notification of this.notifications) {
       if (decided.withdrawn.includes(notification.id))
         Object.assign(notification, { state: 'suppressed', isReplaced: true })
@@ -174,18 +175,18 @@ export class Scenario {
       })
     }
     if (decided.decision) this.decisions.push({ ...decided.decision, at: (this.now - START) / SECOND })
-    // A message that ends otherwise than delivered makes its incident due.
+    // A failed notification makes its incident due.
     const isLost = decided.notifications.some(({ integrationId }) => {
       const state = this.#options.outcome?.(integrationId, this.now)
       return state === 'failed' || state === 'suppressed'
     })
     if (isLost && this.incident) {
       this.now += SECOND
-      this.look(null)
+      this.evaluate(null)
     }
   }
 
-  #keep(incident: Incident | null): void {
+  #storeIncident(incident: Incident | null): void {
     if (!incident) return
     const index = this.incidents.findIndex(({ id }) => id === incident.id)
     if (index === -1) this.incidents.push(incident)
@@ -193,8 +194,8 @@ export class Scenario {
     this.incident = incident.resolvedAt === null ? incident : null
   }
 
-  /** `10:1:first` for each message: seconds, integration, what. */
-  get said(): string[] {
+  /** Returns `10:1:first` for each message: seconds, integration, type. */
+  get sent(): string[] {
     return this.messages.map(({ at, channel, what }) => `${at}:${channel}:${what}`)
   }
 }

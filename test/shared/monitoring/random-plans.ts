@@ -35,13 +35,13 @@ export function randomPlan(random: () => number): Partial<Plan> {
   }
 }
 
-/** Runs a property over many stories; what fails names the story that repeats it. */
-export function forAll(run: (random: () => number, story: number) => string | null): string | null {
-  const only = process.env.ALERT_STORY
+/** Tests a property in many random scenarios. A failure names the settings that repeat it. */
+export function forAll(run: (random: () => number, scenario: number) => string | null): string | null {
+  const only = process.env.ALERT_SCENARIO
   const first = only === undefined ? 0 : Number(only)
-  for (let story = first; story < (only === undefined ? SCENARIOS : first + 1); story++) {
-    const failure = run(fractionsOf(SEED + story * 7919), story)
-    if (failure !== null) return `ALERT_SEED=${SEED} ALERT_STORY=${story}: ${failure}`
+  for (let scenario = first; scenario < (only === undefined ? SCENARIOS : first + 1); scenario++) {
+    const failure = run(fractionsOf(SEED + scenario * 7919), scenario)
+    if (failure !== null) return `ALERT_SEED=${SEED} ALERT_SCENARIO=${scenario}: ${failure}`
   }
   return null
 }

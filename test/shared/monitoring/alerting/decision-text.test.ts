@@ -4,7 +4,7 @@ import { Scenario } from '../alert-scenario.ts'
 
 const notified = { outcome: 'notified', reason: 'REPEAT' }
 
-test('what could not be sent is not called told: first that, then why it should have been', (t) => {
+test('the sentence of a failed notification states the failure before the reason', (t) => {
   const delivered = { ...notified, delivery: { state: 'delivered', error: '', attempts: 1 } }
   t.is(integrationText(delivered, 'Phone'), 'Phone: Notified: it is still down.')
   const failed = { ...notified, delivery: { state: 'failed', error: 'Connection timed out', attempts: 5 } }
@@ -12,12 +12,12 @@ test('what could not be sent is not called told: first that, then why it should 
     integrationText(failed, 'Phone'),
     'Phone: Not notified (failed: Connection timed out), although it is still down.',
   )
-  t.deepEqual(outcomeOf(failed), notified, 'it was decided all the same')
+  t.deepEqual(outcomeOf(failed), notified, 'the decision itself does not change')
   const limited = { ...notified, delivery: { state: 'suppressed', error: 'Monthly limit', attempts: 1 } }
   t.is(integrationText(limited, 'Phone'), 'Phone: Not notified (suppressed: Monthly limit), although it is still down.')
 })
 
-test('what was taken back before anybody began to send it was superseded; what was tried before was not', (t) => {
+test('a notification replaced before its first attempt counts as superseded', (t) => {
   const overtaken = (attempts: number) => ({
     ...notified,
     delivery: { state: 'suppressed', error: 'Overtaken', attempts },
@@ -32,17 +32,17 @@ test('what was taken back before anybody began to send it was superseded; what w
   t.is(integrationText(skipped, 'Chat'), 'Chat: Not notified: the integration ignores this change.')
 })
 
-test('the sentence of an integration names no other step than the decision', (t) => {
+test('the sentence of an integration names the step of its decision', (t) => {
   const step = { outcome: 'notified', reason: 'STEP' }
   t.is(decisionText({ ...step, detail: { step: 1, repeat: 0 } }), 'Notified: step 2 of the policy was due.')
   t.is(integrationText(step, 'Phone'), 'Phone: Notified: a later step of the policy was due.')
 })
 
 test('a flip after a move to another project has a decision', (t) => {
-  const story = new Scenario().flip('down', 0)
-  // The check of the story belongs to project 1.
-  if (story.incident) story.incident = { ...story.incident, projectId: 2 }
-  story.flip('up', 60)
-  t.like(story.decisions.at(-1), { outcome: 'none', reason: 'MOVED', channels: [] })
-  t.like(story.incidents.at(-1), { state: 'resolved', resolution: 'ended' })
+  const scenario = new Scenario().flip('down', 0)
+  // The check of the scenario belongs to project 1.
+  if (scenario.incident) scenario.incident = { ...scenario.incident, projectId: 2 }
+  scenario.flip('up', 60)
+  t.like(scenario.decisions.at(-1), { outcome: 'none', reason: 'MOVED', channels: [] })
+  t.like(scenario.incidents.at(-1), { state: 'resolved', resolution: 'ended' })
 })

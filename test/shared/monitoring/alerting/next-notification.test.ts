@@ -21,17 +21,17 @@ const open = {
   severity: 'critical',
 } as const
 
-/** Seconds after noon, and to whom. */
+/** Returns seconds after noon, integrations and if it is a repeat. */
 function nextOf(plan: Plan, incident: Partial<Parameters<typeof nextNotification>[0]> = {}) {
   const next = nextNotification({ ...open, ...incident }, plan)
   return next && [(next.at - NOON) / microsOfSeconds(1), next.channels, next.isRepeat]
 }
 
-test('what a plan says next: the earliest entry that is not spoken yet, and to whom', (t) => {
+test('the next notification is the earliest entry that was not sent', (t) => {
   const plan = planOf({ wait: 0, repeat: { every: 3600, times: 2 } }, { wait: 900, channels: ['phone'] })
   t.deepEqual(nextOf(plan), [900, ['phone'], false])
   t.deepEqual(nextOf(plan, { notified: [1, 1] }), [3600, [null], true])
-  t.deepEqual(nextOf(plan, { notified: [3, 1] }), null, 'everything was said')
+  t.deepEqual(nextOf(plan, { notified: [3, 1] }), null, 'everything was sent')
   t.deepEqual(nextOf(plan, { skipped: microsOfSeconds(300) }), [600, ['phone'], false], 'a wait was skipped in part')
   t.deepEqual(
     nextOf(plan, { notified: [1, 1], skipped: microsOfSeconds(300) }),
@@ -42,7 +42,7 @@ test('what a plan says next: the earliest entry that is not spoken yet, and to w
   t.deepEqual(nextOf(both), [900, [null, 'phone'], false])
 })
 
-test('nothing comes of a step that is for worse checks, while a gate holds, or before the plan has begun', (t) => {
+test('low severity, suppression and acknowledgement leave no next notification', (t) => {
   const plan = planOf({}, { wait: 900, severity: 'critical' })
   t.deepEqual(nextOf(plan, { severity: 'warning' }), null)
   t.deepEqual(nextOf(plan, { suppression: 'MAINTENANCE' }), null)
@@ -51,7 +51,7 @@ test('nothing comes of a step that is for worse checks, while a gate holds, or b
   t.deepEqual(nextOf(plan, { state: 'waiting', alertAt: null }), null)
 })
 
-test('outside of its hours a step is said when they begin, or at its first entry inside', (t) => {
+test('the next notification outside the hours waits for them or is skipped', (t) => {
   const hours = [{ every: '0 14 * * *', for: 3600, tz: 'UTC' }]
   const repeat = { every: 5400, times: null }
   t.deepEqual(nextOf(planOf({}, { wait: 900, hours, outside: 'wait' })), [7200, [null], false])

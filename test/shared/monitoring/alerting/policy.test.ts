@@ -3,7 +3,7 @@ import { countFailures } from '#shared/monitoring/alerting/failures.ts'
 import { IMPLICIT_PLAN, policyFor } from '#shared/monitoring/alerting/policy.ts'
 import { SECOND, START, uuidOf } from '../alert-scenario.ts'
 
-test('one policy applies: the one a check names, else the lowest position by tags, then the oldest, else the oldest for all', (t) => {
+test('a named policy precedes a match by tags and one for all checks', (t) => {
   const policy = (id: number, match: string, position = 0) => {
     return { id, uuid: uuidOf(id), name: `p${id}`, match, position, plan: IMPLICIT_PLAN }
   }
@@ -19,7 +19,7 @@ test('one policy applies: the one a check names, else the lowest position by tag
   t.is(idFor('', null, [policy(1, ''), policy(2, ' ')]), null, 'what matches nothing applies to nothing')
 })
 
-test('failures of a cron schedule: each occurrence after the last finish whose grace is over; a run that overran counts once', (t) => {
+test('counts missed occurrences of a cron schedule and one overrun as failures', (t) => {
   const hourly = { kind: 'cron', timeoutSeconds: 60, graceSeconds: 300, schedule: '0 * * * *', tz: 'UTC' } as const
   const minutes = (n: number) => START + n * 60 * SECOND
   const ok = (n: number) => ({ at: minutes(n), ok: true })

@@ -13,7 +13,7 @@ const secret = 'a server secret'
 const key = '0b3e0b1c-51b6-4a0e-9b0a-6f7f1c7a5b11'
 const base = 'https://box.example'
 
-test('a signature is 8 URL-safe characters that depend on secret, badge key and tag', (t) => {
+test('a badge signature depends on secret, badge key and tag', (t) => {
   const signature = badgeSignature(secret, key, 'db')
   t.regex(signature, /^[\w-]{8}$/)
   const others = [badgeSignature('x', key, 'db'), badgeSignature(secret, 'x', 'db'), badgeSignature(secret, key, 'x')]
@@ -39,7 +39,7 @@ test('a wrong or short signature does not verify', (t) => {
   }
 })
 
-test('the tag of a badge URL is found whether it was encoded once or twice', (t) => {
+test('accepts the tag of a badge URL encoded once or twice', (t) => {
   const signature = badgeSignature(secret, key, 'db@dc1')
   for (const tag of ['db@dc1', 'db%40dc1']) {
     t.deepEqual(resolveBadgeTag(secret, key, tag, signature), { tag: 'db@dc1', states: 3 })
@@ -48,7 +48,7 @@ test('the tag of a badge URL is found whether it was encoded once or twice', (t)
   t.is(resolveBadgeTag(secret, key, '*', badgeSignature(secret, key, '*')), null, 'the whole project has its own form')
 })
 
-test('the badge addresses of a tag and of the whole project', (t) => {
+test('returns the badge URLs of a tag and of the project', (t) => {
   const signed = `${base}/badge/${key}/${badgeSignature(secret, key, 'db@dc1')}`
   t.like(badgeUrls(base, secret, key, 'db@dc1'), {
     svg: `${signed}-2/db%2540dc1.svg`,
@@ -59,7 +59,7 @@ test('the badge addresses of a tag and of the whole project', (t) => {
   t.is(badgeUrls(base, secret, key, '*').json, `${base}/badge/${key}/${badgeSignature(secret, key, '*')}-2.json`)
 })
 
-test('the badges list always has the whole project, and any tag is only a name', (t) => {
+test('the badges list contains the project and tags with any name', (t) => {
   const names = (tags: string[]) =>
     Object.keys(JSON.parse([...badgeListTexts(base, secret, key, tags)].join('')).badges)
   t.deepEqual(names([]), ['*'])
@@ -85,7 +85,7 @@ for (const [statuses, states, status] of [
   })
 }
 
-test('a badge as JSON, for the badge service, and as a picture', (t) => {
+test('renders a badge as JSON, for shields and as SVG', (t) => {
   const state = { status: 'late', total: 2, grace: 1, down: 0 } as const
   t.deepEqual(JSON.parse(renderBadge('json', 'db', state).body), state)
   const shields = { schemaVersion: 1, label: 'db', message: 'late', color: 'important' }
@@ -94,7 +94,7 @@ test('a badge as JSON, for the badge service, and as a picture', (t) => {
   t.is(parseBadgeFormat('png'), null)
 })
 
-test('a picture has the colours of its parts and shows any label as text', (t) => {
+test('an SVG badge has the colour of its status and an escaped label', (t) => {
   const svg = badgeSvg(`<script>"&'\u0001`, 'down')
   t.true(svg.includes('height="20"') && svg.includes('#555') && svg.includes('#e05d44'))
   t.true(svg.includes('&lt;script&gt;&quot;&amp;&#39;\ufffd'))

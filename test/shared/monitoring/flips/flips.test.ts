@@ -37,7 +37,7 @@ for (const query of ['start=', 'end=x', 'start=1.0', 'seconds=1.5', 'seconds=-1'
 
 const flip = (iso: string, from: Flip['from'], to: Flip['to']): Flip => ({ at: micros(iso), from, to })
 
-test('an outage across a month border counts in both months, its seconds where they were', (t) => {
+test('an outage across two months counts in both with its seconds of each', (t) => {
   const flips = [
     flip('2024-03-01T01:00:00Z', 'down', 'up'),
     flip('2024-02-29T23:00:00Z', 'up', 'down'),
@@ -54,29 +54,29 @@ test('an outage across a month border counts in both months, its seconds where t
   )
 })
 
-test('an outage that has not ended lasts until now, and one older than all flips from the beginning', (t) => {
+test('an open outage lasts until now, one without a start covers all time', (t) => {
   const [march] = downtimeByMonth([flip('2024-03-09T23:00:00Z', 'up', 'down')], 1, NOW)
   t.like(march, { from: micros('2024-03-01T00:00:00Z'), until: NOW, seconds: 3600, count: 1 })
   const [, february] = downtimeByMonth([flip('2024-03-01T00:00:10Z', 'down', 'up')], 2, NOW)
   t.is(february?.seconds, 29 * 86_400)
 })
 
-test('months run over the turn of the year', (t) => {
+test('computes months across the turn of the year', (t) => {
   const spans = downtimeByMonth([], 4, NOW).map(({ from }) => from)
   t.is(spans.at(-1), micros('2023-12-01T00:00:00Z'))
 })
 
-test('the length of an outage is told when the flip before went to down', (t) => {
+test('returns the length of an outage only after a flip to down', (t) => {
   t.is(endedOutage({ at: 50 }, { at: 20, to: 'down' }), 30)
   t.is(endedOutage({ at: 50 }, { at: 20, to: 'paused' }), null)
   t.is(endedOutage({ at: 50 }, null), null)
 })
 
-test('what is known of a check begins with its first ping, not with the month', (t) => {
+test('the status of a check is known since its first ping', (t) => {
   const [made, first, down] = [NOW - 3_000_000, NOW - 2_000_000, NOW - 1_000_000]
   const begin: Flip = { at: first, from: 'new', to: 'up' }
   t.is(knownSince({ nPings: 0 }, [], made), null)
   t.is(knownSince({ nPings: 9 }, [{ at: down, from: 'up', to: 'down' }, begin], made), first)
   t.is(knownSince({ nPings: 0 }, [{ at: first, from: 'new', to: 'paused' }], made), null)
-  t.is(knownSince({ nPings: 9 }, [], made), made, 'its first flip is older than what is kept')
+  t.is(knownSince({ nPings: 9 }, [], made), made, 'its first flip was deleted')
 })

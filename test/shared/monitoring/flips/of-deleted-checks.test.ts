@@ -11,13 +11,13 @@ import { addCheck, addProject, type TestProject } from '../../../support/project
 import { send } from '../../../support/send.ts'
 import { sharedProduct } from '../../../support/shared-product.ts'
 
-// Flips have no foreign key to their check (docs/adr/0004). `isBound`: requests see what row security shows a tenant.
+// Flips have no foreign key to their check (docs/adr/0004).
 let app: HttpProduct
 test.before(async () => {
   app = await sharedProduct()
 })
 
-/** A check with a flip, told through the API. */
+/** Adds a check with a flip through the API. */
 async function flippedCheck({ project, rwKey }: TestProject) {
   const check = await addCheck(app.deps, project.id)
   const paused = await send(app.url, `/api/v3/checks/${check.uuid}/pause`, {
@@ -39,21 +39,21 @@ const removals: [string, (own: TestProject, check: { id: number; uuid: string })
       send(app.url, `/api/v3/checks/${uuid}`, { method: 'DELETE', headers: { 'X-Api-Key': own.rwKey } }),
   ],
   ['a check of a project that is deleted', (own) => app.deps.db.transaction((tx) => deleteProject(tx, own.project.id))],
-  ['a check whose row is deleted by hand', (_, { id }) => query(app.deps.db, 'DELETE FROM checks WHERE id = ?', [id])],
+  ['a check that is deleted by SQL', (_, { id }) => query(app.deps.db, 'DELETE FROM checks WHERE id = ?', [id])],
 ]
 for (const [what, remove] of removals) {
-  test(`${what} takes its flips along, and nobody else's`, async (t) => {
-    const [own, theirs] = [await addProject(app.deps), await addProject(app.deps)]
-    const [gone, stays] = [await flippedCheck(own), await flippedCheck(theirs)]
-    t.is(await flipsOf(app.deps.db, gone.id), 1)
-    await remove(own, gone)
-    t.deepEqual(await query(app.deps.db, 'SELECT FROM checks WHERE id = ?', [gone.id]), [])
-    t.is(await flipsOf(app.deps.db, gone.id), 0)
+  test(`${what} loses its flips, other checks keep theirs`, async (t) => {
+    const [tenant, other] = [await addProject(app.deps), await addProject(app.deps)]
+    const [removed, stays] = [await flippedCheck(tenant), await flippedCheck(other)]
+    t.is(await flipsOf(app.deps.db, removed.id), 1)
+    await remove(tenant, removed)
+    t.deepEqual(await query(app.deps.db, 'SELECT FROM checks WHERE id = ?', [removed.id]), [])
+    t.is(await flipsOf(app.deps.db, removed.id), 0)
     t.is(await flipsOf(app.deps.db, stays.id), 1)
   })
 }
 
-test('a check that is deleted while a sweep takes it down leaves no flip behind, whoever is first', async (t) => {
+test('deleting a check during a sweep leaves no flip in either order', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -66,24 +66,24 @@ test('a check that is deleted while a sweep takes it down leaves no flip behind,
   }
   const sweep = () => sweepOverdue(db, nowMicros(), { answered: [0], total: 1 })
   const waiting = (statement: string) =>
-    eventually('somebody to wait for a lock', async () => {
+    eventually('a statement to wait for a lock', async () => {
       const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ?`
       return (await query(db, sql, [`%${statement}%`])).length === 1
     })
 
   const swept = await late()
-  // A sweep that has taken the check down waits before it stores the flip.
+  // The trigger blocks the sweep before it stores the flip.
   await db.raw(`
-    CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION block() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
-    CREATE TRIGGER hold BEFORE INSERT ON flips FOR EACH ROW EXECUTE FUNCTION hold()`)
-  const held = await db.transaction()
-  await held.raw('SELECT pg_advisory_xact_lock(1)')
+    CREATE TRIGGER block BEFORE INSERT ON flips FOR EACH ROW EXECUTE FUNCTION block()`)
+  const blocker = await db.transaction()
+  await blocker.raw('SELECT pg_advisory_xact_lock(1)')
   const sweeping = sweep()
   await waiting('WITH requested AS')
   const deleting = db.transaction((tx) => deleteCheck(tx, swept))
   await waiting('DELETE FROM checks')
-  await held.rollback()
+  await blocker.rollback()
   t.deepEqual((await sweeping).down, [swept])
   await deleting
   t.is(await flipsOf(db, swept), 0)

@@ -7,7 +7,7 @@ const parse = (kind: string, config: unknown) => {
   return found.parse(config)
 }
 
-/** The smallest configuration of each kind, and what is stored for it. */
+/** The smallest configuration of each kind, and the stored one. */
 const smallest: Record<string, [unknown, unknown]> = {
   email: [{ value: 'a@b' }, { value: 'a@b', down: true, up: true }],
   webhook: [
@@ -82,19 +82,19 @@ const smallest: Record<string, [unknown, unknown]> = {
 }
 
 for (const [kind, definition] of integrationKinds) {
-  test(`${kind}: the smallest configuration is completed by defaults, and the result is stable`, (t) => {
+  test(`${kind}: completes the smallest configuration with defaults, idempotently`, (t) => {
     const [given, stored] = smallest[kind] ?? []
     t.deepEqual(definition.parse(given), { ok: true, config: stored })
     t.deepEqual(definition.parse(stored), { ok: true, config: stored })
   })
 
-  test(`${kind}: unknown members and other types are refused`, (t) => {
+  test(`${kind}: refuses unknown members and wrong types`, (t) => {
     const [given] = smallest[kind] ?? []
     t.false(definition.parse({ ...(given ?? {}), colour: 'red' }).ok)
     for (const wrong of [null, 'text', 7, [], {}]) t.false(definition.parse(wrong).ok)
   })
 
-  test(`${kind}: help names every member, and secrets are members`, (t) => {
+  test(`${kind}: help describes every member, and secrets are members`, (t) => {
     const [, stored] = smallest[kind] ?? []
     const help = definition.help.join('\n')
     for (const member of [...Object.keys(stored ?? {}), ...definition.secretFields])
@@ -110,12 +110,12 @@ for (const [alias, kind] of [
   ['splunk', 'victorops'],
   ['EMAIL', 'email'],
 ] as const)
-  test(`"${alias}" is understood as ${kind}`, (t) => {
+  test(`"${alias}" is an alias of ${kind}`, (t) => {
     t.is(findKind(alias)?.kind, kind)
   })
 
 for (const name of ['', 'fax', 'constructor', '__proto__'])
-  test(`"${name}" is no kind`, (t) => {
+  test(`"${name}" is not a kind of integration`, (t) => {
     t.is(findKind(name), undefined)
   })
 
@@ -148,7 +148,7 @@ for (const value of ['15550100', '+0155501', '+1555abc', '+1', '', 15550100, '+1
     t.false(parse('sms', { value }).ok)
   })
 
-test('a webhook given one "url" uses it for both directions, and posts when it has a body', (t) => {
+test('a webhook uses one "url" for both directions and POST with a body', (t) => {
   const result = parse('webhook', { url: 'https://example.com/$STATUS', body_up: 'ok' })
   t.like(result, {
     ok: true,
@@ -191,17 +191,17 @@ for (const [kind, config, up, down] of [
   ['trello', { key: 'k', token: 't', list_id: 'l' }, true, false],
   ['slack', { url: 'https://h.example' }, false, false],
 ] as const)
-  test(`${kind} ${JSON.stringify(config)} has nothing to do for up: ${up}, down: ${down}`, (t) => {
+  test(`${kind} ${JSON.stringify(config)} ignores up: ${up}, down: ${down}`, (t) => {
     const found = findKind(kind)
     t.is(found?.isNoop(config, 'up'), up)
     t.is(found?.isNoop(config, 'down'), down)
   })
 
-test('a configuration that cannot be read is not silently nothing to do', (t) => {
+test('an invalid configuration ignores nothing, so that the attempt fails visibly', (t) => {
   t.false(findKind('email')?.isNoop({}, 'up'))
 })
 
-test('what is protected from floods and where requests go can be told from a configuration', (t) => {
+test('derives the rate-limited recipient and the targets from a configuration', (t) => {
   t.is(findKind('ntfy')?.recipientOf({ topic: 'a' }), 'https://ntfy.sh/a')
   t.is(findKind('telegram')?.recipientOf({ token: '1:a', id: -100 }), '-100')
   t.is(findKind('slack')?.recipientOf({ url: 'https://h.example' }), null)
@@ -210,7 +210,7 @@ test('what is protected from floods and where requests go can be told from a con
   t.deepEqual(findKind('email')?.targetsOf({ value: 'a@b' }), [])
 })
 
-test('Apprise addresses name no generic request and show their private hosts', (t) => {
+test('refuses Apprise schemes for arbitrary requests and returns private hosts as targets', (t) => {
   const apprise = integrationKinds.get('apprise')
   for (const value of ['json://10.0.0.1/', 'XMLS://h.example', 'tgram://t/c, form://h.example', 'file:///etc/passwd'])
     t.false(apprise?.parse({ value }).ok, value)

@@ -31,7 +31,7 @@ const window = (fields: Partial<Window>): Window => ({
   ...fields,
 })
 
-test('spans are merged where they touch, and taken out of others', (t) => {
+test('merges adjacent spans and subtracts spans', (t) => {
   const taken = merged([
     span('22T03:00:00', '22T04:00:00'),
     span('22T01:00:00', '22T03:00:00'),
@@ -46,7 +46,7 @@ test('spans are merged where they touch, and taken out of others', (t) => {
   t.deepEqual(without(span('22T05:00:00', '22T06:00:00'), taken), [span('22T05:00:00', '22T06:00:00')])
 })
 
-test('what excludes the time of a check, now and next; windows of others and those that count do not', async (t) => {
+test('only windows of the check with "exclude" exclude its time', async (t) => {
   const windows = [
     window({}),
     window({ match: 'web' }),
@@ -71,7 +71,7 @@ test('what excludes the time of a check, now and next; windows of others and tho
   t.is(nextTime(window({}), at('22T03:00:00')), null)
 })
 
-test('more than half of the next seven days is noticed', async (t) => {
+test('detects windows that cover more than half of the next week', async (t) => {
   const now = at('22T00:00:00')
   const isMost = async (seconds: number) =>
     coversMuchOfWeek(
@@ -85,7 +85,7 @@ test('more than half of the next seven days is noticed', async (t) => {
   t.false(await isMost(43_100))
 })
 
-test('excluded time is neither up nor down: by month, by day, in the sums', (t) => {
+test('excluded time counts neither as up nor as down', (t) => {
   const flips = [
     { at: at('22T00:00:00'), from: 'new', to: 'up' },
     { at: at('22T01:30:00'), from: 'up', to: 'down' },
@@ -128,7 +128,7 @@ test('excluded time is neither up nor down: by month, by day, in the sums', (t) 
   t.like(rounded, { up: 8, down: 6, unknown: 0, maintenance: 0, off: 0 }, 'whole seconds add up to the period')
 })
 
-test('time that was unknown counts as neither, but for a check that was down before, which stays down', (t) => {
+test('unknown time counts as neither unless the check was down', (t) => {
   const flips = [
     { at: 10, from: 'new', to: 'up' },
     { at: 20, from: 'up', to: 'down' },

@@ -9,9 +9,9 @@ const utc = (text: string) => Date.parse(text) * 1000
 const NOW = utc('2026-11-22T00:00:00Z')
 const weekly: Window['time'] = { every: 'Sat 02:00', for: 7200, tz: 'Europe/Riga' }
 
-test('property 5: a recurring window begins by the wall clock over both changes of clocks, and lasts as long as ever', (t) => {
+test('property 5: a recurring window keeps local time and length across clock changes', (t) => {
   const daily: Window['time'] = { every: '30 2 * * *', for: 5400, tz: 'Europe/Riga' }
-  // On 2026-10-25 at 04:00 clocks went back, on 2027-03-28 at 03:00 they go forward.
+  // Clocks go back on 2026-10-25 at 04:00 and forward on 2027-03-28 at 03:00.
   const begins = (from: string, until: string) =>
     timesOf({ time: daily }, utc(from), utc(until)).map(({ from: begin }) => new Date(begin / 1000).toISOString())
   t.deepEqual(begins('2026-10-24T00:00:00Z', '2026-10-27T00:00:00Z'), [
@@ -33,7 +33,7 @@ test('property 5: a recurring window begins by the wall clock over both changes 
   }
 })
 
-test('a window touches what it overlaps, and nothing that only borders on it', (t) => {
+test('an adjacent window does not overlap a span', (t) => {
   const once = { time: { starts: NOW, ends: NOW + HOUR } }
   t.deepEqual(timesOf(once, NOW + HOUR, NOW + 2 * HOUR), [])
   t.deepEqual(timesOf(once, NOW - HOUR, NOW), [])
@@ -43,11 +43,11 @@ test('a window touches what it overlaps, and nothing that only borders on it', (
   ])
 })
 
-test('one occurrence of a recurring window is ended early, and the others are as they were', (t) => {
+test('ending one occurrence early does not change the others', (t) => {
   const begin = utc('2026-11-21T00:00:00Z')
   const window = { time: weekly }
   const week = 7 * 24 * HOUR
-  t.is(endedAt(window, begin - 1), null, 'it does not go on')
+  t.is(endedAt(window, begin - 1), null, 'it is not in progress')
   t.is(endedAt(window, begin + 2 * HOUR), null, 'it is over')
   const time = endedAt(window, begin + HOUR + 400_000)
   if (!time) return t.fail()
@@ -75,7 +75,7 @@ test('one occurrence of a recurring window is ended early, and the others are as
   t.deepEqual(readWindow({ ...requested, for: 3600 }, { ...fields, time }, NOW).time, { ...requested, for: 3600 })
 })
 
-test('windows that overlap themselves end together', (t) => {
+test('overlapping occurrences of a window end together', (t) => {
   const time = endedAt({ time: { every: '0 * * * *', for: 7200, tz: 'UTC' } }, NOW + HOUR / 2)
   if (!time) return t.fail()
   t.deepEqual(timesOf({ time }, NOW, NOW + HOUR + 1), [
@@ -85,7 +85,7 @@ test('windows that overlap themselves end together', (t) => {
   ])
 })
 
-test('match and checks select together', (t) => {
+test('a window applies to matching checks and to named checks', (t) => {
   const window = { ...readWindow({ match: 'db prod', checks: ['a'], for: 60 }, null, NOW), uuid: 'w' }
   t.true(isAbout(window, { uuid: 'a', tags: [] }))
   t.true(isAbout(window, { uuid: 'b', tags: ['prod', 'db', 'x'] }))
@@ -93,14 +93,14 @@ test('match and checks select together', (t) => {
   t.true(isAbout({ ...window, match: '*' }, { uuid: 'b', tags: [] }))
 })
 
-test('a snooze begins now; what is not named stays, null resets', (t) => {
+test('a window without a start begins now, and null resets members', (t) => {
   const snooze = readWindow({ checks: ['a'], for: 3600 }, null, NOW + 7)
   t.deepEqual(snooze.time, { starts: NOW, ends: NOW + HOUR })
   t.deepEqual(readWindow({ name: 'n' }, snooze, NOW).time, snooze.time)
   t.is(readWindow({ uptime: null }, { ...snooze, uptime: 'exclude' }, NOW).uptime, 'count')
 })
 
-test('a change names one end of a window or its rhythm, and the rest stays', (t) => {
+test('a change of one end or schedule of a window keeps the rest', (t) => {
   const fields = { name: '', match: '*', checks: [], uptime: 'count', shown: false } as const
   const changed = (time: Window['time'], body: Record<string, string | number | null>) =>
     readWindow(body, { ...fields, time }, NOW + HOUR).time

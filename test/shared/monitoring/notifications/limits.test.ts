@@ -8,7 +8,7 @@ import {
 } from '#shared/monitoring/notifications/limits.ts'
 
 for (const kind of ['ntfy', 'telegram', 'po', 'signal'])
-  test(`a recipient of ${kind} gets six messages a minute, the seventh waits`, (t) => {
+  test(`limits a recipient of ${kind} to six messages per minute`, (t) => {
     t.true(hasRecipientLimit(kind))
     t.is(checkRecipientLimit(kind, 5), null)
     t.like(checkRecipientLimit(kind, 6), {
@@ -19,12 +19,12 @@ for (const kind of ['ntfy', 'telegram', 'po', 'signal'])
     })
   })
 
-test('an address gets thirty mails a minute, the next one waits', (t) => {
+test('limits an address to thirty mails per minute', (t) => {
   t.is(checkRecipientLimit('email', 29), null)
   t.like(checkRecipientLimit('email', 30), { result: 'temporary', final: false, retryAfterSeconds: 60 })
 })
 
-test('other kinds have no such limit', (t) => {
+test('other kinds have no limit per recipient', (t) => {
   t.false(hasRecipientLimit('webhook'))
   t.is(checkRecipientLimit('webhook', 1_000_000), null)
 })
@@ -34,12 +34,12 @@ for (const [kind, meter, error] of [
   ['whatsapp', 'sms', 'Monthly message limit exceeded'],
   ['call', 'call', 'Monthly phone call limit exceeded'],
 ] as const)
-  test(`${kind} is counted under ${meter} and stops at the monthly limit without being disabled`, (t) => {
+  test(`${kind} counts under ${meter} and its monthly limit does not disable it`, (t) => {
     t.is(monthlyMeterOf(kind), meter)
     t.like(monthlyLimitExceeded(kind), { result: 'temporary', error, final: true })
   })
 
-test('kinds that cost nothing are not counted', (t) => {
+test('kinds without costs have no monthly counter', (t) => {
   t.is(monthlyMeterOf('email'), null)
 })
 

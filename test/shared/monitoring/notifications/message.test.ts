@@ -32,7 +32,7 @@ for (const [seconds, text] of [
   [86_400, '1 day, 0 hours'],
   [2 * 86_400 + 3600 + 59, '2 days, 1 hour'],
 ] as const)
-  test(`${seconds} seconds down are told as "${text}"`, (t) => {
+  test(`formats a duration of ${seconds} seconds as "${text}"`, (t) => {
     t.is(formatDuration(seconds * 1_000_000), text)
   })
 
@@ -43,18 +43,18 @@ for (const [seconds, text] of [
   [86_400, '1 day'],
   [604_800 + 61, '1 week 1 minute 1 second'],
 ] as const)
-  test(`a period of ${seconds} seconds is told as "${text}"`, (t) => {
+  test(`formats a period of ${seconds} seconds as "${text}"`, (t) => {
     t.is(formatPeriod(seconds), text)
   })
 
-test('a text message is one line with the site, the quoted name and the reason', (t) => {
+test('a text message is one line with site, name and reason', (t) => {
   t.is(
     smsText(someNotification({ reason: 'fail' }), 'Signalbox'),
     'Signalbox: The check "db-backup" is DOWN (a failure signal was received).',
   )
 })
 
-test('a text message holds no line breaks and no spaces that force another encoding', (t) => {
+test('a text message contains no line breaks and no special spaces', (t) => {
   const check = { ...someNotification().check, name: 'a\u00a0b\r\nc' }
   t.is(smsText(someRecovery({ check }), 'Signalbox'), 'Signalbox: The check "a b c" is UP, after 1 hour, 30 minutes.')
 })
@@ -73,13 +73,13 @@ const alert = {
   heldBy: '',
 } as const
 
-test('a message under a policy begins with what it is and says step, severity, how to acknowledge and how late it is', (t) => {
-  const said = (more: object, rest: object = {}) => someNotification({ alert: { ...alert, ...more }, ...rest })
-  t.is(titleOf(said({ what: 'repeat', repeat: 2 })), '"db-backup" is STILL DOWN (3)')
-  t.is(titleOf(said({ what: 'flapping' })), '"db-backup" is FLAPPING')
-  t.is(emailMessage(said({ what: 'repeat', repeat: 2 }), 'Signalbox').subject, 'STILL DOWN (3) | db-backup')
-  t.is(emailMessage(said({ what: 'flapping' }), 'Signalbox').subject, 'FLAPPING | db-backup')
-  const facts = (more: object) => new Map(factsOf(said(more)).map(({ label, value }) => [label, value]))
+test('a message under a policy shows type, step, severity, acknowledge link and delay', (t) => {
+  const withAlert = (more: object, rest: object = {}) => someNotification({ alert: { ...alert, ...more }, ...rest })
+  t.is(titleOf(withAlert({ what: 'repeat', repeat: 2 })), '"db-backup" is STILL DOWN (3)')
+  t.is(titleOf(withAlert({ what: 'flapping' })), '"db-backup" is FLAPPING')
+  t.is(emailMessage(withAlert({ what: 'repeat', repeat: 2 }), 'Signalbox').subject, 'STILL DOWN (3) | db-backup')
+  t.is(emailMessage(withAlert({ what: 'flapping' }), 'Signalbox').subject, 'FLAPPING | db-backup')
+  const facts = (more: object) => new Map(factsOf(withAlert(more)).map(({ label, value }) => [label, value]))
   const known = facts({})
   t.is(known.get('Severity'), 'critical')
   t.is(known.get('Step'), '1')
@@ -93,28 +93,28 @@ test('a message under a policy begins with what it is and says step, severity, h
   )
 })
 
-test('a message that was held says in its sentence since when and during what, or what came back', (t) => {
-  const said = (more: object) =>
+test('a suppressed message names the window, or the parent that came back', (t) => {
+  const textWith = (more: object) =>
     smsText(someNotification({ reason: 'fail', dependents: 2, alert: { ...alert, ...more } }), 'S')
   const window = { lateReason: 'WINDOW_ENDED', heldBy: 'Patch\nnight' }
   t.is(
-    said({ ...window, lateBy: 7_200_000_000 }),
+    textWith({ ...window, lateBy: 7_200_000_000 }),
     'S: The check "db-backup" is DOWN (a failure signal was received). It went down at 12:00, during "Patch night". 2 checks depend on it.',
     'in the zone of the reader',
   )
   const mail = emailMessage(someNotification({ alert: { ...alert, ...window } }), 'S').text
   t.regex(mail, /It went down at 12:00, during "Patch night"\./)
-  t.regex(said({ ...window, lateBy: 100_000_000_000 }), /It went down at 31 Jan, 12:00, during "Patch night"\./)
-  t.regex(said({ lateReason: 'PARENT_UP', heldBy: 'router' }), /\. Still down after "router" came back\. 2 checks/)
-  t.notRegex(said({ lateReason: 'PARENT_UP', heldBy: '' }), /came back/, 'nothing is made up of a parent that is gone')
+  t.regex(textWith({ ...window, lateBy: 100_000_000_000 }), /It went down at 31 Jan, 12:00, during "Patch night"\./)
+  t.regex(textWith({ lateReason: 'PARENT_UP', heldBy: 'router' }), /\. Still down after "router" came back\. 2 checks/)
+  t.notRegex(textWith({ lateReason: 'PARENT_UP', heldBy: '' }), /came back/, 'a deleted parent has no name')
 })
 
-test('a check without a name goes by its uuid', (t) => {
+test('a check without a name is shown with its uuid', (t) => {
   const check = { ...someNotification().check, name: '' }
   t.is(summaryOf(someRecovery({ check, downFor: null })), '"803f680d-e89b-492b-82ef-2be7b774a92d" is UP')
 })
 
-test('facts tell the schedule of a cron check and leave out what is empty', (t) => {
+test('facts contain the schedule of a cron check and omit empty values', (t) => {
   const check = {
     ...someNotification().check,
     kind: 'cron' as const,
@@ -128,21 +128,21 @@ test('facts tell the schedule of a cron check and leave out what is empty', (t) 
   )
 })
 
-test('an instant is shown in the zone of the reader', (t) => {
+test('formats an instant in the time zone of the reader', (t) => {
   t.true(formatInstant(flipTime, 'Asia/Kolkata').startsWith('31 Jan 2026, 15:30:00'))
 })
 
-test('escapes leave no markup behind', (t) => {
+test('escapes markup of HTML, Slack and Markdown', (t) => {
   t.is(escapeHtml(`<a href="x">'&'</a>`), '&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;')
   t.is(escapeSlack('<!channel> & "x"'), '&lt;!channel&gt; &amp; "x"')
   t.is(escapeMarkdown('[x](y) @all *b* `c`'), '\\[x\\]\\(y\\) \\@all \\*b\\* \\`c\\`')
 })
 
-test('a code block is not ended by what it holds', (t) => {
+test('content cannot end a code block', (t) => {
   t.is(codeBlock('a\n```\nb'), '````\na\n```\nb\n````')
 })
 
-test('hostile names and bodies stay text in Markdown and HTML messages', (t) => {
+test('escapes names and bodies in Markdown and HTML messages', (t) => {
   const { lastPing, check } = someNotification()
   if (!lastPing) return t.fail()
   const hostile = someNotification({
@@ -154,13 +154,13 @@ test('hostile names and bodies stay text in Markdown and HTML messages', (t) => 
   t.false(markdownText(hostile).includes('[a](b)'))
 })
 
-test('a down notification counts the sources that report, an up notification does not', (t) => {
+test('only a down notification contains the state of sources', (t) => {
   const sources = '1 of 3 sources reports, 2 are needed. Silent: web2 (since 04:31), web3 (never).'
   t.true(plainText(someNotification({ sources })).includes(`). ${sources}`))
   t.false(plainText(someRecovery({ sources })).includes('sources'))
 })
 
-test('what depends on a check that is down is said in every form, and not when it is up', (t) => {
+test('only down notifications contain the number of dependents, in every format', (t) => {
   const forms = (dependents: number, make = someNotification) => {
     const notified = make({ dependents })
     const { text, html } = emailMessage(notified, 'Signalbox')
@@ -189,7 +189,7 @@ test('what depends on a check that is down is said in every form, and not when i
   for (const text of Object.values(forms(0))) t.notRegex(text, /depend/)
 })
 
-test('a test message says that it is one, in every form', (t) => {
+test('a test message is recognisable in every format', (t) => {
   const { check } = someNotification({})
   const tried = someNotification({ isTest: true, check: { ...check, name: 'Test from Signalbox' } })
   t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is a test message (no check is down).')
@@ -200,7 +200,7 @@ test('a test message says that it is one, in every form', (t) => {
     t.notRegex(text, /The check went down|is DOWN/)
 })
 
-test('a test message of a recovery says that nothing came up, in every form', (t) => {
+test('a test message of a recovery is recognisable in every format', (t) => {
   const { check } = someRecovery({})
   const tried = someRecovery({ isTest: true, check: { ...check, name: 'Test from Signalbox' } })
   t.is(smsText(tried, 'Here'), 'Here: Test from Signalbox: this is a test message (no check is up again).')

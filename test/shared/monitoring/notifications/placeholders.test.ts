@@ -30,28 +30,28 @@ for (const [template, position, filled] of [
   ['$BODY', 'header', '$BODY'],
   ['$NAME ŝ 😀', 'header', 'A "b"/ü &#349; &#128512;'],
 ] as const) {
-  test(`in the ${position}, ${JSON.stringify(template)} is filled in`, (t) => {
+  test(`fills ${JSON.stringify(template)} in a ${position}`, (t) => {
     t.is(fillTemplate(template, values, position), filled)
   })
 }
 
-test('B32: a value is never expanded again', (t) => {
+test('B32: does not expand placeholders in values', (t) => {
   t.is(fillTemplate('$NAME', { ...values, name: '$CODE $' }, 'body'), '$CODE $')
 })
 
-test('the tenth tag is read as the first and a zero', (t) => {
+test('reads $TAG10 as the first tag and a zero', (t) => {
   t.is(fillTemplate('$TAG10', { ...values, tags: 'a b c d e f g h i j' }, 'body'), 'a0')
 })
 
-test('without a last ping the body is empty and the exit status -1', (t) => {
+test('without a ping, the body is empty and the exit status -1', (t) => {
   t.is(fillTemplate('[$BODY]$BODY_JSON$EXITSTATUS', { ...values, body: null, exitStatus: null }, 'body'), '[]""-1')
 })
 
-test('a name cannot end a header line', (t) => {
+test('a name cannot end a header', (t) => {
   t.is(fillTemplate('x: $NAME', { ...values, name: 'a\r\nInjected: 1' }, 'header'), 'x: a Injected: 1')
 })
 
-test('the place of a message under a policy is filled in; without a policy its placeholders stay as written', (t) => {
+test('fills the placeholders of incidents only under a policy', (t) => {
   const template = '$INCIDENT_URL $INCIDENT $ACK_URL $SEVERITY $STEP $REPEAT $GROUP_COUNT $GROUP_JSON'
   t.is(fillTemplate(template, values, 'body'), template)
   const alert = {

@@ -27,7 +27,7 @@ const operator: Actor = { kind: 'operator', name: 'root' }
 const agent: Actor = { kind: 'agent', id: 'K7', name: 'helper', address: '192.0.2.7' }
 const key: Actor = { kind: 'key', id: 1, label: 'CI', owner: 'tests', address: '192.0.2.7' }
 
-/** What operations are given here: announcements are kept, and reads wait for nothing but say that they might. */
+/** Collects announcements. The barrier returns a lag without waiting. */
 function dependencies() {
   const announced: CacheChange[] = []
   const { config, secrets, now } = app.deps
@@ -50,19 +50,19 @@ async function entries(organisationId: number): Promise<string[]> {
   return rows.map(({ actor, action, target }) => `${actor}: ${action} ${target}`)
 }
 
-test('what is done with a check is audited by the name of who did it, and announced', async (t) => {
+test('every operation on a check is audited with its actor and announced', async (t) => {
   const { db } = app.deps
   const { project } = await addProject(app.deps)
   const deps = dependencies()
   const input = { project, body: body({ name: 'Job' }), slugFromName: false }
   const { check, isNew } = await createCheck(db, operator, input, deps)
   t.true(isNew)
-  const own = { project, id: check.id, uuid: check.uuid }
-  await updateCheck(db, agent, { ...own, body: body({ tags: 'night' }), slugFromName: false }, deps)
-  const paused = await pauseCheck(db, agent, own, deps)
+  const target = { project, id: check.id, uuid: check.uuid }
+  await updateCheck(db, agent, { ...target, body: body({ tags: 'night' }), slugFromName: false }, deps)
+  const paused = await pauseCheck(db, agent, target, deps)
   t.deepEqual([paused.check.status, paused.lagMs], ['paused', 7])
-  t.is((await resumeCheck(db, agent, own, deps)).check.status, 'new')
-  await deleteCheck(db, operator, own, deps)
+  t.is((await resumeCheck(db, agent, target, deps)).check.status, 'new')
+  await deleteCheck(db, operator, target, deps)
   t.deepEqual(await entries(project.organisationId), [
     'operator root: check.created Job',
     'agent key K7 (helper): check.changed Job: tags',
@@ -74,7 +74,7 @@ test('what is done with a check is audited by the name of who did it, and announ
   t.deepEqual(deps.announced, [change, change, change, change, change])
 })
 
-test('what a program does with its key is audited; what an API client asks for is metered elsewhere', async (t) => {
+test('operations of an API key are audited, those of a client are not', async (t) => {
   const { project } = await addProject(app.deps)
   const client: Actor = { kind: 'client', id: 'C3', owner: 'tests', address: '192.0.2.7' }
   for (const actor of [key, client])
@@ -82,16 +82,16 @@ test('what a program does with its key is audited; what an API client asks for i
   t.deepEqual(await entries(project.organisationId), ['API key 1 (CI) of tests: check.created Job'])
 })
 
-test('a change that cannot be audited is not made', async (t) => {
+test('a change that cannot be audited is rolled back', async (t) => {
   const { project } = await addProject(app.deps)
   const deps = dependencies()
-  const nobody: Actor = { kind: 'person', userId: 987_654_321, email: 'gone@example.org', address: '' }
-  await t.throwsAsync(createCheck(app.deps.db, nobody, { project, body: body({}), slugFromName: false }, deps))
+  const deleted: Actor = { kind: 'person', userId: 987_654_321, email: 'deleted@example.org', address: '' }
+  await t.throwsAsync(createCheck(app.deps.db, deleted, { project, body: body({}), slugFromName: false }, deps))
   t.deepEqual(await app.deps.db('checks').where({ project_id: project.id }), [])
   t.deepEqual(deps.announced, [])
 })
 
-test('the limit refuses creating, copying and receiving in words, and is noted for the owners', async (t) => {
+test('the limit of checks refuses creating, copying and transferring, and is audited', async (t) => {
   const { db } = app.deps
   const { project } = await addProject(app.deps, { checkLimit: 1 })
   const { project: full } = await addProject(app.deps, { checkLimit: 1 })
@@ -113,7 +113,7 @@ test('the limit refuses creating, copying and receiving in words, and is noted f
   t.is(deps.announced.length, 2)
 })
 
-test('a transfer is in the log of both organisations', async (t) => {
+test('a transfer is in the audit log of both organisations', async (t) => {
   const { db } = app.deps
   const [{ project: from }, { project: to }] = [await addProject(app.deps), await addProject(app.deps)]
   const deps = dependencies()
@@ -135,21 +135,21 @@ test('a transfer is in the log of both organisations', async (t) => {
   )
 })
 
-test('resuming what is not paused, and changing what is gone, leaves no trace', async (t) => {
+test('refused operations on a check are neither audited nor announced', async (t) => {
   const { db } = app.deps
   const { project } = await addProject(app.deps)
   const deps = dependencies()
   const { check } = await createCheck(db, key, { project, body: body({}), slugFromName: false }, deps)
-  const own = { project, id: check.id, uuid: check.uuid }
-  await t.throwsAsync(resumeCheck(db, operator, own, deps), {
+  const target = { project, id: check.id, uuid: check.uuid }
+  await t.throwsAsync(resumeCheck(db, operator, target, deps), {
     instanceOf: ConflictError,
     message: 'check is not paused',
   })
-  const wrong = { ...own, body: body({ timeout: 1 }), slugFromName: false }
+  const wrong = { ...target, body: body({ timeout: 1 }), slugFromName: false }
   await t.throwsAsync(updateCheck(db, operator, wrong, deps), { instanceOf: ValidationError })
-  await deleteCheck(db, key, own, deps)
+  await deleteCheck(db, key, target, deps)
   for (const operation of [pauseCheck, resumeCheck, deleteCheck]) {
-    await t.throwsAsync(operation(db, operator, own, deps), {
+    await t.throwsAsync(operation(db, operator, target, deps), {
       instanceOf: NotFoundError,
       message: 'The check does not exist any more.',
     })
@@ -159,7 +159,7 @@ test('resuming what is not paused, and changing what is gone, leaves no trace', 
   t.is(deps.announced.length, 2)
 })
 
-test('a planned import is neither audited nor announced, an applied one is both', async (t) => {
+test('only an applied import is audited and announced', async (t) => {
   const { db } = app.deps
   const { project } = await addProject(app.deps)
   const deps = dependencies()

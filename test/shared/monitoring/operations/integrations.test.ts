@@ -24,16 +24,16 @@ async function actions(organisationId: number): Promise<string[]> {
   return rows.map(({ actor, action, target }) => `${actor}: ${action} ${target}`)
 }
 
-test('the operator vouches for an address, everybody else has its holder asked', async (t) => {
+test('requests the consent of an e-mail recipient, except for the operator', async (t) => {
   const { db } = app.deps
   const { project } = await addProject(app.deps)
-  const vouched = await createIntegration(db, operator, mail(project, 'a@example.org'), { ...app.deps, outbox: null })
+  const trusted = await createIntegration(db, operator, mail(project, 'a@example.org'), { ...app.deps, outbox: null })
   const requested = await createIntegration(db, agent, mail(project, 'b@example.org'), app.deps)
-  t.deepEqual([vouched.isEmailVerified, requested.isEmailVerified], [true, false])
-  const elsewhere = { project, channel: vouched, config: { value: 'c@example.org' } }
+  t.deepEqual([trusted.isEmailVerified, requested.isEmailVerified], [true, false])
+  const elsewhere = { project, channel: trusted, config: { value: 'c@example.org' } }
   t.deepEqual(await updateIntegration(db, agent, elsewhere, app.deps), { isRefreshing: true })
   await requestVerificationAgain(agent, { project, channel: requested }, app.deps)
-  await t.throwsAsync(requestVerificationAgain(agent, { project, channel: vouched }, app.deps), {
+  await t.throwsAsync(requestVerificationAgain(agent, { project, channel: trusted }, app.deps), {
     instanceOf: NotFoundError,
   })
   t.deepEqual(await actions(project.organisationId), [
@@ -44,7 +44,7 @@ test('the operator vouches for an address, everybody else has its holder asked',
   ])
 })
 
-test('switching on and off is audited as such, and what is deleted is gone for the next one', async (t) => {
+test('enabling and disabling are audited, and a second deletion fails', async (t) => {
   const { db } = app.deps
   const { project } = await addProject(app.deps)
   const deps = { ...app.deps, outbox: null }

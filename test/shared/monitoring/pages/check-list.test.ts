@@ -4,7 +4,7 @@ import { downDays } from '#shared/monitoring/pages/down-days.ts'
 
 const parse = (query: string) => parseListQuery(new URLSearchParams(query))
 
-test('the address of a list says what is filtered, and in which order', (t) => {
+test('reads filters and order from the query of a list', (t) => {
   t.deepEqual(parse('tag=prod&tag=db&tag=prod&q= backup &status=down&sort=status'), {
     filter: { tags: ['prod', 'db'], search: 'backup', status: 'down' },
     sort: 'status',
@@ -14,7 +14,7 @@ test('the address of a list says what is filtered, and in which order', (t) => {
 })
 
 for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'before=W10', 'q=%00'])
-  test(`what makes no sense is as if it were not there: ${query}`, (t) => {
+  test(`ignores invalid parameters of a list: ${query}`, (t) => {
     t.deepEqual(parse(query), {
       filter: { tags: [], search: '', status: null },
       sort: 'status',
@@ -23,7 +23,7 @@ for (const query of ['status=burning&sort=colour&after=x', 'after=bnVsbA', 'befo
     })
   })
 
-test('a cursor is only good for the order it was made for', (t) => {
+test('a cursor is valid only for its order', (t) => {
   const byName = formatCursor({ key: 'backup', id: 7 })
   t.deepEqual(parse(`sort=name&after=${byName}`).after, { key: 'backup', id: 7 })
   t.is(parse(`sort=created&after=${byName}`).after, null)
@@ -33,7 +33,7 @@ test('a cursor is only good for the order it was made for', (t) => {
 const day = 86_400_000_000
 const noon = Date.UTC(2026, 0, 10, 12) * 1000
 
-test('downtime is counted on each day that it touches, and days before the first change are not known', (t) => {
+test('divides downtime by day; days before the first flip are unknown', (t) => {
   const flips = [
     { at: noon - 2 * day, from: 'up', to: 'down' },
     { at: noon - 1 * day, from: 'down', to: 'up' },
@@ -46,12 +46,12 @@ test('downtime is counted on each day that it touches, and days before the first
   ])
 })
 
-test('an outage that goes on counts until now', (t) => {
+test('an open outage counts until now', (t) => {
   const flips = [{ at: noon - 3_600_000_000, from: 'up', to: 'down' }] as const
   t.is(downDays(flips, 1, noon)[0]?.seconds, 3600)
 })
 
-test('counts above a list are of checks, whatever tags they share', (t) => {
+test('counts each check once per status and tag', (t) => {
   const all = { isRunning: false, isFound: true }
   const groups = [
     { ...all, tags: 'prod db', status: 'up', count: 3 },
@@ -68,8 +68,12 @@ test('counts above a list are of checks, whatever tags they share', (t) => {
 
   const down = summarise(groups, { tags: ['prod'], status: 'down' })
   t.like(down, { total: 6, found: 2 })
-  t.deepEqual(Object.fromEntries(down.statuses), { up: 3, down: 2, running: 2 }, 'of what has the tag')
-  t.deepEqual(down.tags, [{ tag: 'prod', count: 2, down: 2 }], 'of what is down and has the tag')
+  t.deepEqual(Object.fromEntries(down.statuses), { up: 3, down: 2, running: 2 }, 'with the tag')
+  t.deepEqual(down.tags, [{ tag: 'prod', count: 2, down: 2 }], 'down and with the tag')
   t.is(summarise(groups, { tags: [], status: 'running' }).found, 2)
-  t.is(summarise([{ ...groups[0], isFound: false }, groups[1]]).found, 2, 'what the search does not find')
+  t.is(
+    summarise([{ ...groups[0], isFound: false }, groups[1]]).found,
+    2,
+    'without checks that the search does not match',
+  )
 })

@@ -8,7 +8,7 @@ const local = (at: number | null, tz: string) =>
     (at ?? 0) / 1000,
   )
 
-test('reports go out between 9 and 11, always at the same minute, which differs from person to person', (t) => {
+test('each person has a fixed report minute between 9 and 11 o’clock', (t) => {
   const minutes = Array.from({ length: 500 }, (_, userId) => reportMinute(userId))
   t.true(minutes.every((minute) => minute >= 540 && minute < 660))
   t.is(reportMinute(7), reportMinute(7))
@@ -21,7 +21,7 @@ for (const [tz, change] of [
   ['America/New_York', '2026-03-08'],
   ['America/New_York', '2026-11-01'],
 ] as const) {
-  test(`a change of clocks on Sunday, ${change} in ${tz}: Monday's report comes at the same local minute`, (t) => {
+  test(`a clock change (${change} in ${tz}) does not move Monday's report`, (t) => {
     const settings = { report: 'weekly', reminder: 'off', tz } as const
     const before = nextReport(settings, 7, micros(`${change}T12:00:00Z`) - 9 * 86_400_000_000)
     const after = nextReport(settings, 7, before ?? 0)
@@ -31,7 +31,7 @@ for (const [tz, change] of [
   })
 }
 
-test('daily, weekly on Monday, monthly on the 1st, or never', (t) => {
+test('schedules reports daily, on Monday, on the 1st, or never', (t) => {
   const now = micros('2026-11-22T12:00:00Z')
   const on = (report: 'off' | 'daily' | 'weekly' | 'monthly') => {
     const next = nextReport({ report, reminder: 'off', tz: 'UTC' }, 7, now)
@@ -40,7 +40,7 @@ test('daily, weekly on Monday, monthly on the 1st, or never', (t) => {
   t.deepEqual([on('daily'), on('weekly'), on('monthly'), on('off')], ['2026-11-23', '2026-11-23', '2026-12-01', null])
 })
 
-test('a report is about whole local days: of 23 or 25 hours where clocks change', (t) => {
+test('a report covers whole local days, also of 23 or 25 hours', (t) => {
   const hours = (at: string) => {
     const { from, until } = reportPeriod('daily', micros(at), 'Europe/Riga')
     return (until - from) / 3_600_000_000
@@ -55,7 +55,7 @@ test('a report is about whole local days: of 23 or 25 hours where clocks change'
   t.deepEqual([week.from, week.until], [micros('2026-11-16T00:00:00Z'), micros('2026-11-23T00:00:00Z')])
 })
 
-test('uptime is of the known time, and never rounded up to 100 %', (t) => {
+test('uptime excludes unknown time and is never rounded up', (t) => {
   t.is(uptimeText({ up: 99_999_999, down: 1 }), '99.999 %')
   t.is(uptimeText({ up: 5, down: 0 }), '100.000 %')
   t.is(uptimeText({ up: 0, down: 0 }), 'unknown')

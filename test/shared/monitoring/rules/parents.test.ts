@@ -15,36 +15,36 @@ const node = (uuid: string, state: Node['state'], more: Partial<Node> = {}): Nod
 const on = (...uuids: string[]) => ({ parents: uuids.map((check) => ({ check })) })
 const kindOf = (child: Node, ...others: Node[]) => holdOf(child, graphOf([child, ...others])).kind
 
-test('up and on time, paused, new, deleted, excused parents: told', (t) => {
+test('parents that are not down or late suppress nothing', (t) => {
   t.is(kindOf(node('web', 'down', on('router')), node('router', 'fine')), 'none')
-  t.is(kindOf(node('web', 'down', on('gone'))), 'none')
+  t.is(kindOf(node('web', 'down', on('deleted'))), 'none')
 })
 
-test('none down, one late: suppressed PARENT_LATE; with mode all only if the others are down', (t) => {
+test('a late parent suppresses; with mode "all" only beside down parents', (t) => {
   t.is(kindOf(node('web', 'down', on('a', 'b')), node('a', 'fine'), node('b', 'late')), 'late')
   const all = node('web', 'down', { ...on('a', 'b'), mode: 'all' })
   t.is(kindOf(all, node('a', 'fine'), node('b', 'late')), 'none')
   t.is(kindOf(all, node('a', 'down'), node('b', 'late')), 'late')
 })
 
-test('one down: held with mode any, told with mode all; all down: held', (t) => {
+test('mode "any" needs one down parent, mode "all" needs all', (t) => {
   const parents = [node('a', 'down'), node('b', 'fine')]
   t.is(kindOf(node('web', 'down', on('a', 'b')), ...parents), 'down')
   t.is(kindOf(node('web', 'down', { ...on('a', 'b'), mode: 'all' }), ...parents), 'none')
   t.is(kindOf(node('web', 'down', { ...on('a', 'b'), mode: 'all' }), node('a', 'down'), node('b', 'down')), 'down')
 })
 
-test('down, held by its own parent: held, and the root is named', (t) => {
+test('names the root cause above a suppressed parent', (t) => {
   const child = node('web', 'down', on('switch'))
-  const hold = holdOf(child, graphOf([child, node('switch', 'down', on('router')), node('router', 'down')]))
-  t.like(hold, { kind: 'down', parent: { uuid: 'switch' }, root: { uuid: 'router' } })
+  const result = holdOf(child, graphOf([child, node('switch', 'down', on('router')), node('router', 'down')]))
+  t.like(result, { kind: 'down', parent: { uuid: 'switch' }, root: { uuid: 'router' } })
 })
 
-test('down only within a cycle: notified PARENT_CYCLE', (t) => {
+test('a cycle of parents that are down suppresses nothing', (t) => {
   t.is(kindOf(node('a', 'down', on('b')), node('b', 'down', on('a'))), 'cycle')
 })
 
-test('a tag means all checks that have it but itself', (t) => {
+test('a tag selects all other checks with it as parents', (t) => {
   const web = node('web', 'down', { parents: [{ tag: 'router' }], tags: ['router'] })
   const graph = graphOf([web, node('r1', 'fine', { tags: ['router'] }), node('r2', 'down', { tags: ['router'] })])
   t.deepEqual(
@@ -54,7 +54,7 @@ test('a tag means all checks that have it but itself', (t) => {
   t.is(holdOf(web, graph).kind, 'down')
 })
 
-test('a cycle is found and named in its order', (t) => {
+test('returns a cycle in its order', (t) => {
   const nodes = [node('web', 'fine', on('router')), node('router', 'fine', on('web')), node('x', 'fine', on('web'))]
   const graph = graphOf(nodes)
   t.deepEqual(
@@ -66,7 +66,7 @@ test('a cycle is found and named in its order', (t) => {
   t.deepEqual(cycleOf(self, graphOf([self])), [self, self], 'a check that names itself')
 })
 
-test('what came back gives a chance only where it was down since: a parent that was up all the time holds nothing', (t) => {
+test('only a parent that came up since the outage delays its child', (t) => {
   const schedule = { kind: 'simple', timeoutSeconds: 60, graceSeconds: 60, schedule: '', tz: 'UTC' } as const
   const timed = (one: Node, upAt: number | null): TimedNode => ({ ...one, isUp: upAt !== null, downAt: null, upAt })
   const child = timed(node('web', 'down', on('a', 'b')), null)
@@ -87,14 +87,14 @@ test('what came back gives a chance only where it was down since: a parent that 
 
 const SCENARIOS = 20_000
 
-test(`property 3: in ${SCENARIOS} random graphs with cycles, whoever is held has an ancestor that is down and not held`, (t) => {
+test(`property 3: a suppressed check has an unsuppressed ancestor that is down`, (t) => {
   let state = 1
   const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return state / 4_294_967_296
   }
   let suppression = 0
-  for (let story = 0; story < SCENARIOS; story++) {
+  for (let scenario = 0; scenario < SCENARIOS; scenario++) {
     const size = 2 + Math.floor(random() * 8)
     const names = Array.from({ length: size }, (_, index) => `n${index}`)
     const nodes = names.map((uuid) =>
@@ -117,7 +117,8 @@ test(`property 3: in ${SCENARIOS} random graphs with cycles, whoever is held has
       }
       walk(child)
       ancestors.delete(child)
-      if (![...ancestors].some((one) => holdOf(one, graph).kind !== 'down')) t.fail(`story ${story}: ${child.uuid}`)
+      if (![...ancestors].some((one) => holdOf(one, graph).kind !== 'down'))
+        t.fail(`scenario ${scenario}: ${child.uuid}`)
     }
   }
   t.true(suppression > SCENARIOS)

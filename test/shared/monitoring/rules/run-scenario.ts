@@ -13,12 +13,12 @@ export const [A, B, C] = ['1', '2', '3'].map((digit) => `00000000-0000-4000-8000
   string,
 ]
 
-/** An instant of 22 November 2026 as `10:40` or `10:40:30`; UTC. */
+/** Returns an instant of 22 November 2026. @param clock UTC, `10:40` or `10:40:30` */
 export function at(clock: string): number {
   return Date.parse(`2026-11-22T${clock.length === 5 ? `${clock}:00` : clock}Z`) * 1000
 }
 
-/** Signals played on one ruled check, and a sweep that looks at every deadline in time. */
+/** Applies pings to one check with rules and sweeps every deadline in time. */
 export function ruleScenario(changes: Partial<Check>, rules: { run?: Partial<RunRule>; sources?: SourceRule }) {
   const check = aCheck({ status: 'up', lastPing: at('09:00'), ruleBits: 3, ...changes })
   const book: RunBook | null = rules.run
@@ -38,7 +38,7 @@ export function ruleScenario(changes: Partial<Check>, rules: { run?: Partial<Run
   const flips: (StatusChange & { at: number })[] = []
   check.alertAfter = ruleDeadline(check, facts, nextOccurrence)
 
-  /** Takes the check down at its deadline, as the sweep does from the stored instant alone. */
+  /** Brings the check down at its stored deadline, as the sweeper does. */
   function sweep(now: number): void {
     if (check.alertAfter === null || check.alertAfter >= now || check.status === 'down') return
     const flip = { from: check.status, to: 'down', reason: 'timeout', processed: false, at: check.alertAfter } as const

@@ -9,77 +9,77 @@ import { A, at, B, C, ruleScenario } from './run-scenario.ts'
 
 const each = { watch: 'each' } as const
 
-test('two runs overlap: the silent one takes the check down at its own deadline, its late end brings it up and is measured', (t) => {
-  const story = ruleScenario({}, { run: { ...each, max: 3600 } })
-  story.ping('start', at('10:00'), A)
-  story.ping('start', at('10:30'), B)
-  story.ping('success', at('10:40'), B)
-  t.is(story.check.alertAfter, at('11:00'))
-  story.sweep(at('11:00:01'))
-  t.like(story.flips.at(-1), { to: 'down', reason: 'timeout', at: at('11:00') })
-  story.ping('success', at('11:20'), A)
-  t.like(story.flips.at(-1), { to: 'up', at: at('11:20') })
-  t.is(story.check.lastDuration, 4_800_000_000)
-  t.like(story.runs()[0], { outcome: 'success', duration: 4_800_000_000, flags: ['OVERRUN'] })
+test('each of two overlapping runs has its own deadline and duration', (t) => {
+  const scenario = ruleScenario({}, { run: { ...each, max: 3600 } })
+  scenario.ping('start', at('10:00'), A)
+  scenario.ping('start', at('10:30'), B)
+  scenario.ping('success', at('10:40'), B)
+  t.is(scenario.check.alertAfter, at('11:00'))
+  scenario.sweep(at('11:00:01'))
+  t.like(scenario.flips.at(-1), { to: 'down', reason: 'timeout', at: at('11:00') })
+  scenario.ping('success', at('11:20'), A)
+  t.like(scenario.flips.at(-1), { to: 'up', at: at('11:20') })
+  t.is(scenario.check.lastDuration, 4_800_000_000)
+  t.like(scenario.runs()[0], { outcome: 'success', duration: 4_800_000_000, flags: ['OVERRUN'] })
 })
 
-test('a success brings a check up only when no other open run is past its deadline', (t) => {
-  const story = ruleScenario({}, { run: { ...each, max: 3600 } })
-  story.ping('start', at('10:00'), A)
-  story.ping('start', at('10:50'), B)
-  story.sweep(at('11:10'))
-  story.ping('success', at('11:15'), B)
-  t.is(story.check.status, 'down')
-  story.ping('success', at('11:16'), A)
-  t.is(story.check.status, 'up')
+test('a success does not bring the check up while another run is overdue', (t) => {
+  const scenario = ruleScenario({}, { run: { ...each, max: 3600 } })
+  scenario.ping('start', at('10:00'), A)
+  scenario.ping('start', at('10:50'), B)
+  scenario.sweep(at('11:10'))
+  scenario.ping('success', at('11:15'), B)
+  t.is(scenario.check.status, 'down')
+  scenario.ping('success', at('11:16'), A)
+  t.is(scenario.check.status, 'up')
 })
 
-test('a fail ends the run of its own id, with its length, and takes the check down', (t) => {
-  const story = ruleScenario({}, { run: { ...each, max: 3600 } })
-  story.ping('start', at('10:00'), A)
-  story.ping('start', at('10:10'), B)
-  story.ping('fail', at('10:20'), A)
-  t.like(story.flips.at(-1), { to: 'down', reason: 'fail' })
-  t.like(story.runs()[0], { outcome: 'fail', duration: 1_200_000_000 })
-  t.is(story.check.lastStart, at('10:10'))
+test('a fail ends the run with its id and brings the check down', (t) => {
+  const scenario = ruleScenario({}, { run: { ...each, max: 3600 } })
+  scenario.ping('start', at('10:00'), A)
+  scenario.ping('start', at('10:10'), B)
+  scenario.ping('fail', at('10:20'), A)
+  t.like(scenario.flips.at(-1), { to: 'down', reason: 'fail' })
+  t.like(scenario.runs()[0], { outcome: 'fail', duration: 1_200_000_000 })
+  t.is(scenario.check.lastStart, at('10:10'))
 })
 
-test('without a limit of its own a run has the grace time', (t) => {
-  const story = ruleScenario({ graceSeconds: 600 }, { run: each })
-  story.ping('start', at('10:00'), A)
-  t.is(story.check.alertAfter, at('10:10'))
+test('without "max", the deadline of a run is the grace time', (t) => {
+  const scenario = ruleScenario({ graceSeconds: 600 }, { run: each })
+  scenario.ping('start', at('10:00'), A)
+  t.is(scenario.check.alertAfter, at('10:10'))
 })
 
-test('a start or a log of an open run shows that it is alive, never beyond its limit', (t) => {
-  const story = ruleScenario({}, { run: { ...each, max: 3600, alive: 600 } })
-  story.ping('start', at('10:00'), A)
-  story.ping('log', at('10:05'), A)
-  t.is(story.check.alertAfter, at('10:15'))
-  story.ping('start', at('10:14'), A)
-  t.is(story.check.alertAfter, at('10:24'))
-  t.is(story.runs().length, 1)
-  story.ping('log', at('10:20'), B)
-  t.is(story.check.alertAfter, at('10:24'))
-  for (const minute of [23, 32, 41, 50, 59]) story.ping('log', at(`10:${minute}`), A)
-  t.is(story.check.alertAfter, at('11:00'))
+test('a start or log of an open run extends its deadline up to "max"', (t) => {
+  const scenario = ruleScenario({}, { run: { ...each, max: 3600, alive: 600 } })
+  scenario.ping('start', at('10:00'), A)
+  scenario.ping('log', at('10:05'), A)
+  t.is(scenario.check.alertAfter, at('10:15'))
+  scenario.ping('start', at('10:14'), A)
+  t.is(scenario.check.alertAfter, at('10:24'))
+  t.is(scenario.runs().length, 1)
+  scenario.ping('log', at('10:20'), B)
+  t.is(scenario.check.alertAfter, at('10:24'))
+  for (const minute of [23, 32, 41, 50, 59]) scenario.ping('log', at(`10:${minute}`), A)
+  t.is(scenario.check.alertAfter, at('11:00'))
 })
 
-test('a start without an id takes the place of the open one without; beyond the number allowed the oldest is given up', (t) => {
-  const story = ruleScenario({}, { run: { ...each, max: 3600, open: 2 } })
-  story.ping('start', at('10:00'))
-  story.ping('start', at('10:01'))
+test('a start replaces the run with its id, and the oldest beyond "open"', (t) => {
+  const scenario = ruleScenario({}, { run: { ...each, max: 3600, open: 2 } })
+  scenario.ping('start', at('10:00'))
+  scenario.ping('start', at('10:01'))
   t.deepEqual(
-    story.runs().map(({ outcome }) => outcome),
+    scenario.runs().map(({ outcome }) => outcome),
     ['abandoned', 'open'],
   )
-  story.ping('start', at('10:02'), A)
-  t.is(story.facts.runs?.tally.abandonedAt, null)
-  story.ping('start', at('10:03'), B)
+  scenario.ping('start', at('10:02'), A)
+  t.is(scenario.facts.runs?.tally.abandonedAt, null)
+  scenario.ping('start', at('10:03'), B)
   t.deepEqual(
-    story.runs().map(({ outcome }) => outcome),
+    scenario.runs().map(({ outcome }) => outcome),
     ['abandoned', 'abandoned', 'open', 'open'],
   )
-  t.is(story.facts.runs?.tally.abandonedAt, at('10:03'))
+  t.is(scenario.facts.runs?.tally.abandonedAt, at('10:03'))
 })
 
 test('"not started by 03:05" and "longer than 6 h" are two deadlines', (t) => {
@@ -91,7 +91,7 @@ test('"not started by 03:05" and "longer than 6 h" are two deadlines', (t) => {
   t.is(long.check.alertAfter, at('09:01'))
 })
 
-test('a run that begins early enough is in the place of the occurrence; one that begins before is not', (t) => {
+test('a run within "early" counts for the next occurrence', (t) => {
   const nightly = { kind: 'cron', schedule: '0 3 * * *', graceSeconds: 3600, lastPing: at('00:30') } as const
   const early = ruleScenario(nightly, { run: { ...each, max: 21_600, early: 600 } })
   early.ping('start', at('02:55'), A)
@@ -101,27 +101,27 @@ test('a run that begins early enough is in the place of the occurrence; one that
   t.is(other.check.alertAfter, at('04:00'))
 })
 
-test('flags: too short, too often, outside of the schedule, overlap, slow, overrun', (t) => {
+test('flags runs that are short, frequent, unscheduled, overlapping, slow or overrun', (t) => {
   const nightly = { kind: 'cron', schedule: '0 3 * * *', graceSeconds: 600, lastPing: at('00:30') } as const
-  const story = ruleScenario(nightly, {
+  const scenario = ruleScenario(nightly, {
     run: { ...each, max: 3600, min: 60, spacing: 300, early: 60, overlap: 'flag', slow: 2 },
   })
-  story.ping('start', at('02:00'), A)
-  story.ping('start', at('02:04'), B)
-  story.ping('success', at('02:04:30'), B)
-  t.deepEqual(story.runs()[0]?.flags, ['OUTSIDE_SCHEDULE'])
-  t.deepEqual(story.runs()[1]?.flags, ['TOO_OFTEN', 'OUTSIDE_SCHEDULE', 'OVERLAP', 'TOO_SHORT'])
-  const book = story.facts.runs
+  scenario.ping('start', at('02:00'), A)
+  scenario.ping('start', at('02:04'), B)
+  scenario.ping('success', at('02:04:30'), B)
+  t.deepEqual(scenario.runs()[0]?.flags, ['OUTSIDE_SCHEDULE'])
+  t.deepEqual(scenario.runs()[1]?.flags, ['TOO_OFTEN', 'OUTSIDE_SCHEDULE', 'OVERLAP', 'TOO_SHORT'])
+  const book = scenario.facts.runs
   if (book) book.p95 = 60_000_000
-  story.ping('success', at('03:01'), A)
-  t.deepEqual(story.runs()[0]?.flags, ['OUTSIDE_SCHEDULE', 'SLOW', 'OVERRUN'])
-  story.ping('success', at('03:05'))
-  t.deepEqual(story.runs()[2]?.flags, [])
-  story.ping('success', at('03:06'))
-  t.deepEqual(story.runs()[3]?.flags, ['TOO_OFTEN'])
+  scenario.ping('success', at('03:01'), A)
+  t.deepEqual(scenario.runs()[0]?.flags, ['OUTSIDE_SCHEDULE', 'SLOW', 'OVERRUN'])
+  scenario.ping('success', at('03:05'))
+  t.deepEqual(scenario.runs()[2]?.flags, [])
+  scenario.ping('success', at('03:06'))
+  t.deepEqual(scenario.runs()[3]?.flags, ['TOO_OFTEN'])
 })
 
-test('flags are only shown, unless they are named: then the ping counts as a failure', (t) => {
+test('a flag in "fail_on" makes the ping a failure', (t) => {
   const shown = ruleScenario({}, { run: { ...each, max: 3600, overlap: 'flag' } })
   shown.ping('start', at('10:00'), A)
   t.is(shown.ping('start', at('10:01'), B).type, 'start')
@@ -140,28 +140,27 @@ test('flags are only shown, unless they are named: then the ping counts as a fai
   t.like(failing.ping('success', at('10:10:10'), C), { type: 'fail', flip: { to: 'down', reason: 'fail' } })
 })
 
-test('occurrences without a finish are counted at the next finish', (t) => {
+test('counts missed occurrences at the next finish', (t) => {
   const hourly = { kind: 'cron', schedule: '0 * * * *', graceSeconds: 600, lastPing: at('09:05') } as const
-  const story = ruleScenario(hourly, { run: each })
-  story.ping('success', at('10:05'))
-  t.is(story.facts.runs?.tally.missed, 0)
-  story.ping('success', at('13:05'))
-  t.is(story.facts.runs?.tally.missed, 2)
-  t.is(story.facts.runs?.tally.streak, 2)
+  const scenario = ruleScenario(hourly, { run: each })
+  scenario.ping('success', at('10:05'))
+  t.is(scenario.facts.runs?.tally.missed, 0)
+  scenario.ping('success', at('13:05'))
+  t.is(scenario.facts.runs?.tally.missed, 2)
+  t.is(scenario.facts.runs?.tally.streak, 2)
 })
 
-test('a start that comes after its own finish is measured and opens nothing', (t) => {
-  const story = ruleScenario({}, { run: { ...each, max: 3600 } })
-  story.ping('success', at('10:05'), A)
-  story.ping('start', at('10:00'), A)
+test('a start after its own finish is measured and opens no run', (t) => {
+  const scenario = ruleScenario({}, { run: { ...each, max: 3600 } })
+  scenario.ping('success', at('10:05'), A)
+  scenario.ping('start', at('10:00'), A)
   t.deepEqual(
-    story.runs().map(({ outcome, duration }) => [outcome, duration]),
+    scenario.runs().map(({ outcome, duration }) => [outcome, duration]),
     [['success', 300_000_000]],
   )
-  t.is(story.check.lastStart, null)
+  t.is(scenario.check.lastStart, null)
 })
 
-/** A small generator with a seed: a failure names it. */
 function random(seed: number) {
   let state = seed
   return (below: number) => {
@@ -172,13 +171,13 @@ function random(seed: number) {
 
 const KINDS: readonly PingType[] = ['start', 'success', 'fail', 'log', 'ign']
 
-test('watched by their newest run alone, checks are what they are without rules, in random stories', (t) => {
+test('with watch "last", a check behaves as without rules in random scenarios', (t) => {
   for (let seed = 1; seed <= effort(2_000, 20_000); seed++) {
     const pick = random(seed)
     const settings = { timeoutSeconds: 600, graceSeconds: 60 + pick(600), manualResume: pick(4) === 0 }
     const plain = aCheck({ ...settings, status: 'up', lastPing: at('09:00') })
     plain.alertAfter = goingDownAtWithoutRules(plain, nextOccurrence)
-    const story = ruleScenario(settings, { run: { watch: 'last', overlap: 'flag', min: 60 } })
+    const scenario = ruleScenario(settings, { run: { watch: 'last', overlap: 'flag', min: 60 } })
     let now = at('10:00')
     for (let step = 0; step < 12; step++) {
       now += (1 + pick(900)) * 1_000_000
@@ -187,8 +186,8 @@ test('watched by their newest run alone, checks are what they are without rules,
       if (plain.alertAfter !== null && plain.alertAfter < now)
         Object.assign(plain, { status: 'down', alertAfter: null })
       applySignal(plain, { kind, at: now, rid }, nextOccurrence)
-      story.ping(kind, now, rid)
-      const { ruleBits: _, ...ruleState } = story.check
+      scenario.ping(kind, now, rid)
+      const { ruleBits: _, ...ruleState } = scenario.check
       if (isDeepStrictEqual(ruleState, plain)) continue
       t.deepEqual(ruleState, plain, `seed ${seed}, step ${step}`)
       return
@@ -197,10 +196,10 @@ test('watched by their newest run alone, checks are what they are without rules,
   t.pass()
 })
 
-test('each run watched agrees with a naive model, in random stories', (t) => {
+test('with watch "each", a check agrees with a simple model in random scenarios', (t) => {
   for (let seed = 1; seed <= effort(2_000, 20_000); seed++) {
     const pick = random(seed)
-    const story = ruleScenario({ timeoutSeconds: 31_536_000 }, { run: { ...each, max: 600, open: 100 } })
+    const scenario = ruleScenario({ timeoutSeconds: 31_536_000 }, { run: { ...each, max: 600, open: 100 } })
     const open = new Map<string | null, number>()
     let [now, status] = [at('10:00'), 'up']
     for (let step = 0; step < 15; step++) {
@@ -213,8 +212,8 @@ test('each run watched agrees with a naive model, in random stories', (t) => {
       const isLate = [...open.values()].some((begun) => begun + 600_000_000 < now)
       if (kind === 'fail') status = 'down'
       if (kind === 'success' && !isLate) status = 'up'
-      story.ping(kind, now, rid)
-      const notified = [story.check.status, story.facts.runs?.open.length]
+      scenario.ping(kind, now, rid)
+      const notified = [scenario.check.status, scenario.facts.runs?.open.length]
       if (notified[0] === status && notified[1] === open.size) continue
       t.deepEqual(notified, [status, open.size], `seed ${seed}, step ${step}`)
       return

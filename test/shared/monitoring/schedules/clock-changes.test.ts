@@ -6,14 +6,14 @@ const DAY = 1440 * MINUTE
 
 const at = (iso: string) => Date.parse(iso) * 1000
 
-test('a repeated hour is expected twice by an hourly check, and grace is added to the instant', (t) => {
+test('an hourly check expects both passes of a repeated hour', (t) => {
   // Europe/Riga, 29 October 2023: last ping 03:55 in the first pass, next 03:15 in the second.
   const next = nextOccurrence('cron', '15 * * * *', 'Europe/Riga', at('2023-10-29T00:55:00Z'))
   t.is(next, at('2023-10-29T01:15:00Z'))
   t.is(Number(next) + 300_000_000, at('2023-10-29T01:20:00Z'))
 })
 
-/** Minutes of a day at which each expression fires, told without any parsing. */
+/** Minutes of a day at which each expression fires, without parsing. */
 const expressions: [
   kind: ScheduleKind,
   expression: string,
@@ -56,13 +56,13 @@ const changes: [zone: string, around: string][] = [
 ]
 
 for (const [zone, day] of changes) {
-  test(`F19: around ${day} in ${zone}, occurrences are those a minute-by-minute walk finds`, (t) => {
+  test(`F19: around ${day} in ${zone}, occurrences equal those of a minute-by-minute search`, (t) => {
     const start = at(`${day}T00:00:00Z`) - 2 * DAY
     const end = start + 5 * DAY
     const wallAt = wallClock(zone)
     for (const [kind, expression, mode, fires] of expressions) {
       const expected = walk(wallAt, start, end, mode, fires)
-      // From every 17th minute, so that starts lie before, within and after gaps and second passes.
+      // Every 17th minute covers starts before, within and after gaps and second passes.
       for (let after = start; after < end - DAY; after += 17 * MINUTE) {
         const found = nextOccurrence(kind, expression, zone, after + 59_999_999)
         const next = expected.find((instant) => instant > after + 59_000_000)
@@ -73,14 +73,14 @@ for (const [zone, day] of changes) {
   })
 }
 
-test('occurrences increase strictly, year after year', (t) => {
+test('occurrences increase strictly over years', (t) => {
   for (const zone of ['UTC', 'Europe/Riga', 'America/Sao_Paulo', 'Africa/Casablanca']) {
     for (const [kind, expression] of expressions) {
       let after = at('2024-01-01T00:00:00Z')
       for (let count = 0; count < 1500; count += 1) {
         const next = nextOccurrence(kind, expression, zone, after)
         if (next === null || next <= after) return t.fail(`${expression} in ${zone} after ${after}`)
-        // Whatever lies between two occurrences leads to the later one.
+        // Every instant between two occurrences leads to the later one.
         const between = after + Math.floor((next - after) / 2)
         if (nextOccurrence(kind, expression, zone, between) !== next) return t.fail(`${expression} in ${zone}`)
         after = next
@@ -102,13 +102,13 @@ function isTime(wall: Date, hour: number, minute: number): boolean {
   return wall.getUTCHours() === hour && wall.getUTCMinutes() === minute
 }
 
-/** The wall time of an instant in micros, as a Date whose UTC fields show it. Asks Intl directly, with other options. */
+/** Returns the local time as a Date with the same UTC fields. Uses Intl directly, with other options than the product. */
 function wallClock(timeZone: string): (instant: number) => Date {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   return (instant) => new Date(`${format.format(instant / 1000).replace(' ', 'T')}Z`)
 }
 
-/** All occurrences between two instants, found by looking at every minute: the rules of 7.2 and 7.3 put plainly. */
+/** Returns all occurrences between two instants by testing every minute (docs/spec/monitoring.md#cron). */
 function walk(
   wallAt: (instant: number) => Date,
   start: number,
@@ -129,7 +129,7 @@ function walk(
         if (fires(new Date(skipped))) found.add(instant)
       }
     }
-    // A wall time not later than one already seen belongs to a second pass.
+    // A local time that is not later than a previous one belongs to a second pass.
     if (wall.getTime() > latestWall && fires(wall)) found.add(instant)
     latestWall = Math.max(latestWall, wall.getTime())
   }

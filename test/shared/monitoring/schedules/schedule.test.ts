@@ -37,7 +37,7 @@ for (const [index, vector] of vectors.entries()) {
     t.is(guessKind(expression), kind)
     t.true(isValidSchedule(expression, tz))
     let after = micros(from)
-    // Where the reference gives an instant that is not after the start, nextStrict has the sane result.
+    // If the reference returns an instant not after the start, nextStrict has the correct result.
     for (const expected of vector.nextStrict ?? vector.next) {
       const found = nextOccurrence(kind, expression, tz, after)
       t.is(found && toIsoSeconds(found), toIsoSeconds(micros(expected)))

@@ -9,12 +9,12 @@ import { CHANNELS, chance, forAll, randomPlan } from '../random-plans.ts'
 
 const LENGTH = 20_000
 
-test('property 5: for random plans and changes the simulator sends the messages of the alerter at the same instants', (t) => {
+test('property 5: the simulator sends the same messages as decide in random scenarios', (t) => {
   const failure = forAll((random) => {
     const { below } = chance(random)
     const plan = randomPlan(random)
     const channels = Array.from({ length: CHANNELS }, (_, index) => ({ isOwn: index !== 1 }))
-    const story = new Scenario({ plan, channels, severity: 'warning' })
+    const scenario = new Scenario({ plan, channels, severity: 'warning' })
     const ping = (kind: 'success' | 'fail', seconds: number): Played => ({
       kind,
       at: START + seconds * SECOND,
@@ -23,18 +23,18 @@ test('property 5: for random plans and changes the simulator sends the messages 
       listener: 'http',
     })
     const played = [ping('success', -864_000)]
-    // Between the instants of the plan: of what comes at one instant either may be first.
+    // The fraction avoids the instants of the plan, because simultaneous events have no order.
     for (let at = 1 + below(600), n = 0; at < LENGTH && n < 12; at += 1.25 + below(3000), n++) {
       const to = n % 2 === 0 ? 'down' : 'up'
-      story.flip(to, at)
+      scenario.flip(to, at)
       played.push(ping(to === 'up' ? 'success' : 'fail', at))
     }
-    story.until(LENGTH)
+    scenario.until(LENGTH)
 
     const uuid = uuidOf(9)
     const known = { isDisabled: false, ignores: { up: false, down: false }, keepsRecord: false, isOverReserve: false }
     const simulation = new Simulation({
-      // Nothing but its failures takes it down.
+      // Only fail pings bring the check down.
       check: { ...DEFAULT_SETTINGS, ...BEGIN, timeoutSeconds: 31_536_000, uuid, tags: [] },
       played,
       ruleState: null,
@@ -61,10 +61,10 @@ test('property 5: for random plans and changes the simulator sends the messages 
     const simulated = simulation
       .result()
       .messages.map(({ at, channel, what }) => `${(at - START) / SECOND} ${channel} ${what}`)
-    const notified = story.messages.map(({ at, channel, what }) => `${at} ${uuidOf(channel)} ${what}`)
+    const notified = scenario.messages.map(({ at, channel, what }) => `${at} ${uuidOf(channel)} ${what}`)
     const first = notified.findIndex((message, index) => message !== simulated[index])
     if (first === -1 && notified.length === simulated.length) return null
-    return `told ${notified.length}, simulated ${simulated.length}; from ${first}: ${notified[first]}, ${simulated[first]}`
+    return `sent ${notified.length}, simulated ${simulated.length}; from ${first}: ${notified[first]}, ${simulated[first]}`
   })
   t.is(failure, null)
 })

@@ -11,7 +11,7 @@ import type { Played } from '#shared/monitoring/simulation/virtual-check.ts'
 import { type Micros, microsOfSeconds, toIsoSeconds } from '#shared/time.ts'
 
 const DAY = 1_763_856_000_000_000
-/** An instant of a Sunday, like 10:32 or 10:32:05; beyond 24 hours of the next day. */
+/** Returns an instant of a Sunday. @param clock for example 10:32, or 26:00 for the next day */
 function at(clock: string): Micros {
   const [hours = 0, minutes = 0, seconds = 0] = clock.split(':').map(Number)
   return DAY + microsOfSeconds(hours * 3600 + minutes * 60 + seconds)
@@ -20,7 +20,7 @@ function at(clock: string): Micros {
 const ping = (clock: string, kind: 'success' | 'start' | 'fail' = 'success', rid: string | null = null, source = '') =>
   ({ kind, at: at(clock), rid, source, listener: 'http' }) satisfies Played
 
-/** Pings each so many minutes, from the first to the last instant. */
+/** Returns pings at an interval in minutes, from the first to the last instant. */
 function every(minutes: number, from: string, until: string): Played[] {
   const pings: Played[] = []
   for (let time = at(from); time <= at(until); time += microsOfSeconds(minutes * 60)) {
@@ -38,7 +38,7 @@ const gap = (from: string, until: string): Gap => ({
   cause: 'process lost',
 })
 
-interface Told {
+interface Settings {
   /** seconds */
   period?: number
   grace?: number
@@ -47,9 +47,9 @@ interface Told {
   plan?: Partial<Plan> | null
 }
 
-function simulate(played: Played[], notified: Told & Partial<Omit<SimulationInput, 'policy' | 'check'>>) {
-  const { period = 600, grace = 60, schedule, rules: given = {}, plan = {}, ...more } = notified
-  const rules: RuleFields = readRules(given, NO_RULES, 'rules.')
+function simulate(played: Played[], input: Settings & Partial<Omit<SimulationInput, 'policy' | 'check'>>) {
+  const { period = 600, grace = 60, schedule, rules: ruleInput = {}, plan = {}, ...more } = input
+  const rules: RuleFields = readRules(ruleInput, NO_RULES, 'rules.')
   const spec = schedule === undefined ? { timeoutSeconds: period } : { schedule }
   const settings = applySpec(null, { ...spec, graceSeconds: grace }, { slugFromName: false })
   const uuid = '00000000-0000-4000-8000-0000000000aa'
@@ -83,7 +83,7 @@ function simulate(played: Played[], notified: Told & Partial<Omit<SimulationInpu
   }
 }
 
-test('a gap of ours excuses who was expected in it; who is dead goes down one period and grace after its end', (t) => {
+test('a coverage gap extends the deadline by one period and grace', (t) => {
   const killed = { period: 60, grace: 60, gaps: [gap('10:00', '10:30')] }
   const lives = simulate([...every(1, '09:00', '09:59'), ...every(1, '10:31', '11:00')], {
     ...killed,
@@ -98,14 +98,14 @@ test('a gap of ours excuses who was expected in it; who is dead goes down one pe
   t.deepEqual(simulate(every(1, '09:00', '09:59'), { ...killed, gaps: [] }).flips, ['09:00:00 up', '10:01:00 down'])
 })
 
-test('a job that is not expected again for more than an hour is named in a notice, unless it is heard or nobody wants one', (t) => {
+test('notifies of a check that stays unknown for more than an hour', (t) => {
   const daily = { schedule: '0 3 * * *', grace: 3600, gaps: [gap('26:50', '27:20')], until: at('40:00') }
   t.deepEqual(simulate([ping('03:00')], daily).messages, ['04:02:00 UNKNOWN | 1 check'])
   t.deepEqual(simulate([ping('03:00'), ping('28:01')], daily).messages, [])
   t.deepEqual(simulate([ping('03:00')], { ...daily, notifiesUnknown: false }).messages, [])
 })
 
-test('a check whose pings were refused is excused until the last refusal', (t) => {
+test('a refused ping extends the deadline of its check', (t) => {
   const refused = simulate([ping('10:00')], { refusals: [at('10:09')], until: at('10:19') })
   t.deepEqual(refused.decisions, ['10:11:00 deadline_extended REFUSED_PING'])
   t.deepEqual(refused.flips, ['10:00:00 up'])
@@ -131,26 +131,26 @@ function below(flips: PastFlip[]): ParentHistory {
   return new ParentHistory({ uuid, name: 'web', tags: [], parents: [{ check: 'router' }], mode: 'any' }, [router])
 }
 
-test('Given "router" above "web", both silent, when both are back, then nobody ever hears of "web"', (t) => {
+test('a child that recovers after its parent sends no notification', (t) => {
   const parents = below([flip('09:00', 'up'), flip('10:06', 'down', 'timeout'), flip('10:40', 'up')])
   const both = simulate([ping('10:00'), ...every(10, '10:42', '11:42')], { parents, until: at('11:43') })
   t.deepEqual(both.messages, [])
   t.true(both.decisions.includes('10:11:00 suppressed PARENT_DOWN'), String(both.decisions))
   const stays = simulate([ping('10:00')], { parents, until: at('11:43') })
-  t.deepEqual(stays.messages, ['10:51:00 DOWN | web'], 'it had its chance after the parent came back')
+  t.deepEqual(stays.messages, ['10:51:00 DOWN | web'], 'one period and grace after the parent came up')
   t.true(stays.decisions.includes('10:51:00 notified PARENT_UP'), String(stays.decisions))
   const alone = simulate([ping('10:00')], { parents: below([flip('09:00', 'up')]), until: at('11:43') })
   t.deepEqual(alone.messages, ['10:11:00 DOWN | web'])
 })
 
-test('a parent that is late is waited for, and holds once it is down', (t) => {
+test('a late parent delays its child, and suppresses it when down', (t) => {
   const parents = below([flip('09:00', 'up'), flip('10:11:30', 'down', 'timeout'), flip('10:40', 'up')])
   const late = simulate([ping('10:00'), ping('10:41')], { parents, until: at('10:50') })
   t.deepEqual(late.messages, [])
   t.deepEqual(late.decisions.slice(0, 2), ['10:11:00 suppressed PARENT_LATE', '10:11:30 suppressed PARENT_DOWN'])
 })
 
-test('other checks of the policy that were down within its time make a digest of it, and of its recovery', (t) => {
+test('outages of other checks within the grouping delay make a digest', (t) => {
   const group = { checks: 3, within: 60 }
   const crowd = [
     { from: at('10:10:30'), until: at('10:30:10') },
@@ -163,10 +163,10 @@ test('other checks of the policy that were down within its time make a digest of
   const few = simulate(played, { plan: { group }, crowd: crowd.slice(1), until: at('10:40') })
   t.deepEqual(few.messages, ['10:11:40 DOWN | web', '10:30:00 UP | web'])
   const later = simulate(played, { plan: { group }, crowd: [{ from: at('10:20'), until: null }], until: at('10:40') })
-  t.deepEqual(later.messages, ['10:12:00 DOWN | web', '10:30:00 UP | web'], 'it waits all the same')
+  t.deepEqual(later.messages, ['10:12:00 DOWN | web', '10:30:00 UP | web'], 'it still waits for the grouping delay')
 })
 
-test('runs each have their deadline: A from 10:00 is down at 11:00 although B succeeds, and up when it succeeds itself', (t) => {
+test('each simulated run has its own deadline', (t) => {
   const [a, b] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']
   const rules = { run: { watch: 'each', max: 3600 } }
   const played = [
@@ -180,7 +180,7 @@ test('runs each have their deadline: A from 10:00 is down at 11:00 although B su
   t.deepEqual(each.messages, ['11:00:00 DOWN | web', '11:20:00 UP | web'])
 })
 
-test('two of three sources are needed: the deadline of the second that falls silent takes the check down', (t) => {
+test('a simulated quorum breaks at the second missed deadline', (t) => {
   const rules = { sources: { by: 'query', expect: ['a', 'b', 'c'], need: 2 } }
   const source = (clock: string, name: string) => ping(clock, 'success', null, name)
   const played = [source('12:00', 'a'), source('12:05', 'b'), source('12:06', 'c'), source('12:15', 'c')]
@@ -188,7 +188,7 @@ test('two of three sources are needed: the deadline of the second that falls sil
   t.deepEqual(quorum.flips, ['12:00:00 up', '12:16:00 down'])
 })
 
-test('a pause ends the incident and tells people nothing', (t) => {
+test('a pause ends the simulated incident without a notification', (t) => {
   const played: Played[] = [ping('10:00'), ping('10:05', 'fail'), { kind: 'pause', at: at('10:10') }]
   const paused = simulate(played, {
     plan: { steps: [{ ...IMPLICIT_PLAN.steps[0], repeat: { every: 600, times: null } }] as Plan['steps'] },
@@ -196,7 +196,7 @@ test('a pause ends the incident and tells people nothing', (t) => {
   t.deepEqual(paused.messages, ['10:05:00 DOWN | web'])
 })
 
-test('recorded changes are told as they were, by the plan', (t) => {
+test('simulates recorded flips by the plan', (t) => {
   const change = (clock: string, from: 'up' | 'down', to: 'up' | 'down'): Played => ({
     kind: 'change',
     at: at(clock),
@@ -208,7 +208,7 @@ test('recorded changes are told as they were, by the plan', (t) => {
   t.deepEqual(simulate(played, { plan }).messages, ['10:00:00 DOWN | web', '10:14:59 UP | web'])
 })
 
-test('what is taken for granted is said: delivery, that nobody acknowledges, and which step would have come sooner', (t) => {
+test('lists the assumptions about delivery, acknowledgement and escalation', (t) => {
   const detail = { step: 0, repeat: 0, reason: 'FIRST', dueAt: 0 } as const
   const first = { at: 0, channel: '', what: 'first', status: 'down', detail, size: 1 } as const
   const [one] = IMPLICIT_PLAN.steps
