@@ -16,7 +16,7 @@ import { openProduct, type Product } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 
 for (const point of ['after-claim', 'before-commit', 'after-commit']) {
-  test.serial(`an alerter that dies at ${point} leaves every change told once`, async (t) => {
+  test.serial(`a crash of the alerter at ${point} notifies of every flip once`, async (t) => {
     await using sink = await openHttpSink()
     await using product = await openProduct()
     const project = await product.project()
@@ -28,10 +28,10 @@ for (const point of ['after-claim', 'before-commit', 'after-commit']) {
 
     const dying = product.spawn('workers', ['alerter'], { CRASH_AT: point })
     await using _sweeper = await product.workers(['sweeper'])
-    t.is(await dying.exited, null, 'it was killed, not stopped')
+    t.is(await dying.exited, null, 'it was killed')
     t.is(await waiting(product), point === 'after-commit' ? 0 : 5)
     await product.workers(['alerter', 'notifier'])
-    await eventually('what could not be published to be sent', async () => {
+    await eventually('unpublished messages to be sent', async () => {
       await product.db('outbox').update({ resend_at: product.db.fn.now() })
       return sink.requests.length >= 5
     })
@@ -41,7 +41,7 @@ for (const point of ['after-claim', 'before-commit', 'after-commit']) {
   })
 }
 
-test('a page of very many changes is claimed by looking at that page alone, whatever the statistics say', async (t) => {
+test('claiming a page of flips reads only that page, even with outdated statistics', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { db } = product
@@ -65,12 +65,12 @@ test('a page of very many changes is claimed by looking at that page alone, what
     const { rows: read } = await tx.raw<{ rows: { rows: string }[] }>(
       "SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = 'flips'",
     )
-    // Of each check looked at, its flip before and the one that waits.
+    // Per check, the previous flip and the waiting one.
     t.true(Number(read[0]?.rows) < 5 * (500 + 2000), `${read[0]?.rows} rows were read`)
   })
 })
 
-test('two alerters tell of thousands of changes once each, and those of one check in their order', async (t) => {
+test('two alerters process each flip once, and those of a check in order', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { deps } = await product.ingress()
@@ -80,31 +80,31 @@ test('two alerters tell of thousands of changes once each, and those of one chec
     await addFlips(product, checks, 'up', 'down')
     await addFlips(product, checks, 'down', 'up')
   }
-  // What a flip says itself is when the transaction began that handed it on, which may have waited for the other.
+  // processed_at is the start of the transaction, which may have waited for the other one, so a trigger stores the time.
   await product.db.raw(`
-    CREATE TABLE handed_on (flip_id bigint, at timestamptz DEFAULT clock_timestamp(), tx bigint DEFAULT txid_current());
-    CREATE FUNCTION note_handed_on() RETURNS trigger LANGUAGE plpgsql AS
-      'BEGIN INSERT INTO handed_on (flip_id) VALUES (NEW.id); RETURN NULL; END';
-    CREATE TRIGGER handed_on AFTER UPDATE OF processed_at ON flips
-      FOR EACH ROW EXECUTE FUNCTION note_handed_on()`)
+    CREATE TABLE processed (flip_id bigint, at timestamptz DEFAULT clock_timestamp(), tx bigint DEFAULT txid_current());
+    CREATE FUNCTION note_processed() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO processed (flip_id) VALUES (NEW.id); RETURN NULL; END';
+    CREATE TRIGGER processed AFTER UPDATE OF processed_at ON flips
+      FOR EACH ROW EXECUTE FUNCTION note_processed()`)
   await product.workers(['alerter'])
   await product.workers(['alerter', 'sweeper'])
-  // A thousand after the other: together they take a slow machine longer than one fact may.
+  // In thousands, because all together exceed the timeout of one wait on a slow machine.
   for (const left of [3000, 2000, 1000, 0])
-    await eventually(`all but ${left} to be handed on`, async () => (await waiting(product)) <= left)
+    await eventually(`all but ${left} to be processed`, async () => (await waiting(product)) <= left)
   const [notified] = (
     await product.db.raw('SELECT count(*) AS rows, count(DISTINCT flip_id) AS flips FROM notifications')
   ).rows
   t.deepEqual({ rows: Number(notified.rows), flips: Number(notified.flips) }, { rows: 4000, flips: 4000 })
   const { rows: overtaken } = await product.db.raw(`
     SELECT 1 FROM flips a JOIN flips b ON b.check_id = a.check_id AND b.id > a.id
-      JOIN handed_on f ON f.flip_id = a.id JOIN handed_on g ON g.flip_id = b.id
+      JOIN processed f ON f.flip_id = a.id JOIN processed g ON g.flip_id = b.id
     WHERE g.tx <> f.tx AND g.at < f.at`)
   t.is(overtaken.length, 0)
-  t.is((await product.db('handed_on').select('flip_id')).length, 4000)
+  t.is((await product.db('processed').select('flip_id')).length, 4000)
 })
 
-test('a page of checks taken down is one message, and so are the flips of one batch', async (t) => {
+test('a page of overdue checks and a batch of flips send one message each', async (t) => {
   await using product = await openProduct()
   const project = await product.project()
   const { deps } = await product.ingress()
@@ -117,11 +117,11 @@ test('a page of checks taken down is one message, and so are the flips of one ba
     [{ message: 'alerts.wake', payload: {} }],
   )
   t.is((await addFlips(product, checks, 'down', 'up')).length, 1)
-  t.is((await addFlips(product, checks, 'new', 'up')).length, 0, 'nobody is told that a new check came up')
+  t.is((await addFlips(product, checks, 'new', 'up')).length, 0, 'the first success triggers no notification')
   t.is(await waiting(product), 60)
 })
 
-test('a change of days ago is told while the check is still so, and is no news once it is not', async (t) => {
+test('an old flip notifies only if the check still has this status', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
@@ -145,7 +145,7 @@ test('a change of days ago is told while the check is still so, and is no news o
   )
 })
 
-test('an outage that waited for the conditions of a policy is told when the policy is deleted', async (t) => {
+test('deleting a policy notifies of an outage that waited for its conditions', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const { db } = product
@@ -160,8 +160,8 @@ test('an outage that waited for the conditions of a policy is told when the poli
   await addFlips(product, [check], 'up', 'down')
   await eventually('it to wait', async () => (await db('incidents').where({ suppression: 'DOWN_FOR' })).length === 1)
   t.is(sink.requests.length, 0)
-  const own = { project, uuid: policy.uuid }
-  await deletePolicy(db, { kind: 'operator', name: 'tester' }, own)
+  const deleted = { project, uuid: policy.uuid }
+  await deletePolicy(db, { kind: 'operator', name: 'tester' }, deleted)
   t.is((await sink.waitFor(1)).path, '/down')
   await db('checks').where({ id: check.id }).update({ status: 'up' })
   await addFlips(product, [check], 'down', 'up')

@@ -4,7 +4,7 @@ import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { send } from '../../support/send.ts'
 
-/** A project with checks of these names that tell one webhook, and what its owner does by the API. */
+/** Creates a project with checks that notify one webhook, and returns functions that use the API. */
 export async function withChecks(product: HttpProduct, sink: { url: string }, names: readonly string[]) {
   const { db, deps, url } = product
   const { project, rwKey } = await addProject(deps)
@@ -19,11 +19,14 @@ export async function withChecks(product: HttpProduct, sink: { url: string }, na
     })
   }
   const ping = async (check: { uuid: string } | undefined, end = '') => {
-    await eventually('a ping to be taken', async () => (await fetch(`${url}/ping/${check?.uuid}${end}`)).status === 200)
+    await eventually(
+      'a ping to be accepted',
+      async () => (await fetch(`${url}/ping/${check?.uuid}${end}`)).status === 200,
+    )
   }
   return { checks, post, ping, rwKey }
 }
 
-/** What the webhook was told: the status and the uuid of a check each. */
+/** Returns status and uuid of each request to the webhook. */
 export const notifiedOf = (sink: { requests: readonly { url: string; body: Buffer }[] }) =>
   sink.requests.map(({ url, body }) => `${url.slice(1)} ${body}`)

@@ -8,7 +8,7 @@ import { notifiedOf, withChecks } from './checks-with-webhook.ts'
 
 const WORKERS = ['ping-evaluator', 'alerter', 'notifier', 'sweeper']
 
-test('a check that moves to another project ends its incident, nothing more is sent of it, and what it held as a parent is told', async (t) => {
+test('moving a check ends its incident and its suppression of children', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ listener: 'http', workers: WORKERS })
   const { db, deps } = product
@@ -21,7 +21,7 @@ test('a check that moves to another project ends its incident, nothing more is s
   for (const check of [moved, stays]) await ping(check, '/fail')
   await sink.waitFor(2)
   await ping(child, '/fail')
-  await eventually('the child to be held', () =>
+  await eventually('the child to be suppressed', () =>
     db('incidents').where({ check_id: child?.id, suppression: 'PARENT_DOWN' }).first(),
   )
   const from = await db('projects').where({ id: moved.projectId }).first('id', 'organisation_id as organisationId')
@@ -32,7 +32,7 @@ test('a check that moves to another project ends its incident, nothing more is s
     db('incidents').where({ check_id: moved.id, resolution: 'ended' }).first(),
   )
   await sink.waitFor(3)
-  t.is(notifiedOf(sink)[2], `down ${child?.uuid}`, 'nothing holds it any more')
+  t.is(notifiedOf(sink)[2], `down ${child?.uuid}`, 'it is no longer suppressed')
   const earlier = {
     alert_at: db.raw(`alert_at - interval '1 minute'`),
     evaluated_at: db.fn.now(),

@@ -12,10 +12,10 @@ import { addProject } from '../../support/projects.ts'
 
 /** More than two pages of the alerter. */
 const CHECKS = 4_500
-/** Seconds that first messages wait for others: the tests end the wait themselves. */
+/** Grouping delay in seconds. The tests end it themselves. */
 const WITHIN = 600
 
-/** A project whose checks are down, under a policy that gathers messages; nobody has been told of any. */
+/** Creates a project under a grouping policy whose checks are down, without flips. */
 async function openWave(checks = 150) {
   const product = await openProduct({ listener: 'http' })
   const { db } = product
@@ -32,7 +32,7 @@ async function openWave(checks = 150) {
   return { product, db, project, deps: await product.workers([]) }
 }
 
-/** Changes of checks without one, so many. */
+/** Adds flips to down of checks without a flip. */
 async function goDown(db: Knex, count: number): Promise<void> {
   await execute(
     db,
@@ -43,7 +43,7 @@ async function goDown(db: Knex, count: number): Promise<void> {
   )
 }
 
-/** The first messages need not wait for others any longer. */
+/** Ends the grouping delay of all incidents. */
 async function endWait(db: Knex): Promise<void> {
   await execute(
     db,
@@ -52,7 +52,7 @@ async function endWait(db: Knex): Promise<void> {
   )
 }
 
-/** A project so many of whose checks wait for others no longer, and whose next changes wait to be handed on. */
+/** Creates a project with due incidents after their grouping delay, and with further unprocessed flips. */
 async function openGroup({ due, next, checks }: { due: number; next: number; checks?: number }) {
   const wave = await openWave(checks)
   await goDown(wave.db, due)
@@ -62,8 +62,8 @@ async function openGroup({ due, next, checks }: { due: number; next: number; che
   return wave
 }
 
-/** As another alerter does that is at all changes that wait. */
-async function suppressChanges(db: Knex): Promise<Knex.Transaction> {
+/** Locks all unprocessed flips, as another alerter does. */
+async function lockFlips(db: Knex): Promise<Knex.Transaction> {
   const other = await db.transaction()
   await other.raw('SELECT 1 FROM flips WHERE processed_at IS NULL FOR UPDATE')
   return other
@@ -72,7 +72,7 @@ async function suppressChanges(db: Knex): Promise<Knex.Transaction> {
 const digestsOf = (db: Knex) => query(db, 'SELECT size, sent_at IS NOT NULL AS sent FROM notification_bundles')
 const messagesOf = (db: Knex) => query(db, 'SELECT what FROM notifications')
 
-test('a wave of more changes than one page holds is one digest, though its first messages need not wait any more', async (t) => {
+test('a wave larger than two pages becomes one digest', async (t) => {
   const { product, db, deps } = await openGroup({ due: 10, next: CHECKS, checks: CHECKS })
   await using _ = product
   while ((await handOn(deps)) > 0);
@@ -80,7 +80,7 @@ test('a wave of more changes than one page holds is one digest, though its first
   t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
 })
 
-test('what a second turn takes of a wave goes with the rest, few as they may be', async (t) => {
+test('flips processed by a second run join the same digest', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 10 })
   await using _ = product
   t.is(await handOn(deps, 'changes'), 10)
@@ -90,10 +90,10 @@ test('what a second turn takes of a wave goes with the rest, few as they may be'
   t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
 })
 
-test('a digest waits for the changes that another alerter is at, but not for longer than digests are gathered', async (t) => {
+test('a digest waits for flips that another alerter has locked', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
-  const other = await suppressChanges(db)
+  const other = await lockFlips(db)
   while ((await handOn(deps)) > 0);
   const [gathered, sent] = [await digestsOf(db), await messagesOf(db)]
   await other.rollback()
@@ -102,10 +102,10 @@ test('a digest waits for the changes that another alerter is at, but not for lon
   t.deepEqual(await digestsOf(db), [{ size: 130, sent: true }])
 })
 
-test('a digest that was gathered for long enough goes, whatever still comes', async (t) => {
+test('a digest is sent after its time even if flips are still locked', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
-  const other = await suppressChanges(db)
+  const other = await lockFlips(db)
   while ((await handOn(deps)) > 0);
   await execute(db, 'UPDATE notification_bundles SET send_at = now()')
   await handOn(deps)
@@ -113,7 +113,7 @@ test('a digest that was gathered for long enough goes, whatever still comes', as
   await other.rollback()
 })
 
-test('first messages that are looked at before their time, as after a change of policies, wait on', async (t) => {
+test('an early evaluation does not end the grouping delay', async (t) => {
   const { product, db, deps } = await openWave()
   await using _ = product
   await goDown(db, 100)
@@ -125,7 +125,7 @@ test('first messages that are looked at before their time, as after a change of 
   t.is((await db('incidents').where({ suppression: 'GROUPING' }).where('next_at', '>', db.fn.now())).length, 100)
 })
 
-test('a page of very many incidents that are due is claimed by looking at that page alone', async (t) => {
+test('claiming a page of due incidents reads only that page', async (t) => {
   const { product, db, project } = await openWave(CHECKS)
   await using _ = product
   await execute(
