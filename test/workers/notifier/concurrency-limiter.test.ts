@@ -33,7 +33,7 @@ test('gives one project 24 slots of a target and all projects together 32', asyn
   t.deepEqual([started(first), started(second), started(other)], [24, 8, 10])
 })
 
-test('gives free slots to waiting projects in turn, however many attempts of one wait', async (t) => {
+test('gives free slots to waiting projects in turn', async (t) => {
   const limiter = new ConcurrencyLimiter()
   const many = acquireMany(limiter, 'slow', 1, 900)
   const few = acquireMany(limiter, 'slow', 2, 20)
@@ -76,7 +76,7 @@ test('spaces the retry times of rejected attempts by the throughput of the targe
   t.is(started(few), 8, 'another project still finds slots')
 })
 
-test('measures throughput by how often attempts end while others wait, not by their duration', async (t) => {
+test('measures throughput by finished attempts while others wait', async (t) => {
   let now = 0
   const limiter = new ConcurrencyLimiter(25_000, () => now)
   const { results } = acquireMany(limiter, 'target', 1, 1_024)
@@ -143,7 +143,7 @@ test('limits waiting attempts over all targets, except four per project', async 
   )
 })
 
-test('rejects an attempt that has waited too long and gives the slot to the next', async (t) => {
+test('rejects an attempt after its maximum wait and frees the slot', async (t) => {
   const limiter = new ConcurrencyLimiter(5)
   const { results } = acquireMany(limiter, 'hangs', 1, 26)
   while (retryTimes({ results }).length < 2) await turn()

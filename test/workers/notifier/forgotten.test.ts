@@ -6,7 +6,7 @@ import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 
-test('an integration that cannot be opened silences none of its neighbours', async (t) => {
+test('an integration that cannot be decrypted does not block the others', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
@@ -15,11 +15,11 @@ test('an integration that cannot be opened silences none of its neighbours', asy
   const broken = await addWebhook(deps, project.id, `${sink.url}/broken`)
   const sound = await addWebhook(deps, project.id, `${sink.url}/sound`)
   await notify(product.db, [check], [broken, sound])
-  await product.db('integrations').where({ id: broken.id }).update({ sealed_config: 'sealed under a key that is gone' })
+  await product.db('integrations').where({ id: broken.id }).update({ sealed_config: 'sealed under an unknown key' })
   await product.workers(['ping-evaluator', 'notifier', 'sweeper'])
   t.is((await fetch(`${base}/ping/${check.uuid}/fail`)).status, 200)
   t.is((await sink.waitFor(1)).path, '/sound/down')
-  const attempt = await eventually('the broken one to say why', () =>
+  const attempt = await eventually('the attempt of the broken one', () =>
     product.db('notifications').where({ integration_id: broken.id }).where('attempts', '>', 0).first(),
   )
   t.is(attempt.flip_id !== null, true)
@@ -27,7 +27,7 @@ test('an integration that cannot be opened silences none of its neighbours', asy
   t.is(await probe.depth('alerts.wake.alerter.dead'), 0)
 })
 
-test('a flip whose message was lost is sent round again', async (t) => {
+test('processes a flip whose message was lost', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const project = await product.project()
@@ -41,7 +41,7 @@ test('a flip whose message was lost is sent round again', async (t) => {
   )
   await product.workers(['notifier', 'sweeper'])
   t.is((await sink.waitFor(1)).path, '/down')
-  await eventually('the flip to be taken', async () => {
+  await eventually('the flip to be processed', async () => {
     const open = await product.db('flips').whereNull('processed_at').select('id')
     return open.length === 1
   })

@@ -4,7 +4,7 @@ import { createTeam, emailOf, join } from '../../ingress/web/people.ts'
 import { openProduct } from '../../support/product.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 
-test('the first message beyond a monthly limit mails owners and managers once, however many come at once', async (t) => {
+test('mails owners and managers once about a reached monthly limit', async (t) => {
   await using smtp = await openSmtpSink()
   await using app = await openProduct({ listener: 'http', env: { SMTP_URL: smtp.url } })
   const team = await createTeam(app, 'Acme')

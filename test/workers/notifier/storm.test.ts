@@ -14,12 +14,12 @@ import { addCheck } from '../../support/projects.ts'
 
 const MANY = 400
 
-test('hundreds of alerts to one host all arrive, once each, at the first attempt; a few of another project among them', async (t) => {
+test('delivers hundreds of alerts to one host once each at the first attempt', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct()
   const [many, one] = [await product.project(), await product.project()]
   const { deps } = await product.ingress()
-  // One after the other: hundreds at once may wait longer for a connection than the pool allows.
+  // Sequential, because hundreds at once exceed the acquire timeout of the connection pool.
   const checks: Check[] = []
   while (checks.length < MANY) checks.push(await addCheck(deps, many.id))
   const other = await addCheck(deps, one.id)
@@ -41,7 +41,7 @@ test('hundreds of alerts to one host all arrive, once each, at the first attempt
   t.is(sink.requests.filter(({ path }) => path === '/one/down').length, 1)
 })
 
-test('attempts that are claimed together go to one claimer each, and what is deleted meanwhile hinders no other', async (t) => {
+test('concurrent claims get each attempt once, and a deletion blocks no other', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -61,8 +61,8 @@ test('attempts that are claimed together go to one claimer each, and what is del
   t.is(taken.length, 4)
   t.is(new Set(taken.map(({ id }) => id)).size, 4)
   t.deepEqual(await renewLeases(db, [...taken, { id: ids[0] ?? '', attempt: 2 }]), [true, true, true, true, false])
-  const [gone] = taken
-  await db('notifications').where({ id: gone?.id }).delete()
+  const [deleted] = taken
+  await db('notifications').where({ id: deleted?.id }).delete()
   const finished = taken.map((claimed) => ({
     notificationId: claimed.id,
     integrationId: claimed.integrationId,
@@ -73,7 +73,7 @@ test('attempts that are claimed together go to one claimer each, and what is del
     retryInMs: null,
   }))
   const disabled = (await recordAttempts(db, finished)).filter(({ isDisabledNow }) => isDisabledNow)
-  t.is(disabled.length, 1, 'of two that fail for good one disables, and tells of it')
+  t.is(disabled.length, 1, 'of two permanent failures only one disables the integration')
   t.is((await db('notification_attempts').select('n')).length, 3)
   const states = await db('notifications').orderBy('state').pluck('state')
   t.is(states.length, 3)
@@ -88,7 +88,7 @@ test('attempts that are claimed together go to one claimer each, and what is del
   )
 })
 
-test('a month that has one place left gives it to one of ten, and keeps it when the integration is deleted', async (t) => {
+test('only one of ten concurrent messages gets the last one of a month', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -103,10 +103,10 @@ test('a month that has one place left gives it to one of ten, and keeps it when 
   const reserved = await Promise.all(ids.map((id) => reserveMonthly(db, of(id), 1)))
   t.is(reserved.filter(Boolean).length, 1)
   const winner = ids[reserved.indexOf(true)] ?? ''
-  t.true(await reserveMonthly(db, of(winner), 1), 'a repeated attempt keeps its place')
-  t.true(await reserveMonthly(db, { ...of(ids[0] ?? ''), meter: 'call' }, 1), 'calls have a budget of their own')
+  t.true(await reserveMonthly(db, of(winner), 1), 'a repeated attempt keeps its reservation')
+  t.true(await reserveMonthly(db, { ...of(ids[0] ?? ''), meter: 'call' }, 1), 'calls have their own counter')
   await releaseMonthly(db, of(winner))
-  t.true(await reserveMonthly(db, of(randomUUID()), 1), 'what was not delivered gives its place back')
+  t.true(await reserveMonthly(db, of(randomUUID()), 1), 'an undelivered message releases its reservation')
   t.true(await reserveMonthly(db, { ...of(randomUUID()), month: Date.UTC(2026, 11, 1) * 1000 }, 1))
-  t.is((await db('monthly_sends').where({ meter: 'sms' })).length, 1, 'the month before is forgotten')
+  t.is((await db('monthly_sends').where({ meter: 'sms' })).length, 1, 'the previous month is deleted')
 })

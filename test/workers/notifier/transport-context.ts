@@ -1,7 +1,7 @@
 import { createHttpClient } from '#shared/platform/http/http-client.ts'
 import type { TransportContext } from '../../../workers/notifier/transports/transport.ts'
 
-/** A context whose clients may reach loopback, where the sinks of the tests are. */
+/** Creates a context whose HTTP client may connect to loopback, where the sinks listen. */
 export function openTransportContext(
   overrides: Partial<TransportContext> = {},
   timeoutMs = 30_000,

@@ -1,6 +1,6 @@
 import { gone404, gone410, incoming, type Kind, key, page, slackDown, slackUp } from './form.ts'
 
-/** Services that people read: chat rooms and messages pushed to a phone. */
+/** Services for chat and push messages. */
 export const chatKinds: Kind[] = [
   { kind: 'slack', config: incoming, down: slackDown, up: slackUp, gone: gone404 },
   {
@@ -32,16 +32,16 @@ export const chatKinds: Kind[] = [
       method: 'POST',
       url: '/hook/secret',
       body: { type: 'message' },
-      holds: ['application/vnd.microsoft.card.adaptive', 'AdaptiveCard', 'is DOWN', page],
+      contains: ['application/vnd.microsoft.card.adaptive', 'AdaptiveCard', 'is DOWN', page],
     },
-    up: { holds: ['is UP'] },
+    up: { contains: ['is UP'] },
     gone: gone410,
   },
   {
     kind: 'googlechat',
     config: incoming,
-    down: { url: '/hook/secret', holds: ['cardsV2', 'is DOWN', page] },
-    up: { holds: ['is UP'] },
+    down: { url: '/hook/secret', contains: ['cardsV2', 'is DOWN', page] },
+    up: { contains: ['is UP'] },
     gone: gone410,
   },
   {
@@ -51,9 +51,9 @@ export const chatKinds: Kind[] = [
       method: 'POST',
       url: '/bot123:abc/sendMessage',
       body: { chat_id: -1001, message_thread_id: 5, parse_mode: 'HTML' },
-      holds: ['is DOWN', '<pre>rows: 42</pre>'],
+      contains: ['is DOWN', '<pre>rows: 42</pre>'],
     },
-    up: { holds: ['is UP'] },
+    up: { contains: ['is UP'] },
     gone: {
       status: 403,
       body: '{"ok":false,"description":"Forbidden: bot was blocked by the user"}',
@@ -68,9 +68,9 @@ export const chatKinds: Kind[] = [
       url: '/_matrix/client/v3/rooms/!room%3Aexample.org/send/m.room.message/a1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10',
       headers: { authorization: 'Bearer tok' },
       body: { msgtype: 'm.text', format: 'org.matrix.custom.html' },
-      holds: ['is DOWN'],
+      contains: ['is DOWN'],
     },
-    up: { method: 'PUT', holds: ['is UP'] },
+    up: { method: 'PUT', contains: ['is UP'] },
     gone: gone410,
   },
   {

@@ -20,7 +20,7 @@ async function send(
   return transport.send(context, { value }, notification)
 }
 
-test('a failure is told by mail: subject, both parts, unsubscribe headers and a stable id', async (t) => {
+test('a failure mail has subject, two parts, unsubscribe headers and a stable id', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   t.deepEqual(await send(mailer), { result: 'delivered' })
@@ -50,7 +50,7 @@ test('a failure is told by mail: subject, both parts, unsubscribe headers and a 
   t.is(mail.attachments.length, 0)
 })
 
-test('a mail shows at a glance what it is about, with styles that are in its elements alone', async (t) => {
+test('a mail shows its status by colour and uses only inline styles', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   await send(mailer)
@@ -61,7 +61,7 @@ test('a mail shows at a glance what it is about, with styles that are in its ele
   for (const html of [down, up]) t.notRegex(html ?? '', /<style|<script|<img|<link/)
 })
 
-test('a recovery says how long it was down', async (t) => {
+test('a recovery mail contains the length of the outage', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   await send(mailer, someRecovery())
@@ -70,7 +70,7 @@ test('a recovery says how long it was down', async (t) => {
   t.true(mail.text?.includes('up again, after 1 hour, 30 minutes'))
 })
 
-test('a last ping that was an e-mail is attached as it came, and not quoted', async (t) => {
+test('attaches a last ping by e-mail instead of quoting it', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   const { lastPing } = someNotification()
@@ -84,7 +84,7 @@ test('a last ping that was an e-mail is attached as it came, and not quoted', as
   t.true(String(sink.mails[0]?.raw).includes('all went well'))
 })
 
-test('only the end of a long body is quoted, with a note', async (t) => {
+test('quotes only the end of a long body, with a note', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   const { lastPing } = someNotification()
@@ -117,10 +117,10 @@ for (const [refusal, result] of [
   [{ code: 452, at: 'DATA' }, 'temporary'],
   [{ code: 550, at: 'MAIL' }, 'temporary'],
 ] satisfies [MailRefusal, string][])
-  test(`an SMTP answer ${refusal.code} at ${refusal.at} is ${result}`, async (t) => {
+  test(`an SMTP response ${refusal.code} to ${refusal.at} is a ${result} failure`, async (t) => {
     await using sink = await openSmtpSink()
     await using mailer = open(sink)
-    sink.refuse = () => ({ ...refusal, text: 'host 10.1.2.3 says no' })
+    sink.refuse = () => ({ ...refusal, text: 'host 10.1.2.3 refused' })
     t.like(await send(mailer), { result, error: `Mail server answered ${refusal.code}`, failure: 'refused' })
     t.is(sink.mails.length, 0)
   })
@@ -129,7 +129,7 @@ for (const [body, scheme] of [
   ['Subject: done\r\n\r\nforbidden words\r\n', 'email'],
   ['forbidden words', 'http'],
 ] as const)
-  test(`sends a refused message once more without the ping (${scheme})`, async (t) => {
+  test(`retries a refused message without the ping (${scheme})`, async (t) => {
     await using sink = await openSmtpSink()
     await using mailer = open(sink)
     sink.refuse = (attempt) => (attempt === 1 ? { code: 550, at: 'DATA' } : null)
@@ -142,7 +142,7 @@ for (const [body, scheme] of [
     t.false(raw.includes('forbidden words'))
   })
 
-test('gives a message up, not its integration, when the server refuses it twice', async (t) => {
+test('a message refused twice fails without disabling the integration', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   let attempts = 0
@@ -154,14 +154,14 @@ test('gives a message up, not its integration, when the server refuses it twice'
   t.is(attempts, 2)
 })
 
-test('a mail server that cannot be reached is a temporary failure without its address', async (t) => {
-  const gone = await openSmtpSink()
-  await gone[Symbol.asyncDispose]()
-  await using mailer = open(gone)
+test('an unreachable mail server is a temporary failure without its address', async (t) => {
+  const closed = await openSmtpSink()
+  await closed[Symbol.asyncDispose]()
+  await using mailer = open(closed)
   t.like(await send(mailer), { result: 'temporary', error: 'Connection to the mail server failed', failure: 'connect' })
 })
 
-test('after a refused message the next one goes out', async (t) => {
+test('sends the next message after a refused one', async (t) => {
   await using sink = await openSmtpSink()
   await using mailer = open(sink)
   sink.refuse = (attempt) => (attempt === 1 ? { code: 451, at: 'DATA' } : null)
@@ -169,7 +169,7 @@ test('after a refused message the next one goes out', async (t) => {
   t.is((await send(mailer)).result, 'delivered')
 })
 
-test('unverified addresses and a missing mail server are told, and not tried again', async (t) => {
+test('an unverified address or missing mail server is a final failure', async (t) => {
   const channel = { ...someNotification().channel, isEmailVerified: false }
   t.like(await send(null, someNotification({ channel })), {
     result: 'temporary',
@@ -179,7 +179,7 @@ test('unverified addresses and a missing mail server are told, and not tried aga
   t.like(await send(null), { result: 'temporary', error: 'Email notifications are not enabled', final: true })
 })
 
-test('two recipients in one address are refused', async (t) => {
+test('refuses two recipients in one address', async (t) => {
   t.like(await send(null, someNotification(), 'a@example.org,b@example.org'), {
     result: 'permanent',
     failure: 'config',

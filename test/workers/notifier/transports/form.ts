@@ -1,25 +1,25 @@
 export const key = '124f983e0e3dcaeba921cfcef46efd084576e783'
 export const page = `https://signals.example/checks/${key}`
 
-/** What one request must look like. */
+/** The expected request. */
 export interface Sent {
   method?: string
   url?: string
   headers?: Record<string, string>
-  /** members of the JSON or form body that must be there, compared deeply */
+  /** members of the JSON or form body, compared deeply */
   body?: Record<string, unknown>
-  /** texts that the body must hold somewhere */
-  holds?: string[]
+  /** texts in the body */
+  contains?: string[]
 }
 
-/** One service: how it is configured, what it must be sent, and how it says that an address is gone. */
+/** Configuration, expected requests and the response of one service to a deleted target. */
 export interface Kind {
   kind: string
   config: (url: string) => Record<string, unknown>
   down: Sent
-  /** null when recoveries are not this service's business */
+  /** null for services without recoveries */
   up: Sent | null
-  /** an answer after which nothing can be delivered any more */
+  /** a response that means a permanent failure */
   gone: { status: number; body?: string; error: string | RegExp }
 }
 
@@ -29,6 +29,6 @@ export const gone410 = { status: 410, error: 'Received status code 410' }
 export const slackDown: Sent = {
   method: 'POST',
   url: '/hook/secret',
-  holds: ['"db-backup\\" is DOWN', page, '#c62828', 'rows: 42'],
+  contains: ['"db-backup\\" is DOWN', page, '#c62828', 'rows: 42'],
 }
-export const slackUp: Sent = { url: '/hook/secret', holds: ['is UP, after 1 hour, 30 minutes', '#2e7d32'] }
+export const slackUp: Sent = { url: '/hook/secret', contains: ['is UP, after 1 hour, 30 minutes', '#2e7d32'] }

@@ -7,7 +7,7 @@ import { chatKinds } from './chat-forms.ts'
 import type { Kind } from './form.ts'
 import { incidentKinds } from './incident-forms.ts'
 
-/** The documented forms, service by service. A kind may appear twice, for a second way to be gone. */
+/** A kind may appear twice, for a second permanent failure. */
 const kinds: readonly Kind[] = [...chatKinds, ...incidentKinds]
 
 async function open(kind: Kind, timeoutMs?: number) {
@@ -44,7 +44,7 @@ for (const [index, kind] of kinds.entries()) {
     ['recovery', kind.up, someRecovery()],
   ] as const) {
     if (!expected) continue
-    test(`${name}: a ${what} arrives in the form that the service documents`, async (t) => {
+    test(`${name}: sends a ${what} in the documented format`, async (t) => {
       await using opened = await open(kind)
       t.deepEqual(await opened.send(notification), { result: 'delivered' })
       t.is(opened.sink.requests.length, 1)
@@ -56,12 +56,12 @@ for (const [index, kind] of kinds.entries()) {
         ...(expected.url && { url: expected.url }),
       })
       if (expected.body) t.like(bodyOf(request), expected.body)
-      for (const text of expected.holds ?? [])
+      for (const text of expected.contains ?? [])
         t.true(request.body.toString().includes(text), `${text} in ${request.body}`)
     })
   }
 
-  test(`${name}: an overloaded service is tried again when it says so`, async (t) => {
+  test(`${name}: retries an overloaded service after its Retry-After`, async (t) => {
     await using opened = await open(kind)
     opened.sink.respond = () => ({ status: 429, headers: { 'retry-after': '17' } })
     t.like(await opened.send(), {
@@ -72,7 +72,7 @@ for (const [index, kind] of kinds.entries()) {
     })
   })
 
-  test(`${name}: a service that says the address is gone is not tried again`, async (t) => {
+  test(`${name}: does not retry after a permanent failure`, async (t) => {
     await using opened = await open(kind)
     opened.sink.respond = () => kind.gone
     const outcome = await opened.send()
@@ -82,13 +82,13 @@ for (const [index, kind] of kinds.entries()) {
     else t.regex(outcome.error, kind.gone.error)
   })
 
-  test(`${name}: a service that never answers is a time-out that may be tried again`, async (t) => {
+  test(`${name}: a service that does not respond is a temporary timeout`, async (t) => {
     await using opened = await open(kind, 300)
     opened.sink.respond = () => ({ misbehave: 'hang' })
     t.like(await opened.send(), { result: 'temporary', error: 'Connection timed out', failure: 'timeout' })
   })
 
-  test(`${name}: a configuration that cannot be read is reported, not thrown`, async (t) => {
+  test(`${name}: reports an invalid configuration as a permanent failure`, async (t) => {
     await using context = openTransportContext()
     const outcome = await transports.get(kind.kind)?.send(context, { nonsense: true }, someNotification())
     if (outcome?.result !== 'permanent') return t.fail()

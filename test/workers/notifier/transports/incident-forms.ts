@@ -1,6 +1,6 @@
 import { gone404, gone410, incoming, type Kind, key, page } from './form.ts'
 
-/** Services that hand an alert on: incidents, tickets, web addresses, telephone networks. */
+/** Services for incidents, tickets, webhooks and phones. */
 export const incidentKinds: Kind[] = [
   {
     kind: 'pushbullet',
@@ -15,7 +15,7 @@ export const incidentKinds: Kind[] = [
     down: {
       url: '/generic/2010-04-15/create_event.json',
       body: { service_key: 'sk', incident_key: key, event_type: 'trigger', client: 'Signalbox', client_url: page },
-      holds: ['is DOWN'],
+      contains: ['is DOWN'],
     },
     up: { body: { incident_key: key, event_type: 'resolve' } },
     gone: gone410,
@@ -68,7 +68,7 @@ export const incidentKinds: Kind[] = [
       url: '/api/v3/repos/acme/ops/issues',
       headers: { authorization: 'Bearer ghp', accept: 'application/vnd.github+json' },
       body: { title: '"db-backup" is DOWN', labels: ['alert'] },
-      holds: ['rows: 42'],
+      contains: ['rows: 42'],
     },
     up: null,
     gone: gone410,
@@ -87,9 +87,9 @@ export const incidentKinds: Kind[] = [
       method: 'POST',
       url: '/v2/send',
       body: { number: '+15550199', recipients: ['+15550100'] },
-      holds: ['is DOWN'],
+      contains: ['is DOWN'],
     },
-    up: { holds: ['is UP'] },
+    up: { contains: ['is UP'] },
     gone: { status: 400, body: '{"error":"Failed to send message: Unregistered user"}', error: 'Recipient not found' },
   },
   {
@@ -107,7 +107,7 @@ export const incidentKinds: Kind[] = [
     up: {
       url: '/up',
       headers: { 'content-type': 'text/plain; charset=utf-8' },
-      holds: ['803f680d-e89b-492b-82ef-2be7b774a92d'],
+      contains: ['803f680d-e89b-492b-82ef-2be7b774a92d'],
     },
     gone: gone410,
   },
@@ -133,9 +133,9 @@ export const incidentKinds: Kind[] = [
     down: {
       url: '/2010-04-01/Accounts/AC1/Messages.json',
       body: { From: 'whatsapp:+15550199', To: 'whatsapp:+15550100', ContentSid: 'HX1' },
-      holds: ['is+DOWN'],
+      contains: ['is+DOWN'],
     },
-    up: { holds: ['is+UP'] },
+    up: { contains: ['is+UP'] },
     gone: { status: 400, body: '{"code":21211}', error: 'Invalid phone number' },
   },
   {
@@ -144,7 +144,7 @@ export const incidentKinds: Kind[] = [
     down: {
       url: '/2010-04-01/Accounts/AC1/Calls.json',
       body: { From: '+15550199', To: '+15550100' },
-      holds: ['Response', 'is+DOWN'],
+      contains: ['Response', 'is+DOWN'],
     },
     up: null,
     gone: { status: 400, body: '{"code":21211}', error: 'Invalid phone number' },

@@ -17,9 +17,9 @@ const isFull = effort(0, 1) === 1
 const SIZES = isFull
   ? Array.from({ length: 500 }, (_, index) => index + 1)
   : [1, 2, 3, 8, 25, 49, 50, 51, 52, 60, 99, 100, 101, 500]
-/** Each grows in some form: markup, escapes, bytes. */
+/** Each becomes longer by markup, escapes or encoding. */
 const FILLERS = ['x', '<', '&', '"', "'", '*', '_', '`', '.', '😀', 'é', '\\']
-// The types of the table are those of its keys.
+// Object.keys loses the types of the keys.
 const kinds = Object.keys(messageLimits) as LimitedKind[]
 
 const configs = new Map(
@@ -27,11 +27,11 @@ const configs = new Map(
 )
 configs.set('apprise', { value: 'tgram://token/chat' })
 
-/** Name number `n` of 100 characters; its beginning is not changed by any escape. */
+/** Returns a name of 100 characters whose beginning no escape changes. */
 const nameOf = (n: number, filler: string) => `c${n}z`.padEnd(100, '#').replaceAll('#', filler)
 const names = (size: number, filler: string) => Array.from({ length: size }, (_, n) => nameOf(n, filler))
 
-/** Reads back the message of a transport. */
+/** Returns the message that a transport sends. */
 async function sentBy(kind: string, notification: Notification, config = configs.get(kind)): Promise<unknown> {
   const sent: OutgoingRequest[] = []
   const http: HttpClient = {
@@ -56,7 +56,7 @@ function textsOf(request: unknown): string[] {
   return typeof request === 'object' && request !== null ? Object.values(request).flatMap(textsOf) : []
 }
 
-/** Checks named in a message plus those that it counts; and how many are named. */
+/** Counts the checks that a message names, and all that it mentions. */
 function counted(texts: readonly string[]): { named: number; total: number } {
   const all = texts.join('\n').replaceAll('\\', '')
   const named = new Set(all.match(/c\d+z/g)).size
@@ -65,7 +65,7 @@ function counted(texts: readonly string[]): { named: number; total: number } {
   return { named, total: named + Number(more ?? whole ?? 0) }
 }
 
-/** Unclosed elements, and characters that are not part of an entity. */
+/** Returns unclosed elements and unescaped characters. */
 function faultsOfMarkup(text: string): string[] {
   const open: string[] = []
   const faults: string[] = []
@@ -84,7 +84,7 @@ const markupOf: Partial<Record<LimitedKind, (request: unknown) => string>> = {
   matrix: (request) => String(Object(request).formatted_body).replaceAll('<br>', '\n'),
 }
 
-test('limits the length of every kind that has a text of ours', (t) => {
+test('limits the length of every kind with a generated text', (t) => {
   const withoutText = ['email', 'webhook', 'shell', 'group']
   t.deepEqual([...kinds, ...withoutText].sort(), [...integrationKinds.keys()].sort())
 })
@@ -107,7 +107,7 @@ function digest(status: 'up' | 'down', checks: readonly string[], isSuspicious: 
 }
 
 for (const kind of kinds)
-  test(`a message about 1 to 500 checks by ${kind} fits and counts them all`, async (t) => {
+  test(`a message about many checks by ${kind} fits and counts all`, async (t) => {
     for (const [index, size] of SIZES.entries())
       for (const [turn, filler] of FILLERS.entries()) {
         if (!isFull && (index + turn) % 4 > 0) continue
@@ -115,13 +115,13 @@ for (const kind of kinds)
         if (!make) return t.fail()
         const [status, summary] = make(names(size, filler))
         const request = await sentBy(kind, someNotification({ status, reason: '', summary, urls: urlsOf(LINK) }))
-        const what = `${size} checks named ${filler}`
-        t.deepEqual(exceededLimits(kind, request), [], what)
+        const label = `${size} checks named ${filler}`
+        t.deepEqual(exceededLimits(kind, request), [], label)
         const { named, total } = counted(textsOf(request))
-        t.is(total, size, what)
-        if (size <= 3 && kind !== 'call') t.true(named > 0, what)
+        t.is(total, size, label)
+        if (size <= 3 && kind !== 'call') t.true(named > 0, label)
         const markup = markupOf[kind]?.(request)
-        if (markup !== undefined) t.deepEqual(faultsOfMarkup(markup), [], what)
+        if (markup !== undefined) t.deepEqual(faultsOfMarkup(markup), [], label)
       }
   })
 
@@ -158,7 +158,7 @@ for (const kind of kinds)
         const word = make === someRecovery ? 'UP' : 'DOWN'
         t.true(
           textsOf(request).some((text) => text.includes(word)),
-          `${kind} says ${word}`,
+          `${kind} contains ${word}`,
         )
         const markup = markupOf[kind]?.(request)
         if (markup !== undefined) t.deepEqual(faultsOfMarkup(markup), [], filler)

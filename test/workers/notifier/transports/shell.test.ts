@@ -11,13 +11,13 @@ import { openTransportContext } from '../transport-context.ts'
 
 const enabled = { siteName: 'Signalbox', twilio: null, appriseUrl: null, mayRunCommands: true }
 
-test('commands run only where the operator allows it', async (t) => {
+test('runs commands only if the operator enabled them', async (t) => {
   await using context = openTransportContext()
   const outcome = await shellTransport.send(context, { cmd_down: 'true' }, someNotification())
   t.like(outcome, { result: 'temporary', final: true, error: 'Shell commands are not enabled' })
 })
 
-test('the command of the direction runs, and what people wrote is no part of it', async (t) => {
+test('passes values to commands only through the environment', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'shell-'))
   t.teardown(() => rm(folder, { recursive: true }))
   await using context = openTransportContext({ settings: enabled })
@@ -35,18 +35,18 @@ test('the command of the direction runs, and what people wrote is no part of it'
   t.is(await readFile(join(folder, 'up'), 'utf8'), 'up\n')
 })
 
-test('an exit code other than 0 is said, and tried again', async (t) => {
+test('reports and retries an exit code other than 0', async (t) => {
   await using context = openTransportContext({ settings: enabled })
   const outcome = await shellTransport.send(context, { cmd_down: 'exit 7' }, someNotification())
   t.like(outcome, { result: 'temporary', final: false, error: 'Command returned exit code 7' })
 })
 
-test('a direction without a command is nothing to do', (t) => {
+test('ignores a status without a command', (t) => {
   t.true(shell.isNoop({ cmd_down: 'true' }, 'up'))
   t.false(shell.isNoop({ cmd_down: 'true' }, 'down'))
 })
 
-test('Apprise gets title and body by the API of the operator, and is off without one', async (t) => {
+test('sends title and body to the Apprise server, if there is one', async (t) => {
   await using sink = await openHttpSink()
   await using off = openTransportContext()
   const config = { value: 'tgram://token/chat' }
@@ -65,7 +65,7 @@ test('Apprise gets title and body by the API of the operator, and is off without
   t.true(body.body.length > 0)
 })
 
-test('an Apprise address that was stored before it was refused fails with the reason', async (t) => {
+test('a stored Apprise URL that is refused now fails with the reason', async (t) => {
   await using context = openTransportContext({ settings: { ...enabled, appriseUrl: 'http://127.0.0.1:1/' } })
   const outcome = await appriseTransport.send(context, { value: 'json://token@h.example' }, someNotification())
   t.like(outcome, { result: 'permanent', failure: 'config' })

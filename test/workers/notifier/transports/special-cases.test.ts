@@ -18,7 +18,7 @@ test('every kind has a transport, and every transport a kind', (t) => {
   t.deepEqual([...transports.keys()].sort(), [...integrationKinds.keys()].sort())
 })
 
-test('a webhook fills placeholders for their place, in one pass', async (t) => {
+test('a webhook encodes placeholders by their position, in one pass', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const check = { ...someNotification().check, name: 'a/b & $TAGS "ü"\r\nx-evil: 1', tags: 'one two' }
@@ -45,7 +45,7 @@ test('a webhook fills placeholders for their place, in one pass', async (t) => {
   t.is(request?.body.toString(), `${JSON.stringify(check.name)} "rows: 42" -1 ${check.json}`)
 })
 
-test('a webhook sends no body with GET, and repeats the id of its notification at each attempt', async (t) => {
+test('a webhook sends GET without a body and the same id per attempt', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const config = { url: sink.url, method_down: 'GET', body_down: 'never' }
@@ -57,7 +57,7 @@ test('a webhook sends no body with GET, and repeats the id of its notification a
   )
 })
 
-test('a webhook to a private address is refused with a text that names no address', async (t) => {
+test('refuses a webhook to a private address without naming the address', async (t) => {
   await using sink = await openHttpSink()
   await using http = createHttpClient({ policy: { allowPrivate: false, plainHttp: 'anywhere' }, userAgent: 'x' })
   await using context = openTransportContext({ http })
@@ -69,7 +69,7 @@ test('a webhook to a private address is refused with a text that names no addres
   t.is(sink.requests.length, 0)
 })
 
-test('a webhook follows three redirects and no more', async (t) => {
+test('a webhook follows at most three redirects', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const redirect = { status: 302, headers: { location: '/next' } }
@@ -81,7 +81,7 @@ test('a webhook follows three redirects and no more', async (t) => {
   })
 })
 
-test('a Telegram group that moved is written to at its new id, which is saved', async (t) => {
+test('follows a Telegram group to its new id and saves it', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   sink.enqueue({ status: 400, body: '{"ok":false,"parameters":{"migrate_to_chat_id":-100200}}' })
@@ -91,7 +91,7 @@ test('a Telegram group that moved is written to at its new id, which is saved', 
   t.is(JSON.parse(String(sink.requests[1]?.body)).chat_id, -100200)
 })
 
-test('a Telegram flood limit is waited for as long as its answer says', async (t) => {
+test('retries after the flood limit of Telegram', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   sink.enqueue({ status: 429, body: '{"ok":false,"parameters":{"retry_after":42}}' })
@@ -102,7 +102,7 @@ test('a Telegram flood limit is waited for as long as its answer says', async (t
   })
 })
 
-test('a Pushover message that would be refused for its length leaves the body out', async (t) => {
+test('omits the body of a Pushover message that is too long', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const { lastPing } = someNotification()
@@ -114,7 +114,7 @@ test('a Pushover message that would be refused for its length leaves the body ou
   t.true(message.length <= 1024 && message.includes('is DOWN') && !message.includes('&amp;&amp;'))
 })
 
-test('control characters in a name do not stop a webhook', async (t) => {
+test('replaces control characters of a name in webhook headers', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const check = { ...someNotification().check, name: 'a\u0001b' }
@@ -123,7 +123,7 @@ test('control characters in a name do not stop a webhook', async (t) => {
   t.is(sink.requests[0]?.headers['x-name'], 'a b')
 })
 
-test('a Pushover recovery first ends the repetitions of the emergency', async (t) => {
+test('a Pushover recovery first cancels the emergency', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const config = { base_url: sink.url, token: 'app', user_key: 'u', priority: 2 }
@@ -140,7 +140,7 @@ for (const [kind, provider] of [
   ['call', 'Call'],
   ['whatsapp', 'WhatsApp'],
 ] as const)
-  test(`${kind} without a gateway says that it is not enabled, and is not tried again`, async (t) => {
+  test(`${kind} without a gateway is a final failure`, async (t) => {
     await using context = openTransportContext()
     t.like(await transport(kind).send(context, { value: '+15550100' }, someNotification()), {
       result: 'temporary',
@@ -149,9 +149,9 @@ for (const [kind, provider] of [
     })
   })
 
-test('a group passes the notification to its members and counts what failed', async (t) => {
+test('a group notifies its members and counts failures', async (t) => {
   const members = ['c0ffee00-0000-4000-8000-00000000000a', 'c0ffee00-0000-4000-8000-00000000000b']
-  const outcomes: Outcome[] = [{ result: 'delivered' }, permanent('gone', { failure: 'status' })]
+  const outcomes: Outcome[] = [{ result: 'delivered' }, permanent('deleted', { failure: 'status' })]
   const requested: (readonly string[])[] = []
   const sendToMembers = async (ids: readonly string[]) => {
     requested.push(ids)
@@ -168,7 +168,7 @@ test('a group passes the notification to its members and counts what failed', as
   t.deepEqual(requested, [members, members])
 })
 
-test('chat messages cut long bodies and say so, and quote nothing of e-mails', async (t) => {
+test('chat messages truncate long bodies and quote no e-mails', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   const { lastPing } = someNotification()
@@ -185,7 +185,7 @@ test('chat messages cut long bodies and say so, and quote nothing of e-mails', a
 })
 
 for (const kind of ['mattermost', 'rocketchat', 'discord', 'msteamsw', 'matrix'] as const)
-  test(`L12: names and tags call nobody and link nowhere in a message by ${kind}`, async (t) => {
+  test(`L12: names and tags cause no mentions or links in ${kind}`, async (t) => {
     await using sink = await openHttpSink()
     await using context = openTransportContext()
     const check = { ...someNotification().check, name: '[win](https://evil.example)', tags: '@all [x](y)' }
@@ -193,7 +193,7 @@ for (const kind of ['mattermost', 'rocketchat', 'discord', 'msteamsw', 'matrix']
     const config = kind === 'matrix' ? { homeserver: sink.url, access_token: 't', room_id: '!r' } : { url }
     await transports.get(kind)?.send(context, config, someNotification({ check }))
     const message = JSON.parse((await sink.waitFor(1)).body.toString(), (name, value) =>
-      // Read where cards are not shown, as plain text.
+      // Clients without cards show it as plain text.
       name === 'fallbackText' ? undefined : value,
     )
     const texts: string[] = []
@@ -211,7 +211,7 @@ for (const kind of ['mattermost', 'rocketchat', 'discord', 'msteamsw', 'matrix']
 
 const FORMATTED = '*/5 * * * * _a_ ~b~ `c` [x](y) @all <d> &'
 
-/** Every text of a user in one message. */
+/** Returns a notification with special characters in every user text. */
 function formatted() {
   const { check, lastPing } = someNotification()
   return someNotification({
@@ -221,7 +221,7 @@ function formatted() {
   })
 }
 
-test('Slack formats no part that holds a text of a check', async (t) => {
+test('Slack does not format user texts', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   await transport('slack').send(context, { url: `${sink.url}/hook` }, formatted())
@@ -232,14 +232,14 @@ test('Slack formats no part that holds a text of a check', async (t) => {
   t.false(JSON.stringify(card).includes('<d>'))
 })
 
-test('Discord gets Markdown escapes for texts of a check, and none of Slack', async (t) => {
+test('Discord messages escape user texts for Markdown, not for Slack', async (t) => {
   await using sink = await openHttpSink()
   await using context = openTransportContext()
   await transport('discord').send(context, { url: `${sink.url}/hook` }, formatted())
   const [card] = JSON.parse((await sink.waitFor(1)).body.toString()).attachments
   const { fields, ...rest } = card
   const body = fields.pop().value
-  t.is(body.split('```').length, 3, 'one code block, which the body does not end')
+  t.is(body.split('```').length, 3, 'the body cannot end the code block')
   for (const text of [rest.title, rest.text, ...fields.map(({ value }: { value: string }) => value)]) {
     t.notRegex(text, /&(lt|gt|amp);/)
     t.notRegex(text, /(?<!\\)[*_~`[\]<>@]/)
