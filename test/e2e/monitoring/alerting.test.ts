@@ -18,8 +18,8 @@ test.after.always(async () => {
 
 const BODY = '$NAME $STATUS $SEVERITY $STEP $REPEAT $INCIDENT $ACK_URL'
 
-/** A project with one check under one policy, whose integrations write to the sink. */
-async function story(sink: HttpSink, policy: Record<string, unknown>, names: readonly string[] = ['chat']) {
+/** Creates a project with one check under one policy, whose integrations send to the sink. */
+async function openScenario(sink: HttpSink, policy: Record<string, unknown>, names: readonly string[] = ['chat']) {
   const { project, rwKey, roKey } = await addProject(app.deps)
   const headers = { 'X-Api-Key': rwKey }
   const call = async (method: string, path: string, body?: unknown, key = rwKey) => {
@@ -49,7 +49,7 @@ async function story(sink: HttpSink, policy: Record<string, unknown>, names: rea
     })
     return object(first)
   }
-  /** So much of the plan has passed: nobody waits for it here. */
+  /** Moves the incident into the past instead of waiting. */
   const pass = async (seconds: number) => {
     const span = `interval '${seconds} seconds'`
     await app.deps.db.raw(
@@ -65,13 +65,13 @@ function object(value: unknown): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).parse(value)
 }
 
-test('chat at once, phone after 15 minutes, hourly again; acknowledged by the link; recovery for all who were told', async (t) => {
+test('a policy escalates, repeats, stops after an acknowledgement and sends recoveries', async (t) => {
   await using sink = await openHttpSink()
   const steps = [
     { wait: 0, channels: 'chat', repeat: { every: 3600 } },
     { wait: 900, channels: 'phone', severity: 'critical' },
   ]
-  const it = await story(sink, { steps }, ['chat', 'phone'])
+  const it = await openScenario(sink, { steps }, ['chat', 'phone'])
   await it.ping('')
   await it.ping('/fail')
   const first = await sink.waitFor(1)
@@ -84,11 +84,11 @@ test('chat at once, phone after 15 minutes, hourly again; acknowledged by the li
   t.is((await sink.waitFor(2)).path, '/phone')
   await it.pass(2700)
   const third = await sink.waitFor(3)
-  t.is(third.body.toString().split(' ').slice(3, 5).join(' '), '1 1', 'step 1 for the second time')
+  t.is(third.body.toString().split(' ').slice(3, 5).join(' '), '1 1', 'the first repeat of step 1')
 
   const link = new URL(String(text[6])).pathname
   for (let n = 0; n < 20; n++) t.is((await send(app.url, link, { method: n % 2 === 0 ? 'GET' : 'HEAD' })).status, 200)
-  t.is((await it.incident()).state, 'alerting', 'looking at the link acknowledges nothing')
+  t.is((await it.incident()).state, 'alerting', 'opening the link acknowledges nothing')
   const page = await send(app.url, link)
   t.regex(page.text, /Acknowledge/)
   t.is(page.headers['x-robots-tag'], 'noindex')
@@ -99,7 +99,10 @@ test('chat at once, phone after 15 minutes, hourly again; acknowledged by the li
   t.is((await send(app.url, link, { method: 'POST' })).status, 303)
   t.like(await it.incident(), { state: 'acknowledged' })
   t.like((await it.incident()).ack, { by: 'through chat', via: 'link' })
-  await eventually('the acknowledgement to be seen', async () => (await it.incident()).suppression === 'ACKNOWLEDGED')
+  await eventually(
+    'the acknowledgement to be evaluated',
+    async () => (await it.incident()).suppression === 'ACKNOWLEDGED',
+  )
   await it.pass(7200)
   await it.ping('')
   await sink.waitFor(6)
@@ -111,7 +114,7 @@ test('chat at once, phone after 15 minutes, hourly again; acknowledged by the li
     ['/chat up', '/phone up'],
   )
   t.like(await it.incident(), { state: 'resolved', resolution: 'recovered' })
-  t.is((await send(app.url, link)).status, 200, 'for seven days the link shows the end')
+  t.is((await send(app.url, link)).status, 200, 'the link works for seven days after the end')
   await app.deps
     .db('incidents')
     .where({ id: String(id) })
@@ -120,16 +123,16 @@ test('chat at once, phone after 15 minutes, hourly again; acknowledged by the li
   t.is((await send(app.url, `${link}x`)).status, 404)
 })
 
-test('what people do about an incident is in its timeline, and refused where it means nothing', async (t) => {
+test('actions on an incident are in its timeline, and invalid ones are refused', async (t) => {
   await using sink = await openHttpSink()
-  const it = await story(sink, { steps: [{}] })
+  const it = await openScenario(sink, { steps: [{}] })
   await it.ping('/fail')
   await sink.waitFor(1)
   const { id } = await it.incident()
   const act = (verb: string, body: unknown = {}) => it.call('POST', `/incidents/${id}/${verb}`, body)
   t.deepEqual(await act('unack').then(({ status, text }) => [status, text]), [409, 'incident is not acknowledged'])
   t.like((await act('ack', { by: 'anna@example.org', note: 'on it' })).json, { state: 'acknowledged' })
-  t.like((await act('ack', { by: 'somebody else' })).json.ack, { by: 'anna@example.org', via: 'api' })
+  t.like((await act('ack', { by: 'bob@example.org' })).json.ack, { by: 'anna@example.org', via: 'api' })
   t.like((await act('unack')).json, { state: 'alerting', ack: null })
   t.is((await act('note', { text: 'disk full' })).status, 200)
   t.is((await act('report', { text: 'It was the disk.' })).json.report, 'It was the disk.')
@@ -165,16 +168,16 @@ test('what people do about an incident is in its timeline, and refused where it 
   const row = z.looseObject({ cause: z.string().optional() })
   const seen = z.array(row).parse((await it.call('GET', `/incidents/${id}`)).json.timeline)
   t.like(seen[0], { kind: 'gap', what: 'full', cause: 'nothing listened' })
-  t.is(seen.filter(({ cause }) => cause === gap.cause).length, 1, 'a gap that had ended before is not of it')
+  t.is(seen.filter(({ cause }) => cause === gap.cause).length, 1, 'a gap before the incident is omitted')
   t.deepEqual(await act('ack').then(({ status, text }) => [status, text]), [409, 'incident is resolved'])
   t.is((await act('report', { text: 'Afterwards.' })).json.report, 'Afterwards.')
   await app.deps.db('incident_events').insert(Array.from({ length: 193 }, () => ({ incident_id: id, kind: 'note' })))
   t.is((await act('note', { text: 'one too many' })).status, 403)
 })
 
-test('why: each decision is a sentence, with what became of each message', async (t) => {
+test('each decision has a sentence and the outcome of its messages', async (t) => {
   await using sink = await openHttpSink()
-  const it = await story(sink, { when: { failures: 2 }, steps: [{}] })
+  const it = await openScenario(sink, { when: { failures: 2 }, steps: [{}] })
   await it.ping('')
   await it.ping('/fail')
   await it.incident()
@@ -206,9 +209,9 @@ test('why: each decision is a sentence, with what became of each message', async
   t.is(rest.next, null)
 })
 
-test('why: a change that is history only, and tells nobody, has its decision too', async (t) => {
+test('a flip without a notification also has a decision', async (t) => {
   await using sink = await openHttpSink()
-  const it = await story(sink, { steps: [{}] })
+  const it = await openScenario(sink, { steps: [{}] })
   const { db } = app.deps
   const { id } = await db('checks').where({ uuid: it.check.uuid }).first('id')
   await it.ping('')
@@ -232,24 +235,24 @@ test('why: a change that is history only, and tells nobody, has its decision too
       'none FIRST_SUCCESS: Not notified: the first successful ping does not trigger a notification.',
     ],
   )
-  // One for each change, about that change.
+  // One decision per flip.
   const flips = await db('flips').where({ check_id: id }).orderBy('id').pluck('id')
   t.deepEqual(await db('alert_decisions').where({ check_id: id }).orderBy('id').pluck('flip_id'), flips)
 })
 
-test('lists of incidents are filtered and paged; a read-only key sees less, and nothing of other projects', async (t) => {
+test('lists of incidents have filters, pages and a reduced view for read-only keys', async (t) => {
   await using sink = await openHttpSink()
-  const it = await story(sink, { steps: [{}] })
+  const it = await openScenario(sink, { steps: [{}] })
   for (let n = 0; n < 3; n++) {
     await it.ping('/fail')
     await it.ping('')
-    await eventually('it to be over', async () => (await it.incidents()).length === n + 1)
+    await eventually('it to resolve', async () => (await it.incidents()).length === n + 1)
   }
   const list = async (query: string, key?: string) =>
     z
       .object({ incidents: z.array(z.record(z.string(), z.unknown())), next: z.string().nullable() })
       .parse((await it.call('GET', `/incidents/${query}`, undefined, key)).json)
-  await eventually('all to be over', async () => (await list('?state=resolved')).incidents.length === 3)
+  await eventually('all to resolve', async () => (await list('?state=resolved')).incidents.length === 3)
   t.is((await list('?state=open')).incidents.length, 0)
   t.is((await list('?tag=prod')).incidents.length, 3)
   t.is((await list('?tag=pro')).incidents.length, 0)
@@ -280,9 +283,9 @@ test('lists of incidents are filtered and paged; a read-only key sees less, and 
   t.false('timeline' in one)
 })
 
-test('a later message never overtakes an earlier one: a DOWN that was refused is not repeated after the UP', async (t) => {
+test('does not retry a DOWN message after the UP message', async (t) => {
   await using sink = await openHttpSink()
-  const it = await story(sink, { match: '', steps: [{}] })
+  const it = await openScenario(sink, { match: '', steps: [{}] })
   sink.enqueue({ status: 500, headers: { 'retry-after': '3600' } })
   await it.ping('/fail')
   await sink.waitFor(1)

@@ -20,7 +20,7 @@ test.after.always(async () => {
   await resources.disposeAsync()
 })
 
-/** A mail's text, with the breaks of long lines taken out. */
+/** Returns the text of a mail without line folding. */
 const textOf = (raw: Buffer) =>
   raw
     .toString()
@@ -30,7 +30,7 @@ const isNoticeTo = (address: string) => (one: RecordedMail) =>
   one.to.includes(address) && textOf(one.raw).includes('Message-ID: <disabled.')
 const noticesTo = (address: string) => mail.mails.filter(isNoticeTo(address)).map(({ raw }) => textOf(raw))
 
-test('an integration that fails for good is disabled, and the other e-mail integrations are told once', async (t) => {
+test('a permanent failure disables an integration and mails the others once', async (t) => {
   const { channel, check, ping, ended, call } = await aProject(app)
   const slack = await channel('slack', { url: `${sink.url}/gone/T0/secret-of-slack` }, 'Team <b>chat</b>')
   const ops = await channel('email', { value: 'ops@one.example' }, 'ops')
@@ -43,7 +43,7 @@ test('an integration that fails for good is disabled, and the other e-mail integ
   await mail.waitFor(isNoticeTo('ops@one.example'))
   t.like(await call('GET', `/channels/${slack}`), { disabled: true, last_error: 'Received status code 404' })
   t.is((await ended(slack, 1))[0]?.state, 'failed')
-  // Both alerts to the others are out, and what follows no longer reaches the disabled one.
+  // Both alerts to the others were sent, and further ones do not reach the disabled integration.
   await ended(ops, 2)
   await ping(uuids[0] ?? '')
   await ended(ops, 3)
@@ -59,7 +59,7 @@ test('an integration that fails for good is disabled, and the other e-mail integ
   t.like(await call('GET', `/channels/${ops}`), { disabled: false })
 })
 
-test('a test message that fails for good disables and tells as well; a project without e-mail is only logged', async (t) => {
+test('a test message that fails permanently disables its integration too', async (t) => {
   const { channel, call, ended } = await aProject(app)
   const lonely = await channel('discord', { url: `${sink.url}/gone/lonely` })
   await call('POST', `/channels/${lonely}/test`)
@@ -74,7 +74,7 @@ test('a test message that fails for good disables and tells as well; a project w
   t.regex(noticesTo('ops@two.example')[0] ?? '', /^Subject: The integration discord was disabled/m)
 })
 
-test('a failure that passes disables nothing and tells nobody', async (t) => {
+test('a temporary failure neither disables an integration nor sends a mail', async (t) => {
   const { channel, check, ping, ended, call } = await aProject(app)
   const ops = await channel('email', { value: 'ops@three.example' })
   const slack = await channel('slack', { url: `${sink.url}/slow` })

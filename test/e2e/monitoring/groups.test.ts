@@ -18,7 +18,7 @@ test.after.always(async () => {
   await app?.[Symbol.asyncDispose]()
 })
 
-test('a group tells each of its members once, and one that is assigned as well not twice', async (t) => {
+test('a group notifies each member once, even if it is also assigned', async (t) => {
   await using sink = await openHttpSink()
   const { channel, check, ping, ended, counted } = await aProject(app)
   const hook = (name: string) => channel('webhook', { url: `${sink.url}/${name}/$STATUS` }, name)
@@ -47,7 +47,7 @@ test('a group tells each of its members once, and one that is assigned as well n
   t.deepEqual(await counted(), { pending: 0, total: 10 })
 })
 
-test('a group says how many of its members failed; those try again by themselves', async (t) => {
+test('a group reports its failed members, which retry independently', async (t) => {
   await using sink = await openHttpSink()
   sink.respond = ({ path }) => ({ status: path === '/bad' ? 500 : 200 })
   const { channel, check, ping, ended, counted } = await aProject(app)
@@ -68,7 +68,7 @@ test('a group says how many of its members failed; those try again by themselves
   t.deepEqual(bad, { error: 'Received status code 500', isLater: true })
 })
 
-test('a test message to a group reaches its members as tests, in the log of each', async (t) => {
+test('a test message to a group is a test for each member', async (t) => {
   await using sink = await openHttpSink()
   const { channel, call, ended } = await aProject(app)
   const member = await channel('webhook', { url: `${sink.url}/$NAME` })
@@ -78,7 +78,7 @@ test('a test message to a group reaches its members as tests, in the log of each
   t.is(sink.requests[0]?.path, '/Test%20from%20Signalbox')
 })
 
-test('a check that is deleted while its alert is prepared takes the alert with it, and disables nothing', async (t) => {
+test('deleting a check during its alert discards the alert and disables nothing', async (t) => {
   await using sink = await openHttpSink()
   const { channel, check, ping, ended, call, project } = await aProject(app)
   const hook = await channel('webhook', { url: `${sink.url}/$NAME` })
@@ -93,7 +93,7 @@ test('a check that is deleted while its alert is prepared takes the alert with i
   const alert = { flipId: flip?.id ?? 0, checkId: doomed.id, status: 'down' } as const
   const [notificationId = ''] = await insertNotifications(db, alert, [stored?.id ?? 0])
   await db.transaction(async (tx) => {
-    // The attempt takes the alert in flight, and cannot read its flip until the check is gone.
+    // The lock blocks the attempt before it reads the flip, until the check is deleted.
     await tx.raw('LOCK TABLE flips IN ACCESS EXCLUSIVE MODE')
     await outbox.run((_, enqueue) => enqueue(notificationDue, { notificationId }))
     await eventually('the alert to be in flight', async () => {
@@ -111,7 +111,7 @@ test('a check that is deleted while its alert is prepared takes the alert with i
   t.like(await call('GET', `/channels/${hook}`), { disabled: false, last_error: '' })
 })
 
-test('the alert of a check with several sources lists those that report', async (t) => {
+test('the alert of a check with several sources contains their state', async (t) => {
   await using sink = await openHttpSink()
   const { channel, check, ping, call } = await aProject(app)
   const uuid = await check([await channel('slack', { url: sink.url })])
@@ -123,7 +123,7 @@ test('the alert of a check with several sources lists those that report', async 
   t.regex(text, /1 of 3 sources reports, 2 are needed\. Silent: web2 \(failed \d\d:\d\d\), web3 \(never\)\./)
 })
 
-test('failures of sources that are not counted do not meet a policy', async (t) => {
+test('failures of uncounted sources do not count for a policy', async (t) => {
   await using sink = await openHttpSink()
   const { channel, check, ping, call } = await aProject(app)
   const { db } = app.deps
@@ -134,14 +134,18 @@ test('failures of sources that are not counted do not meet a policy', async (t) 
   for (const suffix of ['?source=web1', '/fail?source=web1', '/fail?source=web2', '/fail?source=web2'])
     await ping(uuid, suffix)
   const { pings } = await call('GET', `/checks/${uuid}/pings/`)
-  t.like(pings, [{ type: 'fail' }, { type: 'fail' }, { type: 'fail' }, { type: 'success' }], 'the log has all of them')
+  t.like(
+    pings,
+    [{ type: 'fail' }, { type: 'fail' }, { type: 'fail' }, { type: 'success' }],
+    'the log contains all pings',
+  )
   const finishes = await finishesOf(db, [Number(id)])
   t.deepEqual(
     finishes.map(({ ok }) => ok),
     [true, false],
   )
   await ping(uuid, '/fail?source=web1')
-  // No sweeper runs here, which would wake the alerter within a second.
+  // No sweeper runs here that would start the alerter.
   await eventually('the alert', async () => {
     await app.deps.outbox.run((_tx, enqueue) => enqueue(alertsReevaluate, {}))
     return sink.requests.length > 0

@@ -29,7 +29,7 @@ test.after.always(async () => {
   await resources.disposeAsync()
 })
 
-test('text messages end at the monthly limit, with the reason, and the integration stays enabled', async (t) => {
+test('the monthly limit suppresses text messages and keeps the integration enabled', async (t) => {
   const { channel, check, ping, ended, call } = await aProject(app)
   const sms = await channel('sms', { value: '+15550101' })
   const uuid = await check([sms])
@@ -58,7 +58,7 @@ test('text messages end at the monthly limit, with the reason, and the integrati
   t.is(texts.length, 2)
 })
 
-test('calls are counted by themselves, and another account has a month of its own', async (t) => {
+test('calls have their own counter per organisation', async (t) => {
   const first = await aProject(app)
   const call = await first.channel('call', { value: '+15550102' })
   const uuid = await first.check([call])
@@ -79,7 +79,7 @@ test('calls are counted by themselves, and another account has a month of its ow
   t.is((await second.ended(other, 1))[0]?.state, 'delivered')
 })
 
-test('the projects of an account share its month, which outlives integrations and projects', async (t) => {
+test('projects of an organisation share its monthly limit, even after deletions', async (t) => {
   const [first, second] = [await aProject(app), await aProject(app)]
   const { organisationId } = first.project
   await app.deps.db('projects').where({ id: second.project.id }).update({ organisation_id: organisationId })
@@ -95,10 +95,10 @@ test('the projects of an account share its month, which outlives integrations an
   await app.deps.db('projects').where({ id: first.project.id }).del()
   await second.ping(uuid)
   await second.ping(uuid, '/fail')
-  t.is((await second.ended(other, 2))[1]?.state, 'suppressed', 'what was sent stays counted')
+  t.is((await second.ended(other, 2))[1]?.state, 'suppressed', 'sent messages stay counted')
 })
 
-test('repeats may use four fifths of a month, first messages all of it, and the reason is said', async (t) => {
+test('repeats may use four fifths of a monthly limit', async (t) => {
   const { channel, check, ping, ended, call, project } = await aProject(app)
   const { db } = app.deps
   const sms = await channel('sms', { value: '+15550106' })
@@ -107,7 +107,7 @@ test('repeats may use four fifths of a month, first messages all of it, and the 
   await ping(first)
   await ping(first, '/fail')
   t.is((await ended(sms, 1))[0]?.state, 'delivered')
-  // One of two is used: what is left is kept for first messages.
+  // One of two is used; the rest is reserved for first messages.
   await db('incidents')
     .where({ project_id: project.id })
     .update({ alert_at: db.raw(`alert_at - interval '61 seconds'`), next_at: db.raw('now()') })
@@ -117,14 +117,14 @@ test('repeats may use four fifths of a month, first messages all of it, and the 
       .join('checks', 'checks.id', 'alert_decisions.check_id')
       .where('checks.uuid', first)
       .pluck('reason')
-  await eventually('the repeat to be kept back', async () => (await reasons()).includes('MONTHLY_RESERVE'))
+  await eventually('the repeat to be skipped', async () => (await reasons()).includes('MONTHLY_RESERVE'))
   const second = await check([sms], 'second')
   await ping(second)
   await ping(second, '/fail')
-  t.is((await ended(sms, 2))[1]?.state, 'delivered', 'a first message has the rest')
+  t.is((await ended(sms, 2))[1]?.state, 'delivered', 'a first message may use the rest')
 })
 
-test('a used-up monthly limit starts the next step and owes no recovery', async (t) => {
+test('a reached monthly limit starts the next step and needs no recovery', async (t) => {
   for (const within of [0, 1]) {
     await using sink = await openHttpSink()
     const { channel, check, ping, ended, call, project } = await aProject(app)
@@ -147,7 +147,7 @@ test('a used-up monthly limit starts the next step and owes no recovery', async 
     const { db } = app.deps
     const recovered = db('incidents').where({ project_id: project.id, state: 'resolved' })
     await eventually('both to recover', async () => (await recovered.clone()).length === 2)
-    const owed = await db('integrations').whereIn(
+    const recipients = await db('integrations').whereIn(
       'id',
       within === 0
         ? db('notifications').where({ what: 'recovery' }).select('integration_id')
@@ -156,12 +156,12 @@ test('a used-up monthly limit starts the next step and owes no recovery', async 
             .where('b.direction', 'up')
             .select('m.integration_id'),
     )
-    const names = owed.filter(({ project_id: id }) => Number(id) === project.id).map(({ name }) => name)
+    const names = recipients.filter(({ project_id: id }) => Number(id) === project.id).map(({ name }) => name)
     t.deepEqual(names, ['chat'])
   }
 })
 
-test('what was sent last month is not counted', async (t) => {
+test('messages of the previous month are not counted', async (t) => {
   const { channel, check, ping, ended, project } = await aProject(app)
   const call = await channel('call', { value: '+15550103' })
   const uuid = await check([call])
@@ -175,7 +175,7 @@ test('what was sent last month is not counted', async (t) => {
   t.is((await ended(call, 2))[1]?.state, 'delivered')
 })
 
-test('a recipient gets six messages a minute, through however many integrations', async (t) => {
+test('limits a recipient to six messages per minute over all integrations', async (t) => {
   await using sink = await openHttpSink()
   const { channel, call, ended } = await aProject(app)
   const config = { topic: 'alerts', url: sink.url }

@@ -4,14 +4,14 @@ import type { HttpProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-/** How notifications through one integration ended. */
+/** The final state of a notification. */
 export interface Ended {
   state: string
   error: string
   attempts: number
 }
 
-/** A project that is used as its owner would: through the API and by pings. */
+/** Creates a project that is used through the API and by pings. */
 export async function aProject(app: HttpProduct) {
   const owner = await addProject(app.deps)
   const headers = { 'X-Api-Key': owner.rwKey }
@@ -19,26 +19,26 @@ export async function aProject(app: HttpProduct) {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     const answer = await send(app.url, `/api/v3${path}`, { method, headers, ...text })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
-    // every answer of these tests is an object
+    // Every response of these tests is an object.
     return jsonOf(answer) as Record<string, unknown>
   }
   return {
     ...owner,
     call,
-    /** @returns the uuid of a new integration */
+    /** Creates an integration and returns its uuid. */
     async channel(kind: string, config: unknown, name = kind): Promise<string> {
       const uuid = String((await call('POST', '/channels/', { kind, name, config })).id)
-      // Whoever gets its mails has agreed.
+      // The recipient of its mails has consented.
       await app.deps.db('integrations').where({ uuid }).update({ email_verified: true })
       return uuid
     },
-    /** @returns the uuid of a new check that tells these integrations */
+    /** Creates a check with these integrations and returns its uuid. */
     async check(channels: readonly string[], name = 'Job'): Promise<string> {
       const check = await call('POST', '/checks/', { name, channels: channels.join(',') })
       return String(check.ping_url).split('/').at(-1) ?? ''
     },
     ping: (uuid: string, suffix = '') => send(app.url, `/ping/${uuid}${suffix}`),
-    /** how everything ended that was to be sent through an integration, oldest first, once that many have ended */
+    /** Waits for a number of finished notifications of an integration and returns them, oldest first. */
     async ended(channel: string, count: number): Promise<Ended[]> {
       return await eventually(`${count} notifications to end`, async () => {
         const rows = await query<Ended>(
@@ -50,7 +50,7 @@ export async function aProject(app: HttpProduct) {
         return rows.length >= count ? rows : null
       })
     },
-    /** notifications of the project that have not ended, and all that there are */
+    /** Counts pending and all notifications of the project. */
     async counted(): Promise<{ pending: number; total: number }> {
       const [row] = await query<{ pending: number; total: number }>(
         app.deps.db,

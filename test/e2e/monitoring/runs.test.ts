@@ -11,7 +11,7 @@ import { type HttpProduct, openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 import { aProject } from './project.ts'
 
-// A client that was written for the existing service, as its authors published it.
+// A published client of Healthchecks.
 const { HealthChecksPingClient } = createRequire(import.meta.url)('healthchecks-io-client')
 
 interface PingView {
@@ -24,7 +24,7 @@ interface PingView {
 
 const resources = new AsyncDisposableStack()
 let app: HttpProduct
-/** a listener whose clock the tests set, in seconds before the tests began; it stands still, however long a ping takes */
+/** A listener with a clock that the tests set, in seconds before their start. */
 let pastListener: string
 let secondsAgo = 0
 test.before(async () => {
@@ -60,7 +60,7 @@ async function aCheck() {
   }
 }
 
-test.serial('runs that overlap are measured apart, by their ids, from the ping to the API', async (t) => {
+test.serial('the API shows separate durations of overlapping runs with ids', async (t) => {
   const { pingAgo, pings, get } = await aCheck()
   const [a, b] = [randomUUID(), randomUUID()]
   await pingAgo(1000, `/start?rid=${a}`)
@@ -85,7 +85,7 @@ test.serial('runs that overlap are measured apart, by their ids, from the ping t
   t.is(Math.abs(check.last_duration - 50) <= 1, true)
 })
 
-test.serial('the log keeps the newest pings: older ones and their bodies are gone, numbers go on', async (t) => {
+test.serial('the log keeps only the newest pings and their bodies', async (t) => {
   const { uuid, pings, get } = await aCheck()
   for (let n = 1; n <= 47; n++) await send(app.url, `/ping/${uuid}`, { method: 'POST', body: `body ${n}` })
   t.deepEqual(
@@ -102,7 +102,7 @@ test.serial('the log keeps the newest pings: older ones and their bodies are gon
   t.is(row?.count, 20)
 })
 
-test.serial('a start that has left the log still measures nothing wrong', async (t) => {
+test.serial('a start that was overwritten in the log yields no duration', async (t) => {
   const { pingAgo, pings } = await aCheck()
   await pingAgo(500, '/start')
   for (let i = 0; i < 25; i++) await pingAgo(400 - i, '/log')
@@ -111,7 +111,7 @@ test.serial('a start that has left the log still measures nothing wrong', async 
   t.deepEqual([newest?.n, newest?.type, newest?.duration], [27, 'success', undefined])
 })
 
-test.serial('an existing ping client, as published, says everything it can', async (t) => {
+test.serial('all calls of a published ping client work', async (t) => {
   const { uuid, pings, get } = await aCheck()
   const client = new HealthChecksPingClient({ uuid, baseUrl: `${app.url}/ping`, returnResponse: true, timeout: 60_000 })
   for (const act of ['start', 'success', 'fail']) {
@@ -124,7 +124,7 @@ test.serial('an existing ping client, as published, says everything it can', asy
   t.like(jsonOf(await get('')), { status: 'down', n_pings: 3 })
 })
 
-test.serial('flips leave only when they are older than the window', async (t) => {
+test.serial('deletes only flips older than the retention', async (t) => {
   const { uuid, get } = await aCheck()
   const days = app.deps.config.flipRetentionDays
   const stamp = async (age: string, to: string) =>
@@ -141,8 +141,8 @@ test.serial('flips leave only when they are older than the window', async (t) =>
   const flips = async () => (jsonOf(await get('/flips/')) as { up: number }[]).map(({ up }) => up)
   t.deepEqual(await flips(), [1, 0, 0, 1])
   const chosen = workers.filter(({ name }) => name === 'sweeper')
-  await using own = new AsyncDisposableStack()
-  await openWorkers(own, chosen, app.deps.config, app.deps.log)
+  await using sweeper = new AsyncDisposableStack()
+  await openWorkers(sweeper, chosen, app.deps.config, app.deps.log)
   t.deepEqual(
     await eventually('the sweep', async () => {
       const left = await flips()
