@@ -5,7 +5,7 @@ import type { Finish } from './failures.ts'
 import type { Plan, Severity } from './policy.ts'
 
 export type IncidentState = 'waiting' | 'alerting' | 'acknowledged' | 'resolved'
-/** How an incident ended. `ended`: the check was moved, and nothing is sent. */
+/** `ended`: the check was moved to another project, and nothing is sent. */
 export type Resolution = 'recovered' | 'paused' | 'ended'
 
 /** Reasons that suppress a whole incident, in the order of evaluation (docs/spec/alerting.md#policies). */

@@ -53,14 +53,14 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
   const isPaused = resolution === 'paused'
   if (draft.isDirect) return { incident: draft, notifications: [], withdrawn: [], decision: null }
   const down = facts.notifications.filter(({ status, what }) => status === 'down' && what !== 'recovery')
-  const owed = new Set(down.filter(({ attempts }) => attempts > 0).map(({ integrationId }) => integrationId))
+  const attempted = new Set(down.filter(({ attempts }) => attempts > 0).map(({ integrationId }) => integrationId))
   const withdrawn = down.filter(isUnsent).map(({ id }) => id)
   const channels: IntegrationDecision[] = []
   const notifications: NewNotification[] = []
   for (const channel of facts.channels) {
     if (isPaused && !channel.keepsRecord) continue
-    if (!owed.has(channel.id) && (isPaused || owed.size === 0)) continue
-    const reason = owed.has(channel.id) ? refusalOf(channel, 'up') : 'NOT_NOTIFIED_BEFORE'
+    if (!attempted.has(channel.id) && (isPaused || attempted.size === 0)) continue
+    const reason = attempted.has(channel.id) ? refusalOf(channel, 'up') : 'NOT_NOTIFIED_BEFORE'
     channels.push(
       reason
         ? { id: channel.uuid, outcome: 'skipped', reason }

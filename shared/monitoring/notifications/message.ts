@@ -69,7 +69,7 @@ export function speechText(notification: Notification, siteName: string): string
   const spoken = summary
     ? { ...notification, summary: { ...summary, text: listText(summary.list, null) } }
     : notification
-  return `Hello! A message from ${siteName}. ${smsText(spoken, siteName).slice(siteName.length + 2)}`
+  return `Hello! A message from ${siteName}. ${smsText(withoutLink, siteName).slice(siteName.length + 2)}`
 }
 
 /** Returns further lines of a message in their order. */

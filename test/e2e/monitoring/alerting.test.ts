@@ -99,10 +99,7 @@ test('a policy escalates, repeats, stops after an acknowledgement and sends reco
   t.is((await send(app.url, link, { method: 'POST' })).status, 303)
   t.like(await it.incident(), { state: 'acknowledged' })
   t.like((await it.incident()).ack, { by: 'through chat', via: 'link' })
-  await eventually(
-    'the acknowledgement to be evaluated',
-    async () => (await it.incident()).suppression === 'ACKNOWLEDGED',
-  )
+  await eventually('the acknowledgement to apply', async () => (await it.incident()).suppression === 'ACKNOWLEDGED')
   await it.pass(7200)
   await it.ping('')
   await sink.waitFor(6)

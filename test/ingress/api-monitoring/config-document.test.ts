@@ -149,7 +149,10 @@ test('a document that holds neither checks nor integrations is refused, an empty
   const { post } = await aProject()
   for (const document of [{}, { version: 1 }, { version: 1, projects: [] }]) {
     const answer = await post('import?apply=1', document)
-    t.deepEqual([answer.status, jsonOf(answer)], [400, { error: 'the document must contain checks, channels, policies or windows' }])
+    t.deepEqual(
+      [answer.status, jsonOf(answer)],
+      [400, { error: 'the document must contain checks, channels, policies or windows' }],
+    )
   }
   for (const document of [{ checks: [] }, { channels: [] }]) t.is((await post('import?plan=1', document)).status, 200)
 })

@@ -89,7 +89,10 @@ test('a listener that was killed is missed until an operator gives it up; then i
   await eventually('the metric', async () => /\{listener="smtp"\} 1/.test(await metricOf('gap_open')))
   // A process that stood still for a moment did not prove in time that its own door takes pings.
   const refusal = () => closeGap(db, 'http').catch((error: Error) => error.message)
-  await eventually('http to take pings', async () => (await refusal()) === 'http receives pings: there is no gap to close')
+  await eventually(
+    'http to take pings',
+    async () => (await refusal()) === 'http receives pings: there is no gap to close',
+  )
   const missedSince = await eventually('smtp to be given up', () =>
     closeGap(db, 'smtp').catch((error: Error) => {
       if (!error.message.startsWith('http has received no pings either')) throw error

@@ -47,11 +47,7 @@ test('sends step 2 without its wait if step 1 reached its SMS limit', (t) => {
   t.deepEqual(scenario.sent, ['0:1:first', '1:2:first', '601:3:first'])
   t.is(scenario.messages[1]?.reason, 'FIRST_STEP_FAILED')
   scenario.flip('up', 6000)
-  t.deepEqual(
-    scenario.sent.slice(3),
-    ['6000:2:recovery', '6000:3:recovery'],
-    'a notification that was never attempted gets no recovery',
-  )
+  t.deepEqual(scenario.sent.slice(3), ['6000:2:recovery', '6000:3:recovery'], 'no recovery without an attempt')
 })
 
 test('a skipped wait moves later steps but not repeats of the failed step', (t) => {
