@@ -38,7 +38,6 @@ export function decide(incident: Incident | null, facts: Facts, now: Micros): De
   if (incident && flip) applyFlip(draft, flip)
   if (isDirect) return decideDirectly(draft, facts, now)
   const decided = decideByPolicy(draft, facts, now)
-  // Every flip has a decision, also one for which no step is due.
   return flip && !decided.decision ? { ...decided, decision: without('JOINED', draft.nextAt) } : decided
 }
 
@@ -105,7 +104,6 @@ function decideDirectly(draft: Incident, facts: Facts, now: Micros): Decided {
   } else if (draft.state === 'waiting') {
     Object.assign(draft, { state: 'alerting', alertAt: flip.at } satisfies Partial<Incident>)
   }
-  // The check was paused after this flip.
   if (facts.check.status === 'paused' && draft.resolvedAt === null) {
     Object.assign(draft, { state: 'resolved', resolution: 'paused', resolvedAt: now } satisfies Partial<Incident>)
   }
@@ -135,7 +133,6 @@ function decideByPolicy(draft: Incident, facts: Facts, now: Micros): Decided {
   return sendStep(draft, facts, now, { suppressedBefore: draft.suppression, wasAcknowledged })
 }
 
-/** Returns true if an acknowledgement expired. */
 function expireAck(draft: Incident, now: Micros): boolean {
   const until = draft.ack?.until ?? null
   if (until === null || until > now) return false
@@ -167,7 +164,6 @@ function hasRecovered(draft: Incident, facts: Facts, count: FailureCount, now: M
   return (needed === 1 || count.successes >= needed) && (settledAt === null || settledAt <= now)
 }
 
-/** Returns why the plan does not begin yet, or null when it has begun. */
 function meetConditions(
   draft: Incident,
   plan: NonNullable<Facts['policy']>['plan'],

@@ -3,25 +3,21 @@ import { listText, namedList } from '../notifications/text-parts.ts'
 import type { Decision } from './incident.ts'
 
 export interface DigestMember {
-  /** uuid */
   check: string
   name: string
-  /** uuid */
   incident: string
   severity: string
 }
 
-/** The content of one notification about many incidents. */
 export interface Digest {
   status: 'up' | 'down'
   size: number
   /** the most severe first; may be fewer than `size` */
   members: readonly DigestMember[]
-  /** most expected checks are silent and no ping arrived (docs/spec/alerting.md) */
+  /** most expected checks are silent and no ping arrived (docs/spec/alerting.md#digests) */
   isSuspicious: boolean
 }
 
-/** @param link the page that lists all members */
 export function digestOf({ status, size, members, isSuspicious }: Digest, link: string): Summary {
   const suspicion = isSuspicious ? ' The connection to this service may be broken.' : ''
   const list = namedList({

@@ -7,7 +7,6 @@ export interface Finish {
   ok: boolean
 }
 
-/** Maximum number of finishes that are read from a check's log. */
 export const MAX_FINISHES = 64
 
 export interface FailureCount {
@@ -16,7 +15,6 @@ export interface FailureCount {
   metAt: Micros | null
   /** when the next expected success will be missed; null if none is expected */
   nextAt: Micros | null
-  /** successes since the last failure */
   successes: number
 }
 

@@ -57,7 +57,6 @@ export function readNumber(value: JsonValue | undefined, path: string, range: Ra
   return value
 }
 
-/** @throws ValidationError */
 export function readChoice<const T extends string>(
   value: JsonValue | undefined,
   path: string,
@@ -69,7 +68,6 @@ export function readChoice<const T extends string>(
   return found
 }
 
-/** @throws ValidationError */
 export function readObject(value: JsonValue | undefined, path: string): JsonObject {
   if (!isPresent(value)) throw invalid(path, 'is required')
   if (typeof value !== 'object' || Array.isArray(value) || value instanceof NonIntegerNumber) {
@@ -78,7 +76,6 @@ export function readObject(value: JsonValue | undefined, path: string): JsonObje
   return value
 }
 
-/** @throws ValidationError */
 export function readList(
   value: JsonValue | undefined,
   path: string,

@@ -83,7 +83,6 @@ function suppressionOf({ firstStep }: Incident, { gates }: Facts, now: Micros): 
   )
 }
 
-/** Returns the first step and every step that has sent a notification. */
 function notifiedSteps(draft: Incident, { policy }: Facts): Step[] {
   return (policy?.plan.steps ?? []).filter((_, index) => index === 0 || (draft.notified[index] ?? 0) > 0)
 }
@@ -98,7 +97,6 @@ function wantedOf(draft: Incident, facts: Facts): Set<FactIntegration> {
   ])
 }
 
-/** Returns why no step may notify an integration now, or null if one may. */
 function skipReasonOf(channel: FactIntegration, draft: Incident, facts: Facts, now: Micros): SkippedReason | null {
   const steps = notifiedSteps(draft, facts).filter((step) => integrationsOf(step, [channel]).length > 0)
   const severe = steps.filter((step) => isAtLeast(facts.severity, step.severity))

@@ -4,7 +4,6 @@ import type { Severity } from './policy.ts'
 
 export interface ShownIncident {
   id: string
-  /** the order of lists */
   n: number
   checkId: number
   checkUuid: string
@@ -41,7 +40,6 @@ export interface ShownIncident {
 export interface TimelineRow {
   at: Micros
   kind: 'flip' | 'decision' | 'notification' | 'action' | 'gap'
-  /** by kind: a status, an outcome, the type of a notification, an action */
   what: string
   detail: Readonly<Record<string, unknown>>
 }

@@ -59,7 +59,6 @@ export function timelineView({ at, kind, what, detail }: TimelineRow) {
   return { at: toIsoSeconds(at), kind, what, ...detail }
 }
 
-/** @param names of integrations by uuid */
 export function decisionView(decision: ShownDecision, names: ReadonlyMap<string, string>) {
   const { flipAt, flipTo } = decision
   return {

@@ -55,7 +55,6 @@ type UnnotifiedReason =
 
 /** One outage of one check, from its first flip to down until its lasting recovery. */
 export interface Incident {
-  /** uuid */
   id: string
   checkId: number
   projectId: number
@@ -81,7 +80,6 @@ export interface Incident {
   notified: readonly number[]
   /** skipped part of the wait after the first step, because its notifications failed */
   skipped: Micros
-  /** index of the step that was sent first */
   firstStep: number | null
   evaluatedAt: Micros | null
   /** when it must be evaluated again; null if only an event can change it */
@@ -103,7 +101,6 @@ export interface Suppression {
 export interface FactIntegration {
   id: number
   uuid: string
-  /** assigned to the check itself */
   isOwn: boolean
   isDisabled: boolean
   ignores: { up: boolean; down: boolean }
@@ -113,9 +110,7 @@ export interface FactIntegration {
   isOverReserve: boolean
 }
 
-/** An earlier notification of the incident. */
 export interface AlertNotification {
-  /** uuid of the notification */
   id: string
   integrationId: number
   what: 'flip' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest'
@@ -149,9 +144,7 @@ export interface Facts {
   isInCycle: boolean
   /** when the grouping delay of this policy ends; null if no incident waits */
   groupOpensAt: Micros | null
-  /** uuid for a new incident */
   newId: string
-  /** uuid of the newest resolved incident of the check */
   previous: string | null
 }
 
@@ -177,7 +170,6 @@ export interface NotificationDetail {
 }
 
 export interface IntegrationDecision {
-  /** uuid of the integration */
   id: string
   outcome: 'notified' | 'suppressed' | 'skipped'
   reason: NotifiedReason | PendingReason | SkippedReason
@@ -195,7 +187,6 @@ export interface Decided {
   /** null for an up flip without an open incident */
   incident: Incident | null
   notifications: NewNotification[]
-  /** ids of unsent notifications that must not be sent any more */
   withdrawn: string[]
   decision: Decision | null
 }

@@ -3,7 +3,6 @@ import type { ShownIncident } from './incident-page-view.ts'
 import { broughtForward, endOfRecurring, entryOffset, nextRecurring } from './plan.ts'
 import { isAtLeast, type Plan, type Severity, type Step, stepOffsets } from './policy.ts'
 
-/** The next notification if nothing changes until then. */
 export interface NextNotification {
   at: Micros
   /** uuids; null: the check's own integrations */

@@ -10,14 +10,12 @@ function entriesDue(step: Step, offset: Micros, elapsed: Micros): number {
   return 1 + Math.min(repeats, step.repeat.times ?? Number.POSITIVE_INFINITY)
 }
 
-/** Returns the offset of an entry from the beginning of the plan, or null if the step has no such entry. */
 export function entryOffset(step: Step, offset: Micros, index: number): Micros | null {
   if (index === 0) return offset
   if (!step.repeat || index > (step.repeat.times ?? Number.POSITIVE_INFINITY)) return null
   return offset + index * microsOfSeconds(step.repeat.every)
 }
 
-/** The progress of an incident in its plan. */
 export interface Passed {
   passed: Micros
   /** skipped part of the wait after the first step, because its notifications failed */
@@ -36,7 +34,6 @@ export function notifiedUpTo(plan: Plan, at: Passed): number[] {
   return plan.steps.map((step, index) => entriesDue(step, offsets[index] ?? 0, at.passed + broughtForward(index, at)))
 }
 
-/** A due entry of a step. */
 export interface StepInstance {
   step: number
   /** 0 for the first entry of the step */
@@ -46,14 +43,11 @@ export interface StepInstance {
 
 export interface PlanNow {
   due: StepInstance[]
-  /** due steps that send nothing */
   skipped: { step: number; reason: SkippedReason }[]
-  /** true if a due step waits for its hours */
   isOutsideHours: boolean
   notified: number[]
   /** offset of the next entry; null if there is none */
   nextPassed: Micros | null
-  /** when the hours of a waiting step begin */
   hoursAt: Micros | null
 }
 
@@ -125,7 +119,6 @@ export function integrationsOf(step: Step, channels: readonly FactIntegration[])
   return channels.filter(({ uuid }) => named.includes(uuid))
 }
 
-/** Returns the deleted integrations that a step still names. */
 export function goneFrom(step: Step, channels: readonly FactIntegration[]): string[] {
   return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
 }
@@ -165,7 +158,6 @@ function spanText(seconds: number): string {
   return `${seconds} s`
 }
 
-/** Returns the latest end of the recurring times that contain an instant, or null if none does. */
 export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
   const ends = times.flatMap((time) => {
     const length = microsOfSeconds(time.for)
@@ -187,7 +179,6 @@ function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {
   return begin
 }
 
-/** Returns the next begin strictly after an instant, or null. */
 export function nextRecurring(times: readonly RecurringTime[], at: Micros): Micros | null {
   const begins = times
     .map((time) => nextOccurrence(guessKind(time.every), time.every, time.tz, at))

@@ -6,11 +6,9 @@ export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
 export interface RecurringTime {
-  /** cron or OnCalendar */
   every: string
   /** seconds of elapsed time from each occurrence */
   for: number
-  /** IANA name */
   tz: string
 }
 
@@ -19,7 +17,6 @@ export interface Step {
   wait: number
   /** uuids of integrations; null: the check's own */
   channels: readonly string[] | null
-  /** minimum severity of a check */
   severity: Severity
   /** `times` null: until the incident ends */
   repeat: { every: number; times: number | null } | null
@@ -83,13 +80,11 @@ export function policyFor(
   return byTags[0] ?? forAll[0] ?? null
 }
 
-/** Returns the offset of each step from the beginning of the plan. */
 export function stepOffsets({ steps }: Plan): Micros[] {
   let sum = 0
   return steps.map(({ wait }) => (sum += microsOfSeconds(wait)))
 }
 
-/** Returns a policy in the form of the API and of the project document. */
 export function policyView({ uuid, name, match, position, plan }: Policy) {
   return {
     id: uuid,

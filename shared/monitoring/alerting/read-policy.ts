@@ -98,7 +98,6 @@ function readStep(value: JsonValue, path: string, channels: readonly NamedIntegr
   return read
 }
 
-/** @throws ValidationError with the same texts as for `channels` of a check */
 function readIntegrations(value: JsonValue, path: string, channels: readonly NamedIntegration[]): string[] {
   const choice = resolveIntegrations(readText(value, path, { max: MAX_CHANNELS_LENGTH }), channels)
   if (!choice.ok) throw new ValidationError(choice.error)
@@ -145,7 +144,6 @@ export interface RuleFields {
   /** docs/spec/alerting.md#sources */
   sources: SourceRule | null
   ping_auth: { mode: PingAuth['mode'] } | null
-  /** handling of link previews of the ping URL */
   previews: 'ignore' | null
 }
 
@@ -162,7 +160,6 @@ export const NO_RULES: RuleFields = {
 
 const RULES = ['policy', 'severity', 'parents', 'parents_mode', 'run', 'sources', 'ping_auth', 'previews']
 
-/** Reads a change of a check's rules. @throws ValidationError for the first invalid member */
 export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rules.' = ''): RuleFields {
   const policy =
     body.policy === undefined
@@ -191,7 +188,6 @@ export function readRules(body: JsonObject, current: RuleFields, path: '' | 'rul
   return { policy, severity, parents, parents_mode: mode, run, sources, ping_auth: auth, previews }
 }
 
-/** @throws ValidationError */
 export function readPingAuth(value: JsonValue, path: string): { mode: PingAuth['mode']; overlap: number } {
   const auth = readObject(value, path)
   const read = {

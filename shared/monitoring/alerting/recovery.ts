@@ -89,7 +89,6 @@ export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 
   return { incident: draft, notifications, withdrawn, decision }
 }
 
-/** Returns why an integration cannot be notified, or null. */
 export function refusalOf(channel: FactIntegration, direction: 'up' | 'down'): SkippedReason | null {
   if (channel.isDisabled) return 'INTEGRATION_DISABLED'
   return channel.ignores[direction] ? 'INTEGRATION_IGNORES' : null

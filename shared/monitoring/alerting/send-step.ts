@@ -16,7 +16,6 @@ import { isUnsent, refusalOf } from './recovery.ts'
 
 interface Before {
   suppressedBefore: PendingReason | null
-  /** an acknowledgement expired in this evaluation */
   wasAcknowledged: boolean
 }
 
@@ -110,7 +109,6 @@ interface StepContext {
   heldBy: string | null
 }
 
-/** Returns the name of the suppression that ended last, if it is still known. */
 function suppressedByName({ gates }: Facts, reason: PendingReason | null): string | null {
   const ended = gates.filter((gate) => gate.reason === reason && gate.until !== null)
   return ended.sort((a, b) => (b.until ?? 0) - (a.until ?? 0))[0]?.detail?.name ?? null
@@ -177,7 +175,6 @@ function notificationOf(
   }
 }
 
-/** @param isInCycle the parents form a cycle, which suppresses nothing */
 function reasonOf(
   { step, repeat }: StepInstance,
   { before, wasSkipped }: StepContext,

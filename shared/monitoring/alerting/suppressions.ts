@@ -57,12 +57,10 @@ function lastFlipOf(incident: Incident, facts: Facts): Micros {
   return Math.max(incident.downAt, incident.upAt ?? 0, ...facts.recentFlips)
 }
 
-/** Returns the first active suppression in the order of SUPPRESSIONS. */
 export function suppressionAt(gates: readonly Suppression[], now: Micros): Suppression | null {
   const active = gates.filter(({ since, until }) => since <= now && (until === null || now < until))
   for (const reason of SUPPRESSIONS) {
     const found = active.filter((gate) => gate.reason === reason)
-    // The suppression lasts until the last of several windows ends.
     const last = found.sort((a, b) => (b.until ?? Number.MAX_SAFE_INTEGER) - (a.until ?? Number.MAX_SAFE_INTEGER))[0]
     if (last) return last
   }

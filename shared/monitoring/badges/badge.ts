@@ -42,7 +42,6 @@ export function badgeSvg(label: string, status: BadgeStatus): string {
   ].join('')
 }
 
-/** Estimates the width of a text in Verdana 11, in pixels. */
 function textWidth(text: string): number {
   let width = 0
   for (const char of text) {

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Selects all checks of a project. */
 export const ALL_TAGS = '*'
 
 /** With two states, a late check counts as up. */

@@ -7,7 +7,6 @@ export interface Downtime {
   from: Micros
   /** exclusive; the current month ends at `now` */
   until: Micros
-  /** whole seconds, cut */
   seconds: number
   /** outages in the span; one that crosses its border also counts in the next span */
   count: number

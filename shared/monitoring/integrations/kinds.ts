@@ -9,7 +9,6 @@ import { webhook } from './kinds/webhook.ts'
 
 interface CatalogueSection {
   title: string
-  /** fallback for kinds without a mark or icon */
   icon: string
   kinds: readonly IntegrationKind[]
 }

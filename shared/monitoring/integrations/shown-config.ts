@@ -80,7 +80,6 @@ export function keepsRecord(kind: string): boolean {
   return CLOSED_BY_RECOVERY.has(kind)
 }
 
-/** Returns the uuids of a group's integrations; null for other kinds. */
 export function membersOf(kind: string, config: unknown): readonly string[] | null {
   if (kind !== group.kind) return null
   const parsed = group.parse(config)

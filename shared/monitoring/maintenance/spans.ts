@@ -10,7 +10,6 @@ interface About {
 export const WEEK: Micros = microsOfSeconds(604_800)
 const DAY: Micros = microsOfSeconds(86_400)
 
-/** Merges spans that overlap or touch; the result is ascending. */
 export function merged(spans: readonly WindowTime[]): WindowTime[] {
   const result: WindowTime[] = []
   for (const span of spans.toSorted((a, b) => a.from - b.from)) {
@@ -74,7 +73,6 @@ export function* timedWindows<W extends Window>(
   return timed
 }
 
-/** Returns the merged occurrences of the windows of a check. */
 export function spansOf(windows: readonly TimedWindow[], check: About): WindowTime[] {
   return merged(windows.filter(({ window }) => isAbout(window, check)).flatMap(({ times }) => times))
 }
@@ -105,7 +103,6 @@ export function* openWindows<W extends Window>(
   return open
 }
 
-/** Returns the window of a check that ends last, or null. */
 export function windowNow<W extends Window>(windows: readonly OpenWindow<W>[], check: About): OpenWindow<W> | null {
   const open = windows.filter(({ window }) => isAbout(window, check))
   return open.reduce<OpenWindow<W> | null>(

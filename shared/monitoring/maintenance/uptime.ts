@@ -11,7 +11,6 @@ export interface UptimeFacts {
   /** status before the first of these flips; null if the check did not exist */
   before: StoredStatus | null
   createdAt: Micros
-  /** coverage gaps */
   unknown: readonly WindowTime[]
   /** merged maintenance that does not count */
   excluded: readonly WindowTime[]

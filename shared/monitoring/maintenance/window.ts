@@ -7,12 +7,10 @@ export interface Window {
   name: string
   /** as in a policy: empty: no check; `*`: all; otherwise tags, all of which a check must have */
   match: string
-  /** uuids of further checks */
   checks: readonly string[]
   /** `cuts` are occurrences that were ended early */
   time: { starts: Micros; ends: Micros } | { every: string; for: number; tz: string; cuts?: readonly WindowTime[] }
   uptime: 'count' | 'exclude'
-  /** on the status page */
   shown: boolean
 }
 
@@ -70,7 +68,6 @@ export function isAbout({ match, checks }: Window, check: { uuid: string; tags: 
   return match.trim() === '*' || wanted.every((tag) => check.tags.includes(tag))
 }
 
-/** Returns a window in the form of the API. */
 export function windowView({ uuid, name, match, checks, time, uptime, shown }: Window) {
   return {
     id: uuid,

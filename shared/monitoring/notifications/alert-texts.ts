@@ -2,7 +2,6 @@ import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from 
 import type { AlertLinks, Notification } from './notification.ts'
 import { type Fact, formatPeriod, shortName } from './text-parts.ts'
 
-/** Messages that are later than this contain the reason. */
 const LATE: Micros = microsOfSeconds(60)
 const A_DAY: Micros = microsOfSeconds(86_400)
 
@@ -13,7 +12,6 @@ export function stateLabel({ status, alert }: Pick<Notification, 'status' | 'ale
   return status.toUpperCase()
 }
 
-/** Returns the additional lines of a message under a policy. */
 export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'alert'>): Fact[] {
   if (!alert) return []
   const isDown = status === 'down'

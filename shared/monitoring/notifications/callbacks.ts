@@ -23,7 +23,6 @@ function textOf(value: string | null): string {
   return [...(value ?? '').replaceAll('\0', '').toWellFormed()].slice(0, MAX_ERROR_LENGTH).join('')
 }
 
-/** Kinds whose gateway reports delivery failures. */
 export const GATEWAY_KINDS: readonly string[] = ['sms', 'whatsapp', 'call']
 
 /** Returns the text that the signature of a callback URL covers. */
@@ -56,7 +55,6 @@ export function bounceAddress(notificationId: string, digest: Buffer, domain: st
   return `n${notificationId.replaceAll('-', '')}-${digest.subarray(0, SIGNATURE_BYTES).toString('hex')}@${domain}`
 }
 
-/** Returns null if the address is not one of `bounceAddress`. */
 export function readBounceAddress(recipient: string): { notificationId: string; signature: Buffer } | null {
   const [, id, signature] = ADDRESS.exec(recipient.toLowerCase()) ?? []
   if (id === undefined || signature === undefined) return null

@@ -2,7 +2,6 @@ import { factsOf, linkTextOf, quotedBody, sentenceOf, summaryOf, titleOf } from 
 import type { Notification } from './notification.ts'
 import { codeBlock, escapeHtml, escapeMarkdown } from './text-parts.ts'
 
-/** Returns the message in Markdown, without its title. */
 export function markdownText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `- **${label}:** ${escapeMarkdown(value)}`)
   const body = quotedBody(notification)
@@ -15,7 +14,6 @@ export function markdownText(notification: Notification): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Returns the message in plain text, with its title. */
 export function plainText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `${label}: ${value}`)
   const body = quotedBody(notification)

@@ -110,10 +110,8 @@ function hostOf(site: string): string {
   return URL.parse(site)?.hostname || 'localhost'
 }
 
-/** In the order of the mail. */
 interface EmailContent {
   headline: string
-  /** selects colour and mark */
   tone: 'down' | 'up' | 'quiet'
   lead: string
   facts: Fact[]

@@ -31,7 +31,6 @@ const meters: Record<string, { meter: MonthlyMeter; error: string }> = {
   call: { meter: 'call', error: 'Monthly phone call limit exceeded' },
 }
 
-/** Returns null for kinds without a monthly limit. */
 export function monthlyMeterOf(kind: string): MonthlyMeter | null {
   return meters[kind]?.meter ?? null
 }
@@ -51,7 +50,6 @@ export function reservedForOwner(): FailedOutcome {
   return temporary('The rest of the monthly limit is reserved for first messages', { failure: 'limit', final: true })
 }
 
-/** Returns the beginning of the calendar month (UTC). */
 export function monthStart(at: Micros): Micros {
   const date = toDate(at)
   return microsOfMillis(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1))

@@ -1,4 +1,3 @@
-/** The maximum length of one part of a message. */
 interface MessageLimit {
   /** path of members; `*` for each element of a list; empty for the whole request as JSON */
   field: string
@@ -98,7 +97,6 @@ export const messageLimits = {
 
 export type LimitedKind = keyof typeof messageLimits
 
-/** Returns the limits that a request exceeds. */
 export function exceededLimits(kind: LimitedKind, request: unknown): MessageLimit[] {
   const limits: readonly MessageLimit[] = messageLimits[kind]
   return limits.filter((limit) =>

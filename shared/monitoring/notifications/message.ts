@@ -15,12 +15,10 @@ export function reasonText(reason: FlipReason): string {
   return reasonTexts[reason]
 }
 
-/** Returns the name of a check, or its uuid if the name is empty. */
 export function checkLabel(check: Pick<NotifiedCheck, 'name' | 'uuid'>): string {
   return shortName(check.name) || check.uuid
 }
 
-/** Returns a title, for example `"db-backup" is DOWN`. */
 export function titleOf(notification: Notification): string {
   if (notification.summary) return oneLine(notification.summary.title)
   if (notification.isTest) return `${checkLabel(notification.check)}: this is a test message`
@@ -42,7 +40,6 @@ export function summaryOf(notification: Notification): string {
   return `${titleOf(notification)}${downFor === null ? '' : `, after ${formatDuration(downFor)}`}`
 }
 
-/** Returns the status that a test message denies. */
 export function triedLabel(status: Notification['status']): string {
   return status === 'up' ? 'up again' : 'down'
 }
@@ -63,7 +60,6 @@ export function smsText(notification: Notification, siteName: string): string {
   return oneLine(`${siteName}: ${sentenceOf(notification)}`).replace(/[\u00a0\u2007\u202f]/g, ' ')
 }
 
-/** Returns the text of a phone call, without links. */
 export function speechText(notification: Notification, siteName: string): string {
   const { summary } = notification
   const spoken = summary
@@ -72,7 +68,6 @@ export function speechText(notification: Notification, siteName: string): string
   return `Hello! A message from ${siteName}. ${smsText(withoutLink, siteName).slice(siteName.length + 2)}`
 }
 
-/** Returns further lines of a message in their order. */
 export function factsOf(notification: Notification): Fact[] {
   const { check, lastPing, summary } = notification
   const project = { label: 'Project', value: notification.projectName }

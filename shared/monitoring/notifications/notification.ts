@@ -5,7 +5,6 @@ import type { Fact, NamedList } from './text-parts.ts'
 /** Reason of a flip; empty for a success ping (docs/spec/monitoring.md#state-transitions). */
 export type FlipReason = '' | 'timeout' | 'fail'
 
-/** The content of one notification, which is all that a transport reads. */
 export interface Notification {
   /** uuid, the same in every attempt, so that receivers can detect duplicates */
   id: string
@@ -40,7 +39,6 @@ export interface Notification {
 
 /** Content of a message about several checks. It is stored, so that every attempt sends the same. */
 export interface Summary {
-  /** `312 checks are DOWN` */
   title: string
   text: string
   facts: readonly Fact[]
@@ -54,7 +52,6 @@ export interface Summary {
 
 /** The incident of a message under a policy. */
 export interface AlertLinks {
-  /** uuid */
   incidentId: string
   what: 'first' | 'repeat' | 'recovery' | 'flapping'
   severity: string
@@ -63,12 +60,10 @@ export interface AlertLinks {
   step: number | null
   /** 0 for the first message of its step */
   repeat: number
-  /** page of the incident */
   url: string
   /** signed page for acknowledging without signing in */
   ackUrl: string
   lateBy: Micros
-  /** reason code of the decision */
   lateReason: string
   /** name of the window or parent that suppressed the message until now; may be empty */
   heldBy: string

@@ -13,13 +13,10 @@ export interface PlaceholderValues {
   tags: string
   /** the check as the API shows it to a read-write key, as JSON */
   checkJson: string
-  /** body of the last ping */
   body: string | null
-  /** exit status of the last ping */
   exitStatus: number | null
   /** without a policy, these placeholders stay unchanged */
   alert?: AlertLinks
-  /** without a policy, these placeholders stay unchanged */
   group?: { count: number; members: readonly object[] }
 }
 

@@ -12,7 +12,6 @@ export function formatDuration(length: Micros): string {
   return count(seconds, 'second')
 }
 
-/** Formats a period or grace time: `1 day`, `1 hour 30 minutes`. */
 export function formatPeriod(seconds: number): string {
   const parts: [number, string][] = [
     [Math.floor(seconds / 604_800), 'week'],
@@ -30,7 +29,6 @@ function count(amount: number, unit: string): string {
   return `${whole} ${unit}${whole === 1 ? '' : 's'}`
 }
 
-/** A list of checks in a message, with the text around it. */
 export interface NamedList {
   before: string
   /** the most important first; may be fewer than `size` */
@@ -78,7 +76,6 @@ export function escapeInlineMarkdown(text: string): string {
   return text.replace(/[\\`*_~[\]()<>@#|]/g, '\\$&')
 }
 
-/** Escapes the three special characters of Slack's format. */
 export function escapeSlack(text: string): string {
   return text.replace(/[&<>]/g, (char) => htmlCharacters[char] ?? char)
 }
@@ -90,7 +87,6 @@ export function codeBlock(text: string): string {
   return `${fence}\n${text}\n${fence}`
 }
 
-/** In code points. */
 const MAX_SHOWN_NAME = 100
 
 export function shortName(name: string): string {

@@ -7,11 +7,9 @@ export interface WebhookRequest {
   url: string
   /** names in lower case */
   headers: Record<string, string>
-  /** null for GET */
   body: string | null
 }
 
-/** Fills the placeholders of a webhook configuration. */
 export function webhookRequest(config: WebhookConfig, values: PlaceholderValues): WebhookRequest {
   const isUp = values.status === 'up'
   const method = isUp ? config.method_up : config.method_down
@@ -30,7 +28,6 @@ export function webhookRequest(config: WebhookConfig, values: PlaceholderValues)
   }
 }
 
-/** Replaces characters that a header must not contain. */
 function printable(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
   return value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]+/g, ' ')

@@ -35,7 +35,6 @@ export interface CheckOfProject {
   uuid: string
 }
 
-/** @throws ValidationError for the first invalid member */
 export function parseSpec(body: JsonObject): CheckSpec {
   const parsed = parseCheckSpec(body, { isValidSchedule, resolveTimeZone })
   if (!parsed.ok) throw new ValidationError(parsed.error)
@@ -89,7 +88,6 @@ export async function chooseIntegrations(tx: Knex, projectId: number, spec: Chec
   return choice.ids
 }
 
-/** @param suffix text after the name of the check */
 export async function auditCheck(
   tx: Knex,
   actor: Actor,

@@ -33,7 +33,6 @@ import { type ChangedRules, rulesOf, withRules } from './rules.ts'
 
 interface NewCheck {
   project: Project
-  /** the request in the format of the management API */
   body: JsonObject
   /** derives the slug from the name, as in versions 1 and 2 of the API */
   slugFromName: boolean

@@ -7,7 +7,6 @@ import type { Config } from '../../platform/process/config.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import type { Micros } from '../../time.ts'
 
-/** Dependencies of operations beside the database. Each operation picks the members that it uses. */
 export interface OperationDeps {
   config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'shellEnabled' | 'siteName' | 'smtpUrl'>
   secrets: Secrets

@@ -85,7 +85,6 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @throws ValidationError unless the value is a uuid */
 export function identity(value: JsonValue | undefined, member: string): string {
   if (typeof value === 'string' && isUuid(value)) return value
   throw new ValidationError(`${member} is not a uuid; export with the read-write key`)

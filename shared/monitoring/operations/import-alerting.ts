@@ -93,7 +93,6 @@ export async function importWindows(
   return report
 }
 
-/** Returns true if the entry differs. */
 function note(report: ObjectChanges, update: ObjectChanges['update'][number]): boolean {
   const isChanged = Object.keys(update.changes).length > 0
   if (isChanged) report.update.push(update)
@@ -101,7 +100,6 @@ function note(report: ObjectChanges, update: ObjectChanges['update'][number]): b
   return isChanged
 }
 
-/** Returns the members that differ, with both values. */
 export function differences(before: object, after: object): SettingChanges {
   const [from, to] = [new Map<string, unknown>(Object.entries(before)), new Map<string, unknown>(Object.entries(after))]
   const names = [...new Set([...from.keys(), ...to.keys()])]

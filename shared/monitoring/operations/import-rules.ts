@@ -21,7 +21,6 @@ import { refuseRings, storeRuleFields } from './rules.ts'
 interface RulesImport {
   projectId: number
   apply: boolean
-  /** uuids of the project's policies and of those that the document creates */
   policies: ReadonlySet<string>
   /** changes of checks, to which changes of rules are added */
   report: ObjectChanges
@@ -32,7 +31,6 @@ interface Wanted {
   name: string
   before: RuleFields
   rules: RuleFields
-  /** a new ping secret from a document with secrets */
   secret: string | null
 }
 
@@ -122,7 +120,6 @@ function noteRules(report: ObjectChanges, update: { id: string; name: string; ch
   }
 }
 
-/** Checks dependencies for cycles as they would be after the import. */
 async function refuseImportedRings(
   tx: Knex,
   projectId: number,

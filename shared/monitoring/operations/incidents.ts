@@ -62,13 +62,11 @@ export async function unacknowledgeIncident(
   })
 }
 
-/** Per incident. */
 const MAX_ACTIONS = 200
 
 /** An incident that the caller has authorised the actor to change. */
 export interface IncidentOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
-  /** uuid */
   id: string
 }
 

@@ -62,7 +62,6 @@ export function checkName(name: unknown): string {
   return name
 }
 
-/** Returns the configuration including its secrets. */
 export function decryptConfig(channel: Pick<StoredIntegration, 'sealedConfig'>, secrets: Secrets): ConfigObject {
   return asObject(JSON.parse(secrets.open('integration', channel.sealedConfig)))
 }

@@ -65,7 +65,6 @@ export async function createIntegration(
 
 interface IntegrationChange {
   project: Project
-  /** an integration of the project */
   channel: StoredIntegration
   name?: unknown
   disabled?: unknown

@@ -17,7 +17,6 @@ import type { JsonObject } from '../checks/json-body.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 import { namedIntegrations } from './check-changes.ts'
 
-/** Per project. */
 export const MAX_POLICIES = 50
 
 /** @throws ValidationError for the first invalid member, ForbiddenError beyond MAX_POLICIES */

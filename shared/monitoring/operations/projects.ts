@@ -29,7 +29,6 @@ interface NewProject {
   checkLimit?: number
 }
 
-/** Creates a project without keys. */
 export async function createProject(db: Knex, actor: Actor, input: NewProject): Promise<Project> {
   return await transaction(db, (tx) => storeProject(tx, actor, input))
 }

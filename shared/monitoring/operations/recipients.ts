@@ -38,7 +38,6 @@ export interface LinkedIntegration {
   sealedConfig: string
 }
 
-/** Returns the address of an e-mail integration; null for other kinds. */
 export function recipientOf(kind: string, config: ConfigObject): string | null {
   return kind === email.kind ? String(config.value) : null
 }
@@ -70,7 +69,6 @@ export async function knownRecipients(
     secrets.digests(recipientText(address)).some((digest) => consented.has(digest.toString('hex')))
 }
 
-/** An e-mail integration whose recipient gets a consent request. */
 export interface Requested {
   uuid: string
   address: string

@@ -116,7 +116,6 @@ export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDep
   return true
 }
 
-/** Omits checks in maintenance. */
 async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros): Promise<DownCheck[]> {
   const windows = await windowsOf(tx, [...new Set(down.map(({ projectId }) => projectId))])
   const open = Map.groupBy(await runYielding(openWindows(windows, now)), ({ window }) => window.projectId)

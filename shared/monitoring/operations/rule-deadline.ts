@@ -15,7 +15,6 @@ export async function deadlineOf(
   return ruleDeadline(check, facts ?? { checkId: check.id, runs: null, sources: null }, next)
 }
 
-/** Abandons the open runs of a check, for example when it is paused. */
 export async function abandonRuns(tx: Knex, check: { id: number; ruleBits?: number }): Promise<void> {
   if (!hasRules(check)) return
   const facts = (await findFacts(tx, [check.id])).get(check.id)

@@ -104,7 +104,6 @@ export async function withRules(
 ): Promise<{ check: AssignedCheck; changedRules: ChangedRules | null }> {
   if (!rules) return { check, changedRules: null }
   const changedRules = await storeRules(tx, check, { body: rules, path: 'rules.' }, deps)
-  // The rules may have changed the deadline.
   return { check: (await findCheck(tx, check.uuid)) ?? check, changedRules }
 }
 

@@ -49,7 +49,6 @@ export interface SimulatedCheck extends Simulated {
   check: Pick<CheckToSimulate, 'uuid' | 'name'>
   from: Micros
   until: Micros
-  /** assumptions of the simulation, as sentences */
   assumed: string[]
 }
 
@@ -164,7 +163,6 @@ function spanOf(body: JsonObject, now: Micros): { from: Micros; until: Micros } 
   return { from, until }
 }
 
-/** Returns the history of the check's parents, or null if it has none. */
 async function parentsOf(
   db: Knex,
   projectId: number,
@@ -182,7 +180,6 @@ async function parentsOf(
   )
 }
 
-/** Returns the outages of other checks that may join a digest with this one. */
 async function groupOf(
   db: Knex,
   requested: { projectId: number; checkId: number; since: Micros },

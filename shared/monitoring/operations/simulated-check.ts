@@ -20,7 +20,6 @@ import type { Played } from '../simulation/virtual-check.ts'
 import { chooseIntegrations, parseSpec } from './check-changes.ts'
 
 export interface CheckToSimulate {
-  /** null for a check that only the request describes */
   id: number | null
   uuid: string
   name: string
@@ -106,7 +105,6 @@ function eventsOf(value: JsonValue): Played[] {
     .toSorted((a, b) => a.at - b.at)
 }
 
-/** @throws ValidationError */
 export function readInstant(value: JsonValue | undefined, path: string): Micros {
   const text = readText(value, path, { max: 40 })
   const date = new Date(INSTANT.test(text) ? text : Number.NaN)

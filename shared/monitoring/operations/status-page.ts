@@ -105,7 +105,6 @@ export async function publishStatusPage(
   })
 }
 
-/** Removes the status page of a project. Its URL does not work any more. */
 export async function removeStatusPage(db: Knex, actor: Actor, project: Project): Promise<void> {
   await transaction(db, async (tx) => {
     await deleteStatusPage(tx, project.id)

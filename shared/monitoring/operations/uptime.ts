@@ -30,7 +30,6 @@ import {
 
 /** The statements about a check with everything that an offline verification needs. */
 export interface UptimeProof {
-  /** unique_key */
   check: string
   /** current name; not covered by the proof */
   name: string

@@ -18,7 +18,6 @@ import {
 } from '../maintenance/window-store.ts'
 import { lockProject, type Project } from '../projects/store.ts'
 
-/** Per project. */
 export const MAX_WINDOWS = 100
 
 /**

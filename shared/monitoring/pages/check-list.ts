@@ -4,16 +4,13 @@ import { splitTags } from '../checks/tags.ts'
 export const checkSorts = ['status', 'tag', 'name', 'last-ping', 'created'] as const
 export type CheckSort = (typeof checkSorts)[number]
 
-/** All conditions must match. */
 export interface CheckFilter {
-  /** a check must have all of them */
   tags: readonly string[]
   /** part of a name, slug, tag or uuid, in any case */
   search: string
   status: ShownStatus | 'running' | null
 }
 
-/** The first or last row of a page. */
 export interface ListCursor {
   key: string | number
   id: number
@@ -76,7 +73,6 @@ interface TagCount {
   down: number
 }
 
-/** Counts per status and tag. */
 export interface ListSummary {
   /** without filters */
   total: number
@@ -88,7 +84,6 @@ export interface ListSummary {
   tags: TagCount[]
 }
 
-/** Checks with the same tags and status. */
 export interface CheckGroup {
   tags: string
   status: ShownStatus

@@ -5,13 +5,11 @@ import { covered, without } from '../maintenance/spans.ts'
 import type { WindowTime } from '../maintenance/window.ts'
 
 export interface DownDay {
-  /** UTC, YYYY-MM-DD */
   date: string
   /** whole seconds of downtime; null before the first known flip */
   seconds: number | null
   /** the day contains maintenance that the page shows */
   isPlanned?: boolean
-  /** the day contains unknown time */
   isUnknown?: boolean
 }
 

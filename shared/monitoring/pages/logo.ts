@@ -1,4 +1,3 @@
-/** The logo of a status page. */
 export interface Logo {
   type: 'image/png' | 'image/jpeg' | 'image/webp'
   bytes: Buffer

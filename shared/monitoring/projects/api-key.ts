@@ -1,4 +1,3 @@
-/** Read and write, read only, or ping by slug. */
 export type KeyKind = 'rw' | 'ro' | 'ping'
 
 export const keyKindNames: Readonly<Record<KeyKind, string>> = { rw: 'Read and write', ro: 'Read only', ping: 'Ping' }
@@ -25,7 +24,6 @@ export function generateKey(kind: KeyKind, random: (size: number) => Uint8Array)
   return scheme + randomText(API_KEY_LENGTH - scheme.length, LETTERS + DIGITS, random)
 }
 
-/** Returns the part of a key that is not secret. */
 export function keyPrefix(key: string): string {
   return key.slice(0, PREFIX_LENGTH)
 }

@@ -53,7 +53,6 @@ export function toDocumentedCheck(check: ConfiguredCheck) {
   }
 }
 
-/** Current and new value of each setting that a document changes. */
 export type SettingChanges = Record<string, { from: unknown; to: unknown }>
 
 /** Differences between a document and the project. An import deletes nothing. */

@@ -9,13 +9,11 @@ import { localDay, type ReminderKind, type ReportKind } from './report-times.ts'
 export interface Addressed {
   to: string
   tz: string
-  /** one-click link that ends this kind of mail */
   unsubscribe: string
   publicUrl: string
   siteName: string
 }
 
-/** Returns the report about all projects of a person, with days in the reader's time zone. */
 export function reportMail(
   kind: Exclude<ReportKind, 'off'>,
   period: { from: Micros; until: Micros },
@@ -64,7 +62,6 @@ export function reminderMail(
   return written(subject, [`You get this reminder ${kind} while checks are down.`, ...lines], addressed)
 }
 
-/** Returns the mail about a reached monthly limit of text messages or calls. */
 export function limitMail(
   limit: { what: string; projectName: string; projectUuid: string },
   addressed: Omit<Addressed, 'unsubscribe'>,

@@ -8,7 +8,6 @@ export type ReminderKind = 'off' | 'hourly' | 'daily'
 export interface ReportSettings {
   report: ReportKind
   reminder: ReminderKind
-  /** IANA zone of the reader */
   tz: string
 }
 
@@ -35,7 +34,6 @@ export function localDay(at: Micros, tz: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' }).format(toDate(at))
 }
 
-/** Returns the period of a report, between two local midnights. */
 export function reportPeriod(
   report: Exclude<ReportKind, 'off'>,
   at: Micros,

@@ -12,11 +12,9 @@ export interface ProjectReport {
   worst: { uuid: string; name: string; down: Micros }[]
   /** checks without a ping for 30 days */
   silent: { uuid: string; name: string }[]
-  /** notifications that could not be delivered */
   unreached: number
 }
 
-/** A check that a reminder names. */
 export interface DownCheck {
   uuid: string
   name: string

@@ -129,7 +129,6 @@ function applyFinish(check: CheckMachine, book: RunBook, signal: RunSignal, next
   return finishEach(check, book, { kind, at, duration, isNewest })
 }
 
-/** Updates status and times of a check with `each` after a run has ended. */
 function finishEach(
   check: CheckMachine,
   book: RunBook,

@@ -4,12 +4,10 @@ import type { Run, RunRule } from './run.ts'
 
 type Timed = Pick<CheckTimes, 'graceSeconds'>
 
-/** Returns when an open run overruns. @param beganAt its start */
 export function runDeadline(check: Timed, rule: RunRule, beganAt: Micros): Micros {
   return beganAt + microsOfSeconds(rule.max ?? check.graceSeconds)
 }
 
-/** Returns when a run overruns after a sign of life. */
 export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | null {
   if (rule.alive === null) return run.deadline
   const silence = at + microsOfSeconds(rule.alive)

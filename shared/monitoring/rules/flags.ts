@@ -12,7 +12,6 @@ export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: N
   return flags
 }
 
-/** Returns true more than `early` before an occurrence and after the deadline of the previous one. */
 function isOutside(check: CheckTimes, { rule }: RunBook, at: Micros, next: NextOccurrence): boolean {
   if (check.kind === 'simple') return false
   const late = microsOfSeconds(rule.start_grace ?? check.graceSeconds)
@@ -20,7 +19,6 @@ function isOutside(check: CheckTimes, { rule }: RunBook, at: Micros, next: NextO
   return near === null || near > at + microsOfSeconds(rule.early ?? 0)
 }
 
-/** @param run with its duration and deadline */
 export function finishFlags({ rule, p95 }: RunBook, run: Run, at: Micros): RunFlag[] {
   const flags: RunFlag[] = []
   const { duration, deadline } = run

@@ -12,9 +12,7 @@ const MAX_RECOVERY_WAIT: Micros = microsOfSeconds(3600)
 
 export interface TimedNode extends Node {
   isUp: boolean
-  /** when its open incident began */
   downAt: Micros | null
-  /** its newest flip to up */
   upAt: Micros | null
 }
 
@@ -25,7 +23,6 @@ export interface Held {
 
 const NONE: Held = { gate: null, isInCycle: false }
 
-/** The dependency graph of a project at an instant. */
 export interface Relatives {
   graph: Graph
   byUuid: ReadonlyMap<string, TimedNode>
@@ -63,7 +60,6 @@ export function suppressedByParents(
   return { gate: chanceOf(check, incident, cameUp(parents, downAt)), isInCycle: false }
 }
 
-/** Returns the parent that came up last after an instant. */
 function cameUp(parents: readonly TimedNode[], since: Micros): TimedNode | null {
   const up = parents.filter(({ isUp, upAt }) => isUp && upAt !== null && upAt > since)
   return up.sort((a, b) => (b.upAt ?? 0) - (a.upAt ?? 0))[0] ?? null

@@ -23,7 +23,6 @@ export type Hold =
   | { kind: 'late'; parent: Node }
   | { kind: 'down'; parent: Node; root: Node }
 
-/** Maximum depth of the search for a cause. */
 export const MAX_LEVELS = 8
 
 export function graphOf(nodes: readonly Node[]): Graph {
@@ -83,7 +82,6 @@ function rootAbove(child: Node, graph: Graph): Node | null {
   return null
 }
 
-/** Returns the path from a check through its parents back to itself, or null. */
 export function cycleOf(start: Node, graph: Graph): Node[] | null {
   // parentsOf omits the check itself, so a direct self-reference needs this test.
   if (start.parents.some((parent) => 'check' in parent && parent.check === start.uuid)) return [start, start]
@@ -101,7 +99,6 @@ export function cycleOf(start: Node, graph: Graph): Node[] | null {
   return walk(start, [start])
 }
 
-/** Returns `14 checks depend on it.`, or an empty string. */
 export function dependentsText(count: number): string {
   if (count === 0) return ''
   return count === 1 ? '1 check depends on it.' : `${count} checks depend on it.`

@@ -4,7 +4,6 @@ import type { PingType } from '../checks/state-machine.ts'
 import type { NextOccurrence } from '../checks/status.ts'
 import { expectedCount, neededCount, type SourceRule } from './source-rule.ts'
 
-/** One of several machines that report for a check. */
 export interface Source {
   name: string
   /** last success; null if it failed since */

@@ -6,7 +6,6 @@ import { watchedDeadline } from './deadline.ts'
 import { hasQuorum, isCounted, noteSource, type Quorum, quorumDeadline } from './quorum.ts'
 import type { RunBook } from './run.ts'
 
-/** Loaded state of the rules that decide when a check goes down. */
 export interface RuleState {
   checkId: number
   runs: RunBook | null

@@ -5,7 +5,6 @@ import type { JsonValue } from '../checks/json-body.ts'
 /** Number of stored runs per check. */
 export const RUN_LOG = 500
 
-/** One execution of a job. */
 export interface Run {
   /** number within the check */
   n: number
@@ -24,20 +23,15 @@ export interface Run {
 /** Upper bounds of the histogram of durations, in seconds. */
 export const BUCKETS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400] as const
 
-/** Counters of the runs of a check. */
 export interface Tally {
-  /** number of the newest run */
   runs: number
   /** the newest start, or finish without one */
   beganAt: Micros | null
-  /** occurrences without a finish */
   missed: number
-  /** successes since the last failure */
   streak: number
   /** measured runs by duration; not cumulative */
   buckets: number[]
   measured: number
-  /** sum of the measured durations */
   seconds: number
   /** when a run was last abandoned because too many were open */
   abandonedAt: Micros | null
@@ -57,7 +51,6 @@ export const NO_TALLY: Readonly<Tally> = Object.freeze({
 /** A run is slow by comparison with the 95th percentile of the newest 200 successes; at least 20 are needed. */
 export const SLOW = { of: 200, least: 20, share: 0.95 }
 
-/** Loaded state of a check's runs. */
 export interface RunBook {
   rule: RunRule
   /** oldest first */
@@ -67,7 +60,6 @@ export interface RunBook {
   tally: Tally
   /** see SLOW; null with too few successes */
   p95: Micros | null
-  /** runs to store */
   changed: Set<Run>
 }
 
@@ -110,7 +102,7 @@ function secondsOf(duration: Micros | null): number | null {
   return duration === null ? null : toSeconds(duration)
 }
 
-/** Possible flags of a run (docs/spec/alerting.md#watched-runs). */
+/** See docs/spec/alerting.md#watched-runs. */
 const RUN_FLAGS = ['TOO_SHORT', 'TOO_OFTEN', 'OUTSIDE_SCHEDULE', 'OVERLAP', 'SLOW', 'OVERRUN', 'UNKNOWN'] as const
 
 export type RunFlag = (typeof RUN_FLAGS)[number]
@@ -128,7 +120,6 @@ export interface RunRule {
   overlap: 'allow' | 'flag'
   /** a run longer than this multiple of the 95th percentile gets the flag SLOW */
   slow: number | null
-  /** maximum number of open runs */
   open: number
   fail_on: readonly RunFlag[]
 }

@@ -14,7 +14,6 @@ import type { JsonValue } from '../checks/json-body.ts'
 export interface SourceRule {
   /** part of a ping that names its source */
   by: 'query' | 'header' | 'address'
-  /** names or their number */
   expect: readonly string[] | number
   need: number | 'all'
 }

@@ -111,7 +111,6 @@ function parseField(text: string, bounds: Bounds, read: ReadNumber): number[] | 
   return sorted(members)
 }
 
-/** Parses `*`, `a` or `a-b`, each with or without `/step`. */
 function parseElement(element: string, bounds: Bounds, read: ReadNumber): number[] | undefined {
   const [term, stepText] = splitOnce(element, '/')
   const members = parseRange(term, bounds, read)

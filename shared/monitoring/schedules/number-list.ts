@@ -1,7 +1,5 @@
-/** Inclusive bounds of a schedule field. */
 export type Bounds = { readonly first: number; readonly last: number }
 
-/** Parses ASCII digits; leading zeros are allowed. */
 export function parseDigits(text: string): number | undefined {
   return /^[0-9]+$/.test(text) ? Number(text) : undefined
 }
@@ -11,7 +9,6 @@ export function parseWithin(text: string, bounds: Bounds): number | undefined {
   return value !== undefined && value >= bounds.first && value <= bounds.last ? value : undefined
 }
 
-/** Returns all numbers from first to last, inclusive. */
 export function span(first: number, last: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
 }
@@ -26,13 +23,11 @@ export function everyNth(members: readonly number[], step: number, top: number):
   return row.filter((_, index) => index % step === 0)
 }
 
-/** Splits at the first occurrence of a mark. */
 export function splitOnce(text: string, mark: string): [string, string | undefined] {
   const at = text.indexOf(mark)
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)]
 }
 
-/** Returns ascending numbers without duplicates. */
 export function sorted(members: Iterable<number>): number[] {
   return [...new Set(members)].sort((a, b) => a - b)
 }

@@ -169,7 +169,6 @@ function readYear(text: string): number | undefined {
   return parseWithin(String(value < 70 ? value + 2000 : value < 100 ? value + 1900 : value), YEAR)
 }
 
-/** Returns weekdays with Sunday as 0. */
 function parseWeekdays(text: string): number[] | undefined {
   const members: number[] = []
   for (const element of text.replace(/,$/, '').replaceAll('-', '..').split(',')) {

@@ -79,7 +79,6 @@ function parse(kind: ScheduleKind, expression: string): readonly Line[] {
   return [{ text: expression, pattern: cron.pattern, zone: undefined, mode, isFar: false }]
 }
 
-/** Returns the earliest occurrence of all lines. */
 function next(lines: readonly Line[], tz: string, after: UnixSeconds): UnixSeconds | undefined {
   let earliest: UnixSeconds | undefined
   for (const line of lines) {

@@ -9,7 +9,6 @@ const IN_DATABASE: ReadonlySet<string> = new Set([
   ...Intl.supportedValuesOf('timeZone'),
 ])
 
-/** Bounded by the lists above. */
 const knownToRuntime = new Map<string, boolean>()
 
 /**

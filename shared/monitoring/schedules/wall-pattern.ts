@@ -1,7 +1,6 @@
 /** Seconds since 1970-01-01T00:00:00 in local time, without a zone. In UTC they are Unix seconds. */
 export type WallSeconds = number
 
-/** The fields of a schedule. They are never empty; seconds, minutes and hours are ascending. */
 export type WallFields = {
   readonly seconds: readonly number[]
   readonly minutes: readonly number[]
@@ -102,7 +101,6 @@ function dateOf(daysSince1970: number): { year: number; month: number; day: numb
   }
 }
 
-/** Returns a function for the smallest member not below n, or NONE. */
 function lookup(members: readonly number[], top: number): (from: number) => number {
   const table = new Int8Array(top + 1).fill(NONE)
   for (let n = top, next = NONE; n >= 0; n -= 1) {

@@ -12,7 +12,6 @@ type Placement =
   | { readonly exists: true; readonly at: UnixSeconds; readonly segment: ZoneSegment }
   | { readonly exists: false; readonly afterGap: ZoneSegment }
 
-/** Returns the offset of a zone at an instant, in seconds. */
 type LookUp = (instant: UnixSeconds) => number
 
 export type ZoneClock = {
@@ -27,10 +26,8 @@ const MAX_OFFSET_SECONDS = 16 * 3600
 const SAMPLE_STEP = 6 * DAY
 /** The last irregular clock changes, around Ramadan in Morocco, are in 2087. */
 const FIRST_REPEATING_YEAR = 2088
-/** The longest search visits 2000 to 2199. */
 const MAX_YEARS_PER_ZONE = 256
 
-/** Bounded by the names of the zone database. */
 const clocks = new Map<string, ZoneClock>()
 /** Formatters need much memory and are used only when a year is derived. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 32 })
@@ -132,7 +129,6 @@ function deriveSegments(lookUp: LookUp, start: UnixSeconds, end: UnixSeconds): Z
   return segments
 }
 
-/** Finds a clock change by binary search. */
 function firstSecondWithout(lookUp: LookUp, offset: number, from: UnixSeconds, to: UnixSeconds): UnixSeconds {
   let last = from
   let first = to
@@ -144,7 +140,6 @@ function firstSecondWithout(lookUp: LookUp, offset: number, from: UnixSeconds, t
   return first
 }
 
-/** Returns seconds. */
 function offsetAt(name: string, instant: UnixSeconds): number {
   const [, sign, hours, minutes, seconds] =
     /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(formatterOf(name).format(instant * 1000)) ?? []

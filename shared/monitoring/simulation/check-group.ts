@@ -10,11 +10,9 @@ export interface Outage {
 /** Outages within one grouping delay (docs/spec/alerting.md#policies). */
 interface Gathering {
   opensAt: Micros
-  /** of the other checks */
   outages: readonly Outage[]
 }
 
-/** Decides from the outages of other checks if a digest is sent. */
 export class CheckGroup {
   readonly #group: Plan['group']
   readonly #outages: readonly Outage[]

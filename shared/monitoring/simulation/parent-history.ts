@@ -9,10 +9,8 @@ export interface PastFlip {
   reason: '' | 'fail' | 'timeout'
 }
 
-/** A parent with its recorded flips. */
 export interface PastNode extends Omit<Node, 'state'> {
   graceSeconds: number
-  /** ascending */
   flips: readonly PastFlip[]
 }
 
@@ -28,7 +26,6 @@ export class ParentHistory {
     this.#changes = above.flatMap(({ flips }) => flips.map(({ at }) => at)).sort((a, b) => a - b)
   }
 
-  /** Returns the first flip of a parent after an instant; Infinity if there is none. */
   nextChange(after: Micros): Micros {
     return this.#changes.find((at) => at > after) ?? Number.POSITIVE_INFINITY
   }

@@ -4,10 +4,8 @@ import type { Plan } from '../alerting/policy.ts'
 
 export interface SimulatedMessage extends Pick<NewNotification, 'status' | 'detail'> {
   at: Micros
-  /** uuid */
   channel: string
   what: NewNotification['what'] | 'digest' | 'unknown'
-  /** number of checks in the message */
   size: number
 }
 
@@ -34,7 +32,6 @@ export function simulatedLabel({ what, status, detail, size }: SimulatedMessage)
   return status.toUpperCase()
 }
 
-/** Returns the subject of a message. @param label of the check */
 export function simulatedText(message: SimulatedMessage, label: string): string {
   const status = simulatedLabel(message)
   if (message.what === 'digest') return status

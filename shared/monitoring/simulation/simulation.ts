@@ -22,7 +22,6 @@ import type { Simulated, SimulatedDecision, SimulatedMessage } from './simulated
 import { type Happening, type Truth, VirtualCheck } from './virtual-check.ts'
 
 export interface SimulatedIntegration extends FactIntegration {
-  /** accepts digests */
   isReader: boolean
 }
 
@@ -34,7 +33,6 @@ export interface SimulationInput extends Truth {
   channels: readonly SimulatedIntegration[]
   windows: readonly Window[]
   parents: ParentHistory | null
-  /** of other checks of the policy */
   crowd: readonly Outage[]
   /** the project is notified of checks that became unknown in a gap */
   notifiesUnknown: boolean
@@ -42,7 +40,6 @@ export interface SimulationInput extends Truth {
   until: Micros
 }
 
-/** Pings, deadlines and evaluations of one simulation. */
 const MAX_STEPS = 10_000
 const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 const GATHERED: Micros = microsOfSeconds(GATHERED_SECONDS)

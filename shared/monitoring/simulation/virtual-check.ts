@@ -19,19 +19,15 @@ export interface RecordedChange {
   change: StatusChange
 }
 
-/** An event of the simulation. */
 export type Played = HeardSignal | { kind: 'pause' | 'resume'; at: Micros } | RecordedChange
 
 export interface Truth {
   check: CheckMachine
-  /** ascending */
   played: readonly Played[]
   /** null without rules of runs and sources */
   ruleState: RuleState | null
   gaps: readonly Gap[]
-  /** times of refused pings, ascending */
   refusals: readonly Micros[]
-  /** bit mask of its shard */
   shard: bigint
 }
 

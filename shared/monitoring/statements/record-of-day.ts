@@ -2,14 +2,12 @@ import { type Micros, microsOfMillis, microsOfSeconds, toIsoSeconds } from '../.
 import { type DayRecord, sumsOfDay } from '../../transparency/statements/day-record.ts'
 import type { WindowTime } from '../maintenance/window.ts'
 
-/** The stored facts of one day of a check. */
 export interface DayFacts {
   checkId: number
   uniqueKey: string
   settings: Record<string, string | number>
   /** status at the beginning of the day; null if the check did not exist */
   first: string | null
-  /** in order of time */
   flips: readonly { at: Micros; to: string; reason: string }[]
   unknown: readonly WindowTime[]
   /** merged */

@@ -91,7 +91,6 @@ export const gotify = defineKind({
  */
 const REFUSED = /^(?:jsons?|xmls?|forms?|https?|file|r?syslog|dbus|glib|kde|qt|gnome|windows|macosx)$/i
 
-/** Returns all URLs, because one configuration may contain several. */
 function addressesIn(text: string): { scheme: string; host: string }[] {
   return [...text.matchAll(/([a-z][a-z0-9+.-]*):\/\/(?:[^/?#\s,]*@)?(\[[^\]]*\]|[^:/?#\s,]*)/gi)].map(
     ([, scheme = '', host = '']) => ({ scheme, host }),
