@@ -62,7 +62,7 @@ export function smsText(notification: Notification, siteName: string): string {
 
 export function speechText(notification: Notification, siteName: string): string {
   const { summary } = notification
-  const spoken = summary
+  const withoutLink = summary
     ? { ...notification, summary: { ...summary, text: listText(summary.list, null) } }
     : notification
   return `Hello! A message from ${siteName}. ${smsText(withoutLink, siteName).slice(siteName.length + 2)}`

@@ -1,0 +1,116 @@
+import { parseSync } from 'oxc-parser'
+
+/** A word of the list, with the place and the words to use instead. */
+export interface Finding {
+  file: string
+  line: number
+  word: string
+  instead: string
+}
+
+/** Words that have a standard term, or that make a sentence hard to read. CONTRIBUTING.md gives the rules. */
+const WORDS: readonly (readonly [pattern: string, instead: string])[] = [
+  ['tell|tells|told|telling|tellings', 'notify, return, report'],
+  ['say|says|said|saying', 'return, contain, state; message, output, value'],
+  ['asks|asked|asking|asker', 'request, call, query'],
+  ['whoever|whatever|somebody|nobody|anybody|everybody', 'a user, a caller, no one; if, any'],
+  ['anew', 'again'],
+  ['doors?', 'listener, entry point'],
+  ['beats?', 'heartbeat'],
+  ['judges?|judged|judging|verdicts?', 'evaluate, evaluation, result'],
+  ['excuses?|excused', 'extend the deadline, deadline extension'],
+  ['patience', 'timeout, limit'],
+  ['goes on|going on|stands for|stand for', 'continue; means'],
+  ['of (its|their|our|his|her) own', 'own, separate'],
+  ['that which|the one that|the ones that', 'a noun'],
+  ['hand(s|ed)? on', 'dispatch, publish, pass'],
+]
+const TEXT = new RegExp(`(?<![\\w-])(${WORDS.map(([pattern]) => pattern).join('|')})(?![\\w-])`, 'gi')
+
+/** Words of identifiers, without those that only sentences have. */
+const PART =
+  /^(tell|tells|told|telling|tellings|says|said|asked|asker|nobody|somebody|anew|doors?|beats?|judges?|judged|verdicts?|excuses?|excused|patience)$/i
+const CONSTANT = /^(MOST|LEAST|FEWEST|ENOUGH|LONGEST)_/
+
+/** A comment begins with a verb or a noun, not with a clause. */
+const BEGINNING = /^(what|whether|who|whose|how|where)\b/i
+
+/** Returns the findings in identifiers, comments, strings and page texts of a TypeScript file. */
+export function findInSource(file: string, source: string): Finding[] {
+  const { program, comments } = parseSync(file, source)
+  const findings: Finding[] = []
+  const lineOf = (offset: number) => source.slice(0, offset).split('\n').length
+  const addText = (text: string, offset: number) => {
+    for (const { index, word, instead } of wordsOf(text))
+      findings.push({ file, line: lineOf(offset + index), word, instead })
+  }
+  let previousEnd = -1
+  for (const { value, start, end, type } of comments) {
+    addText(value, start + 2)
+    // The second line of a comment in `//` continues a sentence.
+    const isContinued = type === 'Line' && /^\s*$/.test(source.slice(previousEnd, start)) && previousEnd > 0
+    previousEnd = end
+    const [word] = BEGINNING.exec(value.replace(/^[\s*/]+/, '')) ?? []
+    if (word && !isContinued) findings.push({ file, line: lineOf(start), word, instead: 'begin with a verb' })
+  }
+  walk(program, (node) => {
+    if (node.type === 'Literal' && typeof node.value === 'string') addText(node.value, node.start + 1)
+    else if (node.type === 'JSXText') addText(String(node.value), node.start)
+    else if (node.type === 'TemplateElement') addText(source.slice(node.start, node.end), node.start)
+    else if (node.type === 'Identifier' || node.type === 'JSXIdentifier') {
+      const name = String(node.name)
+      const word = CONSTANT.exec(name)?.[0] ?? wordsOfName(name).find((part) => PART.test(part))
+      if (word) findings.push({ file, line: lineOf(node.start), word: name, instead: insteadOf(word) })
+    }
+  })
+  return findings
+}
+
+/** Returns the findings in the sentences of a Markdown document; code is not read. */
+export function findInDocument(file: string, markdown: string): Finding[] {
+  let isCode = false
+  return markdown.split('\n').flatMap((text, index) => {
+    const isFence = /^\s*```/.test(text)
+    if (isFence) isCode = !isCode
+    if (isCode || isFence) return []
+    return wordsOf(text.replaceAll(/`[^`]*`/g, '')).map(({ word, instead }) => ({
+      file,
+      line: index + 1,
+      word,
+      instead,
+    }))
+  })
+}
+
+function wordsOf(text: string) {
+  return [...text.matchAll(TEXT)].map(({ 0: word, index }) => ({ word, index, instead: insteadOf(word) }))
+}
+
+function insteadOf(word: string): string {
+  if (CONSTANT.test(word)) return 'MAX_, MIN_'
+  const [, instead = ''] = WORDS.find(([pattern]) => new RegExp(`^(${pattern})$`, 'i').test(word)) ?? []
+  return instead
+}
+
+function wordsOfName(name: string): string[] {
+  return name.split(/_|(?<=[a-z0-9])(?=[A-Z])/)
+}
+
+interface Node {
+  type: string
+  start: number
+  end: number
+  [member: string]: unknown
+}
+
+function walk(node: unknown, visit: (node: Node) => void): void {
+  if (Array.isArray(node)) for (const each of node) walk(each, visit)
+  else if (isNode(node)) {
+    visit(node)
+    for (const member of Object.values(node)) if (typeof member === 'object' && member !== null) walk(member, visit)
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
+}
