@@ -50,7 +50,7 @@ test('two organisations walk through docs/families.md with curl, and every objec
     'class',
     'contested',
     'firstSeenMonth',
-    'requireRegistration',
+    'ownRegistration',
     'state',
   ])
   const { registrationId } = await json('registration')

@@ -19,6 +19,8 @@ test('imports that wait for the lock of their project leave connections to other
     await tx('projects').where({ id: busy.project.id }).forUpdate().first('id')
     const started = Array.from({ length: POOL * 3 }, start)
     await eventually('an import to wait for the lock', async () => {
+      // Within a transaction PostgreSQL reads the activity only once.
+      await tx.raw('SELECT pg_stat_clear_snapshot()')
       const { rows } = await tx.raw(
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
       )

@@ -68,7 +68,7 @@ export function createFirstRecords(deps: FirstRecordDeps) {
       if (order?.kind === 'PO2') await recordParties(tx, { ...sought, order }, endOfHolding(deps))
       const orderMatches = order ? await findMatches(tx, [{ ...sought, fingerprints: [order] }]) : []
       // An organisation's own orders with equal parties and value are normal.
-      const found = orderMatches.filter(({ requireRegistration }) => order?.kind === 'PO1' || !requireRegistration)
+      const found = orderMatches.filter(({ ownRegistration }) => order?.kind === 'PO1' || !ownRegistration)
       for (const receivable of receivables) {
         const matches = await findMatches(tx, [{ ...sought, fingerprints: receivable.sought }])
         await presentReceivable(presenting, receivable, matches)
@@ -173,7 +173,7 @@ async function saveEvidence(
   const known = await knownOfReceivable(
     tx,
     owner,
-    matches.filter(({ requireRegistration }) => requireRegistration).map(({ recordId }) => recordId),
+    matches.filter(({ ownRegistration }) => ownRegistration).map(({ recordId }) => recordId),
   )
   await recordReceivable(
     tx,

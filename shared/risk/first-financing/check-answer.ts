@@ -9,7 +9,7 @@ export interface DisclosedMatch extends RegistryMatch {
 export type CheckStatus = 'DUPLICATE_FINANCED' | 'DUPLICATE_REGISTERED' | 'POSSIBLE_MATCH' | 'UNRESOLVED' | 'CLEAN'
 
 export function checkStatus(matches: readonly DisclosedMatch[], isResolved: boolean): CheckStatus {
-  const others = matches.filter(({ requireRegistration }) => !requireRegistration)
+  const others = matches.filter(({ ownRegistration }) => !ownRegistration)
   const exact = others.filter((match) => match.class === 'EXACT')
   if (exact.some(({ state }) => state === 'FINANCED')) return 'DUPLICATE_FINANCED'
   if (exact.length > 0) return 'DUPLICATE_REGISTERED'
@@ -20,13 +20,13 @@ export function checkStatus(matches: readonly DisclosedMatch[], isResolved: bool
 /** Returns one entry per class, state and ownership, which hides the number of registrations. */
 export function disclosed(matches: readonly (RegistryMatch & { contested?: boolean })[]): DisclosedMatch[] {
   const entries = new Map<string, DisclosedMatch>()
-  for (const { class: of, state, requireRegistration, firstSeenMonth, contested = false } of matches) {
-    const key = `${of}/${state}/${requireRegistration}`
+  for (const { class: of, state, ownRegistration, firstSeenMonth, contested = false } of matches) {
+    const key = `${of}/${state}/${ownRegistration}`
     const known = entries.get(key)
     entries.set(key, {
       class: of,
       state,
-      requireRegistration,
+      ownRegistration,
       firstSeenMonth: known && known.firstSeenMonth < firstSeenMonth ? known.firstSeenMonth : firstSeenMonth,
       contested: contested || known?.contested === true,
     })
@@ -34,6 +34,6 @@ export function disclosed(matches: readonly (RegistryMatch & { contested?: boole
   return [...entries.values()].toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)))
 }
 
-function orderOf({ class: of, state, requireRegistration }: DisclosedMatch): string {
-  return `${['EXACT', 'NEAR', 'ECONOMIC'].indexOf(of)}${state}${requireRegistration}`
+function orderOf({ class: of, state, ownRegistration }: DisclosedMatch): string {
+  return `${['EXACT', 'NEAR', 'ECONOMIC'].indexOf(of)}${state}${ownRegistration}`
 }

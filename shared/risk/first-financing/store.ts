@@ -159,7 +159,7 @@ const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintK
   index: 't.index',
   kind: 'f.kind',
   state: 'f.state',
-  requireRegistration: 'f.organisation_id = t.organisation_id',
+  ownRegistration: 'f.organisation_id = t.organisation_id',
   firstSeenMonth: "to_char(f.first_seen_at AT TIME ZONE 'Asia/Kolkata', 'YYYY-MM')",
   contested: 'coalesce(r.contested, false)',
   recordId: 'f.record_id',

@@ -84,7 +84,7 @@ export const CheckSchema = z
       z.object({
         class: z.enum(['EXACT', 'NEAR', 'ECONOMIC']),
         state: z.enum(['REGISTERED', 'FINANCED']),
-        requireRegistration: z.boolean(),
+        ownRegistration: z.boolean(),
         firstSeenMonth: z.string(),
         contested: z.boolean(),
       }),

@@ -68,7 +68,7 @@ export async function checkReceivables(
     writes,
     checks
       .flatMap((check) => found.get(check) ?? [])
-      .filter((match) => match.class === 'EXACT' && match.isRegistration && !match.requireRegistration)
+      .filter((match) => match.class === 'EXACT' && match.isRegistration && !match.ownRegistration)
       .map(({ recordId }) => recordId),
   )
   await recordUnits(

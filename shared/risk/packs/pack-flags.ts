@@ -144,7 +144,7 @@ function financingFlags({ request, results, tokens, findings }: FlagsInput): str
     )
   }
   for (const match of findings.matches) {
-    const who = match.requireRegistration ? 'the same organisation' : 'another organisation'
+    const who = match.ownRegistration ? 'the same organisation' : 'another organisation'
     const state = match.state.toLowerCase()
     flags.push(`First-financing registry: ${match.class} match ${state} by ${who}, first seen ${match.firstSeenMonth}`)
   }

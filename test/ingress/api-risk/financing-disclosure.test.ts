@@ -16,7 +16,7 @@ const requireOrganisation = () => openClient(product, base)
 interface Match {
   class: string
   state: string
-  requireRegistration: boolean
+  ownRegistration: boolean
 }
 
 test('own registrations are listed as own; of others’ it is said that there are some, never how many', async (t) => {
@@ -33,7 +33,7 @@ test('own registrations are listed as own; of others’ it is said that there ar
   const matchesOf = async (client: typeof one) => {
     const { json } = await check(client, again())
     const matches = json.matches.map(
-      ({ class: of, state, requireRegistration }: Match) => `${of} ${state} ${requireRegistration}`,
+      ({ class: of, state, ownRegistration }: Match) => `${of} ${state} ${ownRegistration}`,
     )
     return { status: json.status, matches: matches.toSorted() }
   }
@@ -45,7 +45,7 @@ test('own registrations are listed as own; of others’ it is said that there ar
   const own = await check(one, first)
   t.like(
     own.json.matches.find((match: Match) => match.class === 'EXACT'),
-    { state: 'REGISTERED', requireRegistration: true, contested: false },
+    { state: 'REGISTERED', ownRegistration: true, contested: false },
   )
 })
 

@@ -34,7 +34,7 @@ test('A registers, B sees that it exists and the month, A finances, releases, an
   t.is(seen.json.status, 'DUPLICATE_REGISTERED')
   t.deepEqual(Object.keys(seen.json).sort(), ['asOf', 'checkId', 'matches', 'mode', 'record', 'status'])
   const exact = seen.json.matches.find((match: { class: string }) => match.class === 'EXACT')
-  t.deepEqual(Object.keys(exact).sort(), ['class', 'contested', 'firstSeenMonth', 'requireRegistration', 'state'])
+  t.deepEqual(Object.keys(exact).sort(), ['class', 'contested', 'firstSeenMonth', 'ownRegistration', 'state'])
   t.true(exact.firstSeenMonth.startsWith(month) && exact.firstSeenMonth.length === 7)
   t.is((await check(a, invoice)).json.status, 'CLEAN', 'one’s own registration changes nothing')
   const id = made.json.registrationId

@@ -29,7 +29,7 @@ test('an agent registers a receivable once; another organisation’s learns that
   const ask = (name: string, change: object = {}) =>
     callTool(other, name, { idempotencyKey: randomUUID(), ...its, ...change })
   const checked = await ask('first_financing_check')
-  t.like(checked.result, { status: 'DUPLICATE_REGISTERED', matches: [{ class: 'EXACT', requireRegistration: false }] })
+  t.like(checked.result, { status: 'DUPLICATE_REGISTERED', matches: [{ class: 'EXACT', ownRegistration: false }] })
   t.false(JSON.stringify(checked.result).includes(first.credentials.organisationId))
   const refused = await ask('first_financing_register')
   t.true(refused.isError)

@@ -58,7 +58,7 @@ for (const [type, bytes] of [
   test.serial(`a logo of ${type} is shown to whoever has the address, as what it is and nothing else`, async (t) => {
     await setUp()
     t.is((await shown()).status, 404)
-    t.is(await upload(bytes, 'text/html'), 'The logo stands above the status page.')
+    t.is(await upload(bytes, 'text/html'), 'The logo is shown above the status page.')
     const answer = await shown()
     t.is(answer.headers.get('content-type'), type)
     t.is(answer.headers.get('x-content-type-options'), 'nosniff')
@@ -91,7 +91,7 @@ test.serial('a logo is bounded, and what was there stays', async (t) => {
   t.deepEqual(Buffer.from(await (await shown()).arrayBuffer()), PNG)
   t.is(
     await upload(Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES - PNG.length)])),
-    'The logo stands above the status page.',
+    'The logo is shown above the status page.',
   )
 })
 

@@ -65,7 +65,7 @@ interface Check {
   status: string
   mode: 'FIELDS' | 'BLIND'
   asOf: string
-  matches: { class: string; state: string; requireRegistration: boolean; firstSeenMonth: string; contested: boolean }[]
+  matches: { class: string; state: string; ownRegistration: boolean; firstSeenMonth: string; contested: boolean }[]
   record: AnchoredRecord | null
 }
 
@@ -96,7 +96,7 @@ async function showCheck(context: Context): Promise<void> {
         columns={[
           { title: 'Match', cell: (match) => match.class.toLowerCase() },
           { title: 'State', cell: ({ state }) => state.toLowerCase() },
-          { title: 'Owner', cell: ({ requireRegistration }) => (requireRegistration ? 'you' : 'another organisation') },
+          { title: 'Owner', cell: ({ ownRegistration }) => (ownRegistration ? 'you' : 'another organisation') },
           { title: 'First seen', cell: ({ firstSeenMonth }) => firstSeenMonth },
           { title: 'Contested', cell: ({ contested }) => (contested ? 'yes' : 'no') },
         ]}

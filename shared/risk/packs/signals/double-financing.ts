@@ -15,7 +15,7 @@ export interface RegistryMatch {
   class: 'EXACT' | 'NEAR' | 'ECONOMIC'
   state: 'REGISTERED' | 'FINANCED'
   /** true if the caller's organisation registered it */
-  requireRegistration: boolean
+  ownRegistration: boolean
   /** `YYYY-MM` */
   firstSeenMonth: string
 }
@@ -62,7 +62,7 @@ export function doubleFinancing(
 
 function statusOf(ownFindings: RegistryFindings, charges: readonly ActiveCharge[] | null): DoubleFinancingStatus {
   const others =
-    ownFindings.status === 'ANSWERED' ? ownFindings.matches.filter((match) => !match.requireRegistration) : []
+    ownFindings.status === 'ANSWERED' ? ownFindings.matches.filter((match) => !match.ownRegistration) : []
   const exact = others.filter((match) => match.class === 'EXACT')
   if (exact.some((match) => match.state === 'FINANCED')) return 'DUPLICATE_FINANCED'
   if (exact.length > 0) return 'DUPLICATE_REGISTERED'

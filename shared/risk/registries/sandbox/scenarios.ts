@@ -89,7 +89,7 @@ export function withSandboxFindings(
 ): RegistryFindings {
   if (found.status === 'UNAVAILABLE') return found
   const matches: RegistryMatch[] = []
-  const foreign = { requireRegistration: false, firstSeenMonth }
+  const foreign = { ownRegistration: false, firstSeenMonth }
   if (anyPartyIs(parties, 'DUPLICATE_FINANCED')) matches.push({ class: 'EXACT', state: 'FINANCED', ...foreign })
   if (anyPartyIs(parties, 'NEAR_MATCH')) matches.push({ class: 'NEAR', state: 'REGISTERED', ...foreign })
   return { status: 'ANSWERED', matches: disclosed([...found.matches, ...matches]) }
@@ -125,7 +125,7 @@ export function financingScenario(
   firstSeenMonth: string,
 ): FinancingScenario {
   const scenarios = [supplierGstin, buyerGstin].map((gstin) => scenarioOfPan(panOfGstin(gstin)))
-  const foreign = { requireRegistration: false, contested: false, firstSeenMonth }
+  const foreign = { ownRegistration: false, contested: false, firstSeenMonth }
   const isRegisteredElsewhere = scenarios.includes('DUPLICATE_FINANCED')
   return {
     added: [

@@ -14,7 +14,7 @@ test('the number of flags of a pack does not depend on the number of registratio
       (): RegistryMatch => ({
         class: (['EXACT', 'NEAR', 'ECONOMIC'] as const)[below(3)] ?? 'NEAR',
         state: below(2) === 0 ? 'REGISTERED' : 'FINANCED',
-        requireRegistration: below(2) === 0,
+        ownRegistration: below(2) === 0,
         firstSeenMonth: `2026-0${1 + below(9)}`,
       }),
     )
@@ -24,8 +24,8 @@ test('the number of flags of a pack does not depend on the number of registratio
     )
     const flags = pack.flags.filter((flag) => flag.startsWith('First-financing registry'))
     const kinds = new Map<string, string>()
-    for (const { class: of, state, requireRegistration, firstSeenMonth } of matches) {
-      const who = requireRegistration ? 'the same organisation' : 'another organisation'
+    for (const { class: of, state, ownRegistration, firstSeenMonth } of matches) {
+      const who = ownRegistration ? 'the same organisation' : 'another organisation'
       const kind = `First-financing registry: ${of} match ${state.toLowerCase()} by ${who}, first seen `
       const known = kinds.get(kind)
       kinds.set(kind, known !== undefined && known < firstSeenMonth ? known : firstSeenMonth)
@@ -39,7 +39,7 @@ test('a sandbox scenario does not repeat a match of its kind', (t) => {
   const near: RegistryMatch = {
     class: 'NEAR',
     state: 'REGISTERED',
-    requireRegistration: false,
+    ownRegistration: false,
     firstSeenMonth: '2026-08',
   }
   const found = withSandboxFindings({ status: 'ANSWERED', matches: [near] }, request, '2026-11')

@@ -106,7 +106,7 @@ test('two registrations of one legal entity are the same legal entity', async (t
 })
 
 test('an earlier registration of the same organisation is a flag, not a duplicate', async (t) => {
-  const match = { class: 'EXACT', state: 'FINANCED', requireRegistration: true, firstSeenMonth: '2026-09' } as const
+  const match = { class: 'EXACT', state: 'FINANCED', ownRegistration: true, firstSeenMonth: '2026-09' } as const
   const { pack } = await sandboxPack(
     { poNumber: 'PO-1' },
     { compose: { registryFindings: { status: 'ANSWERED', matches: [match] } } },

@@ -171,7 +171,7 @@ const charge = {
 const match = (changes: Partial<RegistryMatch>): RegistryMatch => ({
   class: 'EXACT',
   state: 'REGISTERED',
-  requireRegistration: false,
+  ownRegistration: false,
   firstSeenMonth: '2026-10',
   ...changes,
 })
@@ -181,7 +181,7 @@ for (const [description, registry, found, status] of [
   ['nothing found anywhere', answered(), search([]), 'CLEAN'],
   [
     'an own earlier registration',
-    answered(match({ requireRegistration: true, state: 'FINANCED' })),
+    answered(match({ ownRegistration: true, state: 'FINANCED' })),
     search([]),
     'CLEAN',
   ],
