@@ -4,8 +4,9 @@ import type { ApiEnv } from '#shared/environment.ts'
 import { finishJobs, takeJobs } from '#shared/jobs/store.ts'
 import { batched } from '#shared/platform/process/batch.ts'
 import { cachedPerEnv } from '#shared/risk/domain-keys/cache.ts'
+import { soughtOf } from '#shared/risk/first-financing/fingerprints-of-request.ts'
 import { ensureFinancingKeys } from '#shared/risk/first-financing/keys-store.ts'
-import { isBlind, type ReceivableInput, soughtOf } from '#shared/risk/first-financing/request-fingerprints.ts'
+import { isBlind, type ReceivableInput } from '#shared/risk/first-financing/request-fingerprints.ts'
 import type {
   AcceptanceRequest,
   CheckRequest,
@@ -13,9 +14,9 @@ import type {
   RegistrationBody,
 } from '#shared/risk/first-financing/requests.ts'
 import { disputeView, registrationView } from '#shared/risk/first-financing/view.ts'
-import { acceptTransfer } from '#shared/risk/operations/acceptances.ts'
+import { acceptTransfer } from '#shared/risk/operations/accept-transfer.ts'
 import { checkReceivables, type ReceivableCheck, seekReceivables } from '#shared/risk/operations/check-receivables.ts'
-import { disputeRegistration } from '#shared/risk/operations/disputes.ts'
+import { disputeRegistration } from '#shared/risk/operations/dispute-registration.ts'
 import { registerReceivable } from '#shared/risk/operations/register-receivable.ts'
 import { indianDay } from '#shared/risk/packs/money.ts'
 import { type FinancingScenario, financingScenario } from '#shared/risk/registries/sandbox/scenarios.ts'

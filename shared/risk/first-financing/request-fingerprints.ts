@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { rule } from '../../validation.ts'
 import { sha256Hex } from '../evidence/values.ts'
-import { type FinancingKeys, type Fingerprint, receivableFingerprints, soughtFingerprints } from './fingerprint.ts'
-import { identityOf, type ReceivableFields } from './receivable.ts'
+import type { ReceivableFields } from './receivable.ts'
 
 /** Maximum number of epochs in a request; two are live while callers change from one to the next. */
 const MAX_EPOCHS = 4
@@ -24,23 +23,4 @@ export type ReceivableInput = ReceivableFields | { fingerprints: RequestFingerpr
 
 export function isBlind(input: ReceivableInput): input is { fingerprints: RequestFingerprints } {
   return 'fingerprints' in input
-}
-
-/** Returns the fingerprints to search. @param window adds the neighbouring weeks and amounts if the fields are known */
-export function soughtOf(keys: FinancingKeys, input: ReceivableInput, window: boolean): Fingerprint[] {
-  return isBlind(input) ? byKind(input.fingerprints) : soughtFingerprints(keys, identityOf(input), window)
-}
-
-export function allFingerprints(keys: FinancingKeys, input: ReceivableInput): Fingerprint[] {
-  return isBlind(input) ? byKind(input.fingerprints) : receivableFingerprints(keys, identityOf(input))
-}
-
-function byKind(input: RequestFingerprints): Fingerprint[] {
-  return input
-    .toSorted((a, b) => b.epoch - a.epoch)
-    .flatMap(({ epoch, rf1, rf2, rf3 }) => [
-      { epoch, kind: 'RF1' as const, value: rf1 },
-      { epoch, kind: 'RF2' as const, value: rf2 },
-      { epoch, kind: 'RF3' as const, value: rf3 },
-    ])
 }

@@ -8,7 +8,7 @@ import { type Neighbour, SnapshotTree } from '../first-financing/snapshot-tree.t
 import { findHolder, isAnyUncovered } from '../first-financing/store.ts'
 import { recordUsage } from '../metering/store.ts'
 import type { OperationDeps } from './deps.ts'
-import { snapshotRegistrations } from './registrations.ts'
+import { snapshotRegistrations } from './registration-epochs.ts'
 
 /** Proves offline that a receivable was not registered at the time of a snapshot. */
 export interface AbsenceProof {

@@ -8,6 +8,7 @@ import { recordEvent } from '../../webhooks/events/store.ts'
 import { commit } from '../evidence/commitment.ts'
 import { anchorRecord } from '../evidence/record-store.ts'
 import type { FinancingKeys, Fingerprint } from '../first-financing/fingerprint.ts'
+import { allFingerprints, soughtOf } from '../first-financing/fingerprints-of-request.ts'
 import type { ReceivableFields, Registration, SealedReceivable } from '../first-financing/receivable.ts'
 import {
   findRegistration,
@@ -15,13 +16,7 @@ import {
   isReceivableOf,
   lockRegistration,
 } from '../first-financing/registration-store.ts'
-import {
-  allFingerprints,
-  isBlind,
-  type ReceivableInput,
-  type RequestFingerprints,
-  soughtOf,
-} from '../first-financing/request-fingerprints.ts'
+import { isBlind, type ReceivableInput, type RequestFingerprints } from '../first-financing/request-fingerprints.ts'
 import { REGISTERED_DAYS } from '../first-financing/states.ts'
 import {
   dropRegistered,
@@ -33,7 +28,8 @@ import {
 } from '../first-financing/store.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
-import { lapseRegistration, replaceFingerprints } from './registrations.ts'
+import { replaceFingerprints } from './registration-epochs.ts'
+import { lapseRegistration } from './registrations.ts'
 
 const EVENT_TYPE = 'first_financing.registered'
 const DAY_MS = 86_400_000
