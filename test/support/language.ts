@@ -1,4 +1,5 @@
 import { parseSync } from 'oxc-parser'
+import words from './language.json' with { type: 'json' }
 
 /** A word of the list, with the place and the words to use instead. */
 export interface Finding {
@@ -8,28 +9,12 @@ export interface Finding {
   instead: string
 }
 
-/** Words that have a standard term, or that make a sentence hard to read. CONTRIBUTING.md gives the rules. */
-const WORDS: readonly (readonly [pattern: string, instead: string])[] = [
-  ['tell|tells|told|telling|tellings', 'notify, return, report'],
-  ['say|says|said|saying', 'return, contain, state; message, output, value'],
-  ['asks|asked|asking|asker', 'request, call, query'],
-  ['whoever|whatever|somebody|nobody|anybody|everybody', 'a user, a caller, no one; if, any'],
-  ['anew', 'again'],
-  ['doors?', 'listener, entry point'],
-  ['beats?', 'heartbeat'],
-  ['judges?|judged|judging|verdicts?', 'evaluate, evaluation, result'],
-  ['excuses?|excused', 'extend the deadline, deadline extension'],
-  ['patience', 'timeout, limit'],
-  ['goes on|going on|stands for|stand for', 'continue; means'],
-  ['of (its|their|our|his|her) own', 'own, separate'],
-  ['that which|the one that|the ones that', 'a noun'],
-  ['hand(s|ed)? on', 'dispatch, publish, pass'],
-]
+/** Words that have a standard term, or that make a sentence hard to read, with the words to use instead. */
+const WORDS = Object.entries(words.text)
 const TEXT = new RegExp(`(?<![\\w-])(${WORDS.map(([pattern]) => pattern).join('|')})(?![\\w-])`, 'gi')
 
 /** Words of identifiers, without those that only sentences have. */
-const PART =
-  /^(tell|tells|told|telling|tellings|says|said|asked|asker|nobody|somebody|anew|doors?|beats?|judges?|judged|verdicts?|excuses?|excused|patience)$/i
+const PART = new RegExp(`^(${words.identifiers.join('|')})$`, 'i')
 const CONSTANT = /^(MOST|LEAST|FEWEST|ENOUGH|LONGEST)_/
 
 /** A comment begins with a verb or a noun, not with a clause. */

@@ -20,7 +20,7 @@ import {
 export const settings = {
   DATABASE_URL: setting(
     databaseUrl,
-    'PostgreSQL 15 or newer. A primary and its standbys with commas between the hosts, `postgres://user:password@one:5432,two:5432/name`: connections go to the one that may be written to.',
+    'PostgreSQL 15 or newer. A primary and its standbys with commas between the hosts, `postgres://user:password@one:5432,two:5432/name`: connections go to the primary.',
     { secret: true },
   ),
   DATABASE_OWNER_URL: setting(
@@ -30,7 +30,7 @@ export const settings = {
   ),
   AMQP_URL: setting(
     urls(['amqp:', 'amqps:']),
-    'RabbitMQ 3.10 or newer, with the virtual host as its path. The nodes of a cluster with commas between them: each process starts at any of them and goes on to the next.',
+    'RabbitMQ 3.10 or newer, with the virtual host as its path. The nodes of a cluster with commas between them: each process starts with any of them and tries the next one after a failure.',
     { secret: true },
   ),
   AMQP_ADMIN_URL: setting(
@@ -78,7 +78,7 @@ export const settings = {
   METRICS_HOST: setting(text, 'Address `/metrics` listens on.', { fallback: '127.0.0.1' }),
   METRICS_OPEN: setting(
     z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'is neither true nor false' }),
-    '`true` accepts a `METRICS_HOST` beyond the loopback: whoever reaches it reads `/metrics` and the reasons of `/readyz`.',
+    '`true` accepts a `METRICS_HOST` beyond the loopback: all hosts that reach it can read `/metrics` and the reasons of `/readyz`.',
     { fallback: 'false' },
   ),
   LOG_LEVEL: setting(
@@ -95,7 +95,7 @@ export const settings = {
   ),
   CHECK_CACHE_SECONDS: setting(
     integer(1, 3600),
-    'Longest time for which an ingress answers pings by what it knows of a check without asking the database; of checks that are pinged it asks ahead, after half of it. While the database is away it goes on for a day.',
+    'Maximum age of a cached check on the ping path. Checks that are pinged are refreshed after half of this time. While the database is unavailable, cached checks are used for a day.',
     { fallback: '30' },
   ),
   PING_BODY_LIMIT: setting(integer(0, 1_000_000), 'Bytes of a ping body that are stored and searched.', {
@@ -109,7 +109,7 @@ export const settings = {
   ),
   CHECK_LIMIT: setting(
     integer(0, 100_000_000),
-    'Checks per project that has no limit of its own; pings with `create=1` make up to twice as many. Its owners are told once.',
+    'Maximum number of checks of a project without a separate limit; pings with `create=1` create up to twice as many. The owners are notified once.',
     { fallback: '1000' },
   ),
   API_RATE_LIMIT_PER_MINUTE: setting(integer(0, 10_000_000), 'Requests per API key and minute; 0 is no limit.', {
@@ -191,7 +191,7 @@ export const settings = {
   DB_POOL: setting(integer(1, 200), 'Database connections per process.', { fallback: '10' }),
   DATABASE_POOLER: setting(
     z.enum(poolers),
-    'What `DATABASE_URL` leads to: PostgreSQL itself (`none`), or a pooler that keeps a session for each connection (`session`) or for each transaction alone (`transaction`). A pooler that does other than this says is refused.',
+    'Pooler behind `DATABASE_URL`: `none`, or one that keeps a session for each connection (`session`) or for each transaction (`transaction`). A pooler that behaves differently is refused.',
     { fallback: 'none' },
   ),
   DATABASE_SYNC_STANDBYS: setting(
@@ -230,7 +230,7 @@ export const settings = {
   ),
   SHELL_ENABLED: setting(
     z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'is neither true nor false' }),
-    'Whether integrations of the kind `shell` run their commands, as the user of the notifier. Whoever may make integrations may then run anything there: only for an installation whose users all may.',
+    'Enables integrations of type `shell`, which run commands as the user of the notifier. Every user who can create integrations can then run any command there.',
     { fallback: 'false' },
   ),
   BOUNCE_DOMAIN: setting(
@@ -261,11 +261,11 @@ export const settings = {
     optionalText,
     'Certificates (PEM) beside the public ones to which servers of status lists and of issuers may chain.',
   ),
-  WITNESS_URLS: setting(list, 'Witnesses that are asked to cosign checkpoints.', { fallback: '' }),
+  WITNESS_URLS: setting(list, 'Witnesses that cosign checkpoints.', { fallback: '' }),
   WITNESS_KEYS: setting(list, 'Verifier keys of those witnesses, in the same order.', { fallback: '' }),
   OTS_CALENDAR_URLS: setting(list, 'OpenTimestamps calendars that checkpoints are submitted to.', { fallback: '' }),
   OIDC_ISSUER: setting(url(['http:', 'https:']).optional(), 'OpenID Connect issuer for sign-in to the pages.'),
-  OIDC_NAME: setting(text, 'What people know the issuer as: the button says “Sign in with” it.', {
+  OIDC_NAME: setting(text, 'Name of the issuer on the button “Sign in with …”.', {
     fallback: 'single sign-on',
   }),
   OIDC_CLIENT_ID: setting(optionalText, 'Client id at the issuer.'),
