@@ -177,7 +177,8 @@ test.serial('a queue without a consumer is named', async (t) => {
   const measured = async (gauge: 'queueConsumers' | 'queueMessages') =>
     (await deps.metrics[gauge].get()).values.find(({ labels }) => labels.queue === 'pings.1')?.value
   t.is(await measured('queueConsumers'), 0)
-  t.is(await measured('queueMessages'), 1)
+  // Beside ours, the listener publishes its proofs into each queue.
+  t.true(((await measured('queueMessages')) ?? 0) >= 1)
   const doctor = await adminOf(product)('doctor')
   t.is(doctor.status, 1)
   t.regex(doctor.stdout, /WRONG\s+consumers: nobody takes from .*pings\.1/)

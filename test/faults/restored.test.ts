@@ -225,7 +225,7 @@ test.serial('a backup that was changed, another key and a changed entry are name
   await db.raw(`UPDATE log_entries SET entry = set_byte(entry, 0, 88) WHERE env = 'SANDBOX' AND seq = 3`)
   const forged = await admin('restore', 'verify')
   t.deepEqual([forged.status, wrong(forged)], [1, ['log of SANDBOX']])
-  t.regex(textOf(forged, 'log of SANDBOX'), /entry 3 is not what its hash says/)
+  t.regex(textOf(forged, 'log of SANDBOX'), /entry 3 does not match its hash/)
   await db.raw('DELETE FROM log_entries WHERE seq = 2')
   t.regex(textOf(await admin('restore', 'verify'), 'log of SANDBOX'), /entry \d/)
   const left = await db.raw(`SELECT datname FROM pg_database WHERE datname LIKE 'signalbox_drill_%'`)

@@ -61,8 +61,7 @@ export function doubleFinancing(
 }
 
 function statusOf(ownFindings: RegistryFindings, charges: readonly ActiveCharge[] | null): DoubleFinancingStatus {
-  const others =
-    ownFindings.status === 'ANSWERED' ? ownFindings.matches.filter((match) => !match.ownRegistration) : []
+  const others = ownFindings.status === 'ANSWERED' ? ownFindings.matches.filter((match) => !match.ownRegistration) : []
   const exact = others.filter((match) => match.class === 'EXACT')
   if (exact.some((match) => match.state === 'FINANCED')) return 'DUPLICATE_FINANCED'
   if (exact.length > 0) return 'DUPLICATE_REGISTERED'

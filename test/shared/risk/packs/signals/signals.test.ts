@@ -179,12 +179,7 @@ const answered = (...matches: RegistryMatch[]): RegistryFindings => ({ status: '
 
 for (const [description, registry, found, status] of [
   ['nothing found anywhere', answered(), search([]), 'CLEAN'],
-  [
-    'an own earlier registration',
-    answered(match({ ownRegistration: true, state: 'FINANCED' })),
-    search([]),
-    'CLEAN',
-  ],
+  ['an own earlier registration', answered(match({ ownRegistration: true, state: 'FINANCED' })), search([]), 'CLEAN'],
   ['exact, financed', answered(match({}), match({ state: 'FINANCED' })), search([charge]), 'DUPLICATE_FINANCED'],
   ['exact, registered', answered(match({})), null, 'DUPLICATE_REGISTERED'],
   ['a charge and a near match', answered(match({ class: 'NEAR' })), search([charge]), 'CHARGE_FOUND'],
