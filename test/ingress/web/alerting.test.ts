@@ -22,7 +22,7 @@ async function setUp(): Promise<void> {
   base = `/projects/${team.project.uuid}`
 }
 
-/** What the form of a policy sends: a step at once and a step after a quarter of an hour, both repeated hourly. */
+/** The fields of a policy form: a step at once and a step after 15 minutes, both repeated hourly. */
 const form = {
   name: 'On call',
   match: 'prod',
@@ -56,7 +56,7 @@ test.serial('a policy is made in the browser, shown in words with its checks, ch
   const path = /\/projects\/[0-9a-f-]{36}\/policies\/[0-9a-f-]{36}/.exec(list)?.[0] ?? ''
   const shown = plain((await owner.get(path)).text)
   t.regex(shown, /value="On call"/)
-  t.true(shown.includes(words), 'the form says the plan in words')
+  t.true(shown.includes(words), 'the form describes the plan in words')
   t.regex(shown, /name="steps\[1\]\.wait"[^>]*value="15"|value="15"[^>]*name="steps\[1\]\.wait"/)
   t.is((await owner.post(path, { ...form, name: 'Night' })).status, 303)
   t.regex((await owner.get(`${base}/policies`)).text, /Night/)
@@ -143,7 +143,7 @@ test.serial('a step is added and removed without scripts, and what was typed sta
   )
 })
 
-test.serial('everything that is wrong with a policy is said beside its field at once', async (t) => {
+test.serial('every error of a policy is shown beside its field at once', async (t) => {
   await setUp()
   const path = `${base}/policies/new`
   const wrong = {
@@ -183,7 +183,7 @@ test.serial('everything that is wrong with a policy is said beside its field at 
   t.notRegex(text, /json validation error/)
 })
 
-test.serial('an incident: listed, acknowledged, noted, reported; the check says who is told and why', async (t) => {
+test.serial('an incident is listed, acknowledged, noted and reported; the check shows its notifications', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'prod' })
   await owner.post(`${base}/policies/new`, form)
@@ -224,7 +224,7 @@ test.serial('a viewer sees incidents and policies and changes none; a stranger s
   for (const page of [`${base}/incidents`, `${base}/policies`, path]) {
     const shown = await viewer.get(page)
     t.is(shown.status, 200)
-    t.false(shown.text.includes(check), 'an address that takes pings is shown to nobody who may only look')
+    t.false(shown.text.includes(check), 'the address for pings is not shown to viewers')
     t.is((await stranger.get(page)).status, 404)
   }
   const changes = [
@@ -249,7 +249,7 @@ test.serial('the link of a message may be tried thirty times a minute from one a
   t.is(answers.at(-1), 429)
   t.true(answers.length > 30, `${answers.length}`)
   t.deepEqual([...new Set(answers)], [404, 429])
-  await eventually('a refusal to say when', async () => {
+  await eventually('a refusal with a retry time', async () => {
     return (await fetch(link, { method: 'POST' })).headers.get('retry-after') // a try comes free every two seconds
   })
 })

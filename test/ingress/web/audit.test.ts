@@ -45,14 +45,14 @@ test('the actions of the sources are found', (t) => {
 })
 
 for (const action of writtenActions())
-  test(`the log says ${action} in words, in one of its parts`, (t) => {
+  test(`the log describes ${action} in words, in one of its parts`, (t) => {
     t.notRegex(auditLabels(action), /[._]/)
     t.not(auditLabels(action), action)
     t.is(auditParts.filter(({ value }) => nounsOf(value).includes(action.split('.')[0] ?? '')).length, 1)
   })
 
 const path = () => `/organisations/${team.organisationUuid}/audit`
-const said = (html: string) =>
+const entriesOf = (html: string) =>
   [...html.matchAll(/<tr><td>.*?<\/tr>/g)].map(([row]) =>
     [...row.matchAll(/<td[^>]*>(.*?)<\/td>/g)]
       .slice(1, 4)
@@ -60,7 +60,7 @@ const said = (html: string) =>
       .join(' | '),
   )
 
-test.serial('an entry says who did what to what, and of a changed check what changed', async (t) => {
+test.serial('an entry names the actor, the action and the object, and the changed fields of a check', async (t) => {
   const uuid = await addCheck(owner, team, { name: 'Night job' })
   const fields = {
     name: 'Day job',
@@ -72,7 +72,7 @@ test.serial('an entry says who did what to what, and of a changed check what cha
   }
   t.is((await owner.post(`/checks/${uuid}/edit`, { ...fields, slug: 'night-job' }, `/checks/${uuid}/edit`)).status, 303)
   const { text } = await owner.get(path())
-  t.deepEqual(said(text).slice(0, 3), [
+  t.deepEqual(entriesOf(text).slice(0, 3), [
     'ada@example.com | changed a check | Day job: name (was “Night job”), period',
     'ada@example.com | created a check | Night job',
     'ada@example.com | signed in | ',
@@ -80,7 +80,7 @@ test.serial('an entry says who did what to what, and of a changed check what cha
   t.regex(text, /title="check\.changed"/, 'the code stays within reach')
 })
 
-test.serial('what a program changed is said by the name of its key and of what changed', async (t) => {
+test.serial('a change by a program names its key and the changed fields', async (t) => {
   const other = await createTeam(app, 'Beta')
   const reader = await joinTeam(app, other, 'owner', 'bea@example.com')
   const settings = `/projects/${other.project.uuid}`
@@ -98,11 +98,11 @@ test.serial('what a program changed is said by the name of its key and of what c
   t.deepEqual([made.status, (await call(uuid, 'POST', { tags: 'night' })).status], [201, 200])
   const { text } = await reader.get(`/organisations/${other.organisationUuid}/audit?part=checks`)
   const who = /API key \d+ \(CI\) of Beta project/.exec(text)?.[0]
-  t.deepEqual(said(text), [`${who} | changed a check | Import: tags`, `${who} | created a check | Import`])
+  t.deepEqual(entriesOf(text), [`${who} | changed a check | Import: tags`, `${who} | created a check | Import`])
 })
 
 test.serial('the log is filtered by what it is about and by a text, page by page', async (t) => {
-  const about = async (query: string) => said((await owner.get(`${path()}?${query}`)).text)
+  const about = async (query: string) => entriesOf((await owner.get(`${path()}?${query}`)).text)
   t.deepEqual(await about('part=people'), ['ada@example.com | signed in | '])
   t.deepEqual(await about('q=NIGHT+job'), [
     'ada@example.com | changed a check | Day job: name (was “Night job”), period',
@@ -118,10 +118,10 @@ test.serial('the log is filtered by what it is about and by a text, page by page
   )
   const first = (await owner.get(`${path()}?part=checks&q=many`)).text
   const older = /href="([^"]+)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  t.deepEqual([said(first).length, said((await owner.get(older)).text).length], [100, 50])
+  t.deepEqual([entriesOf(first).length, entriesOf((await owner.get(older)).text).length], [100, 50])
 })
 
-test.serial('whoever may not manage the organisation sees no entry', async (t) => {
+test.serial('members who may not manage the organisation see no entry', async (t) => {
   const member = await joinTeam(app, team, 'member')
   t.is((await member.get(`${path()}?q=ada`)).status, 403)
 })

@@ -31,7 +31,7 @@ test.after.always(async () => {
 
 let mailboxes = 0
 const newMailbox = () => `buyer${++mailboxes}@example.com`
-const asking = (change: object = {}) => ({
+const acceptanceRequest = (change: object = {}) => ({
   receivableRef: `RCV-${randomInt(1e9)}`,
   receivable: receivable({ documentNumber: 'INV/001', totalInr: 118_000 }),
   buyerEmail: newMailbox(),
@@ -45,7 +45,7 @@ async function mailTo(to: string, subject: string): Promise<string> {
   return mail.raw.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
 }
 
-/** Where the link in the mail leads to. */
+/** Returns the path of the link in the mail. */
 async function mailedPath(to: string): Promise<string> {
   const text = await mailTo(to, 'Do you accept')
   return new URL(/http:\S+\/a\/[\w-]{43}/.exec(text)?.[0] ?? '').pathname
@@ -61,9 +61,9 @@ async function mailedCode(path: string, to: string, visitor = createVisitor(app.
 const timeline = async (ref: string, client = lender) => (await client.get(`/v1/acceptance/${ref}`)).json
 
 test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a scanner confirms nothing', async (t) => {
-  const body = asking()
-  const said = { receivableRef: body.receivableRef, channel: 'IMS', action: 'ACCEPTED', at: '2026-06-20T18:30:00Z' }
-  t.is((await lender.post('/v1/acceptance/records', said)).json.tier, 'LENDER_SIDE')
+  const body = acceptanceRequest()
+  const record = { receivableRef: body.receivableRef, channel: 'IMS', action: 'ACCEPTED', at: '2026-06-20T18:30:00Z' }
+  t.is((await lender.post('/v1/acceptance/records', record)).json.tier, 'LENDER_SIDE')
   const requested = await ask(body)
   t.is(requested.status, 201, requested.text)
   t.like(requested.json, { state: 'OPEN', receivableRef: body.receivableRef, sandboxUrl: undefined })
@@ -97,13 +97,13 @@ test('a buyer answers from its mailbox: the tier becomes ISSUER_CONFIRMED, and a
   t.false(JSON.stringify(records).includes('example.com'))
   t.like(requests[0], { state: 'ANSWERED', acceptanceId: records[1].acceptanceId })
   t.like(summary, { tier: 'ISSUER_CONFIRMED', action: 'ACCEPTED' })
-  await lender.post('/v1/acceptance/records', said)
+  await lender.post('/v1/acceptance/records', record)
   t.is((await timeline(body.receivableRef)).summary.tier, 'ISSUER_CONFIRMED', 'a repeat takes nothing back')
 })
 
 test('a link is answered once, and an answered request is one unit', async (t) => {
   const own = await openClient(app, app.url, { env: 'PRODUCTION' })
-  const body = asking()
+  const body = acceptanceRequest()
   await ask(body, own)
   t.deepEqual((await own.get('/v1/usage')).json.usage, [])
   const path = await mailedPath(body.buyerEmail)
@@ -135,7 +135,7 @@ test('a link is answered once, and an answered request is one unit', async (t) =
 })
 
 test('five wrong codes lock the link for good, a right one after them included', async (t) => {
-  const body = asking()
+  const body = acceptanceRequest()
   await ask(body)
   const path = await mailedPath(body.buyerEmail)
   const buyer = createVisitor(app.url)
@@ -156,7 +156,7 @@ test('five wrong codes lock the link for good, a right one after them included',
 })
 
 test('a new code ends the one before, wrong tries are counted over all of them, and three are sent at most', async (t) => {
-  const body = asking()
+  const body = acceptanceRequest()
   await ask(body)
   const path = await mailedPath(body.buyerEmail)
   const buyer = createVisitor(app.url)
@@ -178,7 +178,7 @@ test('a new code ends the one before, wrong tries are counted over all of them, 
 })
 
 test('an ended link is like one that never was, and its mailbox is forgotten', async (t) => {
-  const body = asking()
+  const body = acceptanceRequest()
   await ask(body)
   const path = await mailedPath(body.buyerEmail)
   const of = { receivable_ref: body.receivableRef }
@@ -196,7 +196,7 @@ test('an ended link is like one that never was, and its mailbox is forgotten', a
 })
 
 test('the sandbox sends no mail: the answer has the link, and its page the code', async (t) => {
-  const body = asking()
+  const body = acceptanceRequest()
   const requested = await ask(body, sandbox)
   const path = new URL(requested.json.sandboxUrl).pathname
   const buyer = createVisitor(app.url)
@@ -210,7 +210,7 @@ test('the sandbox sends no mail: the answer has the link, and its page the code'
 })
 
 test('neither the token nor the mailbox is stored in the clear', async (t) => {
-  const body = asking()
+  const body = acceptanceRequest()
   const requested = await ask(body, sandbox)
   const token = requested.json.sandboxUrl.split('/a/')[1]
   const tables = ['acceptance_requests', 'acceptance_receivables', 'idempotency_keys', 'rate_limits', 'outgoing_mails']
@@ -221,17 +221,17 @@ test('neither the token nor the mailbox is stored in the clear', async (t) => {
   }
 })
 
-test('a mailbox is asked five times an hour at most, whoever asks', async (t) => {
+test('a mailbox receives at most five requests an hour, from all senders together', async (t) => {
   const buyerEmail = newMailbox()
   const other = await openClient(app, app.url, { env: 'PRODUCTION' })
-  for (let n = 0; n < 5; n++) t.is((await ask(asking({ buyerEmail }), n % 2 ? lender : other)).status, 201)
-  const refused = await ask(asking({ buyerEmail: buyerEmail.toUpperCase() }))
+  for (let n = 0; n < 5; n++) t.is((await ask(acceptanceRequest({ buyerEmail }), n % 2 ? lender : other)).status, 201)
+  const refused = await ask(acceptanceRequest({ buyerEmail: buyerEmail.toUpperCase() }))
   t.is(refused.status, 429)
   t.truthy(refused.headers.get('retry-after'))
 })
 
 test('a reference keeps its receivable, and a foreign form of the page is refused', async (t) => {
-  const body = asking()
+  const body = acceptanceRequest()
   await ask(body, sandbox)
   const again = await ask({ ...body, receivable: receivable() }, sandbox)
   t.like(again.json, { status: 409, errors: [{ path: 'receivable', code: 'OTHER_RECEIVABLE' }] })
@@ -250,7 +250,7 @@ const faults: [string, object, string][] = [
 
 for (const [what, change, path] of faults)
   test(`${what} is 400 and names ${path}`, async (t) => {
-    const { status, json, text } = await ask(asking(change))
+    const { status, json, text } = await ask(acceptanceRequest(change))
     t.is(status, 400, text)
     t.is(json.errors[0].path, path)
   })
@@ -258,7 +258,7 @@ for (const [what, change, path] of faults)
 test('without a mail server a live request is 503, and nothing is stored', async (t) => {
   const { base } = await app.ingress({}, { SMTP_URL: '', PORT: '0' })
   const mute = await openClient(app, base, { env: 'PRODUCTION' })
-  const body = asking()
+  const body = acceptanceRequest()
   const refused = await ask(body, mute)
   t.is(refused.status, 503, refused.text)
   t.is(await app.db('acceptance_requests').where({ receivable_ref: body.receivableRef }).first(), undefined)

@@ -7,7 +7,7 @@ test('every kind of integration is in the catalogue once', (t) => {
   t.deepEqual(listed.toSorted(), [...integrationKinds.keys()].toSorted())
 })
 
-test('what an installation cannot send by says which setting is missing', (t) => {
+test('an unavailable kind of integration names its missing setting', (t) => {
   const none = { smtpUrl: undefined, twilioAccount: undefined, appriseUrl: undefined }
   for (const [kind, setting] of [
     ['email', 'SMTP_URL'],

@@ -7,7 +7,7 @@ import { previewSchedule, scheduleText } from '../../../ingress/web/monitoring/c
 const SECOND = 1_000_000
 const noon = Date.UTC(2026, 0, 10, 12) * 1000
 
-test('a chart ends at a length that people say, and cuts what is far beyond the others', (t) => {
+test('a chart ends at a round duration, and cuts values far beyond the others', (t) => {
   const scale = scaleOf([50, 52, 55, 58, 1900].map((seconds) => seconds * SECOND))
   t.is(scale.median, 55 * SECOND)
   t.is(scale.longest, 1900 * SECOND)
@@ -71,7 +71,7 @@ test('a start without its finish stays, and a finish takes no start of another r
   )
 })
 
-test('of a body the first line that says something is shown, of bytes nothing', (t) => {
+test('a text body is shown by its first line that is not blank, a binary body not at all', (t) => {
   t.is(firstLine(Buffer.from('\n\n  ValueError: row 1042 \nmore')), 'ValueError: row 1042')
   t.is(firstLine(Buffer.from([0, 1, 2])), '')
   t.is(firstLine(null), '')
@@ -79,7 +79,7 @@ test('of a body the first line that says something is shown, of bytes nothing', 
   t.is(firstLine(Buffer.from('₹'.repeat(5)).subarray(0, 13)), '₹₹₹₹', 'a letter that was cut in two is left out')
 })
 
-test('a schedule is said in words, with its next times and when silence would be noticed', (t) => {
+test('a schedule is described in words, with its next times and its deadline', (t) => {
   const input = {
     kind: 'schedule',
     timeoutSeconds: 0,
@@ -93,7 +93,7 @@ test('a schedule is said in words, with its next times and when silence would be
   t.is(preview.next.length, 5)
   t.is(new Date((preview.lateAt ?? 0) / 1000).toISOString(), '2026-01-11T21:00:00.000Z')
   t.is((preview.downAt ?? 0) - (preview.lateAt ?? 0), 3600 * SECOND)
-  t.is(scheduleText('Mon..Fri 02:30'), 'Mon..Fri 02:30', 'what cannot be said in words is shown as it is')
+  t.is(scheduleText('Mon..Fri 02:30'), 'Mon..Fri 02:30', 'a schedule without a description in words is shown as it is')
   const simple = previewSchedule({ ...input, kind: 'simple', timeoutSeconds: 900 }, noon)
   t.is(simple.words, 'A ping at least every 15 min.')
   t.is(simple.downAt, noon + 4500 * SECOND)
@@ -107,7 +107,7 @@ for (const [what, input] of Object.entries({
   'a schedule that is none': { schedule: '61 * * * *' },
   'a zone that is none': { tz: 'Mars/Base' },
 } as const))
-  test(`a preview says what is wrong: ${what}`, (t) => {
+  test(`a preview explains the error: ${what}`, (t) => {
     const good = { kind: 'schedule', timeoutSeconds: 900, graceSeconds: 60, schedule: '* * * * *', tz: 'UTC' } as const
     t.not(previewSchedule({ ...good, ...input }, noon).problem, null)
   })

@@ -22,7 +22,7 @@ test.before(async () => {
 })
 
 for (const sort of checkSorts) {
-  test(`a list of three pages by ${sort} is walked to its end and back, and says where one is`, async (t) => {
+  test(`a list of three pages by ${sort} can be paged to its end and back, and shows the position`, async (t) => {
     const open = async (path: string) => {
       const { text, status } = await owner.get(path)
       t.is(status, 200)

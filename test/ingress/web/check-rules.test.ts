@@ -28,7 +28,7 @@ const rulesOf = async (uuid: string) =>
     .where('checks.uuid', uuid)
     .first('policy_id', 'severity', 'parents', 'parents_mode')
 
-test.serial('a policy is assigned to a check, whatever its tags', async (t) => {
+test.serial('a policy is assigned to a check, independently of its tags', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'web' })
   await owner.post(`${base}/policies/new`, {
@@ -95,7 +95,7 @@ test.serial('a viewer changes no rules and simulates nothing; a stranger finds n
   t.is(await rulesOf(check), undefined)
 })
 
-test.serial('the simulator plays a draft against what is in force, of lines that somebody thinks up', async (t) => {
+test.serial('the simulator compares a draft with the policies in force, for an invented timeline', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'web <1>', tags: 'prod' })
   const chat = await addChannel(app.deps, team.project.id, 'Chat')

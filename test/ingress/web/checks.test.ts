@@ -44,12 +44,12 @@ test.serial('bulk actions change what was selected, and nothing of other project
   const requested = await send('delete')
   t.is(requested.status, 200)
   t.regex(requested.text, /Delete 1 check with their logs/)
-  t.truthy(await row(one), 'nothing is deleted before somebody says so')
+  t.truthy(await row(one), 'nothing is deleted before the confirmation')
   await send('delete', '&_confirmed=yes')
   t.is(await row(one), undefined)
 })
 
-test.serial('uptime counts from the first ping, says since when, and is a dash before it', async (t) => {
+test.serial('uptime counts from the first ping, shows its start, and is a dash before it', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const shown = async () => {
@@ -84,7 +84,7 @@ test.serial('uptime counts from the first ping, says since when, and is a dash b
   t.regex(known.text, new RegExp(`<small>since ${day}</small></th><td>${up.toFixed(2)} %</td>`))
 })
 
-test.serial('a copy has the settings, and an address and a slug of its own', async (t) => {
+test.serial('a copy has the same settings, but another address and slug', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team, { name: 'Backup', slug: 'backup', tags: 'prod', failure_kw: 'ERROR' })
   const answer = await owner.post(`/checks/${uuid}/copy`, {}, '/account')
@@ -140,14 +140,14 @@ test.serial('an export can be imported again and changes nothing', async (t) => 
   t.is((await owner.post(path, { document: 'no json' }, '/account')).status, 400)
 })
 
-test.serial('a form with a mistake comes back as it was typed, and says which field is wrong', async (t) => {
+test.serial('a form with a mistake is returned as it was typed, and marks the wrong field', async (t) => {
   await setUp()
   const fields = { name: 'Kept', kind: 'schedule', schedule: 'every other day', tz: 'Mars/Olympus', grace: '5' }
   const answer = await owner.post(list, { ...fields, grace_unit: 'minutes' }, `${list}/new`)
   t.is(answer.status, 400)
   t.true(answer.text.includes('value="Kept"'))
   t.regex(answer.text, /The schedule is not a valid cron or OnCalendar expression\./)
-  t.regex(answer.text, /The time zone is not a valid timezone\./, 'everything that is wrong is said at once')
+  t.regex(answer.text, /The time zone is not a valid timezone\./, 'every error is shown at once')
   for (const field of ['schedule', 'tz']) t.regex(answer.text, new RegExp(`id="${field}"[^>]*aria-invalid="true"`))
   t.notRegex(answer.text, /id="grace"[^>]*aria-invalid="true"/)
 })

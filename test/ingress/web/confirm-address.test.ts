@@ -40,14 +40,14 @@ async function mailedPath(to: string): Promise<string> {
   return new URL(/http:\S+\/confirm\/[\w-]+/.exec(text)?.[0] ?? '').pathname
 }
 
-test.serial('mails to one’s own address need nobody’s consent', async (t) => {
+test.serial('mails to one’s own address need no consent', async (t) => {
   await setUp()
   const uuid = await create(emailOf(team, 'owner').replace('example.com', 'Example.com'))
   t.true(await isVerified(uuid))
   t.is(smtp.mails.length, 0)
 })
 
-test.serial('who is to get alerts is asked first, and agrees by a button and not by a scanner’s visit', async (t) => {
+test.serial('a recipient of alerts consents first, by a button and not by the visit of a scanner', async (t) => {
   await setUp()
   const uuid = await create('someone@example.com')
   t.false(await isVerified(uuid))
@@ -77,7 +77,7 @@ test.serial('another address must agree for itself, and the link of the one befo
   t.true(await isVerified(uuid), 'the same address need not agree again')
 })
 
-test.serial('a recipient can be asked again, but not for ever', async (t) => {
+test.serial('a recipient can be sent another request, but not without a limit', async (t) => {
   await setUp()
   const uuid = await create('slow@example.com')
   const token = await owner.token('/account')

@@ -35,7 +35,7 @@ async function submit(visitor: Visitor, path: string, fields: Record<string, str
   return { ...answer, next: (answer.headers.location ?? '').replace(base, '') }
 }
 
-/** What a form that is to be refused is answered: at once where the worker is quick, else on the page that waits for it. */
+/** Returns the result of a form that is to be refused: at once if the worker is quick, else from the waiting page. */
 async function answered<Answer extends { status: number; text: string; next: string }>(sent: Answer) {
   if (sent.status !== 303) return sent
   return await eventually('the refusal', async () => {
@@ -44,7 +44,7 @@ async function answered<Answer extends { status: number; text: string; next: str
   })
 }
 
-/** A page once it shows something. */
+/** Returns a page as soon as it contains the given text. */
 async function pageWith(path: string, part: string, visitor = member): Promise<string> {
   return await eventually(`${part} on ${path}`, async () => {
     const { text } = await visitor.get(path.startsWith('/organisations') ? path : base + path)
@@ -108,7 +108,7 @@ test('a business is verified on a form, found by its identifiers, and shown with
     t.false(entity.includes(name), 'names of owners are not on the page')
   const again = await submit(member, `/businesses/${vei}/verify`, {})
   t.true(again.next.startsWith('/businesses/verifications/'))
-  t.is((await submit(member, `/businesses/${vei}/erase`, { reason: 'asked' })).status, 409, 'a company is no person')
+  t.is((await submit(member, `/businesses/${vei}/erase`, { reason: 'request' })).status, 409, 'a company is no person')
 })
 
 test('a person is erased after a question, and its PAN is not on the page', async (t) => {
@@ -118,10 +118,10 @@ test('a person is erased after a question, and its PAN is not on the page', asyn
   t.false(page.includes('AAAPR5678D'))
   const path = `/businesses/${vei}/erase`
   const question = 'Erase this person for good?'
-  const requested = await submit(member, path, { reason: 'asked', _question: question })
+  const requested = await submit(member, path, { reason: 'request', _question: question })
   t.is(requested.status, 200)
   t.true(requested.text.includes('Are you sure?'))
-  t.is((await submit(member, path, { reason: 'asked', _question: question, _confirmed: 'yes' })).status, 303)
+  t.is((await submit(member, path, { reason: 'request', _question: question, _confirmed: 'yes' })).status, 303)
   await pageWith(`/businesses/${vei}`, 'Erased')
   t.is((await reader.get(`${base}/businesses?q=AAAPR5678D`)).status, 200)
 })
@@ -163,13 +163,13 @@ test('a receivable is checked, registered, financed, offered and released by but
   const token = /<code>([\w-]{43})<\/code>/.exec(shown)?.[1] ?? ''
   t.not(token, '')
   t.false((await member.get(base + made.next)).text.includes(token), 'shown once')
-  t.is((await press('release', { _question: 'Sure?' })).status, 200, 'asked first')
+  t.is((await press('release', { _question: 'Sure?' })).status, 200, 'a confirmation comes first')
   t.is((await press('release', { _question: 'Sure?', _confirmed: 'yes' })).status, 303)
   await pageWith(made.next, 'released')
   t.is(await audited('registration.release'), 1)
 })
 
-test('a duplicate of another organisation is said, and nothing more; a transfer is taken over', async (t) => {
+test('a duplicate of another organisation is reported without details; a transfer is taken over', async (t) => {
   const other = await openClient(app, app.url)
   const invoice = receivable()
   const held = await register(other, invoice)
@@ -194,7 +194,7 @@ test('a duplicate of another organisation is said, and nothing more; a transfer 
 test('records, adjustments and a request make the timeline of a receivable', async (t) => {
   const receivableRef = `RCV ${randomInt(1e9)} <b>`
   const at = '2026-06-20T18:30:00Z'
-  const said = {
+  const form = {
     receivableRef,
     channel: 'IMS',
     action: 'DEEMED_ACCEPTED',
@@ -203,11 +203,11 @@ test('records, adjustments and a request make the timeline of a receivable', asy
     declaredBy: 'LENDER',
   }
   const next = `/acceptance/receivables/${encodeURIComponent(receivableRef)}`
-  const made = await submit(member, '/acceptance/record', said)
+  const made = await submit(member, '/acceptance/record', form)
   t.is(made.next, next, made.text)
-  const again = await answered(await submit(member, '/acceptance/record', { ...said, action: 'PENDING' }))
+  const again = await answered(await submit(member, '/acceptance/record', { ...form, action: 'PENDING' }))
   t.is(again.status, 409)
-  const unclear = await submit(member, '/acceptance/record', { ...said, at: 'soon', 'receivable.documentNumber': 'X' })
+  const unclear = await submit(member, '/acceptance/record', { ...form, at: 'soon', 'receivable.documentNumber': 'X' })
   t.is(unclear.status, 422)
   for (const part of ['id="at-error"', 'id="receivable.supplierGstin-error"']) t.true(unclear.text.includes(part), part)
   const adjustment = { receivableRef, kind: 'CREDIT_NOTE', amountInr: '5,900', at: '2026-07-01T00:00:00Z' }

@@ -11,24 +11,24 @@ for (const [seconds, text] of [
   [90_061, '1 d 1 h'],
   [604_800, '7 d'],
 ] as const)
-  test(`${seconds} seconds are said as ${text}`, (t) => {
+  test(`${seconds} seconds are written as ${text}`, (t) => {
     t.is(humanDuration(seconds), text)
   })
 
-test('a single unit is said without its one', (t) => {
+test('a period of one unit is written without the number one', (t) => {
   t.is(everyText(86_400), 'every day')
   t.is(everyText(5400), 'every 1 h 30 min')
   t.is(everyText(300), 'every 5 min')
 })
 
-test('times are said from where the reader stands', (t) => {
+test('times are relative to the time of the reader', (t) => {
   const now = 1_800_000_000_000_000
   t.is(relativeTime(now, now), 'just now')
   t.is(relativeTime(now - 90_000_000, now), '1 min ago')
   t.is(relativeTime(now + 7_200_000_000, now), 'in 2 h')
 })
 
-test('a form shows a duration in the largest unit that says it exactly', (t) => {
+test('a form shows a duration in the largest unit that represents it exactly', (t) => {
   t.deepEqual(splitDuration(7200), { count: 2, unit: 'hours' })
   t.deepEqual(splitDuration(5400), { count: 90, unit: 'minutes' })
   t.deepEqual(splitDuration(61), { count: 61, unit: 'seconds' })

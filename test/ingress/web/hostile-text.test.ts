@@ -50,7 +50,7 @@ for (const [index, path] of pages.entries())
     t.false(text.includes('<img src=x'))
   })
 
-test('the public page shows markup as text, and tells nothing by which a check could be pinged', async (t) => {
+test('the public page shows markup as text, and contains no address for pings', async (t) => {
   const page = await app.deps.db('status_pages').first('token')
   const { status, text, headers } = await createVisitor(app.url).get(`/status/${page?.token}`)
   t.is(status, 200)

@@ -55,7 +55,7 @@ async function addSubject(kind = 'PERSON'): Promise<string> {
 }
 
 test.serial(
-  'a wallet is asked on a form, the page follows it, and values are shown behind a click that is audited',
+  'a wallet receives a request from a form, the page follows it, and revealing its values is audited',
   async (t) => {
     const subject = await addSubject('BUSINESS')
     const requested = await submit('/identity/ask', { purpose: 'a <test>', subjectId: subject, retainHours: '2' })
@@ -133,7 +133,7 @@ test.serial(
   },
 )
 
-test.serial('consents are recorded, listed and withdrawn, and a registry is asked under one', async (t) => {
+test.serial('consents are recorded, listed and withdrawn, and a registry is queried under one', async (t) => {
   const subject = await addSubject()
   const consent = { subjectId: subject, purpose: 'identity verification', fields: 'pan, ckyc' }
   const past = await submit('/identity/consents/record', { ...consent, expiresAt: '2020-01-01T00:00:00Z' })
@@ -199,7 +199,7 @@ test.serial('issuers are trusted, listed beside those of the operator, and distr
   t.true(read.includes(iss))
   t.false(read.includes('distrust'))
   const theirs = `/organisations/${strangers.organisationUuid}/risk/sandbox/identity/issuers/${row.id}/distrust`
-  t.is((await stranger.post(theirs, { requestKey: randomUUID() }, theirs)).status, 404, 'nobody distrusts for another')
+  t.is((await stranger.post(theirs, { requestKey: randomUUID() }, theirs)).status, 404, 'not of another organisation')
   t.is((await submit(`/identity/issuers/${row.id}/distrust`, {})).next, '/identity/issuers')
   t.is((await submit(`/identity/issuers/${row.id}/distrust`, {})).status, 404)
   t.false((await member.get(`${base}/identity/issuers`)).text.includes('distrust'))

@@ -4,7 +4,7 @@ import { configOf, optionFields } from '../../../ingress/web/monitoring/integrat
 import { shownOptions } from '../../../ingress/web/monitoring/integrations/integrations-view.ts'
 
 for (const kind of integrationKinds.values())
-  test(`the form of ${kind.kind} asks for every option that its manual names`, (t) => {
+  test(`the form of ${kind.kind} contains every option that its manual names`, (t) => {
     const fields = optionFields(kind)
     t.true(fields.length > 0)
     for (const secret of kind.secretFields) {

@@ -115,7 +115,7 @@ test.serial(
   },
 )
 
-test.serial('an integration that only a policy tells is used by it, which is said before it is deleted', async (t) => {
+test.serial('an integration that only a policy notifies counts as used, and its deletion warns of this', async (t) => {
   await setUp()
   const channel = await add('hook')
   const question = async () =>
@@ -135,7 +135,7 @@ test.serial('an integration that only a policy tells is used by it, which is sai
 })
 
 test.serial(
-  'the form of a webhook shows what would be sent, saves nothing, and says what is wrong by its field',
+  'the form of a webhook previews the request, saves nothing, and shows each error beside its field',
   async (t) => {
     await setUp()
     const path = `${base}/new/webhook`
@@ -148,7 +148,7 @@ test.serial(
     }
     const { status, text } = await owner.post(path, fields, path)
     t.is(status, 200)
-    const said = text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+    const preview = text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
     for (const line of [
       'POST https://example.org/nightly-backup?at=2026-11-21T03%3A47%3A12%2B00%3A00',
       'content-type: application/json',
@@ -156,8 +156,8 @@ test.serial(
       '{"check": "Nightly backup", "tag": "db"}',
       'Nothing: there is no address.',
     ])
-      t.true(said.includes(line), line)
-    t.true(said.includes('$NAME_JSON'), 'what was typed stays')
+      t.true(preview.includes(line), line)
+    t.true(preview.includes('$NAME_JSON'), 'what was typed stays')
     t.deepEqual(await app.deps.db('integrations').where({ project_id: team.project.id }), [])
     const wrong = await owner.post(path, { ...fields, 'option-url_down': 'ftp://nowhere' }, path)
     t.regex(wrong.text, /id="option-url_down-error">Must be a URL that starts with/)

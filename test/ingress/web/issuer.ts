@@ -5,13 +5,13 @@ import Provider from 'oidc-provider'
 
 export interface Issuer extends AsyncDisposable {
   url: string
-  /** who signs in next, and what the issuer says of them */
+  /** the next person that signs in, with the claims of the issuer */
   person: { sub: string; email: string; email_verified: boolean }
-  /** tells it the one address that it may send people back to */
+  /** sets the only redirect address of its client */
   start(redirectUri: string): void
 }
 
-/** A certified OpenID provider that knows one client of ours and signs in whoever `person` is, without asking. */
+/** Opens a certified OpenID provider that has our application as its client and signs in `person` without a form. */
 export async function openIssuer(): Promise<Issuer> {
   const server = createServer()
   server.listen(0, '127.0.0.1')

@@ -42,7 +42,7 @@ async function mailedPath(to: string): Promise<string> {
   return new URL(/http:\S+\/(?:reset-password|invitations)\/[\w-]+/.exec(text)?.[0] ?? '').pathname
 }
 
-/** Links are built from the public address, never from what a request says its host is. */
+/** Asserts that links use the public address, never the Host header of a request. */
 function assertOwnLinks(text: string): void {
   if (text.includes('evil.example')) throw new Error('a mail leads to the host that the request named')
 }
@@ -66,7 +66,7 @@ test.serial('the set-up link makes the first administrator once, and then there 
   t.is(await admin('setup-link'), '', 'an administrator exists')
 })
 
-test.serial('B15: a password is chosen anew through a mail that works once and ends all sessions', async (t) => {
+test.serial('B15: a password is reset by a mail that works once and ends all sessions', async (t) => {
   team = await createTeam(app, 'Beta')
   const before = await join(app, team, 'member')
   const visitor = createVisitor(app.url)
@@ -87,7 +87,7 @@ test.serial('B15: a password is chosen anew through a mail that works once and e
   t.is((await createVisitor(app.url).get(path)).status, 404, 'the link is used up')
 })
 
-test.serial('asking for a new password says the same of unknown addresses, and sends nothing', async (t) => {
+test.serial('a password reset answers the same for unknown addresses, and sends them nothing', async (t) => {
   const [known, unknown] = await Promise.all(
     [emailOf(team, 'member'), 'nobody@example.com'].map(async (email) => {
       const answer = await createVisitor(app.url).post('/reset-password', { email })
@@ -188,7 +188,7 @@ test.serial('no page takes a password that is tried first', async (t) => {
     const refused = await visitor.post(path, { ...fields, password: weak }, page)
     t.is(refused.status, 400, path)
     t.regex(refused.text, /tried first|common/i, path)
-    t.not((await visitor.get('/account')).status, visitor === owner ? 303 : 200, 'nobody is let in or thrown out')
+    t.not((await visitor.get('/account')).status, visitor === owner ? 303 : 200, 'no session starts or ends')
   }
 })
 

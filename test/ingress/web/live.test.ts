@@ -44,7 +44,7 @@ async function watch(t: ExecutionContext, path: string, visitor = owner, ended =
 
 // Without an announcement a page looks every thirty seconds, which is longer than `eventually` waits.
 
-test.serial('a ping is told to who watches its list and who watches its check', async (t) => {
+test.serial('a ping is sent to the viewers of its list and of its check', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
@@ -57,7 +57,7 @@ test.serial('a ping is told to who watches its list and who watches its check', 
   await eventually('the failure', () => list().includes('down') && page().includes('down'))
 })
 
-test.serial('what happens in another project is not told', async (t) => {
+test.serial('a change in another project is not sent', async (t) => {
   await setUp()
   const elsewhere = await createTeam(app, 'Elsewhere')
   const stranger = await join(app, elsewhere, 'owner')
@@ -70,7 +70,7 @@ test.serial('what happens in another project is not told', async (t) => {
   t.deepEqual(list(), ['up'])
 })
 
-test.serial('a missed deadline, and the message about it, are told', async (t) => {
+test.serial('a missed deadline, and its notification, are sent', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const channel = await addWebhook(app.deps, team.project.id, `${app.url}/nowhere`)
@@ -88,7 +88,7 @@ test.serial('a missed deadline, and the message about it, are told', async (t) =
   t.pass()
 })
 
-test.serial('a change at another listener is told', async (t) => {
+test.serial('a change at another listener is sent', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team)
   const list = await watch(t, `/projects/${team.project.uuid}/checks`)
@@ -113,7 +113,7 @@ for (const [what, change] of [
       app.deps.db('sessions').where({ user_id: userId }).update({ renew: true }),
   ],
 ] as const)
-  test.serial(`L8: the events of a member who ${what} end before the next change is told`, async (t) => {
+  test.serial(`L8: the events of a member who ${what} end before the next change is sent`, async (t) => {
     await setUp()
     const uuid = await addCheck(owner, team)
     const email = `leaves-${team.organisationId}@example.com`

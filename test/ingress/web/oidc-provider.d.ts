@@ -1,4 +1,4 @@
-/** The part of the library that issuer.ts uses; it brings no types of its own. */
+/** The part of the library that issuer.ts uses; it has no type declarations. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 

@@ -30,7 +30,7 @@ test.after.always(async () => {
   await issuer?.[Symbol.asyncDispose]()
 })
 
-/** Walks through the issuer's pages with a browser of its own there. @returns the path it is sent back to */
+/** Signs in on the issuer's pages with a separate browser. @returns the path that the issuer redirects to */
 async function throughIssuer(location: string): Promise<string> {
   const cookies = new Map<string, string>()
   let next = location
@@ -53,13 +53,13 @@ async function begin(visitor: Visitor, next = ''): Promise<string> {
   return answer.headers.location ?? ''
 }
 
-test.serial('B16: an identity that nobody has connected is refused, though its address has an account', async (t) => {
+test.serial('B16: an unconnected identity is refused, though its address has an account', async (t) => {
   for (const email_verified of [false, true]) {
     issuer.person = { sub: 'stranger', email: 'ada@example.com', email_verified }
     const visitor = createVisitor(app.url)
     const back = await throughIssuer(await begin(visitor))
     t.is((await visitor.get(back)).status, 403)
-    t.is((await visitor.get('/account')).status, 303, 'nobody is signed in')
+    t.is((await visitor.get('/account')).status, 303, 'no user is signed in')
   }
 })
 

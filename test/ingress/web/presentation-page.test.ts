@@ -11,7 +11,7 @@ const pathOf = (requested: { json: { pageUrl: string } }) => new URL(requested.j
 const open = async (requested: { json: { pageUrl: string } }) => await send(product.url, pathOf(requested))
 
 test.serial(
-  'a request is shown as QR code and link, followed as it goes on, and VERIFIED names no value',
+  'a request is shown as QR code and link, its progress is followed, and VERIFIED names no value',
   async (t) => {
     const requested = await ask(client, { purpose: 'onboarding <b>' })
     t.true(requested.json.pageUrl.startsWith(`${product.url}/present/`))
@@ -38,7 +38,7 @@ test.serial(
   },
 )
 
-test.serial('a refused answer is said in words with the tries that are left, and three end the request', async (t) => {
+test.serial('a refused answer is shown in words with the remaining tries, and three end the request', async (t) => {
   const requested = await ask(client)
   const expired = await issued({ exp: Math.floor(Date.now() / 1000) - 3_600 })
   for (const left of [2, 1]) {
@@ -54,7 +54,7 @@ test.serial('a refused answer is said in words with the tries that are left, and
   t.false(text.includes('openid4vp:'))
 })
 
-test.serial('a wallet that declines, and a request that nobody answered, are said plainly', async (t) => {
+test.serial('a declined and an unanswered request are shown in plain words', async (t) => {
   const declined = await ask(client)
   const request = await resolveRequest(declined.json.authorizationRequest)
   const form = new URLSearchParams({ state: request.state, error: 'access_denied', error_description: 'Asha' })
@@ -74,7 +74,7 @@ test.serial('a wallet that declines, and a request that nobody answered, are sai
   t.false(over.includes('data-poll'))
 })
 
-test.serial('while an answer is verified the page says so', async (t) => {
+test.serial('a page shows that an answer is being verified', async (t) => {
   const requested = await ask(client)
   await product
     .db('presentations')

@@ -20,7 +20,7 @@ test('a status page shows what is down first, then what is late, the rest by nam
   )
 })
 
-test('strangers are told plain words, and planned work is no outage', (t) => {
+test('strangers see plain words, and planned work is no outage', (t) => {
   t.is(publicLabel(of('a', 'up')), 'Operational')
   t.is(publicLabel(of('a', 'grace')), 'Delayed')
   t.is(publicLabel(of('a', 'down')), 'Down')
@@ -34,4 +34,4 @@ for (const [states, look, text] of [
   [[of('a', 'new')], 'new', 'Nothing is known yet'],
   [[], 'new', 'Nothing is known yet'],
 ] as const)
-  test(`the sentence above says: ${text} (${states.length})`, (t) => t.deepEqual(overall(states), { look, text }))
+  test(`the summary is: ${text} (${states.length})`, (t) => t.deepEqual(overall(states), { look, text }))

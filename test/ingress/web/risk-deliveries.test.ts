@@ -29,7 +29,7 @@ test.before(async () => {
 
 function person(role: Role): Visitor {
   const found = people.get(role)
-  if (!found) throw new Error(`nobody is ${role}`)
+  if (!found) throw new Error(`no user has the role ${role}`)
   return found
 }
 

@@ -27,7 +27,7 @@ test.before(async () => {
 
 function person(role: Role): Visitor {
   const found = people.get(role)
-  if (!found) throw new Error(`nobody is ${role}`)
+  if (!found) throw new Error(`no user has the role ${role}`)
   return found
 }
 
@@ -59,7 +59,7 @@ test('a pack is made on a form, and shown with its tiers, its sentence and its a
     t.true(text.includes(part), part)
   const stacked = /<table class="[^"]*\bevidence stacked">[\s\S]*?<\/table>/.exec(text)?.[0] ?? ''
   for (const label of ['Source', 'As of (UTC)', 'Consent']) t.true(stacked.includes(`data-label="${label}"`), label)
-  t.notRegex(stacked, /UTC<\/td>/, 'the title of the column says it once')
+  t.notRegex(stacked, /UTC<\/td>/, 'UTC is only in the column title')
 })
 
 test('a form that is sent twice makes one pack', async (t) => {
@@ -101,7 +101,7 @@ test('text from outside is shown as text', async (t) => {
   t.false(text.includes('<b>deal'))
 })
 
-test('pages allow no inline script or style, and nobody may frame them', async (t) => {
+test('pages allow no inline script or style, and no framing', async (t) => {
   for (const path of [`${base}/packs/${pack}`, '/verify']) {
     const { headers, text } = await person('owner').get(path)
     const policy = String(headers['content-security-policy'])
@@ -112,7 +112,7 @@ test('pages allow no inline script or style, and nobody may frame them', async (
   }
 })
 
-test("another organisation's pages do not exist for a stranger, and a visitor is asked to sign in", async (t) => {
+test("another organisation's pages do not exist for a stranger, and a visitor has to sign in", async (t) => {
   for (const path of [
     'packs',
     `packs/${pack}`,
@@ -171,7 +171,7 @@ for (const { what, path, refused } of [
       t.true(rows.some(({ actor }) => actor === emailOf(team, role)))
     })
 
-test('a share link shows the pack to anybody until it is revoked, and to no search engine', async (t) => {
+test('a share link shows the pack to every visitor until it is revoked, and to no search engine', async (t) => {
   await person('manager').post(`${base}/packs/${pack}/shares`, {}, `${base}/packs/${pack}`)
   const made = await person('manager').get(`${base}/packs/${pack}`)
   const link = /\/share\/packs\/([A-Za-z0-9_-]{43})/.exec(made.text)
@@ -235,7 +235,7 @@ test('long lists of packs are read page by page, none twice and none left out', 
   t.is((await person('read-only').get(`${base}/packs?cursor=nonsense`)).status, 400)
 })
 
-test('the list of packs says how well each is supported, and is filtered by signal level', async (t) => {
+test('the list of packs shows how well each is supported, and is filtered by signal level', async (t) => {
   const thin = await makePack(person('member'), { scenario: '12', scenarioOf: 'borrowerGstin' })
   const rows = async (query = '') => {
     const { text } = await person('read-only').get(`${base}/packs${query}`)
@@ -255,7 +255,7 @@ test('the list of packs says how well each is supported, and is filtered by sign
   t.is((await rows('?level=CONFLICTED')).size, 0)
 })
 
-test('usage counts this month by itself, and is downloaded for a spreadsheet', async (t) => {
+test('usage counts this month separately, and is downloaded for a spreadsheet', async (t) => {
   const family = 'colending'
   const day = new Date()
   const first = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), 1))
@@ -286,7 +286,7 @@ test('clients, entitlements and usage are shown without anything that could be u
   t.true(usage.text.includes('risk-signals'))
 })
 
-test('the verification page reads without scripts, and says what it does not know', async (t) => {
+test('the verification page works without scripts, and lists its limits', async (t) => {
   const visitor = createVisitor(app.url)
   const plain = await visitor.get('/verify')
   t.true(plain.text.includes('npm run -s verify'))

@@ -23,7 +23,7 @@ test.before(async () => {
 
 function person(role: Role): Visitor {
   const found = people[role]
-  if (!found) throw new Error(`nobody is ${role}`)
+  if (!found) throw new Error(`no user has the role ${role}`)
   return found
 }
 
@@ -36,7 +36,7 @@ interface Attempt {
   what: string
   path: () => Promise<string> | string
   fields?: Record<string, string>
-  /** who is refused; the roles above them may */
+  /** the refused roles; the roles above them may */
   refused: readonly Role[]
 }
 
@@ -58,7 +58,7 @@ const attempts: readonly Attempt[] = [
   { what: 'import checks', path: () => `${project()}/import`, refused: ['read-only', 'member'] },
   { what: 'create a project', path: () => '/projects', refused: ['read-only', 'member'] },
   {
-    what: 'invite somebody',
+    what: 'invite a user',
     path: () => `${organisation()}/invitations`,
     fields: { email: 'x@example.com', role: 'member' },
     refused: ['read-only', 'member'],
@@ -177,7 +177,7 @@ test('an error stands within the navigation for who is signed in, with the proje
   t.false(foreign.text.includes('Acme'), 'another organisation is not named')
 })
 
-test('an error says nothing of anybody to who is not signed in', async (t) => {
+test('an error discloses no personal data to a visitor who is not signed in', async (t) => {
   const { status, text } = await createVisitor(app.url).get('/nowhere', asPage)
   t.is(status, 404)
   t.false(navigated(text))

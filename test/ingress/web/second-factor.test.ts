@@ -13,7 +13,7 @@ let team: Team
 const page = '/account/second-factor'
 
 test.before(async () => {
-  // Mails are stored; nobody sends them here.
+  // Mails are stored; no worker sends them here.
   // One half minute for the whole file: a code holds for the one before it and the one after it.
   const moment = nowMicros()
   app = await openProduct({
@@ -33,7 +33,7 @@ function codeOf(secret: string, halfMinutes = 0): string {
   return TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: now + halfMinutes * 30_000 })
 }
 
-/** Somebody with an authenticator app. @returns its secret, and the recovery codes that were shown */
+/** Adds a member with an authenticator app. @returns its secret, and the recovery codes that were shown */
 async function withApp(email: string): Promise<{ visitor: Visitor; secret: string; codes: string[] }> {
   const visitor = await join(app, team, 'member', email)
   await visitor.post(page, { password })
@@ -48,7 +48,7 @@ function mustBe(isRight: boolean): void {
   if (!isRight) throw new Error('it could not be set up')
 }
 
-/** Shows the password. @returns somebody who is half signed in */
+/** Sends the password. @returns a visitor who still needs the second factor */
 async function halfSignedIn(email: string): Promise<Visitor> {
   const visitor = createVisitor(app.url)
   const answer = await visitor.post('/sign-in', { email, password, next: '/account' })
@@ -99,7 +99,7 @@ test('nothing changes without the password, typed in this sign-in and a moment a
   t.is((await visitor.post(`${page}/totp`, {}, page)).status, 303)
 })
 
-test('an app that was never confirmed asks nobody for anything', async (t) => {
+test('an app that was never confirmed is not required at sign-in', async (t) => {
   const visitor = await join(app, team, 'member', 'begun@example.com')
   await visitor.post(page, { password })
   await visitor.post(`${page}/totp`, {}, page)
@@ -109,7 +109,7 @@ test('an app that was never confirmed asks nobody for anything', async (t) => {
   t.is(answer.headers.location, '/')
 })
 
-test('codes are not guessed: after ten tries nobody with the password goes on, whatever the address', async (t) => {
+test('codes cannot be guessed: after ten tries from any addresses the sign-in is blocked', async (t) => {
   await withApp('guessed@example.com')
   const visitor = await halfSignedIn('guessed@example.com')
   const token = await visitor.token('/sign-in/second-step')
@@ -204,7 +204,7 @@ test('the former address takes an account back from an intruder', async (t) => {
   t.is(await app.db('user_passkeys').where({ user_id: person.id }).first(), undefined)
 })
 
-test('the operator removes what is lost, the audit says so and the person is told', async (t) => {
+test('the operator removes a lost factor: the removal is audited and the user is notified', async (t) => {
   const { visitor, secret } = await withApp('lost@example.com')
   const stored = JSON.stringify(await app.db('user_totp'))
   t.false(stored.includes(secret), 'the secret is sealed')
@@ -225,7 +225,7 @@ async function admin() {
   return { config, db, secrets, log, actor: 'test', async [Symbol.asyncDispose]() {} }
 }
 
-test('an address changes once its own mailbox has said yes, and the one before is told', async (t) => {
+test('an address changes after its mailbox confirms, and the previous address is notified', async (t) => {
   const visitor = await join(app, team, 'member', 'before@example.com')
   const wrong = await visitor.post('/account/address', { email: 'after@example.com', present: 'no' }, '/account')
   t.is(wrong.status, 400)
@@ -247,7 +247,7 @@ test('an address changes once its own mailbox has said yes, and the one before i
   t.is(answer.status, 303)
 })
 
-test('an address that has an account is not taken over, and nobody learns that it has one', async (t) => {
+test('an address that has an account is not taken over, and its account is not disclosed', async (t) => {
   await join(app, team, 'member', 'taken@example.com')
   const visitor = await join(app, team, 'member', 'wants@example.com')
   t.is(
@@ -270,7 +270,7 @@ async function mailTo(address: string): Promise<{ url: string; lead: string }> {
   return found
 }
 
-test('the theme and the time zone that somebody chose are on each of their pages', async (t) => {
+test('the theme and the time zone that a user chose are on each of their pages', async (t) => {
   const visitor = await join(app, team, 'member', 'look@example.com')
   t.notRegex((await visitor.get('/projects')).text, /data-theme|data-zone/)
   await visitor.post('/account/name', { name: 'Lo', theme: 'dark' }, '/account')

@@ -14,7 +14,7 @@ test.before(async () => {
   await join(app, team, 'owner')
 })
 
-test('a page asks people to sign in first and leads on to what they wanted', async (t) => {
+test('a page redirects visitors to the sign-in first and then to their destination', async (t) => {
   const visitor = createVisitor(app.url)
   const path = `/projects/${team.project.uuid}/checks`
   const requested = await visitor.get(path)
@@ -64,7 +64,7 @@ test('the session cookie is out of reach of scripts and other sites, and changes
   t.is((await visitor.get('/account')).status, 303, 'the session before is gone')
 })
 
-test('B14: a session id chosen by somebody else is never taken over', async (t) => {
+test('B14: a session id chosen by another client is never taken over', async (t) => {
   const visitor = createVisitor(app.url)
   const chosen = 'A'.repeat(43)
   visitor.cookies.set('signalbox-session', chosen)
@@ -123,7 +123,7 @@ async function guess(email: string, attempts: number, addressOf: (attempt: numbe
   return statuses
 }
 
-test('one session is ended alone, by its person and by nobody else', async (t) => {
+test('one session is ended alone, and only by its user', async (t) => {
   const email = 'two-browsers@example.com'
   const here = await join(app, await createTeam(app, 'Two browsers'), 'owner', email)
   const there = await signedIn(app, email)
@@ -138,13 +138,13 @@ test('one session is ended alone, by its person and by nobody else', async (t) =
   t.is((await here.get('/account')).status, 200)
 })
 
-test('guessing passwords of one account ends soon, whatever the address', async (t) => {
+test('guessing passwords of one account is blocked soon, from all addresses', async (t) => {
   const statuses = await guess('victim@example.com', 12, (attempt) => `203.0.113.${attempt}`)
   t.deepEqual([...new Set(statuses)], [401, 429])
   t.is(statuses.filter((status) => status === 401).length, 10)
 })
 
-test('M5 B14: nobody can keep a person signed out by guessing at their account from other addresses', async (t) => {
+test('M5 B14: guesses from other addresses cannot keep a user signed out', async (t) => {
   await join(app, team, 'member', 'guessed-at@example.com')
   const statuses = await guess('guessed-at@example.com', 12, (attempt) => `203.0.113.${100 + attempt}`)
   t.is(statuses.at(-1), 429)

@@ -27,7 +27,7 @@ async function setUp(): Promise<void> {
   page = `/status/${(await app.db('status_pages').where({ project_id: team.project.id }).first('token'))?.token}`
 }
 
-/** @returns what the page that follows says of it */
+/** Uploads a logo. @returns the message on the next page */
 async function upload(bytes: Buffer, type = 'image/png', visitor = owner): Promise<string> {
   const form = new FormData()
   form.set('_csrf', await visitor.token('/account'))
@@ -55,7 +55,7 @@ for (const [type, bytes] of [
   ['image/jpeg', JPEG],
   ['image/webp', WEBP],
 ] as const)
-  test.serial(`a logo of ${type} is shown to whoever has the address, as what it is and nothing else`, async (t) => {
+  test.serial(`a logo of ${type} is public by its address, and served only with its detected type`, async (t) => {
     await setUp()
     t.is((await shown()).status, 404)
     t.is(await upload(bytes, 'text/html'), 'The logo is shown above the status page.')
@@ -75,7 +75,7 @@ for (const [what, bytes] of [
   ['a RIFF file that is no WebP', Buffer.from('RIFF\x28\0\0\0WAVEfmt ')],
   ['the beginning of a PNG', PNG.subarray(0, 7)],
 ] as const)
-  test.serial(`${what} is no logo, whatever type is said of it`, async (t) => {
+  test.serial(`${what} is no logo with any declared type`, async (t) => {
     await setUp()
     t.is(await upload(bytes, 'image/png'), 'The logo must be a PNG, JPEG or WebP picture.')
     t.is((await shown()).status, 404)
@@ -95,7 +95,7 @@ test.serial('a logo is bounded, and what was there stays', async (t) => {
   )
 })
 
-test.serial('a logo outlives a change of its page, is taken off by itself, and every change is noted', async (t) => {
+test.serial('a logo outlives a change of its page, is removed separately, and every change is audited', async (t) => {
   await setUp()
   await upload(PNG)
   await owner.post(`${base}/status-page`, { title: 'Acme II', tags: '', intro: '' }, '/account')

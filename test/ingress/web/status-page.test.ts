@@ -85,7 +85,7 @@ test.serial('the page has the words of its project and its groups, each with how
   t.true(settings.includes('Mail us.'))
 })
 
-test.serial('a note is read by everybody, then over, then gone, and each is in the audit log', async (t) => {
+test.serial('a note is public, then over, then gone, and each change is in the audit log', async (t) => {
   await setUp()
   const path = await publish()
   await post('Slow <logins>', 'We are looking.')
@@ -145,7 +145,7 @@ test.serial('a note that is refused comes back as it was typed', async (t) => {
   t.deepEqual(await app.db('status_notes').where({ project_id: team.project.id }), [])
 })
 
-test.serial('the feed tells of notes and outages, newest change first, in XML that nothing breaks', async (t) => {
+test.serial('the feed lists notes and outages, newest change first, in XML that nothing breaks', async (t) => {
   await setUp()
   await addOutage('Shop & <Co>', 3, null)
   await addOutage('Ledger', 9, 8)

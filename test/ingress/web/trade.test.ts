@@ -24,7 +24,7 @@ test.before(async () => {
   stranger = await join(app, await createTeam(app, 'Other'), 'owner')
 })
 
-/** What a form leads on to. */
+/** Submits a form and returns the next path. */
 async function sent(path: string, fields: Record<string, string>): Promise<string> {
   const { status, headers, text } = await member.post(`${base}${path}`, { requestKey: randomUUID(), ...fields })
   if (status !== 303) throw new Error(`${status}: ${text}`)
@@ -93,7 +93,7 @@ async function uuidOf(name: string): Promise<string> {
   return (await app.deps.db('organisations').where({ name }).first('uuid')).uuid
 }
 
-test('what is wrong in a form is said beside its field; another’s document makes no pack', async (t) => {
+test('each error of a form is shown beside its field; another’s document makes no pack', async (t) => {
   const wrong = await member.post(`${base}/documents/new`, { requestKey: randomUUID(), type: 'OTHER', sha256: 'x' })
   t.is(wrong.status, 422)
   t.regex(wrong.text, /id="sha256-error"/)

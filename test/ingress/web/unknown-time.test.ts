@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck, createTeam, join } from './people.ts'
 
-test('a check that was excused says what was expected, and when its next chance is; its days are hatched', async (t) => {
+test('a check with an extended deadline shows the expected time and its next chance; its days are hatched', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const { db } = app
   const team = await createTeam(app, 'Blind')
@@ -37,8 +37,8 @@ test('a check that was excused says what was expected, and when its next chance 
   await db('status_pages').insert({ project_id: team.project.id, token: 'U'.repeat(22), title: 'Ours' })
   const page = async () => (await owner.get(`/checks/${uuid}`)).text
   const words = async () => (await page()).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
-  const said = `Unknown: expected at ${text(24)} UTC, when we were blind. Next chance: ${text(1000)} UTC.`
-  t.true((await words()).includes(said))
+  const notice = `Unknown: expected at ${text(24)} UTC, when we were blind. Next chance: ${text(1000)} UTC.`
+  t.true((await words()).includes(notice))
   const hatched = (html: string) => html.match(/class="hatch"/g)?.length ?? 0
   t.true(hatched(await page()) >= 4, 'until now nothing is known')
   t.regex(await page(), /Partly unknown on \d days\./)
@@ -61,7 +61,7 @@ test('a check that was excused says what was expected, and when its next chance 
 })
 
 test('the pages of a project list gaps, and notices about gaps can be turned off', async (t) => {
-  // Without a sweeper: it deletes gaps that follow from no beat, and adds those of a process that stood still.
+  // No sweeper runs: it would delete gaps without a missing heartbeat, and add those of a stopped process.
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Gaps')
   const owner = await join(app, team, 'owner', 'owner@gaps.example')

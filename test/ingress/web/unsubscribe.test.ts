@@ -3,7 +3,7 @@ import { openProduct } from '../../support/product.ts'
 import { createTeam, join } from './people.ts'
 import { createVisitor } from './visitor.ts'
 
-test('who holds the link of a mail can end the mails, by a button or one click, and nobody else', async (t) => {
+test('only the holder of the link in a mail can end the mails, by a button or one click', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Acme')
   const owner = await join(app, team, 'owner')

@@ -54,7 +54,7 @@ async function ended(path: string): Promise<string> {
 }
 
 test.serial(
-  'a tape is uploaded on a form, and its page says by line and column which cell is bad, never what stood there',
+  'a tape is uploaded on a form, and its page shows line and column of a bad cell, never its content',
   async (t) => {
     const list = await member.get(base)
     t.true(list.text.includes(`href="${base}/new"`))
@@ -85,7 +85,7 @@ test.serial(
   },
 )
 
-test.serial('a bureau file is uploaded by its style; a file that cannot be read says where', async (t) => {
+test.serial('a bureau file is uploaded by its style; an unreadable file shows the position of the error', async (t) => {
   const bureau = await send(member, 'no segments at all', { format: 'segment-tlv-accounts@1' })
   t.is(bureau.status, 303, bureau.text)
   t.regex(await ended(String(bureau.headers.location)), /role="alert"[^>]*>\s*Line 1: no mapping recognises the format/)

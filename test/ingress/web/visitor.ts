@@ -1,6 +1,6 @@
 import { type Answer, send } from '../../support/send.ts'
 
-/** A browser without a screen: keeps cookies, carries form tokens, follows nothing by itself. */
+/** A browser without a screen: keeps cookies, sends form tokens, follows nothing automatically. */
 export interface Visitor {
   cookies: Map<string, string>
   get(path: string, headers?: Record<string, string>): Promise<Answer>
@@ -54,7 +54,7 @@ export function createVisitor(base: string): Visitor {
   return visitor
 }
 
-/** What the largest form of a page would send as it stands; of several with one name the last. */
+/** Returns the fields of the largest form of a page with their defaults; of several with one name the last. */
 export function fieldsOf(html: string): Record<string, string> {
   const form = [...html.matchAll(/<form[\s\S]*?<\/form>/g)]
     .map(([text]) => text)

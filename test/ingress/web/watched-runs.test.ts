@@ -114,7 +114,7 @@ test('days with maintenance that does not count are hatched, on the page of a ch
   for (const html of await pages()) t.regex(html, /class="hatch"/, 'what was unknown of a check too')
 })
 
-test('each change in the log of a check links to why somebody was told of it, or was not', async (t) => {
+test('each change in the log of a check links to the reasons of its notifications', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const { db } = app
   const team = await createTeam(app, 'Why')

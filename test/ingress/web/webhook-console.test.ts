@@ -51,7 +51,7 @@ test('what the console consists of stands at the side while one is in it, and no
       page,
     )
     const current = (how: string) => found.filter(({ now }) => now === how).map(({ href }) => href)
-    t.deepEqual(current('page'), [`${base}/${area}`], 'the page says once where it is')
+    t.deepEqual(current('page'), [`${base}/${area}`], 'the page marks its position once')
     t.deepEqual(current('true'), [`${base}/${area}`], 'of the two environments one is open')
     t.is(found.filter(({ href }) => href === `${base}/identity`).length, 1, 'there is no second row of them')
   }
@@ -108,7 +108,7 @@ test('an endpoint is created, tried, changed, switched off and on, given a new s
   ])
 })
 
-for (const [what, fields, said] of [
+for (const [what, fields, message] of [
   ['no address', { url: 'nonsense', eventTypes: '*' }, 'url'],
   ['a filter that is none', { url: 'https://example.com/', eventTypes: 'weather.*' }, 'must be *, an event type'],
 ] as const)
@@ -116,7 +116,7 @@ for (const [what, fields, said] of [
     const answer = await owner.post(`${live}/webhooks`, fields, `${live}/webhooks/new`)
     t.is(answer.status, 400)
     t.true(answer.text.includes('aria-invalid="true"'))
-    t.true(answer.text.toLowerCase().includes(said))
+    t.true(answer.text.toLowerCase().includes(message))
     t.true(answer.text.includes(`value="${fields.url}"`))
   })
 
@@ -130,7 +130,7 @@ test('a private address is refused in words, with who can allow it', async (t) =
   t.regex(text, /The URL leads to a private address\. The operator of this installation can allow it/)
 })
 
-test('on a phone the table of deliveries says what each of its values is', async (t) => {
+test('on a phone the table of deliveries labels each of its values', async (t) => {
   await using sink = await openHttpSink()
   sink.respond = () => ({ status: 500 })
   const path = await create(sink.url)

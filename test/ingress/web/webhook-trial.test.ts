@@ -42,7 +42,7 @@ const webhookTo = (url: string) => ({
   'option-url_up': `${url}/up`,
 })
 
-/** What the page says came of it. */
+/** Returns the test result on the page. */
 const resultOf = (text: string) =>
   /<section class="card" id="trial".*?<\/h2><p class="(notice|problem)">(.*?)<\/p>/s.exec(text)?.slice(1)
 const storedIntegrations = () => app.deps.db('integrations').where({ project_id: team.project.id })
@@ -84,7 +84,7 @@ test.serial('what a form holds is sent for either side and its answer shown, and
 })
 
 test.serial(
-  'a side without an address sends nothing, and a wrong or private one is said beside its field',
+  'a side without an address sends nothing, and a wrong or private one is refused beside its field',
   async (t) => {
     await setUp(t)
     const only = { 'option-url_down': sink.url, do: 'test-up' }
@@ -92,13 +92,13 @@ test.serial(
       'problem',
       'Nothing is sent then: there is no address for it.',
     ])
-    for (const [url, said] of [
+    for (const [url, message] of [
       ['nonsense', /class="field-error"/],
       ['http://10.1.2.3/hook', /leads to a private address/],
     ] as const) {
       const { status, text } = await owner.post(form, { 'option-url_down': url, do: 'test-down' })
       t.is(status, 400)
-      t.regex(text, said)
+      t.regex(text, message)
       t.is(resultOf(text), undefined)
     }
     await using away = await openHttpSink()

@@ -24,7 +24,7 @@ async function setUp(): Promise<void> {
 const once = { name: 'Patch night', match: 'db', kind: 'once', starts: '', for: '2', for_unit: 'hours', tz: 'UTC' }
 const windowsOf = () => app.db('maintenance_windows').where({ project_id: team.project.id }).orderBy('id')
 
-test.serial('maintenance begins now: the list and the check say so; it is ended early, and deleted', async (t) => {
+test.serial('maintenance begins now: the list and the check show it; it is ended early, and deleted', async (t) => {
   await setUp()
   const check = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const other = await addCheck(owner, team, { name: 'web', tags: 'www' })
@@ -92,7 +92,7 @@ test.serial(
   },
 )
 
-test.serial('what is wrong is said beside its field and what was typed is kept', async (t) => {
+test.serial('each error is shown beside its field and the typed values are kept', async (t) => {
   await setUp()
   const path = `${base}/windows/new`
   const cases: [Record<string, string>, string][] = [
@@ -181,7 +181,7 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
   const stranger = await join(app, await createTeam(app, 'far away'), 'owner', 'far@example.com')
   const list = await viewer.get(`${base}/windows`)
   t.is(list.status, 200)
-  t.false(list.text.includes(check), 'an address that takes pings is shown to nobody who may only look')
+  t.false(list.text.includes(check), 'the address for pings is not shown to viewers')
   t.is((await stranger.get(`${base}/windows`)).status, 404)
   const changes = [`new`, row?.uuid, `${row?.uuid}/end`, `${row?.uuid}/delete`].map((end) => `${base}/windows/${end}`)
   for (const change of [...changes, `/checks/${check}/snooze`]) {
