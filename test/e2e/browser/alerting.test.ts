@@ -20,7 +20,7 @@ async function addIntegrations(account: Account, sink: HttpSink): Promise<void> 
   }
 }
 
-test.serial('a new user makes a policy, and is told, acknowledges, is told why, and simulates the week', async (t) => {
+test.serial('a new user makes a policy, is notified, acknowledges, sees why, and runs a simulation', async (t) => {
   await using sink = await openHttpSink()
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
@@ -92,9 +92,9 @@ test.serial('a new user makes a policy, and is told, acknowledges, is told why, 
   await page.getByRole('button', { name: 'Simulate' }).click()
   const [now, other] = [page.locator('.outcome').first(), page.locator('.outcome').last()]
   await now.getByText('Chat: DOWN').waitFor()
-  t.is(await other.getByText('Chat: DOWN').count(), 1, 'without a policy its own integrations are told')
+  t.is(await other.getByText('Chat: DOWN').count(), 1, 'without a policy its own integrations are notified')
   t.is(await other.getByText('Phone: DOWN').count(), 1)
   t.is(await now.getByText('Phone: DOWN').count(), 0)
   t.deepEqual(await axeProblems(page, ONE_LOOK_A_LAYOUT), [])
-  t.is(sink.requests.length, 1, 'a simulation tells nobody')
+  t.is(sink.requests.length, 1, 'a simulation sends no notification')
 })

@@ -75,7 +75,7 @@ test.serial('the views of a mail are opened in the drawer by keyboard, and its f
   const frame = drawer.locator('iframe')
   await frame.contentFrame().getByRole('heading', { name: 'All 214 tables dumped' }).waitFor()
   const focused = () => page.evaluate(() => document.activeElement?.textContent)
-  t.is(await focused(), 'HTML', 'one goes on where one was')
+  t.is(await focused(), 'HTML', 'the focus does not move')
   const height = await frame
     .contentFrame()
     .locator(':root')
@@ -111,7 +111,7 @@ test.serial(
   },
 )
 
-test.serial('while a schedule is typed the form says what it means, and what is wrong with it', async (t) => {
+test.serial('a schedule form explains the typed schedule and its errors', async (t) => {
   await using browser = await openBrowser({ timezoneId: 'Europe/Riga' })
   const page = await browser.context.newPage()
   const broken = await open(page, 'new check')
@@ -133,7 +133,7 @@ test.serial('while a schedule is typed the form says what it means, and what is 
 })
 
 test.serial(
-  'while a period is typed the form says when silence is late and when it is down, also by a preset',
+  'while a period is typed or a preset is chosen, the form shows when a check is late and when it is down',
   async (t) => {
     await using browser = await openBrowser()
     const page = await browser.context.newPage()
@@ -205,7 +205,7 @@ test.serial('“Ping now” pings from the page and from the menu of a row, and 
   t.deepEqual(broken, [])
 })
 
-test.serial('a check that is down says since when, why, and who was told or was not', async (t) => {
+test.serial('a check that is down shows since when, why, and that no notification was sent', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await open(page, 'check')
@@ -217,7 +217,7 @@ test.serial('a check that is down says since when, why, and who was told or was 
   )
 })
 
-test.serial('a check that becomes late says so at that moment, without waiting for the next look', async (t) => {
+test.serial('a check that becomes late shows it at once, without waiting for the next refresh', async (t) => {
   const { db } = account.app.deps
   const [{ uuid }] = await db('checks').insert({ project_id: account.project.id, name: 'Due soon' }).returning('uuid')
   await db('checks').where({ uuid }).update({ timeout_seconds: 3600, grace_seconds: 3600 })
@@ -242,7 +242,7 @@ test.serial('a check that becomes late says so at that moment, without waiting f
   const sentence = page.locator('.sentence[data-turns]')
   t.regex(await sentence.innerText(), /^Up\./)
   await pingedAgo(3640)
-  // Less than the thirty seconds after which an open page looks by itself, and no further.
+  // Less than the thirty seconds between two refreshes of an open page, and no further.
   await page.clock.pauseAt(opened + 29_000)
   await page.locator('.sentence').filter({ hasText: /^Late/ }).waitFor()
 })

@@ -29,10 +29,10 @@ async function dangerous(page: Page): Promise<string[]> {
     .evaluateAll((forms) => forms.map((form) => form.getAttribute('action') ?? ''))
 }
 
-/** Where a form is sent after which something is gone, has ended or opens nothing any more. */
+/** Matches the actions of forms that delete, end or revoke something. */
 const ENDS = /\/(delete|remove|revoke|rotate|withdraw|disconnect|end|cancel|release|transfer|sign-out-everywhere)$/
 
-/** Those of them that do not ask; to type the name of what is lost is an answer. */
+/** Returns the actions of these forms without a confirmation; a field for the name of the object counts as one. */
 async function unasked(page: Page): Promise<string[]> {
   const actions = await page
     .locator('form[method=post]:not(:has(input[name=_question], input[required]))')
@@ -40,7 +40,7 @@ async function unasked(page: Page): Promise<string[]> {
   return actions.filter((action) => ENDS.test(action))
 }
 
-/** What is there to be lost. */
+/** Returns the rows that a form could delete. */
 async function written(): Promise<string> {
   const { rows } = await app.deps.db.raw(
     `WITH of_project AS (SELECT id AS project_id FROM projects WHERE id = ?)
@@ -79,7 +79,7 @@ async function requestedOn(
       const form = page.locator(`form[action="${action}"]:has(input[name=_question])`)
       const here = page.locator(':is(nav[aria-label=Main], .who) [aria-current=page]')
       const current = await here.getAttribute('href')
-      // What is in a part that is closed is sent all the same: only the answer counts here.
+      // Fields in a closed section are sent too: only the response matters here.
       await form
         .locator('button[type=submit]')
         .first()
@@ -94,7 +94,7 @@ async function requestedOn(
   return requested
 }
 
-test.serial('without scripts every form that loses something asks first, and says where the reader is', async (t) => {
+test.serial('without scripts every destructive form needs confirmation, and shows the current position', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -112,10 +112,10 @@ test.serial('without scripts every form that loses something asks first, and say
       [...requested].some((action) => kind.test(action)),
       `${kind} of ${[...requested].join()}`,
     )
-  t.is(await written(), before, 'nothing is lost before it was said yes')
+  t.is(await written(), before, 'nothing is lost before the confirmation')
 })
 
-test.serial('without scripts several checks are deleted only after a page has said how many', async (t) => {
+test.serial('without scripts several checks are deleted only after a page has shown their number', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false, viewport: { width: 1440, height: 900 } })
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -141,7 +141,7 @@ test.serial('without scripts several checks are deleted only after a page has sa
 })
 
 test.serial(
-  'without scripts the risk console asks before something of it is lost, and says where one is',
+  'without scripts the risk console confirms before it deletes anything, and shows the current position',
   async (t) => {
     const it = await addRiskAccount(['risk-signals', 'agents'])
     const base = new URL(it.base).pathname
@@ -176,6 +176,6 @@ test.serial(
     const pages = [pack, `${base}/clients`, `${base}/agents`, `${base}/webhooks/${endpoint}`]
     const requested = [...(await requestedOn(t, page, it.app.url, pages))].map((action) => action.split('/').at(-1))
     t.deepEqual(requested.toSorted(), ['delete', 'disable', 'revoke', 'revoke', 'revoke', 'revoke', 'rotate', 'rotate'])
-    t.deepEqual(await held(), before, 'nothing is lost before it was said yes')
+    t.deepEqual(await held(), before, 'nothing is lost before the confirmation')
   },
 )

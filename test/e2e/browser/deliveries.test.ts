@@ -28,7 +28,7 @@ async function emit(dealId: string): Promise<{ id: string; body: string }> {
   )
 }
 
-/** From the front page by links alone, as somebody who knows no address: to the deliveries of an endpoint. */
+/** Follows links from the front page to the deliveries of an endpoint, as a user who knows no address. */
 async function openDeliveries(page: Page, sink: HttpSink): Promise<void> {
   await page.goto(it.app.url)
   await page.getByRole('link', { name: 'Evidence packs' }).click()
@@ -89,7 +89,7 @@ function sameEventTwice(t: ExecutionContext, sink: HttpSink, event: { id: string
 
 test.serial('a delivery that failed is resent by hand once its endpoint is repaired', async (t) => {
   await using sink = await openHttpSink()
-  // A day until the next attempt of the schedule: what comes before it was asked for on the page.
+  // The next scheduled attempt is a day away: any earlier attempt was requested on the page.
   sink.respond = () => ({ status: 500, headers: { 'retry-after': '86400' } })
   await addEndpoint(it, 'PRODUCTION', sink.url)
   await using browser = await openBrowser()
@@ -116,7 +116,7 @@ test.serial('a delivery that failed is resent by hand once its endpoint is repai
 })
 
 test.serial(
-  'an endpoint that fails is never shown as well, the page moves by itself, and a replay of nothing says so',
+  'a failing endpoint is never shown as well, the page refreshes without input, and an empty replay is reported',
   async (t) => {
     await using sink = await openHttpSink()
     sink.respond = () => ({ status: 500, headers: { 'retry-after': '86400' } })

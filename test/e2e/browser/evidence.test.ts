@@ -12,7 +12,7 @@ test.before(async () => {
   it = await addRiskAccount()
 })
 
-/** Fills in what a form does not offer by itself, and sends it. @returns the address that it leads to */
+/** Fills in the fields that a form has no default for, and sends it. @returns the next address */
 async function send(page: Page, path: string, fields: Record<string, string>, button: string): Promise<string> {
   await page.goto(it.base + path)
   for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value)
@@ -21,7 +21,7 @@ async function send(page: Page, path: string, fields: Record<string, string>, bu
   return page.url()
 }
 
-/** Records a receivable and asks its buyer for an acceptance on the forms. Returns the page of the receivable and the buyer's link. */
+/** Records a receivable and requests its buyer's acceptance. Returns the receivable's page and the buyer's link. */
 async function requestBuyerAcceptance(
   page: Page,
   ref: string,
@@ -112,7 +112,7 @@ test.serial('forms of the families work on a phone, and their pages are accessib
     t.deepEqual(await problemsOf(page, address, ONE_LOOK_A_LAYOUT), [])
 })
 
-test.serial('without scripts a buyer is asked and answers', async (t) => {
+test.serial('without scripts a buyer receives a request and answers it', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
   await signIn(it, page)
@@ -127,7 +127,7 @@ test.serial('without scripts a buyer is asked and answers', async (t) => {
   t.true(await page.locator('.facts').getByText('Issuer confirmed').isVisible())
 })
 
-test.serial('the page of a request shows by itself that a wallet has read it, and that it was refused', async (t) => {
+test.serial('a request page shows without a reload that a wallet has read it, and that it was refused', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(it, page)

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { openHttpSink } from '../../support/http-sink.ts'
 import { openInstallation, password, setUp } from './installation.ts'
 
-test.serial('from the set-up link to the first check, which goes down, tells somebody, and comes back', async (t) => {
+test.serial('from the set-up link to the first check, which goes down, notifies a user, and recovers', async (t) => {
   await using sink = await openHttpSink()
   await using app = await openInstallation()
   await using browser = await openBrowser()

@@ -4,7 +4,7 @@ import { insertProjectKey } from '#shared/monitoring/projects/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Account } from './installation.ts'
 
-/** What the pages of a furnished project show. */
+/** The pages of a furnished project, and the text that each must show. */
 export const FURNISHED = [
   ...['checks', 'filtered', 'check', 'ping', 'new check', 'edit check', 'rules', 'badges'],
   ...['integrations', 'catalogue', 'new webhook', 'new group', 'integration', 'disabled integration'],
@@ -156,7 +156,7 @@ export async function addMailedCheck({ app, project }: Account): Promise<string>
   return `/checks/${uuid}`
 }
 
-/** Who is told when, and when nobody is. */
+/** Adds an alert policy and two maintenance windows. */
 async function furnishAlerting(post: Post, mail: string, chat: string) {
   const policy = await post('policies/', {
     name: 'On call',

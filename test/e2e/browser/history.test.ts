@@ -10,7 +10,7 @@ test.before(async () => {
   const app = await sharedInstallation()
   account = await addDemoAccount(app)
   const { db } = app.deps
-  // Older than what the sweeper draws from the beats again and again.
+  // Older than the gaps that the sweeper repeatedly derives from the heartbeats.
   const times = {
     from_at: db.raw(`now() - interval '3 days'`),
     until_at: db.raw(`now() - interval '3 days' + interval '30 minutes'`),
@@ -62,7 +62,7 @@ test.serial('on a phone pages with a history are read without scrolling sideways
 })
 
 test.serial(
-  'an outage says how long it lasted and which message did not arrive; earlier reasons are folded',
+  'an outage shows how long it lasted and which message did not arrive; earlier reasons are folded away',
   async (t) => {
     await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
     const page = await browser.context.newPage()

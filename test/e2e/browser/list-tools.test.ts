@@ -19,7 +19,7 @@ const savedFilters = () => app.deps.db('saved_filters').where({ project_id: acco
 
 const rows = (page: Page) => page.locator('.checks tbody tr:not(.group)')
 
-test.serial('filters count what fits the others, say how many are left, and are cleared by one link', async (t) => {
+test.serial('filters count the matches of the others, show how many are left, and one link clears them', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -94,7 +94,7 @@ test.serial('the method of a webhook is chosen among its segments by keyboard or
   t.notRegex(options, /recoveries/)
   await Promise.all([page.waitForEvent('load'), page.getByRole('link', { name: 'Edit' }).click()])
   t.deepEqual(await chosen(), ['option-method_down-PUT'])
-  t.true(await page.locator('#option-method_up-').isChecked(), 'nobody chose one for recoveries')
+  t.true(await page.locator('#option-method_up-').isChecked(), 'no method was chosen for recoveries')
   t.false(await page.locator('details.more').evaluate((part: HTMLDetailsElement) => part.open))
 })
 
@@ -135,7 +135,7 @@ test.serial('a filter is kept under a name, by this person alone, and forgotten'
   t.is((await savedFilters()).length, 0)
 })
 
-test.serial('what was done to several checks is said with its number, and undone', async (t) => {
+test.serial('a change of several checks is confirmed with their number, and can be undone', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)

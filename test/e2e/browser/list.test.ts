@@ -20,15 +20,15 @@ test.serial(
       heights.every((height) => height <= 43),
       heights.join(),
     )
-    // What a slow machine has pages say on top, of the broker or of a gap, may take its own place.
-    const said = await page
+    // On a slow machine, notices about the broker or a gap may take additional space.
+    const notices = await page
       .locator('[data-region=refusal], [data-region=blindness]')
       .evaluateAll((regions) => regions.reduce((sum, region) => sum + region.getBoundingClientRect().height, 0))
     const seen = await page
       .locator('.checks tbody tr')
       .evaluateAll(
         (rows, above) => rows.filter((row) => row.getBoundingClientRect().bottom - above <= innerHeight).length,
-        said,
+        notices,
       )
     t.true(seen >= 15, `${seen} rows are seen`)
     const looks = await page.locator('.checks tbody tr').evaluateAll((rows) => rows.map(({ className }) => className))

@@ -11,7 +11,7 @@ import { addAccount, signIn } from './installation.ts'
 
 const CATCHER = fileURLToPath(new URL('../../../stack/mail-catcher.ts', import.meta.url))
 
-/** What catches the mails of a trial installation, as `make up` starts it. */
+/** Opens the mail catcher of a trial installation, as `make up` starts it. */
 async function openCatcher(): Promise<AsyncDisposable & { smtpUrl: string; page: string }> {
   const [smtp, http] = [await freePort(), await freePort()]
   const child = spawn(process.execPath, [readTypescript, CATCHER], {
@@ -51,7 +51,7 @@ async function readMail(page: Page, catcher: string, subject: RegExp) {
 }
 
 test.serial(
-  'mails of a trial are read in its catcher: an address agrees, a test says that it is one, a password is set anew',
+  'trial mails are read in the catcher: an address agrees, a test is marked as one, a password is reset',
   async (t) => {
     await using catcher = await openCatcher()
     await using app = await openProduct({

@@ -5,7 +5,7 @@ import { freePort } from '../../support/free-port.ts'
 import { send } from '../../support/send.ts'
 import { addAccount, password, sharedInstallation, signIn } from './installation.ts'
 
-/** A fingerprint reader in the browser: it says yes at once, and whether it has looked at a finger. */
+/** Adds a virtual authenticator that answers at once, with configurable user verification. */
 async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
@@ -22,7 +22,7 @@ async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenti
   return { cdp, authenticatorId }
 }
 
-test.serial('a passkey signs in without a password, once for each challenge, and is asked for after one', async (t) => {
+test.serial('a passkey signs in without a password, once for each challenge, and is required after one', async (t) => {
   const port = String(await freePort())
   const base = `http://localhost:${port}`
   // Passkeys need a domain name. A second listener of the shared product has one.
@@ -70,7 +70,7 @@ test.serial('a passkey signs in without a password, once for each challenge, and
   await page.getByRole('heading', { name: 'One more step' }).waitFor()
   t.true(await page.getByLabel('Recovery code').isVisible())
 
-  // Who holds the device and not the finger does not come in.
+  // A user who has the device but fails user verification cannot sign in.
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
   await page.getByRole('button', { name: 'Use a passkey' }).click()
   await page.getByText('No passkey was used').waitFor()

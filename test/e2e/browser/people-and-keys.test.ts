@@ -28,7 +28,7 @@ test.serial('a key is shown once, works, and stops working when it is revoked', 
   await page.getByText('None yet').waitFor()
 })
 
-test.serial('somebody is invited to look, looks, and finds nothing to change', async (t) => {
+test.serial('an invited viewer signs in, and finds no way to make changes', async (t) => {
   const account = await addAccount(await sharedInstallation())
   await using mine = await openBrowser()
   const owner = await mine.context.newPage()

@@ -43,7 +43,7 @@ for (const javaScriptEnabled of [true, false])
     },
   )
 
-test.serial('who has signed in again elsewhere meanwhile says that it is still wanted', async (t) => {
+test.serial('after signing in again in another tab, a preserved form is sent only after a confirmation', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await typeCheck(page, 'Sent twice')
@@ -56,7 +56,7 @@ test.serial('who has signed in again elsewhere meanwhile says that it is still w
   t.pass()
 })
 
-test.serial('a form of another site is kept for nobody, and neither is a password', async (t) => {
+test.serial('neither a form of another site nor a password is preserved', async (t) => {
   const send = (site: string | undefined, body: string) =>
     fetch(`${account.app.url}/projects/${account.project.uuid}/checks`, {
       method: 'POST',
@@ -71,9 +71,9 @@ test.serial('a form of another site is kept for nobody, and neither is a passwor
   for (const field of PASSWORD_FIELDS) {
     const own = await send('same-origin', `name=Planted&_csrf=x&${field}=hunter2`)
     t.is(own.status, 403)
-    const said = await own.text()
-    t.false(said.includes('hunter2'), field)
-    t.true(said.includes('Passwords are not kept'), field)
+    const answer = await own.text()
+    t.false(answer.includes('hunter2'), field)
+    t.true(answer.includes('Passwords are not kept'), field)
   }
   t.true((await (await send('same-origin', 'name=Planted&_csrf=x')).text()).includes('Planted'))
 })

@@ -105,7 +105,7 @@ test.serial('from a new pack to its page, its PDF and the verification page', as
   t.deepEqual(problems, [])
 })
 
-test.serial('a share link opens for somebody without an account, and not after it is revoked', async (t) => {
+test.serial('a share link opens without an account, and not after it is revoked', async (t) => {
   await using browser = await openBrowser()
   await using guest = await openBrowser()
   const page = await browser.context.newPage()
@@ -211,7 +211,7 @@ test.serial('a pack is requested with the keyboard alone', async (t) => {
   t.true(await page.getByText('₹9,90,000.00 (9.90 lakh)').first().isVisible())
 })
 
-test.serial('a pack form says everything that is wrong, and a chosen scenario is answered', async (t) => {
+test.serial('a pack form shows all errors, and a chosen scenario is answered', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(it, page)
@@ -242,7 +242,7 @@ test.serial('a pack form says everything that is wrong, and a chosen scenario is
   t.regex(stored?.body, /24AAFFS4308K1Z[0-9A-Z]/)
   t.regex(stored?.body, /CHARGE_FOUND/)
 
-  // Its page begins with what the order is, and says legs in words.
+  // Its page begins with the meaning of the order, and names the legs in words.
   t.is(await page.locator('.pack-level strong').textContent(), 'ATTENTION')
   t.deepEqual(await page.locator('.parties li').allInnerTexts(), [
     'Buyer\n27AAACB1234C1ZF',
@@ -264,7 +264,7 @@ test.serial('on a phone a short page has the header of a long one', async (t) =>
   t.true(((await page.locator('.side').boundingBox())?.height ?? 999) <= 56)
 })
 
-test.serial('a pack that failed says so in words', async (t) => {
+test.serial('a failed pack shows the failure in words', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(it, page)

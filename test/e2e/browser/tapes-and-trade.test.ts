@@ -20,7 +20,7 @@ async function choose(page: Page, content: string): Promise<void> {
   await page.getByRole('button', { name: 'Upload', exact: true }).click()
 }
 
-test.serial('a tape is uploaded without leaving the page, which says what is wrong with it or leads on', async (t) => {
+test.serial('a tape is uploaded without leaving the page, which shows its errors or continues', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 1440, height: 800 } })
   const page = await browser.context.newPage()
   await signIn(it, page)

@@ -45,7 +45,7 @@ test.serial('a row changes while a box in it is ticked and has the focus, and ke
   t.true(await box.evaluate((element) => element === document.activeElement))
 })
 
-test.serial('a page that has lost the service says since when, and goes on by itself', async (t) => {
+test.serial('a page that has lost the service shows since when, and recovers without a reload', async (t) => {
   const lost = await addAccount(app)
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
@@ -69,7 +69,7 @@ test.serial('a page that has lost the service says since when, and goes on by it
   t.deepEqual(broken, [])
 })
 
-test.serial('every page says when pings are being refused', async (t) => {
+test.serial('every page shows when pings are refused', async (t) => {
   let isAway = true
   app.deps.pingRefusals.add(() => (isAway ? ['broker: is away'] : []))
   t.teardown(() => {
@@ -87,7 +87,7 @@ test.serial('every page says when pings are being refused', async (t) => {
   t.is(await page.getByText('Pings are being refused').count(), 0)
 })
 
-test.serial('a busy process asks for fewer pings, refuses none, and no page says that it does', async (t) => {
+test.serial('a busy process reports not ready but refuses no ping, and no page shows a problem', async (t) => {
   let isBusy = true
   for (const readiness of [app.deps.readiness, app.deps.pingReadiness])
     readiness.add(() => (isBusy ? ['event loop: was 2500 ms late', 'consumer of live: not open for 9 s'] : []))
@@ -103,7 +103,7 @@ test.serial('a busy process asks for fewer pings, refuses none, and no page says
   t.is(await page.getByText('Pings are being refused').count(), 0)
 })
 
-test.serial('while the broker is away a test message is said to wait, and not to be on its way', async (t) => {
+test.serial('while the broker is unavailable a test message is shown as waiting, not as on its way', async (t) => {
   let isAway = true
   app.deps.pingRefusals.add(() => (isAway ? ['broker: is away'] : []))
   t.teardown(() => {
@@ -118,7 +118,7 @@ test.serial('while the broker is away a test message is said to wait, and not to
   t.is(await page.getByText('is on its way').count(), 0)
 })
 
-test.serial('an import says what it would do, then what it did, and refuses what is no export', async (t) => {
+test.serial('an import shows its changes before and after it runs, and refuses files that are no export', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -137,10 +137,10 @@ test.serial('an import says what it would do, then what it did, and refuses what
   await page.getByText('Checks that are new: Imported').waitFor()
   t.is(await document.inputValue(), made, 'what was looked at stays, to be imported')
   t.is(await app.deps.db('checks').where({ name: 'Imported' }).first(), undefined)
-  for (const said of ['Imported: checks 1 created, 0 changed', 'Imported: checks 0 created, 0 changed, 1 the same']) {
+  for (const text of ['Imported: checks 1 created, 0 changed', 'Imported: checks 0 created, 0 changed, 1 the same']) {
     await document.fill(made)
     await page.getByRole('button', { name: 'Import', exact: true }).click()
-    await page.getByText(said).waitFor()
+    await page.getByText(text).waitFor()
   }
 })
 
@@ -169,7 +169,7 @@ test.serial('a file is dropped on the import, looked at, and imported', async (t
   t.truthy(await app.deps.db('checks').where({ name: 'From a file' }).first())
 })
 
-test.serial('the lines that a check offers are ones that count for it, and an ignored ping says why', async (t) => {
+test.serial('the lines that a check offers count for it, and an ignored ping shows its reason', async (t) => {
   const url = await addCheck('Only by POST')
   const uuid = url.slice(-36)
   await post(`checks/${uuid}`, { methods: 'POST', filter_http_body: true, success_kw: 'done' })
@@ -190,7 +190,7 @@ test.serial('the lines that a check offers are ones that count for it, and an ig
   )
 })
 
-test.serial('what was sent is not sent again by loading the page anew', async (t) => {
+test.serial('reloading a page does not send its form again', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -221,7 +221,7 @@ test.serial('what was sent is not sent again by loading the page anew', async (t
   t.is(await page.getByText('that was not the name of the project').count(), 0)
 })
 
-test.serial('without https copying still works, and says so', async (t) => {
+test.serial('copying works without https, and the page confirms it', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
@@ -264,14 +264,14 @@ test.serial('an integration is switched in its row, where the page is and the fo
   await page.getByText('is switched on').waitFor()
 })
 
-test.serial('without scripts nothing is deleted before a page has asked', async (t) => {
-  const url = await addCheck('Kept until asked')
+test.serial('without scripts nothing is deleted before a confirmation page', async (t) => {
+  const url = await addCheck('Kept until confirmed')
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
   await signIn(account, page)
   await page.goto(`${app.url}/checks/${url.slice(-36)}`)
   await page.getByRole('button', { name: 'Delete check' }).click()
-  await page.getByText('Delete Kept until asked with its whole log').waitFor()
+  await page.getByText('Delete Kept until confirmed with its whole log').waitFor()
   t.truthy(
     await app.deps
       .db('checks')
