@@ -60,7 +60,7 @@ export async function rawPost(
   return { status: response.status, headers: response.headers, json: text.startsWith('{') ? JSON.parse(text) : {} }
 }
 
-/** A project of the maker's organisation, as the row says it. */
+/** Adds a project to the maker's organisation and returns its ids. */
 export async function addProjectOf(product: Product, maker: ApiClient): Promise<{ id: number; uuid: string }> {
   const { organisationId: uuid } = maker.credentials
   const organisation = await product.db('organisations').where({ uuid }).first('id')

@@ -80,7 +80,7 @@ test('a text of 900,000 characters is answered by our rules', async (t) => {
   t.like(result, { valid: false, reason: 'LENGTH' })
 })
 
-test('what nobody foresaw is INTERNAL with the id of the request: its message goes to the log alone', async (t) => {
+test('an unforeseen error is INTERNAL with the request id: its message goes only to the log', async (t) => {
   const secret = 'postgres://signalbox:hunter2@db.internal/signalbox'
   const { base: broken } = await product.ingress({
     barrier: {

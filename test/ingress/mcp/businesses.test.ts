@@ -60,7 +60,7 @@ test('an agent verifies an entity again, finds an identifier, and reads acceptan
   })
 })
 
-test('a unit is reserved of what is metered and of nothing else, and the audit says which call it was', async (t) => {
+test('a unit is reserved for metered calls only, and the audit names the call', async (t) => {
   await using product = await openProduct({ isBound: true })
   const { base } = await product.ingress()
   await product.workers(['kyb-verifier', 'dilution-measurer', 'financing-registrar'])

@@ -4,7 +4,7 @@ import { type CancellableCalls, followMessage } from '../../../ingress/mcp/cance
 const call = (id: string | number) => ({ method: 'tools/call', id })
 const cancel = (requestId: unknown) => ({ method: 'notifications/cancelled', params: { requestId } })
 
-test('a message cancels the call of its own key, address and id, and nothing else', (t) => {
+test('a message cancels only the call with the same key, address and id', (t) => {
   const calls: CancellableCalls = new Map()
   using one = followMessage(call(1), 'key address', calls)
   using text = followMessage(call('1'), 'key address', calls)

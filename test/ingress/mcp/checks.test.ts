@@ -111,7 +111,7 @@ test('a setting that the rules of a check refuse is named, and nothing is create
   t.is(await count('checks', { project_id: project.id }), 0)
 })
 
-test('an alert is explained: who was notified, and of whom it says why not', async (t) => {
+test('an alert is explained: who was notified, who was not, and why', async (t) => {
   await using sink = await openHttpSink()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
   const project = await addProjectOf(product, owner)
@@ -183,7 +183,7 @@ test('each decision of an incident is given in words, and the names in it arrive
   t.deepEqual(sink.requests, [])
 })
 
-test('what a policy told is explained by integration: whom it reached, and why another was passed over', async (t) => {
+test('the explanation of a policy lists each integration: reached recipients, and reasons for skipping one', async (t) => {
   await using sink = await openHttpSink()
   const deps = { db: product.db, secrets: createSecrets(product.config.secretKey) }
   const project = await addProjectOf(product, owner)

@@ -51,7 +51,7 @@ for (const [era, body, headers] of [
   ['2026-07-28', discover, modern],
   ['2025-11-25', initialize, {}],
 ] as const) {
-  test(`${era}: no key, a wrong key and a key with one character more are refused alike, and told where to go`, async (t) => {
+  test(`${era}: a missing, wrong or too long key gets the same refusal, with the metadata URL`, async (t) => {
     const { key } = await makeKey(client)
     const wrong = `${key.slice(0, -2)}${key.endsWith('AA') ? 'BB' : 'AA'}`
     for (const authorization of [undefined, `Bearer ${wrong}`, `Bearer ${key}x`, `Basic ${key}`, 'Bearer rsk_']) {
@@ -118,11 +118,11 @@ test('B40 a page of another origin and a name that is not ours are refused, also
     [new URL(own).host, 200],
   ] as const) {
     t.is(await statusFor(host, { ...modern, authorization }), status, host)
-    t.is(await statusFor(host, modern), 401, 'who asks is looked at first')
+    t.is(await statusFor(host, modern), 401, 'authentication comes first')
   }
 })
 
-test('what a listener keeps of a key is asked for again within five seconds', (t) => {
+test('a listener refreshes a cached key within five seconds', (t) => {
   t.true(createAgentDirectory(1).logins.ttl <= 5_000)
 })
 
@@ -149,7 +149,7 @@ test('a key that expired or was revoked, and a family that was taken away, are n
   await refused('the family to be missed', key, 403)
 })
 
-test('B40 a token for the API, a token for the tools and an agent key are each refused at the other doors', async (t) => {
+test('B40 an API token, a tools token and an agent key are each refused at the other entry points', async (t) => {
   const { clientId, clientSecret } = client.credentials
   const ask = (resource: string) =>
     requestToken(base, { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, resource })
@@ -235,7 +235,7 @@ test('documents of discovery are complete, open to browsers, and list scopes tha
   }
 })
 
-test('a body over one MiB is refused before it is parsed, other methods are not there, and what is not JSON is told so', async (t) => {
+test('refuses a body over one MiB before parsing, other methods, and a body that is not JSON', async (t) => {
   const { key } = await makeKey(client)
   const authorization = `Bearer ${key}`
   t.is((await rawPost(base, ' '.repeat(1_048_577), { authorization })).status, 413)
@@ -250,7 +250,7 @@ test('a body over one MiB is refused before it is parsed, other methods are not 
       'Mcp-Method': 'subscriptions/listen',
     },
   )
-  t.like(listening.json, { error: { message: 'Subscription limit reached' } }, 'nobody holds a stream open')
+  t.like(listening.json, { error: { message: 'Subscription limit reached' } }, 'no client can hold a stream open')
   for (const method of ['GET', 'DELETE', 'PUT']) {
     const response = await fetch(`${base}/mcp`, { method, headers: { authorization } })
     t.is(response.status, 405, method)

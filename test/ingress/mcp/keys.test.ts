@@ -142,12 +142,12 @@ test('a project that another organisation took over is gone from the key', async
   const { organisationId: uuid } = stranger.credentials
   const other = await product.db('organisations').where({ uuid }).first('id')
   await product.db('projects').where({ id: project.id }).update({ organisation_id: other.id })
-  // A listener that does not know the key yet: how long one may, the test of revocation says.
+  // A listener that has not cached the key: the test of revocation covers the cache lifetime.
   const { base: after } = await product.ingress()
   t.like((await callTool(await connect(after, key), 'checks_list')).result, { code: 'NOT_FOUND' })
 })
 
-test('who asks is looked at before anything else: where from, how much and what', async (t) => {
+test('a call is authenticated before its origin, size and content are checked', async (t) => {
   for (const [what, body, headers] of [
     ['a foreign page', discover, { ...modern, origin: 'https://elsewhere.example' }],
     ['two MiB', ' '.repeat(2_097_152), {}],

@@ -28,7 +28,7 @@ const callOf = (name: string, args: object) => ({
   params: { name, arguments: args, _meta: meta },
 })
 
-test('a key that asks more often than it may is answered 429 and when to come back, and others are not', async (t) => {
+test('a key beyond its rate limit is answered 429 with a retry time, and other keys are not', async (t) => {
   await using product = await openProduct({ env: { AGENT_RATE_LIMIT_PER_MINUTE: '5' }, isBound: true })
   const { base } = await product.ingress()
   const owner = await openClient(product, base)
@@ -44,7 +44,7 @@ test('a key that asks more often than it may is answered 429 and when to come ba
   t.is(Number((await product.db('agent_calls').where({ key_id: busy.keyId }).count({ n: '*' }))[0]?.n), 5)
 })
 
-test.serial('nobody waits for a client that has gone: its call ends, and its pack stays asked for', async (t) => {
+test.serial('a call ends when its client disconnects, and its pack stays requested', async (t) => {
   await using product = await openProduct({ isBound: true })
   const { base } = await product.ingress()
   await product.workers(['pack-composer'])
@@ -76,7 +76,7 @@ test.serial('nobody waits for a client that has gone: its call ends, and its pac
 
 for (const era of ERAS) {
   test.serial(
-    `${era}: a call that the official client cancels ends at once, and what it asked for is found by its key`,
+    `${era}: a call that the official client cancels ends at once, and its result is found by its key`,
     async (t) => {
       await using product = await openProduct({ isBound: true })
       const { base } = await product.ingress()
@@ -110,7 +110,7 @@ test.serial(
     const owner = await openClient(product, base)
     const scopes = ['agents:invoke', 'kyb:read', 'first-financing:check']
     const { key } = await makeKey(owner, { scopes })
-    // No worker is there: a call waits until it ends by itself, which is after ten seconds, or its client goes.
+    // No worker runs: a call waits until its timeout, which is ten seconds, or until its client disconnects.
     const ask = (signal: AbortSignal, n: number) => {
       const args = { idempotencyKey: `gone-${n}`, ...receivable() }
       return fetch(new URL('/mcp', base), {
@@ -127,7 +127,7 @@ test.serial(
     const gone = new AbortController()
     const calls = Array.from({ length: 16 }, (_, n) => ask(gone.signal, n))
     const count = async (table: string) => Number((await product.db(table).count({ n: '*' }))[0]?.n)
-    await eventually('sixteen to be asked', async () => (await count('evidence_jobs')) === 16)
+    await eventually('sixteen jobs to be requested', async () => (await count('evidence_jobs')) === 16)
     const one = await rawPost(base, callOf('gstin_validate', { gstin: 'x' }), headersOf(key, 'gstin_validate'))
     t.is(one.status, 429, 'the key has as many under way as it may')
     gone.abort()
@@ -136,9 +136,9 @@ test.serial(
     t.deepEqual(await product.db('agent_calls').distinct('code').pluck('code'), ['CANCELLED'])
     const next = await rawPost(base, callOf('gstin_validate', { gstin: 'x' }), headersOf(key, 'gstin_validate'))
     t.is(next.status, 200)
-    // What was asked for is done all the same, once each, as it is for a client of the API that hangs up.
+    // The requested jobs are still done, once each, as for an API client that hangs up.
     await product.workers(['financing-registrar'])
-    await eventually('what was asked to be done', async () =>
+    await eventually('the requested jobs to be done', async () =>
       (await product.db('evidence_jobs').pluck('state')).every((state) => state === 'DONE'),
     )
     t.is(await count('evidence_jobs'), 16)

@@ -142,7 +142,7 @@ test('every call is in the audit: its tool, its outcome, its units and the hash 
   t.deepEqual((await owner.get(`/v1/agents/calls?keyId=${keyId}`)).json.calls, [])
 })
 
-test('the calls of a day and those of a minute have limits of their own', async (t) => {
+test('calls per day and calls per minute have separate limits', async (t) => {
   const { key } = await makeKey(owner, { scopes: SCOPES, dailyLimit: 2 })
   const agent = await connect(base, key)
   const call = () => callTool(agent, 'gstin_validate', { gstin: '27AAACB1234C1ZF' })

@@ -65,9 +65,9 @@ test('a call built from the schema alone succeeds for every tool, and fits its o
   const { key } = await makeKey(live, { scopes: SCOPES, projects: [project.uuid] })
   const watching = await connect(product.url, key)
   const scopes = SCOPES.filter((scope) => !scope.startsWith('monitoring:'))
-  const asking = await connect(product.url, (await makeKey(sandbox, { scopes })).key)
+  const sandboxAgent = await connect(product.url, (await makeKey(sandbox, { scopes })).key)
   const clients: [Client, boolean][] = [
-    [asking, false],
+    [sandboxAgent, false],
     [watching, true],
   ]
   const checkId = (await callTool(watching, 'check_create', { idempotencyKey: randomUUID() })).result.checkId

@@ -10,7 +10,7 @@ import { sharedProduct } from '../../support/shared-product.ts'
 import { receivable, register, check as runFinancingCheck } from '../api-risk/financing-support.ts'
 import { addProjectOf, callTool, connect, makeKey } from './agents.ts'
 
-/** What each tool is asked of somebody else's; null where its arguments name nothing that anybody has. */
+/** Arguments of each tool that name data of another organisation; null if no argument names any. */
 const REQUESTED: Record<string, ((ids: Record<string, string>) => Record<string, string>[]) | null> = {
   gstin_validate: null,
   anchor_verify: null, // the log is public
@@ -18,7 +18,7 @@ const REQUESTED: Record<string, ((ids: Record<string, string>) => Record<string,
   risk_signals_get: ({ packId = '' }) => [{ packId }],
   entity_verify: ({ vei = '' }) => [{ vei, idempotencyKey: randomUUID() }],
   lei_resolve: null,
-  first_financing_check: null, // that something exists is what it tells; the test below says what of it
+  first_financing_check: null, // it reports that something exists; the test below covers the details
   first_financing_register: null,
   acceptance_get: ({ acceptanceId = '', receivableRef = '' }) => [{ acceptanceId }, { receivableRef }],
   anti_dilution_get: null,
@@ -61,7 +61,7 @@ test.before(async () => {
   const verified = await owner.post('/v1/kyb/verifications', { pan: 'AAACR5678D' })
   const record = { receivableRef: 'MINE-1', channel: 'BUYER_PORTAL', action: 'PENDING', at: '2026-06-20T18:30:00Z' }
   const accepted = await owner.post('/v1/acceptance/records', record)
-  // Live registries are not there in tests: a pack of the sandbox stands for one of theirs.
+  // Tests have no live registries: a sandbox pack replaces one of theirs.
   const sandbox = await openClient(product, base, { name: 'Both' })
   const { json: pack } = await sandbox.post('/v1/po/risk-signals', demoRequest)
   await product.db('packs').where({ id: pack.packId }).update({ env: 'PRODUCTION' })

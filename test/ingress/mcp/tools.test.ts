@@ -34,7 +34,7 @@ test('no text of a tool recommends, decides or takes orders', (t) => {
   }
 })
 
-/** What a client is shown of a schema. */
+/** Returns the JSON schema that a client receives. */
 function schemaOf(schema: z.ZodType): object {
   return z.toJSONSchema(schema, { io: 'input' })
 }
@@ -47,7 +47,7 @@ function descriptionsIn(schema: unknown): string[] {
   )
 }
 
-test('every tool needs a scope that there is, and says whether it changes something', (t) => {
+test('every tool requires an existing scope, and declares whether it changes something', (t) => {
   const scopes = [...OFFERED_SCOPES, ...MONITORING_SCOPES]
   for (const { name, scope, annotations } of tools) {
     t.true(

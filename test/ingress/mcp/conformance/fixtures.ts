@@ -11,8 +11,8 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
 
 /**
- * The transport of the tools with what the conformance suite asks for by fixed names, on the loopback and without
- * credentials. It is part of the tests: no process of the product can be started with it.
+ * Opens the transport of the tools with the fixed names that the conformance suite requests, on the loopback and
+ * without credentials. It is part of the tests: no process of the product can be started with it.
  */
 export async function openConformanceServer(): Promise<AsyncDisposable & { url: string }> {
   const log = createLog('silent', 'conformance')
