@@ -93,7 +93,7 @@ test('a client that goes away in the middle of its body has not pinged', async (
   socket.write(`POST /ping/${uuid} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nonly the beginning`)
   socket.destroySoon()
   await once(socket, 'close')
-  // Whatever the first became is settled before a later one is.
+  // The server processes the interrupted ping before a later one.
   t.is((await send(app.url, `/ping/${uuid}/log`)).status, 200)
   t.deepEqual(
     (await recorded()).map(({ type }) => type),
@@ -126,7 +126,7 @@ test('a method in a header changes nothing, and ten thousand parameters are only
   t.is((await recorded()).length, 3)
 })
 
-test('pings beyond the limit of a check are told so and not recorded; other checks go on', async (t) => {
+test('pings beyond the limit of a check get 429 and are not recorded; other checks continue', async (t) => {
   await using resources = new AsyncDisposableStack()
   const listener = await openAnotherListener(resources, app, { pingRateLimitPerMinute: 3 })
   const { uuid, pingKey, recorded, rwKey } = await aPingedProject(app)
@@ -142,6 +142,6 @@ test('pings beyond the limit of a check are told so and not recorded; other chec
   t.truthy(Number(bySlug.headers['retry-after']))
   t.true((await recorded()).length < 20)
   t.is((await send(listener, `/ping/${other.uuid}`)).text, 'OK')
-  // The management API counts by itself.
+  // The management API has a separate limit.
   t.is((await send(listener, `/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': rwKey } })).status, 200)
 })

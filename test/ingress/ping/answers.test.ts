@@ -80,7 +80,7 @@ for (const [suffix, type] of [
 
 const NEVER = randomUUID()
 
-// Paths after /ping/; the last column says whether the answer carries the cache headers (docs/spec/monitoring.md#ping-response-headers).
+// Paths after /ping/; last column: the answer has the cache headers (docs/spec/monitoring.md#ping-response-headers).
 for (const [path, status, text, hasCacheHeaders] of [
   [NEVER, 404, 'not found', true],
   [`${NEVER}/256`, 404, 'not found', true],

@@ -37,7 +37,7 @@ export async function aPingedProject(app: HttpProduct, options: { checkLimit?: n
     ...owner,
     check,
     uuid: check.uuid,
-    /** what the API shows of a check */
+    /** Returns a check as the API shows it. */
     async shown(uuid = check.uuid) {
       const answer = await send(app.url, `/api/v3/checks/${uuid}`, { headers: { 'X-Api-Key': owner.rwKey } })
       return jsonOf(answer) as { status: string; started: boolean; n_pings: number; [name: string]: unknown }

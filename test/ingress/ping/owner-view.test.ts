@@ -20,7 +20,7 @@ test('L6, B25: pings that were not logged stand on the page of their check, with
   const owner = await join(app, team, 'owner')
   const uuid = await addCheck(owner, team)
   for (let i = 0; i < 5; i++) await send(app.url, `/ping/${uuid}`)
-  const page = await eventually('the page to say so', async () => {
+  const page = await eventually('the page to show it', async () => {
     const { text } = await owner.get(`/checks/${uuid}`)
     return /3 pings were not logged/.test(text) ? text : undefined
   })
@@ -28,7 +28,7 @@ test('L6, B25: pings that were not logged stand on the page of their check, with
   t.regex(page, /more often than the limit of 2 a minute allows/)
 })
 
-test('an ignored ping says on the page why it was ignored', async (t) => {
+test('the page of an ignored ping shows why it was ignored', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Ignored')
   const owner = await join(app, team, 'owner')
@@ -70,7 +70,7 @@ test('the ping key shows when a ping by slug used it last, in the page and on th
   t.regex(await listed(), /ping .* used \d{4}-\d\d-\d\d/)
 })
 
-test('L6, B27: a leaked ping key makes twice as many checks as the limit at most, and the owners are told once', async (t) => {
+test('L6, B27: a leaked ping key makes at most twice as many checks as the limit, and the owners are notified once', async (t) => {
   await using sink = await openSmtpSink()
   await using product = await openProduct({ env: { SMTP_URL: sink.url } })
   t.is(product.config.checkLimit, 1000)

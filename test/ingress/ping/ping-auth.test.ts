@@ -100,7 +100,7 @@ test('a secret as bearer: shown once, wrong or missing it is 401, not logged, co
   t.is((await ping()).status, 200)
 })
 
-test('a new secret replaces the old one, which counts for as long as was asked', async (t) => {
+test('a new secret replaces the old one, which stays valid for the requested time', async (t) => {
   const { own, ping } = await someone()
   const secretOf = async (body: object) =>
     z.object({ secret: z.string() }).parse(jsonOf(await own('/rules', { ping_auth: body })).ping_auth).secret
@@ -137,7 +137,7 @@ test('a signature is of time, method, address and body; each of them counts', as
   t.is(await status('t=1,v1=zz'), 401)
 })
 
-test('previews are logged as ignored where the rules say so, and count elsewhere', async (t) => {
+test('previews are logged as ignored where the rules require it, and count elsewhere', async (t) => {
   const headers = { 'User-Agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' }
   const ignoring = await someone({ previews: 'ignore' })
   await ignoring.ping('', { headers })
@@ -150,7 +150,7 @@ test('previews are logged as ignored where the rules say so, and count elsewhere
   t.like(jsonOf(await plain.own('')), { status: 'up' })
 })
 
-test('checks are born with the defaults of the project and what the first ping says', async (t) => {
+test('new checks have the defaults of the project and the settings of the first ping', async (t) => {
   const { api, project, pingKey } = await someone()
   const channel = await addChannel(app.deps, project.id, 'ops')
   await addChannel(app.deps, project.id, 'other')

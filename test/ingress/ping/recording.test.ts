@@ -7,7 +7,7 @@ import { aPingedProject, openAnotherListener } from './listeners.ts'
 
 const resources = new AsyncDisposableStack()
 let app: HttpProduct
-/** a listener that believes nobody */
+/** the URL of a listener that trusts no proxy */
 let publicListener: string
 test.before(async () => {
   app = resources.use(await openProduct({ listener: 'http', env: { TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' } }))
@@ -43,7 +43,7 @@ for (const [forwardedFor, remoteAddr] of [
   })
 }
 
-test('somebody who is no proxy of ours moves neither address nor scheme', async (t) => {
+test('a client that is not a trusted proxy changes neither address nor scheme', async (t) => {
   const { uuid, recorded } = await aPingedProject(app)
   const headers = {
     'X-Forwarded-For': '1.2.3.4',
@@ -124,7 +124,7 @@ test('the limit of bodies is a setting that every answer states; without one not
 for (const [what, settings, sending, type] of [
   ['keywords decide, not the URL', {}, { path: '/fail', body: 'all DONE' }, 'success'],
   ['a failure keyword goes before a success keyword', {}, { path: '', body: 'DONE but BROKEN' }, 'fail'],
-  ['a log becomes what its body says', {}, { path: '/log', body: 'BROKEN' }, 'fail'],
+  ['the body of a log decides its type', {}, { path: '/log', body: 'BROKEN' }, 'fail'],
   ['nothing found is ignored', {}, { path: '/fail', body: 'done' }, 'ign'],
   ['nothing found is a failure where that is the default', { filterDefaultFail: true }, { path: '', body: '' }, 'fail'],
   ['a keyword beyond the limit is not seen', {}, { path: '', body: `${'x'.repeat(9_998)}DONE` }, 'ign'],
@@ -158,7 +158,7 @@ for (const [what, settings, sending, type] of [
   })
 }
 
-test('a check that takes POST only ignores every other ping, and says OK', async (t) => {
+test('a check that takes POST only ignores every other ping, and answers OK', async (t) => {
   const { project, recorded, shown } = await aPingedProject(app)
   const check = await addCheck(app.deps, project.id, { methods: 'POST' })
   for (const [method, suffix] of [

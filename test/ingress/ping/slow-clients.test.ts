@@ -17,7 +17,7 @@ const IDLE_CONNECTIONS = 200
 
 const resources = new AsyncDisposableStack()
 let app: HttpProduct
-/** a listener to the same installation that waits for nobody longer than three seconds */
+/** the port of a listener of the same installation that waits at most three seconds for a client */
 let port: number
 test.before(async () => {
   app = resources.use(await openProduct({ listener: 'http' }))
@@ -79,7 +79,7 @@ async function pingUntil(isOver: () => boolean, uuid: string): Promise<(number |
 }
 
 for (const [what, beginning, piece] of [
-  ['a connection that says nothing', '', ''],
+  ['a connection that sends nothing', '', ''],
   ['headers that drip', 'GET /ping/{uuid} HTTP/1.1\r\nHost: a\r\nX-Slow: ', 'x'],
   ['header lines that never end', 'GET /ping/{uuid} HTTP/1.1\r\nHost: a\r\n', 'X: 1\r\n'],
   ['a ping body that drips', 'POST /ping/{uuid} HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n', 'x'],
@@ -90,7 +90,7 @@ for (const [what, beginning, piece] of [
     ' ',
   ],
 ] as const) {
-  test.serial(`B20: ${what}: the server hangs up, and nobody else waited`, async (t) => {
+  test.serial(`B20: ${what}: the server hangs up, and no other client waits`, async (t) => {
     const slow = await aPingedProject(app)
     const quick = await aPingedProject(app)
     const clients = await Promise.all(
@@ -109,7 +109,7 @@ for (const [what, beginning, piece] of [
   })
 }
 
-test.serial('connections that are idle between pings stay open, and hinder nobody', async (t) => {
+test.serial('connections that are idle between pings stay open, and do not delay others', async (t) => {
   const { uuid, shown } = await aPingedProject(app)
   const other = await aPingedProject(app)
   const agents = Array.from({ length: IDLE_CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
@@ -149,7 +149,7 @@ async function openLargeAnswers(own: AsyncDisposableStack, answerMs: number): Pr
   return server.port
 }
 
-test.serial('B20 M7 who does not read an answer is cut, and nobody else waited', async (t) => {
+test.serial('B20 M7 a client that does not read its answer is cut, and no other client waits', async (t) => {
   await using own = new AsyncDisposableStack()
   const at = await openLargeAnswers(own, 3_000)
   const sockets = await Promise.all(
@@ -214,7 +214,7 @@ test.serial('B20 B24 M7 connections of one address are counted; another address 
     await once(socket, 'connect')
     return { socket, answer: () => answer }
   }
-  // Another process of the run that looks for a server of its own may come from 127.0.0.1.
+  // Another process of the test run may connect from 127.0.0.1 while it looks for its server.
   const idle = []
   for (let n = 0; n < 5; n++) idle.push(await open('127.0.0.4'))
   const refused = await open('127.0.0.4')

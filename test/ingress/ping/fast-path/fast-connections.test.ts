@@ -59,7 +59,7 @@ async function openRaw(port: number) {
   return { socket, answer: () => answer, isClosed: () => isClosed }
 }
 
-/** What a server does with pieces that are sent one after the other: its answers, times aside, and whether it hung up. */
+/** Sends pieces one after the other. Returns the server's answers without times, and if it hung up. */
 async function outcome(port: number, pieces: readonly string[], answers = 1) {
   const raw = await openRaw(port)
   for (const piece of pieces) {
@@ -69,7 +69,7 @@ async function outcome(port: number, pieces: readonly string[], answers = 1) {
   }
   const count = () => raw.answer().split('HTTP/1.1 ').length - 1
   await eventually('an answer', () => raw.isClosed() || count() >= answers)
-  // Whether it stays open shows by what it does with one more request.
+  // One more request shows if the connection stays open.
   raw.socket.write(`GET /ping/${uuid} HTTP/1.1\r\nHost: last\r\nConnection: close\r\n\r\n`)
   await eventually('the end', raw.isClosed)
   return raw
@@ -113,7 +113,7 @@ test.serial('a plain ping is answered to the letter as Node would answer it', as
   }
 })
 
-test.serial('whatever else comes, first or later, is answered as by Node alone', async (t) => {
+test.serial('every other request, first or later, is answered as by Node alone', async (t) => {
   const api = 'GET /api/v3/checks/ HTTP/1.1\r\nHost: a\r\n\r\n'
   const body = ping(['Content-Length: 5']).concat('hello')
   const chunked = ping(['Transfer-Encoding: chunked'], `POST /ping/${uuid} HTTP/1.1`).concat('5\r\nhello\r\n0\r\n\r\n')
@@ -170,7 +170,7 @@ test.serial(`${MUTATED} mutated requests are answered as by Node alone`, async (
       const piece = pieces[random(pieces.length)] ?? ''
       text = text.slice(0, at) + (random(2) === 0 ? piece : '') + text.slice(at + random(3))
     }
-    // What is no request yet would be waited for.
+    // The server would wait for the rest of an incomplete request.
     const [own, node] = await bothReply([`${text}\r\n\r\n`])
     t.is(own, node, `seed ${SEED}, ${n}: ${JSON.stringify(text)}`)
   }
@@ -193,13 +193,13 @@ test.serial('pings that come before the answer to the one before are answered in
   )
 })
 
-test.serial('what a plain ping says of its sender is stored', async (t) => {
+test.serial('the sender of a plain ping is stored', async (t) => {
   const project = await aPingedProject(app)
   const raw = await openRaw(quick.port)
   const lines = ['User-Agent: backup/1.0', 'X-Forwarded-For: 203.0.113.7']
   raw.socket.write(ping([...lines, 'Connection: close'], `POST /ping/${project.uuid}?rid=${uuid} HTTP/1.1`))
   await eventually('the end', raw.isClosed)
-  // Who is on this machine is believed.
+  // Forwarding headers of this machine are trusted.
   t.like((await project.recorded())[0], { ua: 'backup/1.0', method: 'POST', rid: uuid, remoteAddr: '203.0.113.7' })
 })
 
@@ -232,7 +232,7 @@ test.serial('closing ends what is idle and answers what waits, and no answer inv
   await own[Symbol.asyncDispose]()
 })
 
-test.serial('M7 who sends pings and reads no answers is not asked for more, and is cut', async (t) => {
+test.serial('M7 a client that sends pings and reads no answers is throttled, then disconnected', async (t) => {
   let taken = 0
   const fill = (reply: Reply) => {
     taken += 1
@@ -248,7 +248,7 @@ test.serial('M7 who sends pings and reads no answers is not asked for more, and 
   const timer = setInterval(() => raw.socket.write(ping()), 1)
   await eventually('it to be cut', raw.isClosed)
   clearInterval(timer)
-  // What both kernels hold of answers that nobody reads, and not one more.
+  // Only the answers that the buffers of both kernels hold unread.
   t.true(taken * 60_000 < 20_000_000, `${taken} answers`)
   await server[Symbol.asyncDispose]()
 })

@@ -23,7 +23,7 @@ test('a ping that is whole and has harmless headers is read', (t) => {
   })
 })
 
-test('who closes the connection says so', (t) => {
+test('the header Connection: close marks the last request of a connection', (t) => {
   const isLast = (value: string) => readFastRequest(request(['Host: a', `Connection: ${value}`]), null)?.head.isLast
   t.is(isLast('close'), true)
   t.is(isLast('Keep-Alive'), false)
@@ -61,10 +61,10 @@ const notPlain: Record<string, string> = {
   'two wishes for the connection': request(['Host: a', 'Connection: keep-alive, close']),
   'an expectation': request(['Host: a', 'Expect: 100-continue']),
   credentials: request(['Host: a', 'Authorization: Bearer x']),
-  'a header that nobody knows': request(['Host: a', 'X-Unknown: 1']),
+  'an unknown header': request(['Host: a', 'X-Unknown: 1']),
   'a name of an object': request(['Host: a', 'constructor: 1']),
   'a space before the colon': request(['Host: a', 'Accept : x']),
-  'a line that goes on': request(['Host: a', 'Accept: x', ' y']),
+  'a continued header line': request(['Host: a', 'Accept: x', ' y']),
   'a line without a colon': request(['Host: a', 'Accept']),
   'a control character': request(['Host: a', 'Accept: \x00']),
   'a letter beyond ASCII': request(['Host: a', 'User-Agent: \xe9']),
