@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 
 const known = (checkId: number): KnownCheck => ({ checkId, uuid: `check ${checkId}`, projectId: 1 })
 
-/** A cache whose look-ups are answered when, and in the order in which, the test says. */
+/** Opens a cache whose look-ups the test answers, in an order that it chooses. */
 function openSlowCache(freshMs = 60_000) {
   const lookupCount: { uuids: string[]; answer(value: KnownCheck): void }[] = []
   const cache = createCheckCache(
@@ -20,12 +20,12 @@ function openSlowCache(freshMs = 60_000) {
   return { lookupCount, byUuid: cache.byUuid, forget: cache.forget }
 }
 
-/** The half of it in which a look-up ahead is made is longer than a busy machine keeps a process waiting. */
+/** Refresh-ahead starts after half of this time, which is longer than any delay of a busy machine. */
 const REFRESH_AFTER_MS = 24_000
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('whoever asks for what is being looked up waits for that, so that answers keep their order', async (t) => {
+test('a request for a pending look-up waits for it, so that responses keep their order', async (t) => {
   const { lookupCount, byUuid } = openSlowCache()
   const order: string[] = []
   const first = byUuid.find('a').then(() => order.push('first'))
@@ -47,7 +47,7 @@ test('whoever asks for what is being looked up waits for that, so that answers k
   t.deepEqual(byUuid.peek('a'), known(1))
 })
 
-test('what was asked before a change does not answer who asks after it', async (t) => {
+test('a look-up begun before a change does not answer a request made after it', async (t) => {
   const { lookupCount, byUuid, forget } = openSlowCache()
   const before = byUuid.find('a')
   await turn()
@@ -62,7 +62,7 @@ test('what was asked before a change does not answer who asks after it', async (
   t.deepEqual(byUuid.peek('a'), known(2), 'nor is it remembered')
 })
 
-test('a look-up that failed is begun anew', async (t) => {
+test('a failed look-up is started again', async (t) => {
   const failing = { count: 0 }
   const { byUuid } = createCheckCache(
     {
@@ -150,7 +150,7 @@ test('what was looked up ahead before a change is not remembered after it', asyn
   t.is(byUuid.peek('a'), undefined)
 })
 
-test('a look-up ahead that fails costs nobody an answer, and is not begun again at once', async (t) => {
+test('a failed refresh-ahead fails no request, and is not repeated at once', async (t) => {
   let isAway = false
   let tries = 0
   const { byUuid } = createCheckCache(

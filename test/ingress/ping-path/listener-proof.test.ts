@@ -4,7 +4,7 @@ import { startPingIngress } from '../../../ingress/ping-path/listener-proof.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openProduct } from '../../support/product.ts'
 
-test('while nobody reads the ping queue the proofs of a door do not pile up in it, and go on', async (t) => {
+test('while the ping queue has no consumer the proofs of a listener continue without piling up in it', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps } = product
   await using listener = startPingIngress(deps, 'smtp', 20)
@@ -16,15 +16,15 @@ test('while nobody reads the ping queue the proofs of a door do not pile up in i
   }
   const rounds = async () => (await spans()).reduce((sum, { from, until }) => sum + (until - from) * 50, 0)
   await eventually('more rounds of proofs than are left unread', async () => (await rounds()) > 60)
-  // RabbitMQ says none as well when the leader of the queue does not answer within a quarter of a second.
-  const held = await eventually('the queue to say what it holds', async () => {
+  // RabbitMQ also reports none when the leader of the queue does not answer within 250 ms.
+  const held = await eventually('the queue to report its length', async () => {
     const state = (await deps.broker.inspect([pingQueue(0)])).get(pingQueue(0))
     return state && state.messages > 0 && state
   })
   t.is(held.consumers, 0)
-  t.true(held.messages <= 20, `${held.messages} barriers of two doors are held`)
+  t.true(held.messages <= 20, `${held.messages} barriers of two listeners are queued`)
 
-  // Once somebody reads again, the doors prove by messages as before.
+  // Once a consumer reads again, the listeners prove coverage by messages as before.
   await product.workers(['ping-evaluator'])
   await eventually('the queue to be read', async () => {
     const state = (await deps.broker.inspect([pingQueue(0)])).get(pingQueue(0))
@@ -32,7 +32,7 @@ test('while nobody reads the ping queue the proofs of a door do not pile up in i
   })
   const before = await rounds()
   await eventually('the proof to stay unbroken', async () => (await rounds()) > before + 20)
-  // A process that stood still for four seconds has a hole of its own making; a change of the proof would make one of milliseconds.
+  // A process that stood still for four seconds causes a gap; a change of the proof would cause one of milliseconds.
   const all = await spans()
   t.true(all.every(({ from }, i) => i === 0 || from - (all[i - 1]?.until ?? 0) > 4))
 })
