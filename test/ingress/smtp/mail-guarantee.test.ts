@@ -34,7 +34,7 @@ test('a mail is answered 250 only after the broker confirmed: 451 when it cannot
   t.is(await send(mail, check.address, 'large again '.repeat(20_000)), '250 OK')
   t.is(await mail.waitingMails(), 1)
 
-  // Only now does anybody look at the queues.
+  // Only now a consumer reads the queues.
   await mail.workers(['ping-evaluator'])
   const pings = await mail.pings(check.id, 2)
   const bodies = pings.map(({ body }) => body?.toString().slice(22, 33))

@@ -26,7 +26,7 @@ export interface MailProduct extends MailListener {
   waitingMails(): Promise<number>
 }
 
-/** Adds a project to a product whose mail listener is open, and what a test asks of its pings. */
+/** Adds a project to a product whose mail listener is open, and helpers that read its pings. */
 export async function withMailProject(product: MailListener): Promise<MailProduct> {
   const { deps, db } = product
   const { project, pingKey } = await addProject(deps)

@@ -26,7 +26,7 @@ async function pour(session: SmtpSession, chunk: Buffer, times: number): Promise
   }
 }
 
-test('B33: recipients are judged by domain, then by mailbox', async (t) => {
+test('B33: recipients are evaluated by domain, then by mailbox', async (t) => {
   await using session = await startEnvelope()
   const key = 'k'.repeat(22)
   const uuid = randomUUID()
@@ -65,7 +65,7 @@ test('of a thousand recipients a hundred are taken, the others refused for now',
   t.is(await session.command('Subject: many\r\n\r\n.'), '250 OK')
 })
 
-test('somebody who tries addresses is sent away', async (t) => {
+test('a client that probes addresses is disconnected', async (t) => {
   await using session = await startEnvelope()
   for (let n = 0; n < 100; n++) t.regex(await session.command(`RCPT TO:<user${n}@example.com>`), /^550/)
   t.regex(await session.reply(), /^421/)
@@ -83,7 +83,7 @@ test('a mail announced as too large is refused at once, one that grows too large
   await pour(session, Buffer.from(`${'x'.repeat(1022)}\r\n`.repeat(1024)), 100)
   session.write('.\r\n')
   t.regex(await session.reply(), /^552/)
-  // The connection goes on, and what was refused was not recorded.
+  // The connection continues, and the refused mail was not recorded.
   await session.command('MAIL FROM:<a@example.org>')
   await session.command(`RCPT TO:<${check.address}>`)
   await session.command('DATA')
@@ -113,8 +113,8 @@ for (const [name, smuggled] of [
 }
 
 test('who talks before the greeting is sent away', async (t) => {
-  // The greeting comes after a tenth of a second, in which a busy machine may not hear what was said.
-  const heard = await eventually('somebody to be heard before the greeting', async () => {
+  // The greeting comes after 100 ms; a busy machine may not receive the early command within that time.
+  const heard = await eventually('a command to arrive before the greeting', async () => {
     await using session = await openSmtpSession(mail.port, false)
     session.write(`EHLO early\r\nMAIL FROM:<a@example.org>\r\nRCPT TO:<${randomUUID()}@${MAIL_DOMAIN}>\r\nDATA\r\n`)
     const reply = await session.reply()

@@ -36,7 +36,7 @@ async function leaveUnfinished(address: string, from: string): Promise<SmtpSessi
   return session
 }
 
-test.serial('B33 M6 connections of one address are counted, and nobody else is hindered', async (t) => {
+test.serial('B33 M6 connections of one address are limited, and other addresses are not delayed', async (t) => {
   const open = []
   for (let n = 0; n < 5; n++) open.push(await openSmtpSession(mail.port, true, HERE))
   await using refused = await openSmtpSession(mail.port, false, HERE)
@@ -84,7 +84,7 @@ test.serial('M6 beyond its share a check records pings without the mails’ text
   t.deepEqual(types, ['success', 'fail', 'fail', 'success'], 'keywords are searched all the same')
 })
 
-test.serial('B33 M6 an address that sends too many mails is told to wait, another is served', async (t) => {
+test.serial('B33 M6 an address that sends too many mails gets a temporary refusal, another is served', async (t) => {
   const check = await mail.addCheck()
   await using eager = await openSmtpSession(mail.port, true, '127.0.0.3')
   let refusal = ''

@@ -25,7 +25,7 @@ test('the SMTP process takes mail, and a signal ends it when the mail under way 
     const found = /"port":(\d+)[^\n]*smtp\.listening/.exec(output)
     return found ? Number(found[1]) : undefined
   })
-  // The port answers before the broker does: until then senders are told to try again.
+  // The port answers before the broker does: until then senders get a temporary refusal.
   await eventually('a mail to be accepted', async () => {
     await using first = await startMail(port, [check.address])
     return (await first.command('Subject: first\r\n\r\n.')) === '250 OK'

@@ -6,7 +6,7 @@ import { openProduct } from '../../support/product.ts'
 import { brokerServer } from '../../support/services.ts'
 import { withMailProject } from './mail-product.ts'
 
-test('the mail listener opens one queue of its own, to hear what changed, and none for replies', async (t) => {
+test('the mail listener opens one queue for change events, and none for replies', async (t) => {
   await using mail = await withMailProject(await openProduct({ listener: 'mail' }))
   const { control } = await brokerServer()
   const amqpUrl = mail.env.AMQP_URL ?? ''

@@ -5,7 +5,7 @@ import { MAIL_DOMAIN, openProduct } from '../../support/product.ts'
 import { sinkCertificate, sinkKey } from '../../support/sink-certificate.ts'
 import { openSmtpSession, withMailProject } from './mail-product.ts'
 
-test('L18: with a certificate the listener takes mail encrypted, and says no other name than its domain', async (t) => {
+test('L18: with a certificate the listener accepts encrypted mail, and announces only its domain', async (t) => {
   await using mail = await withMailProject(
     await openProduct({ listener: 'mail', env: { SMTP_TLS_CERT: sinkCertificate, SMTP_TLS_KEY: sinkKey } }),
   )
