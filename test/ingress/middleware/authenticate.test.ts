@@ -13,7 +13,7 @@ test.before(async () => {
 
 const list = (headers: Record<string, string | string[]>) => send(app.url, '/api/v3/checks/', { headers })
 
-test('a key works in whatever case its header is written, and only there', async (t) => {
+test('the header of a key is case-insensitive, and no other place is accepted', async (t) => {
   const { rwKey } = await addProject(app.deps)
   t.is((await list({ 'x-api-key': rwKey })).status, 200)
   t.is((await send(app.url, `/api/v3/checks/?api_key=${rwKey}`)).status, 401)
@@ -71,7 +71,7 @@ test('B10: a revoked key looks like an unknown one, within seconds even where it
     const requestedAt = Date.now()
     const answer = await list({ 'X-Api-Key': rwKey })
     if (answer.status === 401) return answer
-    t.true(requestedAt - revokedAt < 5_000, 'who asks later is refused, however long the answer takes')
+    t.true(requestedAt - revokedAt < 5_000, 'later requests are refused, however long the response takes')
     return null
   })
   const unknown = await list({ 'X-Api-Key': `hcw_${'z'.repeat(28)}` })
@@ -95,7 +95,7 @@ test('the last use of a key is noted', async (t) => {
   t.truthy(key)
 })
 
-test('a request for a check of another project and a wrong key are told apart only by their status', async (t) => {
+test('a check of another project and a wrong key differ only in the status', async (t) => {
   const own = await addProject(app.deps)
   const other = await addProject(app.deps)
   const check = await addCheck(app.deps, other.project.id, { name: 'secret name' })

@@ -14,7 +14,7 @@ const list = (key: string, headers = {}) =>
   send(app.url, '/api/v3/channels/', { headers: { 'X-Api-Key': key, ...headers } })
 const countOf = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status).length
 
-test('a full bucket serves a minute at once; what goes beyond is 429 and told when to come back', async (t) => {
+test('a full bucket serves a minute at once; requests beyond it get 429 with a retry time', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const answers = await Promise.all(Array.from({ length: 30 }, () => list(rwKey)))
   // While thirty requests are answered a token or two may grow back.
@@ -29,7 +29,7 @@ test('a full bucket serves a minute at once; what goes beyond is 429 and told wh
   t.is(refused.headers['access-control-allow-origin'], '*')
 })
 
-test('an answer says what is left', async (t) => {
+test('a response reports the remaining requests', async (t) => {
   const { rwKey } = await addProject(app.deps)
   const { headers } = await list(rwKey)
   t.is(headers['ratelimit-limit'], '10')
@@ -62,7 +62,7 @@ test('one key running dry leaves others alone', async (t) => {
   t.is((await list(other.rwKey)).status, 200)
 })
 
-test('a wrong key is told so, and costs nobody anything', async (t) => {
+test('a wrong key is refused, and does not count for any limit', async (t) => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => list('x'.repeat(32))))
   t.is(countOf(answers, 401), 20)
 })

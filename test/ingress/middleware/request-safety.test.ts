@@ -58,7 +58,7 @@ for (const [what, status, text] of [
     'POST /ping/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
   [
-    'chunked said twice (L15)',
+    'chunked twice (L15)',
     400,
     'POST /api/v3/checks/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
@@ -154,8 +154,8 @@ test('a request id that could spoil a log line is replaced', async (t) => {
   t.regex(String(headers['x-request-id']), /^[0-9a-f-]{36}$/)
 })
 
-test('the process says that it lives, and when it is ready', async (t) => {
-  // One of its own: nobody reads this product's queues, which after a while is a reason not to be ready.
+test('the process reports liveness and readiness', async (t) => {
+  // A separate one: nothing consumes the queues of this product, which after a while makes it not ready.
   await using fresh = await openProduct({ listener: 'http' })
   t.is((await send(fresh.url, '/livez')).text, 'OK')
   // A loop that was late for seconds is a reason not to be ready, for some time.
@@ -166,7 +166,7 @@ test('the process says that it lives, and when it is ready', async (t) => {
   t.deepEqual([ready.status, jsonOf(ready)], [200, { ready: true }])
 })
 
-test('an ingress whose schema is not current is not ready, and says why to its operator alone (L2)', async (t) => {
+test('an ingress whose schema is not current is not ready, and reports why to its operator only (L2)', async (t) => {
   await using stale = await openProduct({ listener: 'http', workers: [] })
   await stale.deps.db.raw('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)')
   await using resources = new AsyncDisposableStack()

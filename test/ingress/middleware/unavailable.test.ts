@@ -3,10 +3,10 @@ import { openDatabase } from '#shared/platform/database/db.ts'
 import { openProduct } from '../../support/product.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-/** A pool for a server that nobody runs. */
+/** Returns a pool for a server that does not exist. */
 const nowhere = () => openDatabase({ url: 'postgres://x@127.0.0.1:1/x', name: 'test', poolSize: 1, timeoutMs: 300 })
 
-test('without its database the API says 503 and when to come back, and nothing of the reason', async (t) => {
+test('without its database the API answers 503 with a retry time, and does not disclose the reason', async (t) => {
   const db = nowhere()
   t.teardown(() => db.destroy())
   await using app = await openProduct({ listener: 'http', workers: [], override: { db } })

@@ -21,7 +21,7 @@ async function read(body: string, size = 7, type = TYPE) {
 }
 
 test('fields and the file behind them are read the same in pieces of any length', async (t) => {
-  // What looks like the delimiter and is not one belongs to the file.
+  // Text that resembles the delimiter belongs to the file.
   const content = 'id,x\r\n1,\u20b9\r\n------WebKit7MA\r\n--\r\n\r\n'
   const body = field('_csrf', 'a+b &c') + field('name', 'gr\u00fcn') + file(content) + END
   for (let size = 1; size <= Buffer.byteLength(body); size++) {
