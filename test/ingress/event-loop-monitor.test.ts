@@ -28,7 +28,7 @@ test.serial('a turn of more than 100 ms is counted and logged with the route tha
   using _ = watch
   const leave = watch.enter('GET /checks/:check/pings/:n')
   hold(300)
-  // An answer that is finished when the loop is free again is still the one that held it.
+  // A response that ends as soon as the loop is free still counts as the cause of the delay.
   leave()
   const line = await eventually('the slow turn to be logged', () => lines.find(({ ms }) => ms >= 200))
   t.like(line, { msg: 'event-loop.blocked', level: 40, routes: ['GET /checks/:check/pings/:n'] })

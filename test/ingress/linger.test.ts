@@ -12,19 +12,19 @@ test.before(async () => {
 })
 
 const BODY_BYTES = 300_000
-/** Nothing is there, which is said as soon as the head has come. */
+/** The path does not exist, so that the server answers after the head alone. */
 const EARLY = `POST /integrations/x/confirm/y HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY_BYTES}\r\nConnection: close\r\n\r\n`
 
 interface Client {
   socket: Socket
-  /** what has come back so far */
+  /** everything received so far */
   answer(): string
-  /** what went wrong with the connection */
+  /** errors of the connection */
   errors: string[]
   closed: Promise<unknown>
 }
 
-/** A client that may go on sending when the other side has said its last. */
+/** Opens a client that can continue to send after the server has finished its response. */
 async function open(): Promise<Client> {
   const socket = connect({ port: app.port, host: '127.0.0.1', allowHalfOpen: true })
   await once(socket, 'connect')
