@@ -14,7 +14,7 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
   const unknown = days.filter((day) => day.isUnknown).length
   const planned = days.filter((day) => day.isPlanned).length
   const on = (count: number) => (count === 1 ? '1 day' : `${count} days`)
-  const said = [
+  const summary = [
     label,
     ...(unknown === 0 ? [] : [`Partly unknown on ${on(unknown)}.`]),
     ...(planned === 0 ? [] : [`Maintenance on ${on(planned)}.`]),
@@ -25,9 +25,9 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
       viewBox={`0 0 ${days.length * 4} 28`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={said}
+      aria-label={summary}
     >
-      <title>{said}</title>
+      <title>{summary}</title>
       {paths(days).map(({ look, d }) => d !== '' && <path key={look} class={`day ${look}`} d={d} />)}
       {isSlim && <SlimHatches days={days} />}
       {!isSlim && days.map((day, index) => day.isUnknown && <path key={day.date} class="hatch" d={hatchOf(index)} />)}

@@ -16,7 +16,7 @@ import { type Context, type Flash, type FormContext, field, type Pages, redirect
 import { goBack } from '../../shell/flash.ts'
 import { deny, requireCheckPage, requireProject } from '../../shell/workspace.ts'
 
-/** What buttons do with checks that exist. */
+/** Handles the buttons that change existing checks. */
 export function checkActions(pages: Pages): void {
   pages.post('/checks/:check/pause', (context) => switchState(context, 'pause'))
   pages.post('/checks/:check/resume', (context) => switchState(context, 'resume'))
@@ -31,7 +31,7 @@ export function checkActions(pages: Pages): void {
 const MAX_UNDONE = 60
 const inverses: Readonly<Record<string, string>> = { pause: 'resume', resume: 'pause', tag: 'untag', untag: 'tag' }
 
-/** What takes a change back; nothing for one that cannot be. */
+/** Returns the action that undoes a change; undefined if it cannot be undone. */
 function undoOf(projectUuid: string, verb: string, uuids: readonly string[], tag: string, back: string): Flash {
   const inverse = inverses[verb]
   if (inverse === undefined || uuids.length === 0 || uuids.length > MAX_UNDONE) return {}

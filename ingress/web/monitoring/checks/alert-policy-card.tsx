@@ -14,15 +14,15 @@ const SHOWN = 10
 export interface AlertPolicy {
   policy: Policy | null
   decisions: ShownDecision[]
-  /** those about one change of the check, newest first; null unless one was asked for */
+  /** decisions about one status change of the check, newest first; null unless requested */
   why: ShownDecision[] | null
-  /** the outage that goes on, with what comes next of it */
+  /** the current outage and its next escalation step */
   open: { incident: ShownIncident; coming: Coming } | null
 }
 
 /**
- * Which policy applies to a check, and the newest decisions about it.
- * @param flipId the change of status that is asked about; null: none
+ * Shows the policy that applies to a check, and the newest decisions about it.
+ * @param flipId the status change whose decisions are shown; null: none
  */
 export async function loadAlertPolicy(
   db: Knex,
@@ -47,7 +47,7 @@ export async function loadAlertPolicy(
   }
 }
 
-/** What comes next of the outage that goes on, with the way to its incident. */
+/** Shows the next escalation step of the current outage, with a link to its incident. */
 export function UpcomingMessages({ alertPolicy: { open }, now }: { alertPolicy: AlertPolicy; now: Micros }) {
   if (!open) return null
   return (

@@ -6,7 +6,10 @@ import { type Micros, microsOfDate } from '#shared/time.ts'
 import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
-/** What needs somebody now; nothing when nothing does. @param props.failing integrations whose last message failed */
+/**
+ * Shows failing integrations and the number of checks that are down; renders nothing if no integration fails.
+ * @param props.failing integrations whose last message failed
+ */
 export function AttentionStrip({ down, failing }: { down: number; failing: readonly StoredIntegration[] }) {
   if (failing.length === 0) return null
   return (

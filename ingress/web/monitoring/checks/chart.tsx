@@ -35,7 +35,7 @@ export function DurationChart(props: { runs: readonly Run[]; path: string; limit
         class="chart"
         viewBox={`0 0 ${WIDTH} ${HEIGHT + 22}`}
         role="group"
-        aria-label={`The last ${measured.length} measured runs: ${says(scale.median)} in the middle, ${says(scale.longest)} at most.`}
+        aria-label={`The last ${measured.length} measured runs: ${durationText(scale.median)} in the middle, ${durationText(scale.longest)} at most.`}
       >
         <Axis scale={scale} />
         {limit !== null && limit <= scale.top && <Limit y={round(yOf(limit, scale))} />}
@@ -43,10 +43,10 @@ export function DurationChart(props: { runs: readonly Run[]; path: string; limit
         <TimeLabels runs={measured} />
       </svg>
       <p class="chart-facts">
-        <span>last {says(lastLength(measured))}</span>
-        <span>median {says(scale.median)}</span>
-        <span>longest {says(scale.longest)}</span>
-        {limit !== null && <span>limit {says(limit)}</span>}
+        <span>last {durationText(lastLength(measured))}</span>
+        <span>median {durationText(scale.median)}</span>
+        <span>longest {durationText(scale.longest)}</span>
+        {limit !== null && <span>limit {durationText(limit)}</span>}
         {cut > 0 && (
           <span>
             {cut} longer than the scale, marked with <b>↑</b>
@@ -67,7 +67,7 @@ function Axis({ scale }: { scale: Scale }) {
         <g key={length}>
           <line class="axis" x1={LEFT} y1={round(yOf(length, scale))} x2={WIDTH} y2={round(yOf(length, scale))} />
           <text class="axis-label" x={LEFT - 6} y={round(yOf(length, scale)) + 3.5} text-anchor="end">
-            {length === 0 ? '0' : says(length)}
+            {length === 0 ? '0' : durationText(length)}
           </text>
         </g>
       ))}
@@ -94,7 +94,7 @@ function Bars({ runs, scale, path }: { runs: readonly Measured[]; scale: Scale; 
         const length = run.until - run.from
         const [x, y] = [LEFT + index * slot + GAP / 2, Math.min(yOf(length, scale), HEIGHT - 2)]
         const width = Math.min(slot - GAP, 40)
-        const label = `Ping #${run.n}: ${says(length)}${run.isFailed ? ', failed' : ''}`
+        const label = `Ping #${run.n}: ${durationText(length)}${run.isFailed ? ', failed' : ''}`
         return (
           <a key={run.n} href={`${path}/pings/${run.n}`} aria-label={label}>
             <rect
@@ -145,7 +145,7 @@ function lastLength(runs: readonly Measured[]): Micros {
   return last ? last.until - last.from : 0
 }
 
-function says(micros: Micros): string {
+function durationText(micros: Micros): string {
   return humanDuration(toSeconds(micros))
 }
 

@@ -12,14 +12,14 @@ import { type Micros, toSeconds } from '#shared/time.ts'
 import { StatusGlyph } from '../../shell/icons.tsx'
 
 export interface Relatives {
-  /** what the check depends on, with why that may not help */
+  /** dependencies of the check, each with the reason why it may have no effect */
   parents: { check: AssignedCheck; warnings: string[] }[]
   mode: ParentsMode
-  /** how many depend on it */
+  /** number of checks that depend on it */
   children: number
 }
 
-/** What a check depends on, and how much depends on it. */
+/** Loads the dependencies of a check, and the number of checks that depend on it. */
 export async function loadRelatives(db: Knex, check: AssignedCheck, now: Micros): Promise<Relatives> {
   const [rules, [children = 0]] = await Promise.all([
     findRules(db, check.id),

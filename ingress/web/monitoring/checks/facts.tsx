@@ -193,7 +193,7 @@ export function UsedIntegrations(props: {
   )
 }
 
-/** How pings are told apart; nothing is said of what is as usual. */
+/** Shows the rules by which pings are classified; omits rules with default values. */
 export function FilterRules({ check }: { check: Check }) {
   const places = [
     ...(check.filterSubject ? ['subjects of mails'] : []),

@@ -11,7 +11,7 @@ import { DayBar } from '../day-bar.tsx'
 import type { Run } from './runs.ts'
 import { percentUp } from './scale.ts'
 
-/** What one wants to know of a check at a glance, and its last days. @param props.since null before its first ping */
+/** Summarises a check and its last days. @param props.since null before its first ping */
 export function Figures(props: {
   check: Check
   status: ShownStatus
@@ -34,7 +34,7 @@ export function Figures(props: {
           <dt>Uptime, {days.length} days</dt>
           <dd>
             {known === null ? '–' : percentUp(known, known.from, excluded)}
-            {/* A check that is younger than the bar has fewer days to be judged by. */}
+            {/* A check that is younger than the bar has fewer days to show. */}
             {known !== null && known.from === since && <small>since {dayName.format(toDate(since))}</small>}
           </dd>
         </div>

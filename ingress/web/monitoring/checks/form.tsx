@@ -6,7 +6,7 @@ import { IntegrationChoice } from '../choices.tsx'
 import { type CheckFormState, isField } from './form-state.ts'
 import { SchedulePreview } from './preview.tsx'
 
-/** What a part of the form shows, and what is wrong with a field of it. */
+/** Values and errors of one part of the form. */
 interface Part {
   values: CheckFormState['values']
   errorOf(name: string): string | undefined
@@ -93,7 +93,7 @@ function Identity({ values, errorOf, isNew, tags }: Part & { isNew: boolean; tag
   )
 }
 
-/** A week is said in days: the form has no larger unit. */
+/** Weeks are shown in days because the form has no larger unit. */
 const PERIODS = [
   [1, 'minutes'],
   [5, 'minutes'],

@@ -11,9 +11,9 @@ const HATCH = 6
 
 /** A run with what is known of it beyond its length. */
 export interface LaneRun extends Run {
-  /** by when it has to end; null where nothing says so */
+  /** deadline for its end; null if none is set */
   deadline: Micros | null
-  /** what is remarked of it, in words */
+  /** remarks about it, as text */
   remarks: readonly string[]
 }
 
@@ -37,13 +37,13 @@ export function Lanes(props: { runs: readonly LaneRun[]; gaps: readonly WindowTi
   const xOf = (at: Micros) => round(LEFT + ((Math.min(Math.max(at, from), end) - from) / (end - from)) * (WIDTH - LEFT))
   const height = most * LANE
   const within = gaps.filter((gap) => gap.until > from && gap.from < end)
-  const said = most === 1 ? 'No two runs overlapped.' : `Runs overlapped: at most ${most} at once.`
+  const summary = most === 1 ? 'No two runs overlapped.' : `Runs overlapped: at most ${most} at once.`
   const blind =
     within.length === 0 ? '' : ` We could not take signals ${within.length === 1 ? 'once' : `${within.length} times`}.`
   return (
     <>
       <h3>{most === 1 ? 'Runs' : 'Runs at the same time'}</h3>
-      <svg class="chart lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${said}${blind}`}>
+      <svg class="chart lanes" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${summary}${blind}`}>
         {within.map((gap) => (
           <path key={gap.from} class="hatch" d={hatchOf(xOf(gap.from), xOf(gap.until), height)}>
             <title>

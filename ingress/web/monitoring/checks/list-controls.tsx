@@ -152,7 +152,10 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
   )
 }
 
-/** Where this page is in the whole, and the ways to those beside it. @param props.shown rows on this page */
+/**
+ * Shows the position of this page in the list, with links to the pages before and after it.
+ * @param props.shown rows on this page
+ */
 export function Pager(props: {
   context: Context
   next: string | null

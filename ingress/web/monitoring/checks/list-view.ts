@@ -32,7 +32,7 @@ import type { ProjectWorkspace } from '../../shell/workspace.ts'
 /** Days that the bar of a row shows. */
 export const LIST_DAYS = 30
 
-/** What the list of a project shows, and what of it was asked for. */
+/** Content of a project's check list, with the filter and order that were requested. */
 export interface ListView {
   now: Micros
   /** changes when anything in the list may look different */
@@ -54,7 +54,7 @@ export interface ListView {
   channels: readonly StoredIntegration[]
   keys: readonly ListedKey[]
   saved: readonly SavedFilter[]
-  /** how many checks the project may have, once it has been told so; else null */
+  /** maximum number of checks of the project, if it was notified of the limit; else null */
   reached: number | null
 }
 
@@ -81,7 +81,7 @@ export async function loadList(
   return { ...rows, filter: requested.filter, sort: requested.sort, windows: timed, channels, keys, saved, reached }
 }
 
-/** What pings change. */
+/** Loads rows and counts: the part of the list that pings change. */
 async function loadRows(
   { db, now: clock }: Context['deps'],
   projectId: number,
@@ -95,7 +95,7 @@ async function loadRows(
     groupChecks(db, projectId, shown, filter.search),
     listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown }),
   ])
-  // Who goes back reads the rows that end before a page: the one too many is the first of them.
+  // Paging back reads the rows that end before a page, so the extra row is the first of them.
   const { checks, hasBefore, hasAfter } = before
     ? { checks: found.slice(-pageSize), hasBefore: found.length > pageSize, hasAfter: true }
     : { checks: found.slice(0, pageSize), hasBefore: after !== null, hasAfter: found.length > pageSize }
@@ -110,7 +110,7 @@ async function loadRows(
   return { now, mark, summary: summarise(groups, filter), checks, next, previous, flips, unknown }
 }
 
-/** What of the address of a list filters and orders it; where one is in it, and what was said, is left out. */
+/** Query parameters that filter or sort a list; the cursor and the message of a finished action are not among them. */
 const FILTERING = ['status', 'tag', 'q', 'sort'] as const
 
 /** The address of this list with some parameters replaced; a change of filters leads to the first page. */
@@ -132,11 +132,11 @@ export function listQueryOf(query: URLSearchParams): string {
   return kept.toString()
 }
 
-/** How a check stands, for one line: `Down 22 min · failure reported`. */
+/** Status of a check in one line: `Down 22 min · failure reported`. */
 export interface RowState {
   /** `Down`, `Late`, `Running` ... */
   word: string
-  /** since when; null when that is not known, or says nothing */
+  /** start of the status; null if it is unknown or not shown */
   since: Micros | null
   /** why, in two or three words; empty when there is nothing to explain */
   why: string

@@ -29,7 +29,7 @@ export function checkListPages(pages: Pages): void {
   savedFilterPages(pages)
 }
 
-/** The pings that were answered before are applied while it is found out who asks; nobody waits for one after the other. */
+/** Applies the pings that were answered before, and loads the project meanwhile: the two waits do not add up. */
 async function loadAfterPings(context: Context): Promise<ProjectWorkspace> {
   const applied = context.session ? context.deps.barrier.pass('all') : undefined
   const [workspace] = await Promise.all([requireProject(context, 'view'), applied])
@@ -162,7 +162,7 @@ function Checks({
   )
 }
 
-/** What the checks below have in common, and how many with this tag, here or under another, are down. */
+/** Shows the common tag of the checks below, with its counts, which include checks listed under another tag. */
 function GroupHead({ name, view }: { name: string; view: ListView }) {
   const counted = view.summary.tags.find(({ tag }) => tag === name)
   return (

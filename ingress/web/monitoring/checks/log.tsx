@@ -23,11 +23,11 @@ const kindNames: Readonly<Record<LogKind, string>> = {
 export interface LogPage {
   entries: LogLine[]
   next: string | null
-  /** what is listed; all of them when nothing was chosen */
+  /** event types that are listed; all of them if none was chosen */
   shown: readonly LogKind[]
 }
 
-/** The page of the log that the address asks for. */
+/** Loads the page of the log that the address requests. */
 export async function readLog(context: Context, check: Check, afterN: number): Promise<LogPage> {
   const requested = kinds.filter((kind) => context.query.getAll('log').includes(kind))
   const shown = requested.length === 0 ? kinds : requested
@@ -156,7 +156,7 @@ function gapText({ at, until }: LogLine): string {
   return `We could not take signals for ${humanDuration(toSeconds(until - at))}.`
 }
 
-/** One ping, with its run where it ended one, and what its body says first. */
+/** Shows one ping, the run that it ended, if any, and the first line of its body. */
 function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: string }) {
   const n = Number(entry.id)
   return (

@@ -17,15 +17,15 @@ import { Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
 export interface Maintenance {
-  /** the one that the check is in, of several the one that ends last */
+  /** the current window; of several, the window that ends last */
   current: { window: StoredWindow; until: Micros } | null
   /** merged: what does not count as uptime or downtime in the days looked at */
   excluded: WindowTime[]
-  /** whether most of the week to come is planned away */
+  /** true if maintenance covers most of the coming week */
   isMuchOfWeek: boolean
 }
 
-/** What maintenance means for one check. @param days how many are looked back at */
+/** Loads the effect of maintenance on one check. @param days number of past days to include */
 export async function loadMaintenance(
   db: Knex,
   check: { uuid: string; tags: string; projectId: number },

@@ -39,7 +39,7 @@ import { loadUnknown, UnknownNote } from './unknown-periods.tsx'
 import { lanesOfWatched, loadWatched, RunRemarks, type WatchedRuns } from './watched-runs.tsx'
 
 const DAYS = 90
-/** What days and months together look at. */
+/** Shared input of the day and month views. */
 const LOOKED_BACK: Micros = microsOfSeconds((DAYS + 3) * 86_400)
 /** Pings that the chart looks at. */
 const CHARTED = 200
@@ -52,7 +52,7 @@ async function showCheck(context: Context): Promise<void> {
   const { deps } = context
   const opened = await requireCheckPage(context, 'view')
   const path = checkPath(opened.check, opened.project)
-  // Messages name a check by its unique key, which tells outsiders nothing.
+  // Messages name a check by its unique key, because it reveals nothing to outsiders.
   if (context.params.check !== opened.check.uuid && may(opened.project.role, 'edit')) return redirect(context, path)
   await deps.barrier.pass([opened.check.id])
   const { mark } = await checkFingerprint(deps.db, opened.check.id)
@@ -168,7 +168,7 @@ async function loadFacts(context: Context, { check, project }: CheckWorkspace, a
   return { ...pinged, channels, flipsOf, alertPolicy, maintenance, relatives, stated, unknown }
 }
 
-/** The change of status whose reasons the address asks for; null: none. */
+/** Returns the status change whose reasons the address requests; null: none. */
 function requestedFlip({ query }: Context): number | null {
   const text = query.get('why') ?? ''
   return /^\d{1,15}$/.test(text) ? Number(text) : null

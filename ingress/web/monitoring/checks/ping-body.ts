@@ -39,7 +39,9 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 /** A body of brackets within brackets would become gigabytes of indentation: it is shown as it came. */
 const MAX_GROWTH = 4
 
-/** Valid JSON over several lines. Its values stay as they were written: parsed and written anew, long numbers differ. */
+/**
+ * Formats valid JSON over several lines. Values keep their text, because parsing and serialising changes long numbers.
+ */
 function indented(json: string): string {
   let depth = 0
   let last = ''
@@ -71,8 +73,8 @@ function hexView(bytes: Buffer): string {
 }
 
 /**
- * The bytes with stars for the secrets in them, in any case; as many as there were. A mail says whom it is to: an
- * address that takes pings, which is not for whoever may only look.
+ * Replaces secrets in the bytes by as many stars, ignoring case. A mail contains its recipient: an address that takes
+ * pings and is hidden from read-only members.
  * @param secrets of letters, digits, hyphens and underscores
  */
 export function maskBytes(bytes: Buffer, secrets: readonly string[]): Buffer {
@@ -102,7 +104,7 @@ export function maskText(text: string, secrets: readonly string[]): string {
     : text.replaceAll(new RegExp(secrets.join('|'), 'gi'), (secret) => '*'.repeat(secret.length))
 }
 
-/** A line of the log; a finish stands for its start as well, where both are on the page. */
+/** A line of the log. A finish also represents its start if both are on the page. */
 export type LogLine = LogEntry & {
   /** of a finish: the ping that started the run, and how long that was before */
   started: { n: number; took: Micros } | null
@@ -134,7 +136,7 @@ export function pairEntries(entries: readonly LogEntry[]): LogLine[] {
 /** Longer than this no line is read. */
 const MAX_LENGTH = 120
 
-/** The first line of a body that says something, cut to what fits; empty for bytes that are no text. */
+/** Returns the first line of a body that is not blank, cut to fit; empty if the bytes are not text. */
 export function firstLine(head: Buffer | null): string {
   if (!head) return ''
   const text = head.toString('utf8')

@@ -21,7 +21,7 @@ export interface PingRun {
 const MAIL_VIEWS = ['text', 'html', 'source'] as const
 const mailViewNames = { text: 'Text', html: 'HTML', source: 'Source' } as const
 
-/** How a mail is looked at. */
+/** View mode of a mail. */
 export type MailView = (typeof MAIL_VIEWS)[number]
 
 /** The view that an address names; the text for all others. */
@@ -30,10 +30,10 @@ export function mailViewOf(name: string | null): MailView {
 }
 
 /**
- * One ping: what was sent first, beside it what is known of it. Links that lead to another ping or view say
- * `data-stays`: in the drawer over a log they are followed there.
+ * Shows one ping: the request on one side, its facts beside it. Links to another ping or view carry `data-stays`: in
+ * the drawer over a log they open inside the drawer.
  * @param props.path the check's page
- * @param props.mail null for what is no mail, and for its source, which is shown as it came
+ * @param props.mail null if it is not a mail, or if its source is shown
  */
 export function PingView(props: {
   check: Check
@@ -97,7 +97,7 @@ export function PingView(props: {
   )
 }
 
-/** Whether less of the body was read than there is. */
+/** Returns true if the body was only read in part. */
 function isBeginning({ body, bodyBytes }: PingDetails): boolean {
   return body !== null && body.length < bodyBytes
 }
@@ -147,7 +147,7 @@ function MailBody(props: { mail: ShownMail; view: MailView; path: string; isCut:
   )
 }
 
-/** What is missing in the beginning of a mail may come after it. */
+/** Headers that are missing at the beginning of a mail may follow later. */
 function Without({ what, isCut }: { what: string; isCut: boolean }) {
   return (
     <p class="muted">
@@ -178,7 +178,7 @@ function Body({ ping: { body, bodyBytes }, isMail }: { ping: PingDetails; isMail
   )
 }
 
-/** What is known of a ping; what is not has no line. */
+/** Lists the known facts of a ping; omits unknown ones. */
 function Facts(props: { path: string; ping: PingDetails; run: PingRun | null; mail: ShownMail | null }) {
   const { ping, run, mail } = props
   return (

@@ -26,7 +26,7 @@ interface LoadedPing extends CheckWorkspace {
   path: string
   /** the lowest number that is not kept any more, or 0 */
   goneN: number
-  /** what takes pings, and is not for this reader */
+  /** secrets that take pings, hidden from this reader */
   secrets: string[]
 }
 
@@ -74,7 +74,7 @@ async function findRun(db: Knex, checkId: number, ping: PingDetails, goneN: numb
   return took === undefined ? null : { took, startN: n > goneN ? n : null }
 }
 
-/** The stored bytes, which are somebody else's: no browser may take them for a page. */
+/** The stored bytes come from a third party: no browser may render them as a page. */
 async function sendBody(context: Context): Promise<void> {
   const { ping, check, secrets } = await requirePing(context)
   if (ping.bodyBytes === 0) throw new NotFoundError('Nothing was sent with this ping.')
@@ -103,7 +103,7 @@ async function sendMail(context: Context): Promise<void> {
     .end(`<!doctype html><meta charset="utf-8"><title>Mail</title>${maskText(html, secrets)}`)
 }
 
-/** What the page shows of a mail; null for a ping that was none. */
+/** Returns the parts of a mail that the page shows; null if the ping is not a mail. */
 async function readShownMail(
   { deps }: Context,
   ping: PingDetails,

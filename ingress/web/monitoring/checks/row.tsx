@@ -16,7 +16,7 @@ import { DayBar } from '../day-bar.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 import type { RowState } from './list-view.ts'
 
-/** Beyond them a row says how many more there are; the check's own page has all. */
+/** A row shows this many, and the number of the others. The check's page shows all. */
 const SHOWN_INTEGRATIONS = 4
 const SHOWN_TAGS = 2
 
@@ -36,8 +36,8 @@ export interface RowProps {
 }
 
 /**
- * The forms that the buttons of all rows send, each to an address of its own: a form per button was half of the page.
- * A ping has no fields, which would be kept as what was sent with it.
+ * Renders the forms that the buttons of all rows share, each with its own address. One form per button made up half of
+ * the page. A ping has no fields, because they would be stored as its body.
  */
 export function RowForms({ context }: { context: Context }) {
   return (
@@ -50,9 +50,9 @@ export function RowForms({ context }: { context: Context }) {
   )
 }
 
-/** What makes a button send one of the forms of the list; `said` is shown once it is done. */
-function rowAction(path: string, said: string, form = 'row-form') {
-  return { type: 'submit', form, formAction: path, 'data-inline': said } as const
+/** Connects a button to one of the forms of the list; `message` is shown after success. */
+function rowAction(path: string, message: string, form = 'row-form') {
+  return { type: 'submit', form, formAction: path, 'data-inline': message } as const
 }
 
 /** One check in one line of the list. */
@@ -125,7 +125,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
   )
 }
 
-/** How it stands, in words. */
+/** Returns the status as text. */
 export function StateText({ state, status, now }: { state: RowState; status: ShownStatus; now: Micros }) {
   return (
     <span class={`state is-${status}`}>
@@ -164,7 +164,7 @@ function ScheduleText({ check }: { check: ListedCheck }) {
   )
 }
 
-/** The pressed button says which. Without the right to edit they only show. */
+/** The pressed button shows the current choice. Without the right to edit, the buttons are read-only. */
 function Toggles({ check, project, channels, mayEdit }: RowProps) {
   if (channels.length === 0) return <span class="muted">–</span>
   const shown = channels.slice(0, SHOWN_INTEGRATIONS)
@@ -196,7 +196,7 @@ function Toggles({ check, project, channels, mayEdit }: RowProps) {
   )
 }
 
-/** What is seldom needed of a row. */
+/** Shows the rarely needed actions of a row. */
 function Menu(props: RowProps & { path: string }) {
   const { check, status, pingBase, pingKey, path } = props
   const name = nameOf(check)

@@ -16,7 +16,7 @@ import { type CheckWorkspace, requireCheckPage } from '../../shell/workspace.ts'
 import { CheckChoice, chosenChecks } from '../choices.tsx'
 
 interface State {
-  /** uuid; empty: the one that fits by tags */
+  /** uuid; empty: the policy that matches by tags */
   policy: string
   severity: string
   /** uuids of checks it depends on */
@@ -24,7 +24,7 @@ interface State {
   /** tags of what it depends on, separated by spaces */
   parentTags: string
   mode: string
-  /** what was typed to be added */
+  /** text typed into the field for additions */
   typed: string
 }
 

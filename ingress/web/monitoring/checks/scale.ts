@@ -6,7 +6,7 @@ import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
 /** Runs beyond this many medians would press all others flat: they are cut. */
 const CUT_AT_MEDIANS = 3
 
-/** What a chart of durations is drawn by. */
+/** Scale of a chart of durations. */
 export interface Scale {
   /** the length at the upper edge */
   top: Micros
@@ -26,7 +26,7 @@ export function scaleOf(lengths: readonly Micros[]): Scale {
   return { top, median, longest, lines: [0, top / 2, top] }
 }
 
-/** Lengths that people say, and the halves of which they say too. */
+/** Durations in seconds that read well as labels; their halves do, too. */
 const STEPS = [1, 2, 4, 6, 10, 20, 30, 60, 120, 240, 360, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400]
 
 function roundUp(seconds: number): number {

@@ -5,7 +5,7 @@ import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { everyText } from '../../shell/format.ts'
 
-/** What a schedule means, for who chooses or reads it. */
+/** Describes a schedule in plain text. */
 export interface SchedulePreview {
   /** null when it makes sense; else what does not */
   problem: string | null
@@ -68,7 +68,7 @@ export function scheduleText(schedule: string): string {
   try {
     return cronstrue.toString(schedule, { use24HourTimeFormat: true })
   } catch {
-    // What the words do not know, as a name of a month: the expression says it.
+    // The library refuses some valid expressions, for example with names of months.
     return schedule
   }
 }

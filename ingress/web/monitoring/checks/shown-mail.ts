@@ -8,7 +8,7 @@ export interface ShownMail {
   /** its plain part, else the text of its HTML; cut to what a page shows */
   text: string
   isTextCut: boolean
-  /** whether there is no plain part */
+  /** true if the mail has no plain text part */
   isTextOfHtml: boolean
   /** pixels that its HTML probably takes; null when it has none */
   htmlHeight: number | null

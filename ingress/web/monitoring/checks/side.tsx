@@ -28,7 +28,7 @@ interface SideFacts {
   since: Micros | null
 }
 
-/** What one looks up now and then: past months, settings, who is told, what it depends on. */
+/** Shows past months, settings, notifications and dependencies. */
 export function Side(props: { context: Context; workspace: CheckWorkspace; facts: SideFacts; now: Micros }) {
   const { context, workspace, now } = props
   const { flips, channels, alertPolicy, maintenance, relatives, stated, unknown, since } = props.facts

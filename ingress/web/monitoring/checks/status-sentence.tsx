@@ -16,7 +16,7 @@ interface Props {
   notified: readonly NotifiedMessage[]
 }
 
-/** How a check stands, in words that stay current: what is, since when and why, who knows, and what happens next. */
+/** Describes the status of a check, updated live: status, start, reason, acknowledgement and next event. */
 export function StatusSentence(props: Props) {
   const { check, status, now } = props
   const turns = status === 'up' ? graceStart(check, nextOccurrence) : goingDownAt(check, nextOccurrence)

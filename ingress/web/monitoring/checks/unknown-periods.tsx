@@ -14,7 +14,7 @@ export interface UnknownTime {
   spans: readonly WindowTime[]
   /** null where it has been heard since, or what became of it is known */
   open: OpenUnknown | null
-  /** when signals could not be taken at all, whatever that meant for the check; one that goes on lasts until now */
+  /** periods when pings could not be received, also without effect on the check; a current one lasts until now */
   gaps: readonly WindowTime[]
 }
 
@@ -31,7 +31,10 @@ export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micr
   return { spans: merged(spans), open, gaps: blind }
 }
 
-/** What was expected while we could not listen, and when somebody will know. A deadline that has passed says more. */
+/**
+ * Shows the signal that was expected during a gap, and when the next one is expected. Renders nothing while the check is
+ * down.
+ */
 export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTime; status: ShownStatus }) {
   if (open === null || status === 'down') return null
   const { expectedAt, nextAt, reason } = open

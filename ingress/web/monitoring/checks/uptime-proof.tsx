@@ -7,7 +7,7 @@ import { requireCheckPage } from '../../shell/workspace.ts'
 
 const MONTHS = 3
 
-/** The history of a check that was stated, month by month, as a file that anybody can verify. */
+/** Exports the anchored history of a check, one file per month, which any reader can verify. */
 export function uptimeProofPages(pages: Pages): void {
   pages.get('/checks/:check/uptime-proof', sendProof)
 }

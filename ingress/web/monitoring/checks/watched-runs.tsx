@@ -13,7 +13,7 @@ export interface WatchedRuns {
   rule: RunRule
   /** newest first */
   runs: readonly StoredRun[]
-  /** what a run may take */
+  /** maximum length of a run */
   limit: Micros
 }
 
@@ -44,7 +44,7 @@ export function lanesOfWatched({ runs }: WatchedRuns, now: Micros): LaneRun[] {
     .toReversed()
 }
 
-/** What was remarked of the newest runs, in words. */
+/** Lists the remarks about the newest runs. */
 export function RunRemarks({ watched, now }: { watched: WatchedRuns; now: Micros }) {
   const remarked = watched.runs.filter((run) => remarksOf(run, now).length > 0).slice(0, REMARKED)
   if (remarked.length === 0) return null

@@ -62,7 +62,7 @@ async function edit(context: FormContext): Promise<void> {
   }
 }
 
-/** What the form offers: integrations, and tags that other checks have. */
+/** Options that the form offers: integrations, and tags of other checks. */
 async function loadChoices({ deps }: Context, projectId: number) {
   const [channels, tags] = await Promise.all([listIntegrations(deps.db, projectId), listTags(deps.db, projectId)])
   return [channels, [...new Set(tags.flatMap(splitTags))].toSorted()] as const

@@ -10,7 +10,7 @@ import { type Coming, NextMessage } from './next-message.tsx'
 interface Props {
   context: Context
   incident: ShownIncident
-  /** what the sentence about the next message needs */
+  /** input of the sentence about the next message */
   coming: Coming
   timeline: readonly TimelineRow[]
   checkPath: string

@@ -13,7 +13,7 @@ import { labelOfKind } from '../integrations/labels.ts'
 export interface Coming {
   /** of the policy that applies; null: none does */
   plan: Plan | null
-  /** the newest one about the check, for what it is held by; null when nobody asks */
+  /** the newest decision about the check, which shows why it is suppressed; null if it is not needed */
   decision: Pick<ShownDecision, 'outcome' | 'detail' | 'reason' | 'until'> | null
   /** of an integration, by uuid */
   nameOf(uuid: string): string
@@ -25,7 +25,7 @@ interface Props extends Coming {
   now: Micros
 }
 
-/** What the sentences about incidents of a project need: those of its policies, and the names of its integrations. */
+/** Loads the input of the sentences about incidents: the policies of a project, and the names of its integrations. */
 export async function loadComing(
   db: Knex,
   projectId: number,

@@ -23,8 +23,8 @@ const SHOWN_AFTER_SECONDS = 7 * 86_400
 const TRIES_PER_MINUTE = 30
 
 /**
- * The link of a message, by which whoever was told acknowledges without signing in. Previews and mail scanners follow
- * every link, so following it changes nothing: its button does.
+ * Handles the link of a message, by which its recipient acknowledges without signing in. Previews and mail scanners
+ * follow every link, so GET changes nothing: only the button acknowledges.
  */
 export function createIncidentLinkRouter(deps: IngressDeps): Router {
   const router = Router({ caseSensitive: true, strict: true })

@@ -23,8 +23,8 @@ const propertySchema = z.object({
 const objectSchema = z.object({ properties: z.record(z.string(), propertySchema) })
 
 /**
- * The fields of a kind, made from its schema and its manual: what the manual does not name (other spellings of the
- * same option) is not asked for.
+ * Returns the fields of a kind, made from its schema and its manual. Options that the manual does not name (other
+ * spellings of the same option) have no field.
  */
 export function optionFields(kind: IntegrationKind): OptionField[] {
   const schema = objectSchema.safeParse(z.toJSONSchema(kind.schema, { io: 'input', unrepresentable: 'any' }))
@@ -104,8 +104,8 @@ export function textOfOption(field: OptionField, config: ConfigObject): string {
 }
 
 /**
- * A configuration as its form shows it. A stored webhook says each of its methods, also the one that it has by itself:
- * that one was not chosen, and follows the body.
+ * Returns a configuration as its form shows it. A stored webhook contains each of its methods, including the default.
+ * The default was not chosen: it follows the body.
  */
 export function chosenConfig(config: ConfigObject): ConfigObject {
   const own = (['down', 'up'] as const).filter(
@@ -165,7 +165,7 @@ const HINTS: Readonly<Record<string, string>> = {
   method_down: 'Default: GET, or POST with a body.',
 }
 
-/** A line of the manual as a sentence; what is in parentheses at its end is what goes without saying. */
+/** Formats a line of the manual as a sentence; a remark in parentheses at its end is the default. */
 function hintOf(manual: string): string {
   const text = sentence(manual.replace(/ ?\(secret\)/, '').replace(/ \(([^()]+)\)$/, '. Left empty: $1'))
   return text === '' || text.endsWith('.') ? text : `${text}.`

@@ -28,7 +28,7 @@ type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationBy
 interface RecipientAction {
   /** the link's address between the integration and its signature */
   name: string
-  /** what the link's signature is of */
+  /** data that the link's signature covers */
   signed(channel: LinkedIntegration): string
   /** the operation of the button */
   run(db: Knex, actor: Actor, channel: LinkedIntegration, deps: IngressDeps): Promise<void>

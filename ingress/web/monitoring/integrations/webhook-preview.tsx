@@ -71,9 +71,9 @@ export function TrialButtons({ action }: { action: string }) {
 }
 
 /**
- * Sends a test of the webhook that the form describes, where it asks for that, and waits for what comes of it.
- * @returns what the form shows; null where it asks for something else
- * @throws as tryWebhook does for what is not valid
+ * Sends a test of the webhook in the form if the form requests it, and waits for the result.
+ * @returns the result for the form; null if the form does not request a test
+ * @throws as tryWebhook does for invalid input
  */
 export async function trialOf(
   context: FormContext,
@@ -87,14 +87,14 @@ export async function trialOf(
   const trial = { project, channel, config, name: field(form, 'name'), status: requested.side }
   try {
     const tried = await tryWebhook(deps.db, personOf(context, session), trial, deps)
-    return { problem: null, preview: <Trial title={requested.title} said={said(tried)} /> }
+    return { problem: null, preview: <Trial title={requested.title} output={describe(tried)} /> }
   } catch (error) {
     if (!(error instanceof RateLimitedError)) throw error
     return { problem: error.message }
   }
 }
 
-function Trial({ title, said: { isGood, text } }: { title: string; said: ReturnType<typeof said> }) {
+function Trial({ title, output: { isGood, text } }: { title: string; output: ReturnType<typeof describe> }) {
   return (
     <section class="card" id="trial" role="status" aria-labelledby="trial-title">
       <h2 id="trial-title">{title}</h2>
@@ -104,7 +104,7 @@ function Trial({ title, said: { isGood, text } }: { title: string; said: ReturnT
   )
 }
 
-function said(tried: TriedWebhook): { isGood: boolean; text: string } {
+function describe(tried: TriedWebhook): { isGood: boolean; text: string } {
   if (tried === 'nothing') return { isGood: false, text: 'Nothing is sent then: there is no address for it.' }
   if (tried === 'silence') {
     return { isGood: false, text: 'No result came within 20 seconds: no worker is free, or none runs.' }

@@ -165,7 +165,7 @@ interface State {
   isForAll?: boolean
   problem: string | null
   errors?: ReadonlyMap<string, string>
-  /** what would be sent */
+  /** preview of the message */
   preview?: ComponentChildren
 }
 

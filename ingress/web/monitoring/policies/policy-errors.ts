@@ -5,7 +5,7 @@ import type { NamedIntegration } from '#shared/monitoring/checks/integrations-fi
 import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
 
 interface Reading {
-  /** what is wrong, by the names of fields; under '' what belongs to none */
+  /** error texts by field name; '' has the errors that belong to no field */
   errors: ReadonlyMap<string, string>
   /** null when something is wrong */
   plan: Plan | null
@@ -18,8 +18,8 @@ interface Reading {
 export function readAll(body: JsonObject, channels: readonly NamedIntegration[]): Reading {
   const errors = new Map<string, string>()
   const tried = structuredClone(body)
-  const nobody = body.steps
-  for (const [index, step] of (Array.isArray(nobody) ? nobody : []).entries()) {
+  const steps = body.steps
+  for (const [index, step] of (Array.isArray(steps) ? steps : []).entries()) {
     if (isObject(step) && step.channels === '') errors.set(`steps[${index}].channels`, 'Choose an integration.')
   }
   for (let round = 0; round < MAX_ERRORS; round++) {

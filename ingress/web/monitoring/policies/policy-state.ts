@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, string>>
 interface StepState {
   /** uuids of the integrations that are chosen; what is chosen is spoken to only when the step does not follow the check */
   channels: ReadonlySet<string>
-  /** how many recurring times have fields */
+  /** number of recurring times that have fields */
   hours: number
 }
 

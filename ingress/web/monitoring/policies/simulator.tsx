@@ -14,7 +14,10 @@ import { readAll } from './policy-errors.ts'
 import { bodyOfState, stateOfForm, withoutEmptyHours } from './policy-state.ts'
 import { type Requested, SimulatorPage } from './simulator-page.tsx'
 
-/** Who would have been told, when and why: of the last week as it was, or of what somebody thinks up. */
+/**
+ * Simulates a policy: lists recipients, times and reasons for the last week, or for a status sequence that the user
+ * enters.
+ */
 export function simulatorPages(pages: Pages): void {
   pages.get('/projects/:project/simulator', async (context) => {
     const { query } = context

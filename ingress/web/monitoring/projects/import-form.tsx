@@ -10,7 +10,7 @@ const SHOWN = 20
 /** A document that was looked at or refused: it stays in the form. */
 export interface ImportState {
   document: string
-  /** what importing it would do; null for one that was refused */
+  /** preview of the import; null if the file was refused */
   report: ImportReport | null
 }
 

@@ -110,7 +110,7 @@ export async function readPublicHistory(
   return { now, shown, notes: await listStatusNotes(deps.db, page.projectId) }
 }
 
-/** What the flips of a check say of when it was down; planned work is no outage. */
+/** Derives the outages of a check from its flips; maintenance does not count as an outage. */
 function outagesOf(flips: readonly Flip[], since: Micros, now: Micros, planned: readonly WindowTime[]): Outage[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   return ordered.flatMap(({ at, to }, index) => {

@@ -28,7 +28,7 @@ export function publicStatus({ status, maintenanceUntil }: PublicState): ShownSt
   return maintenanceUntil === null ? status : 'paused'
 }
 
-/** What is down first, then what is late, the rest by name. What is paused is watched by nobody and not shown. */
+/** Sorts checks: down first, then late, the rest by name. Omits paused checks because they are not monitored. */
 export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
   return all
     .filter(({ status, maintenanceUntil }) => status !== 'paused' || maintenanceUntil !== null)
@@ -40,8 +40,8 @@ export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
 }
 
 /**
- * What stands together, in the order of names; what has no tag comes last.
- * @param isGrouped whether checks stand under their first tag; else all are one group without a name
+ * Groups checks by tag, in the order of names; checks without a tag are last.
+ * @param isGrouped true: checks are grouped by their first tag; else all are one group without a name
  */
 export function groupsOf<T extends PublicState & { check: { tags: string } }>(
   ordered: readonly T[],

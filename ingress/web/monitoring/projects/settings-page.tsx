@@ -31,7 +31,7 @@ export interface SettingsView {
   name: string
   /** address of the project's pages */
   base: string
-  /** whether integrations hear of checks that a gap of ours made unknown */
+  /** true if integrations are notified of checks whose status is unknown because of a gap */
   notifiesUnknown: boolean
   /** first day that is stated in the transparency log; null: none is */
   statedSince: string | null
@@ -39,7 +39,7 @@ export interface SettingsView {
   decryptKey: (sealed: string) => string
   /** null when nothing is published */
   statusPage: PublishedPage | null
-  /** what an operator puts into the configuration of Prometheus */
+  /** scrape configuration for Prometheus */
   scrapeConfig: string
   mayDelete: boolean
 }

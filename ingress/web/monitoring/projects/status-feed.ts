@@ -3,7 +3,7 @@ import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { PublicHistory } from './public-history.ts'
 
-/** What a feed reader is given at once; it has kept what came before. */
+/** Entries per response; feed readers keep earlier ones. */
 const MAX_ENTRIES = 50
 
 interface Entry {
@@ -11,13 +11,13 @@ interface Entry {
   title: string
   text: string
   at: Micros
-  /** when it last said something else */
+  /** time of its last change */
   updatedAt: Micros
 }
 
 /**
- * What happened on a status page as Atom (RFC 4287): notes of people and outages of checks, what changed last first.
- * @param url public address of the page, which its entries are named by
+ * Renders the events of a status page as Atom (RFC 4287): notes and outages of checks, newest change first.
+ * @param url public address of the page, the base of its entries' ids
  */
 export function statusFeed(title: string, url: string, { now, shown, notes }: PublicHistory): string {
   const entries: Entry[] = [

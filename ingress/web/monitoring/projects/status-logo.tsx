@@ -9,10 +9,10 @@ import { type Context, type Pages, redirect, type UploadContext } from '../../sh
 import { setFlash } from '../../shell/flash.ts'
 import { requireProject } from '../../shell/workspace.ts'
 
-/** Read to the end and refused in words; a browser whose upload is cut off shows an error of its own. */
+/** Reads the upload to its end before it is refused: a browser whose upload is cut off shows its own error page. */
 const MAX_READ_BYTES = 20 * MAX_LOGO_BYTES
 
-/** The picture above a status page: uploaded, taken away, and shown to whoever has the page's address. */
+/** Uploads, removes and serves the logo of a status page. Serving it needs only the page's address. */
 export function statusLogoPages(pages: Pages): void {
   pages.get('/status/:token/logo', sendLogo)
   pages.upload('/projects/:project/status-page/logo', upload)
@@ -30,7 +30,7 @@ async function sendLogo(context: Context): Promise<void> {
   context.response
     .set({
       'Content-Type': logo.type,
-      // Opened by itself it is a picture and nothing else, whatever its bytes hold.
+      // Opened as a document it must be rendered as an image only, because its bytes are untrusted.
       'Content-Security-Policy': "default-src 'none'; sandbox",
       // Another picture has another address.
       'Cache-Control': 'public, max-age=86400',
