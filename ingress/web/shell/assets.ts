@@ -79,8 +79,8 @@ const MIN_BYTES = 1_400
 const LEVEL = 4
 
 /**
- * Ends an answer with a page, compressed where the browser reads that. Form tokens are masked anew in each page
- * (csrf.ts), so that the length of an answer tells nothing of them to who can put text into it.
+ * Sends a page, compressed if the browser accepts that. Each page masks its form tokens differently (csrf.ts), so that
+ * the compressed length reveals nothing to a client that can inject text.
  */
 export function endCompressed(request: Request, response: Response, text: string): void {
   const bytes = Buffer.from(text)

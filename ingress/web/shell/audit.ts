@@ -25,8 +25,8 @@ export async function audit(
 }
 
 /**
- * Notes how somebody came in or went, in the log of each organisation that they belong to. Nobody stays outside, or in,
- * because it cannot be written.
+ * Records a sign-in or sign-out in the log of each organisation of the person. A failed write is logged and does not
+ * block the sign-in or sign-out.
  */
 export async function auditAccount(
   { deps, address }: Context,

@@ -3,13 +3,13 @@ import { type FormContext, field } from './context.ts'
 import { sendPage } from './layout.tsx'
 import { surroundings } from './neighbours.ts'
 
-/** What carries a form's own bookkeeping; a question puts it in anew. */
+/** Fields that a form adds itself; the confirmation page does not copy them. */
 const OWN = new Set(['_csrf', '_question', '_from', '_yes', '_confirmed'])
 
 /**
- * Asks before something is lost, where no script could: a page with the question and the same form once more. Nothing
- * is changed before that form is sent.
- * @param yes what the button says that does it all the same; by default what the form says, as its dialog would
+ * Confirms a destructive action for browsers without scripts: renders the question and the same form again. Nothing
+ * changes before that form is sent.
+ * @param yes label of the confirming button; the default is the label in the form, as in its dialog
  */
 export async function sendConfirmation(context: FormContext, question: string, yes?: string): Promise<void> {
   const { form, request, csrf } = context
@@ -38,8 +38,8 @@ export async function sendConfirmation(context: FormContext, question: string, y
 }
 
 /**
- * Keeps what somebody sent whose session had ended meanwhile: they sign in beside this page, which then sends the same
- * once more. Who has signed in already is asked before it is done: they may be somebody else by now.
+ * Preserves a form whose session had ended: after the user signs in in another tab, this page sends it again. A
+ * signed-in user must confirm first, because the account may be a different one.
  */
 export async function sendPreservedForm(context: FormContext): Promise<void> {
   const { form, request, csrf, session } = context

@@ -3,17 +3,20 @@ import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import type { IngressDeps } from '../../deps.ts'
 import type { PingRefusal } from './refusal.ts'
 
-/** What one page leaves for the next one to say, once: loading that page again says and does nothing more. */
+/**
+ * Message that one page leaves for the next page, shown once: reloading that page neither shows nor does anything
+ * again.
+ */
 export interface Flash {
-  /** what was done, in words */
+  /** success message */
   notice?: string
   /** the form that takes it back, and what it sends */
   undo?: { action: string; fields: Readonly<Record<string, readonly string[]>> }
-  /** what was refused, and why */
+  /** error message with its reason */
   problem?: string
   /** a key or a link that cannot be shown again */
   secret?: string
-  /** what the secret is of: a kind of key, a person's address */
+  /** subject of the secret: a kind of key, a person's address */
   about?: string
 }
 
@@ -24,15 +27,15 @@ export interface Context {
   response: Response
   params: Readonly<Record<string, string>>
   query: URLSearchParams
-  /** where it comes from; forwarding headers count only from trusted proxies */
+  /** address of the client; forwarding headers count only from trusted proxies */
   address: string
-  /** what every form of this browser must carry */
+  /** CSRF token that every form of this browser must contain */
   csrf: string
-  /** whether a token was made for this browser */
+  /** true if the token was made for this browser */
   isOwnForm(token: string): boolean
-  /** null for somebody who is not signed in */
+  /** null if not signed in */
   session: Session | null
-  /** what the request before this one left for this page to say; empty for most */
+  /** message of the previous request for this page; mostly empty */
   flash: Flash
   /** that this process refuses every ping now; null while it takes them */
   pingRefusal: PingRefusal | null
@@ -53,7 +56,7 @@ export type PageHandler = (context: Context) => Promise<void> | void
 export type FormHandler = (context: FormContext) => Promise<void> | void
 export type UploadHandler = (context: UploadContext) => Promise<void> | void
 
-/** Where handlers are registered. Paths are Express's, `/checks/:uuid`. */
+/** Registers handlers. Paths are Express's, `/checks/:uuid`. */
 export interface Pages {
   get(path: string, handler: PageHandler): void
   post(path: string, handler: FormHandler): void
@@ -61,7 +64,7 @@ export interface Pages {
   upload(path: string, handler: UploadHandler): void
 }
 
-/** Sends the browser on to another of our own pages, with GET. */
+/** Redirects the browser to another page of this application, with GET. */
 export function redirect(context: Context, path: string): void {
   context.response.status(303).set('Location', path).end()
 }

@@ -11,8 +11,8 @@ import { sendPage } from './layout.tsx'
 import { surroundings } from './neighbours.ts'
 
 /**
- * Answers anything thrown with a page that says what happened and the one thing that helps; for who is signed in, with
- * the navigation around it.
+ * Renders an error as a page that describes the problem and offers one next step; with the navigation if the user is
+ * signed in.
  */
 export async function sendErrorPage(
   thrown: unknown,
@@ -28,13 +28,13 @@ export async function sendErrorPage(
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
   const way = wayOn(request, problem.status, context)
-  // Not asked for when we failed ourselves: what failed may be what would be asked.
+  // Skipped for our own failures, because the failed component may be needed here.
   const around = context && problem.status < 500 ? await surroundings(context) : {}
   if (context && around.workspace) {
     return sendPage(
       context,
       { title: problem.title, ...around },
-      <Said problem={problem} way={way} requestId={requestIdOf(response)} />,
+      <Explanation problem={problem} way={way} requestId={requestIdOf(response)} />,
       problem.status,
     )
   }
@@ -56,7 +56,7 @@ export async function sendErrorPage(
           </a>
         </header>
         <main id="main">
-          <Said problem={problem} way={way} requestId={requestIdOf(response)} />
+          <Explanation problem={problem} way={way} requestId={requestIdOf(response)} />
         </main>
         <div id="toasts" class="toasts" role="status" />
       </body>
@@ -65,8 +65,8 @@ export async function sendErrorPage(
   response.status(problem.status).type('text/html').end(`<!doctype html>${html}`)
 }
 
-/** What happened, in the narrow column of a page that is about one thing. */
-function Said({
+/** Describes the problem in the narrow column of a page with one subject. */
+function Explanation({
   problem,
   way,
   requestId,
@@ -94,7 +94,7 @@ function Said({
   )
 }
 
-/** What helps: another link, the page once more, or the place where the person's work is. */
+/** Returns the next step: another link, the same page again, or the user's start page. */
 function wayOn({ method, originalUrl }: Request, status: number, context: Context | undefined) {
   if (originalUrl.startsWith('/reset-password')) return { href: '/reset-password', label: 'Ask for a new link' }
   if (method === 'GET' && (status === 429 || status >= 500)) return { href: originalUrl, label: 'Try again' }

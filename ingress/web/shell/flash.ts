@@ -28,12 +28,15 @@ export function takeFlash(
     setCookie(response, config, 'flash', '', 0)
     return left.flash
   } catch {
-    // Sealed under a key that is no more: there is nothing to say.
+    // Sealed under a key that no longer exists: no message.
     return {}
   }
 }
 
-/** Goes back to where the form was, with what is said there once. @param otherwise where a form goes that does not say */
+/**
+ * Redirects to the page of the form, with a message that is shown once.
+ * @param otherwise target if the form names no page
+ */
 export function goBack(context: FormContext, otherwise: string, flash?: Flash): void {
   const back = safeNext(context.form.get('back'))
   const address = back === '/' ? otherwise : back

@@ -10,7 +10,7 @@ const UNITS = [
 /** `21 Nov`, by the clock of UTC. */
 export const dayName = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
-/** Seconds as people say them, in at most two units: `1 d 2 h`, `45 s`, `0.25 s`. */
+/** Formats seconds in at most two units: `1 d 2 h`, `45 s`, `0.25 s`. */
 export function humanDuration(seconds: number): string {
   if (seconds < 10 && !Number.isInteger(seconds)) return `${Number(seconds.toFixed(2))} s`
   let rest = Math.round(seconds)
@@ -42,7 +42,7 @@ export function relativeTime(at: Micros, now: Micros): string {
   return seconds < 0 ? `${text} ago` : `in ${text}`
 }
 
-/** How far apart two instants are, in one unit: `22 min`. */
+/** Formats the distance between two instants in one unit: `22 min`. */
 export function distanceText(at: Micros, now: Micros): string {
   const distance = Math.abs(Math.round(toSeconds(at - now)))
   const [size, name] = UNITS.find(([unit]) => distance >= unit) ?? UNITS[3]
@@ -66,7 +66,7 @@ export function inZone(at: Micros, timeZone: string): string | null {
   }
 }
 
-/** The largest unit that says a number of seconds exactly: for forms. */
+/** Returns the largest unit that represents a number of seconds exactly, for forms. */
 export function splitDuration(seconds: number): { count: number; unit: DurationUnit } {
   for (const unit of ['days', 'hours', 'minutes'] as const) {
     if (seconds % UNIT_SECONDS[unit] === 0 && seconds > 0) return { count: seconds / UNIT_SECONDS[unit], unit }
@@ -90,7 +90,7 @@ export function secondsOf(text: string, unit: string | null | undefined): number
   return text === '' || !Number.isFinite(seconds) ? text : seconds
 }
 
-/** What helps when an address is refused that only the operator can allow; empty for other mistakes. */
+/** Suggests a remedy if an address is refused that only the operator can allow; empty for other errors. */
 export function wayOut(mistake: string): string {
   return mistake.includes('private address')
     ? ' The operator of this installation can allow it (ALLOW_PRIVATE_TARGETS).'

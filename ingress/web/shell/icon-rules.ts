@@ -80,8 +80,8 @@ export const fonts: readonly Asset[] = FONTS.map(({ file }) =>
 const CELL = 32
 
 /**
- * Every icon, side by side in one picture. As pictures of their own each is a document to the browser, with a style and
- * a layout, before the page is painted for the first time.
+ * All icons in one image. As separate images each is a document to the browser, with styles and layout, before the
+ * first paint.
  */
 export const icons: Asset = assetOf('icons.svg', Buffer.from(sprite()))
 
@@ -89,7 +89,7 @@ export const icons: Asset = assetOf('icons.svg', Buffer.from(sprite()))
 export function iconRules(): string {
   const faces = FONTS.map(
     ({ family }, index) =>
-      // What a font that is not there yet would move when it comes is not painted twice: the next page has it.
+      // A font that loads late does not shift the layout of this page; the next page uses it.
       `@font-face{font-family:"${family}";font-weight:100 900;font-display:optional;src:url(${fonts[index]?.path}) format("woff2")}`,
   )
   const last = iconNames.length - 1

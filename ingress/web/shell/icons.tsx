@@ -19,7 +19,7 @@ export const statusNames: Readonly<Record<ShownStatus, string>> = {
   new: 'New',
 }
 
-/** Told apart by shape alone: a ticked disc, a clock face, a crossed octagon, two bars, a dashed ring. */
+/** Distinguishable by shape alone: a ticked disc, a clock face, a crossed octagon, two bars, a dashed ring. */
 const shapes: Readonly<Record<ShownStatus, preact.JSX.Element>> = {
   up: (
     <>
@@ -65,7 +65,7 @@ export function Icon({ name }: { name: string }) {
   return <span class={`icon i-${name}`} aria-hidden="true" />
 }
 
-/** What stands for a kind of integration; its name is always beside it or in its title. */
+/** Shows the icon of a kind of integration; its name is always beside it or in its title. */
 export function KindIcon({ kind }: { kind: string }) {
   return (
     <span class="tile" aria-hidden="true">

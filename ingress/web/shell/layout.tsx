@@ -20,7 +20,7 @@ export interface Frame {
   workspace?: Workspace
   project?: MemberProject
   area?: Area
-  /** where the risk console is, on its pages */
+  /** base path of the risk console, on its pages */
   riskBase?: string
   /** turns the tab's icon red */
   isDown?: boolean
@@ -28,11 +28,11 @@ export interface Frame {
   live?: string
   /** for a screen on a wall: no frame, and nothing but the content */
   isWall?: boolean
-  /** seconds between looks, for a page that has no events of its own */
+  /** polling interval in seconds, for a page without events */
   pollSeconds?: number
   /** address of the Atom feed of what this page shows */
   feed?: string
-  /** makes a page that others may read say so little as possible to machines */
+  /** hides a public page from search engines and other crawlers */
   isPublic?: boolean
 }
 
@@ -53,7 +53,7 @@ export function renderPage(context: Context, frame: Frame, content: ComponentChi
   return `<!doctype html>${html}`
 }
 
-/** Nothing is painted before them: a browser that reads this asks for them before it has read the page. */
+/** Preloads resources that block the first paint: the browser requests them before it has read the page. */
 const FIRST_NEEDED = [
   `<${assets.style.path}>; rel=preload; as=style`,
   `<${fonts[0]?.path}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
@@ -135,7 +135,7 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
   )
 }
 
-/** Takes back what the notice tells of: the same form with what undoes it. */
+/** Undoes the action in the notice: sends the same form with the inverse action. */
 function Undo({ context, undo }: { context: Context; undo: NonNullable<Flash['undo']> }) {
   return (
     <Form context={context} action={undo.action} class="undo">
@@ -149,7 +149,7 @@ function Undo({ context, undo }: { context: Context; undo: NonNullable<Flash['un
   )
 }
 
-/** Said on every page: nothing else on it looks different while pings are refused. */
+/** Shown on every page, because nothing else on it looks different while pings are refused. */
 function Refusal({ refusal }: { refusal: PingRefusal | null }) {
   return (
     <div data-region="refusal">
@@ -166,7 +166,7 @@ function Refusal({ refusal }: { refusal: PingRefusal | null }) {
   )
 }
 
-/** Said for a day: what we could not see, and that nothing goes down while we cannot. */
+/** Shown for a day: the gap in our coverage. No check goes down because of it. */
 function Blindness({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
   const shown = project ?? onlyProject(workspace)
   const gap = workspace.attention?.gap
@@ -181,7 +181,7 @@ function Blindness({ workspace, project }: { workspace: Workspace; project: Memb
   )
 }
 
-/** What the script fills in before something is lost. */
+/** Confirms destructive actions; the script fills in the text. */
 function Question() {
   return (
     <dialog id="question" aria-labelledby="question-title">
@@ -201,7 +201,7 @@ function Question() {
   )
 }
 
-/** Who has one project need not choose it. */
+/** Returns the project of a person who has only one, because no choice is needed then. */
 function onlyProject({ projects }: Workspace): MemberProject | undefined {
   return projects.length === 1 ? projects[0] : undefined
 }

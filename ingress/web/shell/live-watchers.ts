@@ -5,19 +5,22 @@ import { projectsOfChecks } from '#shared/monitoring/pages/check-list-store.ts'
 import { describeError, type Log } from '#shared/platform/process/log.ts'
 import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
 
-/** What is announced within this time is looked at together. */
+/** Announcements within this time share one query. */
 const GATHER_MS = 300
 /** However much changes, pages read themselves again no more often than this. */
 const REST_AFTER_CHANGE_MS = 2_000
 /** And however much is announced that turns out to change nothing. */
 const REST_MS = 500
-/** Without an announcement: one may have been lost. And proxies cut connections that say nothing for a minute. */
+/**
+ * Polls without an announcement, because one may have been lost, and proxies cut connections that are idle for a
+ * minute.
+ */
 const POLL_ANYWAY_MS = 30_000
 /** A page that is left open reconnects by itself. */
 const MAX_MS = 15 * 60_000
 const MAX_WATCHERS = 5_000
 
-/** What was announced since the last look. */
+/** Changes announced since the last query. */
 interface Gathered {
   checks: Set<number>
   uuids: Set<string>
@@ -28,7 +31,7 @@ interface Gathered {
 /** Something that people watch. */
 export interface Topic {
   name: string
-  /** whose members may watch it */
+  /** organisation whose members may watch it */
   organisationId: number
   /** given when it is about all checks of a project */
   projectId?: number
@@ -40,7 +43,7 @@ interface Watched {
   topic: Topic
   /** with the session that each was opened by */
   watchers: Map<Response, number>
-  /** what the newest look saw */
+  /** mark of the newest query */
   mark: string
   endsAt: number
   /** no look before this, in milliseconds since 1970 */
@@ -52,7 +55,7 @@ interface Watched {
 }
 
 /**
- * The open pages of a process. One look serves everybody who watches the same thing, so a thousand open pages cost one
+ * Tracks the open pages of a process. Pages with the same topic share one query, so a thousand open pages cost one
  * small query.
  */
 export class Watchers {
@@ -73,8 +76,9 @@ export class Watchers {
   }
 
   /**
-   * @param sessionId who watches: the events end when the sign-in does, or its person leaves or gets other rights
-   * @param seen the mark of what the page shows; when there is a newer one, it is told at once
+   * @param sessionId session of the page: the events end when the user signs out, leaves the organisation or gets other
+   * rights
+   * @param seen mark of the content that the page shows; if a newer one exists, the page is notified at once
    */
   async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
     if (response.destroyed) return
@@ -118,7 +122,7 @@ export class Watchers {
     for (const watched of this.#things.values()) if (isAll || watched.topic.isConcerned(notified)) this.#poke(watched)
   }
 
-  /** The projects of the changed checks, when anybody watches a project. */
+  /** Adds the projects of the changed checks, if any project is watched. */
   async #addProjects(notified: Gathered): Promise<void> {
     if (notified.checks.size === 0) return
     if (![...this.#things.values()].some(({ topic }) => topic.projectId !== undefined)) return
@@ -187,7 +191,7 @@ export class Watchers {
     this.#lookIn(watched, watched.isDue ? restMs : POLL_ANYWAY_MS)
   }
 
-  /** Asked before anything is told: nobody hears of what they may no longer see. */
+  /** Closes connections whose session may no longer see the topic; runs before every notification. */
   async #endForeign(watched: Watched): Promise<void> {
     const { topic, watchers } = watched
     const live = await liveSessionsOf(this.#db, topic.organisationId, [...new Set(watchers.values())])

@@ -8,8 +8,8 @@ import type { Topic } from './live-watchers.ts'
 import { requireCheckPage, requireProject } from './workspace.ts'
 
 /**
- * Tells open pages when to read themselves again, as server-sent events. Events carry no data of checks: what a page
- * shows is always rendered by the page, for this person.
+ * Notifies open pages of changes by server-sent events. Events carry no check data: the page reloads itself with this
+ * person's rights.
  */
 export function livePages(pages: Pages): void {
   pages.get('/projects/:project/events', async (context) => {
@@ -53,8 +53,8 @@ export function livePages(pages: Pages): void {
 }
 
 /**
- * The address of a page's events. It says what the page is about to show, asked before anything else is read: so a
- * change between then and the connection is not missed.
+ * Returns the address of a page's events. It contains the mark of the content that the page shows, read before all
+ * other data: so a change before the connection is not missed.
  */
 export function liveAddress(path: string, mark: string): string {
   return `${path}?seen=${shortened(mark)}`

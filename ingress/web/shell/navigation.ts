@@ -2,7 +2,7 @@ import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Workspace } from './workspace.ts'
 
-/** What the risk console consists of: the last step of its address, its icon, and what it is called. */
+/** Areas of the risk console: the last step of the address, the icon, and the label. */
 const RISK = [
   { area: 'packs', label: 'Evidence packs' },
   { area: 'identity', label: 'Identity' },
@@ -44,14 +44,14 @@ interface NavigationLink {
   area: Area
   href: string
   label: string
-  /** of what needs somebody, and what that is */
+  /** number of items that need action, and their label */
   count?: number
   counted?: string
 }
 
 /**
- * What a person finds at the side of every page: a new area of the product is a section here.
- * @param riskBase where the risk console is, on its own pages alone; elsewhere its first page stands for all of it
+ * Returns the sections in the sidebar of every page; each new area of the product has its section here.
+ * @param riskBase base path of the risk console, on its own pages only; other pages link to its first page
  */
 export function navigation(
   workspace: Workspace,

@@ -42,8 +42,8 @@ const AREAS: Readonly<Record<string, Area>> = {
 const RISK_BASE = /^\/organisations\/([0-9a-f-]{36})\/risk\/(?:sandbox|production)(?=\/)/
 
 /**
- * What is drawn around a page that only asks or only says what went wrong, so that the reader sees where they are.
- * Nothing for who is not signed in, and where it cannot be found out: such a page must not fail of it.
+ * Returns the navigation around a confirmation or error page. Returns nothing if the user is not signed in or the
+ * lookup fails, because an error page must not fail.
  */
 export async function surroundings(
   context: Context,

@@ -3,15 +3,15 @@ import type { IngressDeps } from '../../deps.ts'
 
 /** That every ping is refused now. */
 export interface PingRefusal {
-  /** when a page was first asked for while it was so */
+  /** first page request during the refusal */
   since: Micros
   /** the message broker cannot be reached; else this process does not fit its installation */
   isBroker: boolean
 }
 
 /**
- * Notices, whenever a page is asked for, since when pings are refused. That a process asks for less (its event loop is
- * late, it stops, it hears of no changes) is readiness: it still takes each ping that comes.
+ * Records, at each page request, since when pings are refused. A process that only needs less traffic (late event
+ * loop, shutdown, no change events) is not ready, but still accepts each ping.
  */
 export function createRefusalWatch({
   pingRefusals,

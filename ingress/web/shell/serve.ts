@@ -34,7 +34,7 @@ const MAX_PRESERVED_FIELDS = 2_000
 /** The first bytes of a form, in which its token must be. */
 const TOKEN_BYTES = 16_384
 
-/** Mounts pages: who asks, form tokens, headers and errors are the same for all of them. */
+/** Mounts pages: authentication, form tokens, headers and errors are the same for all of them. */
 export function createPages(deps: IngressDeps): {
   pages: Pages
   router: Router
@@ -71,7 +71,9 @@ export function createPages(deps: IngressDeps): {
     if (!granted) throw new RateLimitedError('too many requests of this address, slow down', retryAfterSeconds)
   }
 
-  /** One that was kept while somebody signed in again: it holds the token of the visit, as it had no session. */
+  /**
+   * Accepts a form that was preserved during a new sign-in: it has the token of the visit, because it had no session.
+   */
   function isPreservedForm(request: Request, token: string): boolean {
     const visitor = readCookie(request, deps.config, 'visit')
     return isOfOurPage(request) && visitor.length === 43 && isCsrfToken(csrfKey, visitor, token)
@@ -104,7 +106,7 @@ export function createPages(deps: IngressDeps): {
   async function sendMissing(request: Request, response: Response): Promise<void> {
     setSafetyHeaders(response, deps)
     const missing = new NotFoundError('There is no page at this address.')
-    // Whoever cannot be known is told all the same.
+    // If the context cannot be created, the error page is still sent.
     const context = await createContext(request, response).catch(() => undefined)
     await sendErrorPage(missing, request, response, deps, context)
   }
@@ -165,11 +167,13 @@ function hasMoreFields(text: string, max: number): boolean {
 const FOREIGN_FORM = 'This form was not sent from our own page, or you have signed in or out since it was opened.'
 
 const SESSION_CHANGED = 'You have signed in or out since this form was opened. Nothing was saved.'
-/** A password is not sent back to a page, and a file cannot be: these forms alone are begun anew (ux B5). */
+/**
+ * A page never contains a password, and a file cannot be sent back: only these forms must be filled in again (ux B5).
+ */
 const PASSWORD_NOT_PRESERVED = `${SESSION_CHANGED} Passwords are not kept: open the form again and type them once more.`
 const FILE_NOT_PRESERVED = `${SESSION_CHANGED} Files are not kept: open the form again and choose the file once more.`
 
-/** Browsers say it of every request, and no page can make them say it of another site's. */
+/** Browsers send this header with every request, and no page of another site can forge it. */
 function isOfOurPage({ headers }: Request): boolean {
   return headers['sec-fetch-site'] === 'same-origin'
 }
@@ -185,13 +189,13 @@ function refuseForeign({ request }: Context): void {
   if (request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
 }
 
-/** @param notKept what is said where the form is ours, and was open when its session ended */
+/** @param notKept error text for our own form that was open when its session ended */
 function refuseForged(context: Context, form: URLSearchParams, notKept: string): void {
   if (context.isOwnForm(field(form, '_csrf'))) return
   throw new ForbiddenError(isOfOurPage(context.request) ? notKept : FOREIGN_FORM)
 }
 
-/** What a browser may do with any of our pages: nothing from elsewhere, nothing inline, never framed, never kept. */
+/** Restricts the browser for all pages: no foreign content, no inline scripts, no framing, no caching. */
 export function setSafetyHeaders(response: Response, deps: IngressDeps): void {
   const issuer = deps.config.oidcIssuer
   const mayPostTo = issuer === undefined ? `'self'` : `'self' ${new URL(issuer).origin}`

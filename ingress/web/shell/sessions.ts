@@ -17,7 +17,7 @@ import { type Context, redirect } from './context.ts'
 
 const MAX_AGE_SECONDS = 30 * 24 * 3600
 
-/** The digest under which a session is stored: whoever reads the table cannot sign in with it. */
+/** Returns the digest under which a session is stored: the table alone is not enough to sign in. */
 function digestOf(deps: IngressDeps, token: string): Buffer {
   return deps.secrets.digest(`session:${token}`)
 }
@@ -46,7 +46,7 @@ export async function loadSession(
   return { session, token: renewed }
 }
 
-/** Signs somebody in: always a new session with a new id, whatever the browser had before. */
+/** Starts a session; always with a new id, so that an earlier cookie of the browser is worthless. */
 export async function startSession(context: Context, userId: number, db: Knex = context.deps.db): Promise<void> {
   const { deps, request, response, session } = context
   const token = newToken()
@@ -73,8 +73,8 @@ export function newToken(): string {
 }
 
 /**
- * What we keep in browsers: the session, a name for visitors without one (their forms need a token), an OIDC flow, who
- * has shown a password and no second factor yet, that a password was shown a moment ago, and what the next page says once.
+ * Names of our cookies: the session, a name for visitors without one (their forms need a token), an OIDC flow, a
+ * password without its second factor yet, a recent password confirmation, and the message for the next page.
  */
 export type CookieName = 'session' | 'visit' | 'sign-in' | 'second-step' | 'recent-password' | 'flash'
 

@@ -12,7 +12,7 @@ import { isUuid } from '#shared/uuid.ts'
 import { personOf } from './audit.ts'
 import type { Context } from './context.ts'
 
-/** What a signed-in person may see. Everything a page shows is found through it. */
+/** Data that a signed-in person may see. Every page loads its data through it. */
 export interface Workspace {
   session: Session
   memberships: Membership[]
@@ -29,7 +29,7 @@ export interface CheckWorkspace extends ProjectWorkspace {
   check: AssignedCheck
 }
 
-/** @throws UnauthorizedError for somebody who is not signed in: they are sent to the sign-in page */
+/** @throws UnauthorizedError if not signed in; the client is redirected to the sign-in page */
 export async function signedIn(context: Context): Promise<Workspace> {
   const { session, deps } = context
   if (!session) throw new UnauthorizedError('sign in first')
@@ -70,8 +70,8 @@ export async function requireCheckPage(context: Context, right: Right): Promise<
 }
 
 /**
- * The path of a check's page. A check's uuid is an address that takes pings, so whoever may only look knows the check by
- * its unique key, which cannot be turned back.
+ * Returns the path of a check's page. A check's uuid is an address that takes pings, so read-only members know the
+ * check by its unique key, which cannot be reversed.
  */
 export function checkPath({ uuid }: { uuid: string }, { role }: { role: Role }): string {
   return `/checks/${may(role, 'edit') ? uuid : uniqueKey(uuid)}`
