@@ -6,7 +6,7 @@ import type { CancellableCalls } from './cancellation.ts'
 /** A key that was revoked, or a family that was taken away, is noticed within this time (docs/spec/evidence-families.md#agent-keys). */
 const MAX_AGE_MS = 5_000
 
-/** What the tool endpoint of one process keeps of its callers. */
+/** Caches the callers of the tool endpoint of one process. */
 export interface AgentDirectory {
   logins: LRUCache<string, AgentLogin>
   buckets: TokenBuckets

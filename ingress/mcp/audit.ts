@@ -20,7 +20,7 @@ export interface AuditedCall {
   durationMs: number
 }
 
-/** Keeps a call. One whose audit cannot be written has happened all the same: the log says what the table lacks. */
+/** Saves a call. If its audit cannot be written, the call has still happened: the log has the missing row. */
 export async function auditCall(
   deps: Pick<IngressDeps, 'db' | 'log' | 'now'>,
   caller: AgentCaller,

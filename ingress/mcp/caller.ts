@@ -14,7 +14,7 @@ import { type Caller, callerOfToken } from '../middleware/access-token.ts'
 import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 
-/** Who calls tools. Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */
+/** Caller of tools. Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */
 export interface AgentCaller extends Caller {
   /** id of the agent key's row; null for a client with an access token */
   agentKeyId: number | null
@@ -32,7 +32,7 @@ export interface AgentCaller extends Caller {
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp'
 
 /**
- * Who sent this request: an agent key, or an access token that was requested with `resource=<PUBLIC_URL>/mcp`.
+ * Authenticates a request: an agent key, or an access token that was requested with `resource=<PUBLIC_URL>/mcp`.
  * @throws UnauthorizedError with a challenge (RFC 9728 section 5.1)
  */
 export async function authenticateAgent(
@@ -111,7 +111,10 @@ export function requireInvoke(caller: AgentCaller): void {
   }
 }
 
-/** Counts the request against the calls a minute of its key, and says how it stands. @throws RateLimitedError */
+/**
+ * Counts the request against the calls per minute of its key, and sets the rate limit headers.
+ * @throws RateLimitedError
+ */
 export function limitAgent(
   caller: AgentCaller,
   response: Response,
@@ -146,8 +149,8 @@ export function beginCall({ keyId }: AgentCaller, { underWay }: AgentDirectory):
 }
 
 /**
- * A page of another origin must not call with what a browser holds, nor a name that resolves to us stand for ours
- * (DNS rebinding).
+ * Refuses a page of another origin, which must not call with a browser's credentials, and a foreign name that resolves
+ * to our address (DNS rebinding).
  * @throws ForbiddenError
  */
 export function refuseForeignOrigin(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Calls under way that a message of their own may cancel, by who makes them and their id. */
+/** Running calls that a separate message may cancel, by caller and id. */
 export type CancellableCalls = Map<string, Set<AbortController>>
 
 const CallSchema = z.object({ method: z.literal('tools/call'), id: z.union([z.string(), z.number()]) })
@@ -10,11 +10,11 @@ const CancelledSchema = z.object({
 })
 
 /**
- * Follows one message. In the revision 2025-11-25 a client does not hang up when it gives up a call: it says so in
- * another message, with the call's id. Ids are the client's own, so where two calls of one caller have the same, none is
- * cancelled: each ends by itself within ten seconds, as one does whose cancellation reaches another listener.
+ * Follows one message. In the revision 2025-11-25 a client does not hang up when it abandons a call: it sends another
+ * message with the call's id. Clients choose the ids, so if two calls of one caller have the same, none is cancelled:
+ * each ends within ten seconds, as does a call whose cancellation reaches another listener.
  * @param from the key and the address that the message came from
- * @returns what is aborted when the message is cancelled, and what ends the following
+ * @returns a signal that is aborted when the message is cancelled; disposing it ends the following
  */
 export function followMessage(
   message: unknown,

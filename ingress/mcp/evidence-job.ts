@@ -11,10 +11,10 @@ import { idempotentRequest } from './idempotent.ts'
 import { markCallers, type ToolCall } from './tool.ts'
 
 interface Question<Answer> {
-  /** of the POST that asks the same */
+  /** route of the equivalent POST */
   route: string
   family: SpentFamily
-  /** absent: each call asks anew */
+  /** absent: each call is a new request */
   idempotencyKey: string | undefined
   args: Record<string, unknown>
   /** of the API, with the texts of callers marked */
@@ -22,8 +22,8 @@ interface Question<Answer> {
 }
 
 /**
- * Asks as the POST at `route` with the same key and body would, and waits for ten seconds; a new question costs a unit
- * of the key's budget.
+ * Runs the same job as the POST at `route` with the same key and body, and waits for ten seconds; a new request costs a
+ * unit of the key's budget.
  */
 export async function runEvidenceJob<Answer>(
   call: ToolCall,
@@ -44,9 +44,9 @@ export function contextOf({ caller, deps, signal }: ToolCall): Omit<JobContext, 
 type Admit = (tx: Knex.Transaction) => Promise<void>
 
 /**
- * Does what is metered in a family: a unit of the key's budget is reserved when `work` says that something new begins, and
- * stands in the audit of the call, also when its client goes meanwhile.
- * @throws BudgetExhaustedError, after its owner was told of it
+ * Runs metered work of a family. A unit of the key's budget is reserved when `work` reports a new job, and is recorded
+ * in the audit of the call, also if its client disconnects.
+ * @throws BudgetExhaustedError, after its owner was notified
  */
 export async function spending<T>(call: ToolCall, family: SpentFamily, work: (admit: Admit) => Promise<T>): Promise<T> {
   const { caller, deps } = call

@@ -13,20 +13,20 @@ import type { Tool, ToolCall } from './tool.ts'
 import { tools } from './tools.ts'
 import type { Refusal } from './transport.ts'
 
-/** What every answer ends with: the product gives evidence (risk-signals 1). */
+/** Closing sentence of every answer: the product gives evidence (risk-signals 1). */
 const CLOSING = 'Evidence, not a recommendation.'
-/** Where in `_meta` a client finds the id under which the audit has its call. */
+/** Key in `_meta` of the id under which the audit has the call. */
 const CALL_ID = 'signalbox/callId'
 
-/** The outcome of a call that nobody waits for any more. */
+/** The outcome of a call whose client no longer waits. */
 const CANCELLED = 'CANCELLED'
 
 const DAY_SECONDS = 86_400
 
 /**
- * Runs a tool and writes the call into the audit. Nothing thrown reaches the client as it is: what is known is told
- * with the code that REST has for it, and everything else is INTERNAL with the request id.
- * @param input the arguments as they came: what does not fit the tool's schema is refused here, in our own words
+ * Runs a tool and writes the call into the audit. Clients never receive a raw error: known errors have the code of
+ * REST, and all others are INTERNAL with the request id.
+ * @param input the arguments as received: those that do not match the tool's schema are refused here, with our own text
  */
 export async function runTool(tool: Tool, input: Record<string, unknown>, call: ToolCall): Promise<CallToolResult> {
   const startedAt = performance.now()
@@ -63,7 +63,7 @@ async function answerOf(
   }
 }
 
-/** What the audit calls the reading of a resource: a call like one of a tool. */
+/** Name in the audit for reading a resource: a call like that of a tool. */
 const READ_RESOURCE = 'resources/read'
 
 /** As JSON-RPC numbers what went wrong; the code of REST stands beside it. */
@@ -110,13 +110,13 @@ const CallSchema = z.object({
   params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() }),
 })
 
-/** What the audit calls a tool that there is not: the name that was tried is somebody else's text. */
+/** Name in the audit for an unknown tool: the requested name is untrusted text. */
 const NO_TOOL = 'unknown'
 
 /**
- * Looks at a message before a tool can run, and writes a call that reaches none into the audit: of a tool that there is
- * not, of one that the key does not list.
- * @returns what tells the client which scope is missing, without the name that was tried; null for a tool that may run
+ * Checks a message before a tool can run. A call of an unknown tool, or of one that the key does not list, is written
+ * into the audit.
+ * @returns the refusal, which names the missing scope but not the requested tool; null if the tool may run
  */
 export async function refuseCall(
   message: unknown,

@@ -120,12 +120,12 @@ export function untrusted(source: string, text: string): Untrusted {
   return { untrusted: true, source, text: [...plain.replace(/ {2,}/g, ' ').trim()].slice(0, LONGEST).join('') }
 }
 
-/** Members of the API's answers that hold a text of whoever asked for them, in their own words. */
+/** Members of the API's answers that contain free text of the caller. */
 const WRITTEN_BY_CALLERS = new Set(['receivableRef', 'dealId'])
 
 /**
- * An answer of the API with the texts that callers wrote marked, in records and lists too. The members of an anchored
- * object are the ones that were hashed no more: who verifies it reads it through the API.
+ * Returns an answer of the API with caller-written texts marked, in records and lists too. The members of an anchored
+ * object no longer match its hash: a verifier must read it through the API.
  */
 export function markCallers(answer: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, markedMember(name, value)]))

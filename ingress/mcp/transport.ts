@@ -10,7 +10,7 @@ const MAX_BODY_BYTES = 1_048_576
 /** As under `/v1`: each value costs the event loop. */
 const MAX_VALUES = 20_000
 
-/** What a message is refused with before the protocol's own code sees it. */
+/** Refusal of a message before the protocol's code receives it. */
 export interface Refusal {
   id: string | number
   code: number
@@ -52,7 +52,7 @@ export async function answerMessage(
     maxSubscriptions: 0, // nothing of ours changes while a client listens
     onerror: (error) => log.debug({ error: error.message }, 'mcp.refused'),
   })
-  // What a server has parsed has a method and a target; the type is that of answers to clients too.
+  // A parsed server request always has a method and a target; the type is shared with client responses.
   const incoming = request as IncomingMessage & { method: string; url: string }
   await toNodeHandler(handler)(incoming, response, message.value)
 }

@@ -123,7 +123,7 @@ export const checkCreate = defineTool({
   },
 })
 
-/** The API's text ends with the identifier that was asked for; here it says which member is wrong, in words of ours. */
+/** The API's text ends with the identifier in the request; here it names the invalid member, in our own text. */
 function withoutTheirName(error: unknown): unknown {
   const fault = error instanceof ValidationError ? /^.+ channel identifier(?=: )/.exec(error.message)?.[0] : undefined
   if (fault === undefined) return error

@@ -9,7 +9,7 @@ import { parseJsonBytes } from '../../middleware/json-body.ts'
 import { DayQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
-/** What a caller wrote in place of a registration is given back as far as it could be one. */
+/** Invalid input is returned without the characters that no registration has. */
 const WRITTEN = /[^0-9A-Z]/g
 
 export const gstinValidate = defineTool({

@@ -14,7 +14,7 @@ import { InstantQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 import { checkOf } from './check-view.ts'
 
-/** Newest decisions that are given; an incident that goes on for days makes one with each repetition. */
+/** Maximum number of the newest decisions; an incident of several days makes one with each repetition. */
 const MAX_DECISIONS = 50
 
 const At = z.object({ at: InstantQuery.optional() })

@@ -77,7 +77,7 @@ export const incidentAcknowledge = defineTool({
   },
 })
 
-/** Where a page begins. @throws ValidationError for what no page before has said */
+/** Returns the start of a page. @throws ValidationError if `before` does not have the format of a cursor */
 function positionOf(before: string | undefined): number | null {
   if (before === undefined) return null
   if (/^[0-9]{1,15}$/.test(before)) return Number(before)
