@@ -19,9 +19,9 @@ const run = promisify(execFile)
 
 const DUMP = 'signalbox.dump'
 const MANIFEST = 'manifest.json'
-/** Where packages put the client of PostgreSQL. */
+/** Directories where packages install the PostgreSQL client. */
 const TOOLS = '/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin'
-/** Of pg_dump and pg_restore, which say little. */
+/** Output limit of pg_dump and pg_restore, which print little. */
 const OUTPUT_BYTES = 10_000_000
 
 const manifestShape = z.object({
@@ -112,7 +112,9 @@ const verify: Command = {
 
 export const backupCommands: readonly Command[] = [write, verify]
 
-/** What pg_dump sets in a session (an empty search_path among it) would stay with the next to have it from the pooler. */
+/**
+ * pg_dump changes session settings (for example an empty search_path), which a pooler would pass to the next client.
+ */
 function refuseSharedSessions({ databasePooler, databaseUrl, databaseOwnerUrl = databaseUrl }: Config): void {
   const hostsOf = (url: string) => splitHosts(url).map((one) => new URL(one).host)
   const isSame = hostsOf(databaseUrl).join() === hostsOf(databaseOwnerUrl).join()
@@ -175,8 +177,8 @@ async function postgresTool(tool: 'pg_dump' | 'pg_restore', args: readonly strin
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (isMissing) throw new UnavailableError(`${tool} is not installed: it comes with the client of PostgreSQL`)
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : 'failed'
-    throw new UnavailableError(`${tool}: ${said}`)
+    const reason = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : 'failed'
+    throw new UnavailableError(`${tool}: ${reason}`)
   }
 }
 

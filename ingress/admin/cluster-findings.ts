@@ -8,7 +8,7 @@ import type { AdminContext, Finding } from './command.ts'
 /** Queues in one line before the rest is counted. */
 const NAMED = 5
 
-/** What doctor says of a cluster of brokers; nothing without AMQP_ADMIN_URL. */
+/** Checks a cluster of brokers; returns nothing without AMQP_ADMIN_URL. */
 export async function clusterFindings({
   config,
   db,
@@ -75,7 +75,7 @@ function few(names: readonly string[]): string {
   return names.slice(0, NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }
 
-/** Whether the log of the database reaches the archive from which it can be restored to a moment. */
+/** Checks that the database log reaches the archive, so that point-in-time recovery is possible. */
 export function archivingFinding({ isOn, isFailing, ageSeconds }: ArchivingState): Finding {
   const what = 'archive'
   if (!isOn) return { what, ok: true, text: 'off: between two backups nothing can be restored (archive_mode)' }
@@ -83,7 +83,7 @@ export function archivingFinding({ isOn, isFailing, ageSeconds }: ArchivingState
   return { what, ok: !isFailing, text: isFailing ? `the last attempt failed, ${age}: see archive_command` : age }
 }
 
-/** What a 2xx answer is worth when the database's server is lost (docs/scale.md). */
+/** Checks if a 2xx answer survives the loss of the database server (docs/scale.md). */
 export function replicationFinding(state: ReplicationState, wanted: number): Finding {
   const { standbys, isSynchronous } = state
   const what = 'standbys'

@@ -6,17 +6,17 @@ import type { Log } from '#shared/platform/process/log.ts'
 import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 
-/** What a command may use; closed after it. Who needs the broker opens it. */
+/** Resources of a command, closed after it. A command that needs the broker connects itself. */
 export interface AdminContext {
   config: Config
   db: Knex
   secrets: Secrets
   log: Log
-  /** who is acting, for the audit: the operating system's user */
+  /** name of the operating system's user, for the audit */
   actor: string
 }
 
-/** Whoever runs the command, as operations and the audit log know them. */
+/** Returns the operator who runs the command, as operations and the audit log identify them. */
 export function operatorOf({ actor }: Pick<AdminContext, 'actor'>): Actor {
   return { kind: 'operator', name: actor }
 }
@@ -31,7 +31,7 @@ interface Option {
 /** The options as given, by name; switches are `true`. */
 export type Given = Readonly<Record<string, string | true | undefined>>
 
-/** What a command has to say: for programs, and for people. */
+/** Output of a command: for programs, and for people. */
 export interface Output {
   json: unknown
   text: string
@@ -42,7 +42,7 @@ export interface Output {
 /** One thing the operator can do: `admin <noun> [<verb>] --option value`. To add one: a file here, a line in registry.ts. */
 export interface Command {
   noun: string
-  /** absent when the noun says it all */
+  /** absent if the noun is enough */
   verb?: string
   summary: string
   /** printed after the options */
@@ -57,7 +57,7 @@ export interface OfflineCommand extends Omit<Command, 'run'> {
   run(given: Given): Promise<Output>
 }
 
-/** The operator asked for something that makes no sense; printed without a stack, exit status 2. */
+/** Invalid usage by the operator; printed without a stack, exit status 2. */
 export class UsageError extends CommandLineError {}
 
 /** @throws UsageError when it is missing; for options that are required */
@@ -99,6 +99,6 @@ export function lines(fields: Readonly<Record<string, unknown>>): string {
 export interface Finding {
   what: string
   ok: boolean
-  /** what was found, and how to mend it when it is not well */
+  /** the finding, and its remedy if it is a problem */
   text: string
 }

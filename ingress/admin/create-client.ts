@@ -26,7 +26,7 @@ export interface ClientOrder {
   hasLmsSecret: boolean
 }
 
-/** What is shown once and never again; null where it was not provisioned. */
+/** Secrets that are shown once; null if not provisioned. */
 export interface CreatedClient {
   organisationId: string
   clientId: string

@@ -15,7 +15,7 @@ import type { Finding } from './command.ts'
 
 const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 
-/** What a copy has in common with what it was copied from. */
+/** Properties that a copy must share with its source. */
 export interface Inventory {
   migrations: string[]
   /** rows of each table */
@@ -37,7 +37,7 @@ export async function takeInventory(db: Knex): Promise<Inventory> {
   return { migrations: await appliedMigrations(db), rows: await countRows(db), logs }
 }
 
-/** Whether a database holds together by itself: what a restored one must show before it is used. */
+/** Checks the internal consistency of a database: a restored one must pass before it is used. */
 export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>): Promise<Finding[]> {
   const pending = await pendingMigrations(db)
   if (pending.length > 0) {
@@ -62,7 +62,7 @@ export async function databaseFindings(db: Knex, secrets: Pick<Secrets, 'open'>)
   return [...findings, ...(await logFindings(db))]
 }
 
-/** Whether each transparency log, rebuilt from its entries, is what was signed. */
+/** Checks each transparency log: rebuilt from its entries, it must match the signed tree head. */
 export async function logFindings(db: Knex): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const env of ENVS) {
@@ -75,7 +75,7 @@ export async function logFindings(db: Knex): Promise<Finding[]> {
   return findings
 }
 
-/** How a restored copy differs from what was written down when the backup was made. */
+/** Compares a restored copy with the manifest of its backup. */
 export function compareInventories(backup: Inventory, copy: Inventory): Finding[] {
   const different = Object.keys({ ...backup.rows, ...copy.rows }).filter(
     (name) => backup.rows[name] !== copy.rows[name],

@@ -121,7 +121,7 @@ interface Handled {
   result: Handling
 }
 
-/** Does with each message of one queue what `decide` says, and notes it for the audit. */
+/** Applies the result of `decide` to each message of one queue, and records it in the audit. */
 async function handle(
   box: DeadLetterQueue,
   { db, actor }: AdminContext,

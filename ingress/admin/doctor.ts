@@ -48,7 +48,7 @@ export const doctorCommand: Command = {
   },
 }
 
-/** What is allowed and yet probably not meant. That every setting can be read was checked before. */
+/** Finds settings that are valid but probably a mistake. All settings were parsed before. */
 function settings({ config }: AdminContext): Finding[] {
   const isLocal = /^http:\/\/(localhost|127\.)/.test(config.publicUrl)
   return [
@@ -72,7 +72,7 @@ function settings({ config }: AdminContext): Finding[] {
 async function database({ db, config }: AdminContext): Promise<Finding[]> {
   try {
     const { version, role } = await describeServer(db)
-    // The server read its clock at some moment between our asking and its answer.
+    // The server read its clock at some moment between our request and its answer.
     const requested = nowMicros()
     const clock = await readServerClock(db)
     const offset = toSeconds(Math.max(0, requested - clock, clock - nowMicros()))
@@ -126,7 +126,7 @@ async function checkpointFolder({ db, config }: Pick<AdminContext, 'config' | 'd
   return { what: 'CHECKPOINT_DIR', ok: true, text: isKept ? 'holds marks of this database' : ill }
 }
 
-/** Checks whose pings may come through a door that is not there do not go down, so that somebody must know. */
+/** Finds missing listeners. The checks that depend on one do not go down, so the operator must know. */
 async function listeners(db: Knex): Promise<Finding> {
   const open = await openGaps(db)
   const ill = open.map(
@@ -137,7 +137,7 @@ async function listeners(db: Knex): Promise<Finding> {
   return handling('doors', open.length === 0, 'take pings', ill.join('; '))
 }
 
-/** The monitor outside has missed us by then: it is told once a minute. */
+/** The external monitor has noticed by then: it is notified once a minute. */
 const MISSED_SECONDS = 180
 
 async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {

@@ -18,7 +18,7 @@ const integrationShape = z.object({ id: z.string() })
 const flipsShape = z.array(z.object({ up: z.number() }))
 const pingsShape = z.object({ pings: z.array(z.object({ type: z.string() })) })
 
-/** What the drill does as a customer would, and what it looks up where customers cannot. */
+/** Credentials for the customer's side of the drill, and database access for the rest. */
 interface Stage {
   base: string
   uuid: string
@@ -28,9 +28,9 @@ interface Stage {
 }
 
 /**
- * Sends a check of its own all the way: pinged, read, overdue, told of, through the listener that customers use. The
- * integration it tells is the log address of the same check, so that the message comes back as a ping and no receiver is
- * needed. Nothing of it stays but an organisation without projects and the entries of the audit log.
+ * Sends a test check through the whole product: ping, read, overdue, notification, through the listener that customers
+ * use. Its integration notifies the log address of the same check: the message returns as a ping, so no receiver is
+ * needed. Only an organisation without projects and the entries of the audit log remain.
  * @param base address of a listener, without a slash at the end
  * @returns a finding for each step with the time it took; after one that is wrong there are no more
  */
@@ -82,7 +82,7 @@ async function steps(stage: Stage): Promise<Finding[]> {
   return findings
 }
 
-/** @throws Error with what the listener said */
+/** @throws Error with the response of the listener */
 async function addIntegration(stage: Stage): Promise<null> {
   const url = `${stage.base}/ping/${stage.uuid}/log`
   const config = { url_down: url, method_down: 'POST', body_down: '', headers_down: {} }
@@ -105,12 +105,12 @@ async function cameBack(stage: Stage): Promise<string | null> {
   return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: nothing was to be sent`
 }
 
-/** @returns null once what the API says of the check is this; else what it says at the end */
+/** @returns null once the API's answer has the shape; else an error text after the timeout */
 async function until(stage: Stage, path: string, shape: z.ZodType<unknown>): Promise<string | null> {
   const end = performance.now() + STEP_MS
   for (;;) {
-    const said = await call(stage, `checks/${stage.uuid}${path === '' ? '' : `/${path}`}`)
-    if (shape.safeParse(said).success) return null
+    const output = await call(stage, `checks/${stage.uuid}${path === '' ? '' : `/${path}`}`)
+    if (shape.safeParse(output).success) return null
     if (performance.now() > end) return `not within ${STEP_MS / 1000} s`
     await sleep(POLL_EVERY_MS)
   }

@@ -7,7 +7,7 @@ import { toIsoSeconds } from '#shared/time.ts'
 import { type Command, textOf, UsageError } from './command.ts'
 
 const LISTED = 50
-/** Gaps belong to the installation: the number of checks is a project's and is not asked for. */
+/** Gaps belong to the installation: the number of checks belongs to a project and is not needed. */
 const NO_PROJECT = 0
 
 const list: Command = {

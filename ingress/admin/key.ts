@@ -21,7 +21,7 @@ const create: Command = {
     const owner = await requireProject(textOf(given, 'project'), context)
     const kind = textOf(given, 'kind')
     if (kind !== 'rw' && kind !== 'ro' && kind !== 'ping') throw new UsageError('--kind is rw, ro or ping')
-    // Nothing can have been remembered of a key that nobody had.
+    // No cache can contain a key that did not exist before.
     const deps = { ...context, announce: () => {} }
     const input = { project: owner, kind, name: typeof given.name === 'string' ? given.name : '' } as const
     const key = await createKey(context.db, operatorOf(context), input, deps)

@@ -4,7 +4,7 @@ import { productVersion } from '#shared/platform/process/version.ts'
 import { type AdminContext, type Command, type Given, type OfflineCommand, UsageError } from './command.ts'
 
 export interface Outcome {
-  /** 0 done, 1 failed or found something wrong, 2 asked wrongly */
+  /** 0 done, 1 failed or found a problem, 2 invalid usage */
   status: 0 | 1 | 2
   stdout: string
   stderr: string
@@ -13,7 +13,7 @@ export interface Outcome {
 type AnyCommand = Command | OfflineCommand
 
 /**
- * Runs one command line. Whatever it needs is opened by `open`, only once the command is understood.
+ * Runs one command line. `open` creates its resources, only once the command line is parsed.
  * @param args as typed after `admin`
  */
 export async function runAdmin(

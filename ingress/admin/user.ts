@@ -85,7 +85,7 @@ const list: Command = {
   },
 }
 
-/** @throws UsageError when nobody has the address of --email */
+/** @throws UsageError if no user has the address of --email */
 async function personOf(given: Given, db: Knex): Promise<User> {
   const email = normalEmail(textOf(given, 'email'))
   const user = email === null ? null : await findUserByEmail(db, email)
@@ -93,7 +93,9 @@ async function personOf(given: Given, db: Knex): Promise<User> {
   return user
 }
 
-/** A link and not a password: nobody but the person learns it, and nothing of it stays in a shell's history. */
+/**
+ * Prints a link instead of a password: only the person learns the password, and the shell's history never contains it.
+ */
 const resetPassword: Command = {
   noun: 'user',
   verb: 'reset-password',
@@ -120,7 +122,7 @@ const resetPassword: Command = {
   },
 }
 
-/** For somebody whose phone, passkeys and recovery codes are all gone. */
+/** Recovers an account whose phone, passkeys and recovery codes are all lost. */
 const removeSecondFactors: Command = {
   noun: 'user',
   verb: 'remove-second-factors',
@@ -141,7 +143,7 @@ const removeSecondFactors: Command = {
   },
 }
 
-/** Prints nothing once somebody can sign in as owner. A new link replaces the one before. */
+/** Prints nothing once an owner can sign in. A new link replaces the previous one. */
 const setUpLink: Command = {
   noun: 'setup-link',
   summary: 'Print the one-time link by which the first administrator signs up; nothing once there is one',

@@ -73,7 +73,7 @@ const replay: Command = {
       const scope = await scopeOfEndpoint(tx, endpointId)
       if (!scope) throw new UsageError('there is no such endpoint')
       const operator = { kind: 'operator', name: actor } as const
-      // The rows say it all; the sweeper finds them within a second.
+      // The rows are enough: the sweeper finds them within a second.
       return await replayEndpoint(tx, operator, { scope, endpointId, ...what }, { enqueue: async () => {} }).catch(
         asUsage,
       )
@@ -85,7 +85,7 @@ const replay: Command = {
 
 export const webhookCommands: readonly Command[] = [backlog, disabled, attempts, replay]
 
-/** What the endpoint's state forbids was asked wrongly. */
+/** Converts an error about the endpoint's state into a usage error. */
 function asUsage(error: unknown): never {
   throw error instanceof DomainError ? new UsageError(error.message) : error
 }
