@@ -18,7 +18,7 @@ import { sendPage } from '../shell/layout.tsx'
 import { Problem } from '../shell/notice.tsx'
 import { startSession } from '../shell/sessions.ts'
 
-/** Joining an organisation: with a new account, or with the one that the browser is signed in to. */
+/** Joins an organisation: with a new account, or with the account that the browser is signed in to. */
 export function invitationPages(pages: Pages): void {
   pages.get('/invitations/:token', async (context) => await show(context, {}))
   pages.post('/invitations/:token', accept)

@@ -107,7 +107,7 @@ async function finish(context: Context): Promise<void> {
   const { deps, request, response } = context
   const flow = readFlow(context)
   await throttle(context, 'oidc', flow?.state ?? context.address)
-  // Whatever comes of it, this flow is over: its answer cannot be played again.
+  // Ends this flow in any case: its answer cannot be replayed.
   setCookie(response, deps.config, 'sign-in', '', 0)
   if (!flow) throw new ForbiddenError('This sign-in was not begun in this browser, or took too long. Begin again.')
   const claims = await exchange(context, flow, new URL(request.originalUrl, deps.config.publicUrl))

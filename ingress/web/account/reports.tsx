@@ -85,8 +85,8 @@ export async function takeReports({ deps, form }: FormContext, userId: number): 
 }
 
 /**
- * The link at the end of every report and reminder: whoever holds it ends that kind of mail without signing in, by a
- * button or by a mail program's one-click POST (RFC 8058). Following it changes nothing.
+ * Handles the link at the end of every report and reminder: its holder ends that kind of mail without signing in, by a
+ * button or by a mail program's one-click POST (RFC 8058). GET changes nothing.
  */
 export function createEndReportsRouter(deps: IngressDeps): Router {
   const router = Router({ caseSensitive: true, strict: true })

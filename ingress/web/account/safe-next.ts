@@ -1,4 +1,4 @@
-/** A path of our own to go on to; never another site. */
+/** Returns a path of this application to continue at; never another site. */
 export function safeNext(next: string | null): string {
   return next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/'
 }

@@ -163,7 +163,7 @@ export function NewTotp(props: {
   )
 }
 
-/** Asks for the password, so that an unattended session cannot change the sign-in. */
+/** Requires the password, so that an unattended session cannot change the sign-in. */
 export function PasswordPrompt({ context, base, problem }: { context: Context; base: string; problem: string | null }) {
   return (
     <>

@@ -48,11 +48,11 @@ export function secondFactorPages(pages: Pages): void {
     const passkey = field(context.form, 'passkey')
     const which = passkey === '' ? ({ totp: true } as const) : { passkey }
     await removeSecondFactor(personOf(context, session), ownerOf(session), which, context.deps)
-    say(context, [], 'It is removed and can no longer be used to sign in.')
+    showOnce(context, [], 'It is removed and can no longer be used to sign in.')
   })
   pages.post(`${PAGE}/recovery-codes`, async (context) => {
     const { session } = await confirmed(context)
-    say(context, await renewRecoveryCodes(personOf(context, session), ownerOf(session), context.deps), undefined)
+    showOnce(context, await renewRecoveryCodes(personOf(context, session), ownerOf(session), context.deps), undefined)
   })
 }
 
@@ -80,7 +80,7 @@ async function confirmCode(context: FormContext): Promise<void> {
   try {
     const owner = ownerOf(session)
     const codes = await confirmTotp(personOf(context, session), owner, field(form, 'code'), deps.now(), deps)
-    say(context, codes, 'The authenticator app is set up. From now on signing in asks for a code of it.')
+    showOnce(context, codes, 'The authenticator app is set up. From now on signing in asks for a code of it.')
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     await showTotp(context, 'That is not the code that the app shows now. Is the clock of the phone right?')
@@ -102,11 +102,11 @@ async function savePasskey(context: FormContext): Promise<void> {
   // A buffer comes out of a thread as plain bytes.
   const publicKey = Buffer.from(created.publicKey)
   const codes = await addPasskey(personOf(context, session), ownerOf(session), { ...created, publicKey, name }, deps)
-  say(context, codes, `The passkey “${name}” is added. It signs you in without a password.`)
+  showOnce(context, codes, `The passkey “${name}” is added. It signs you in without a password.`)
 }
 
 /** Redirects to the page with a notice; codes are shown there once. */
-function say(context: Context, codes: readonly string[], notice: string | undefined): void {
+function showOnce(context: Context, codes: readonly string[], notice: string | undefined): void {
   setFlash(context, PAGE, { ...(notice && { notice }), ...(codes.length > 0 && { secret: codes.join('\n') }) })
   redirect(context, PAGE)
 }

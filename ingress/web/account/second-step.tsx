@@ -24,7 +24,7 @@ import { forgetThrottle, throttle } from './throttle.ts'
 /** Between the password and the second factor. */
 const STEP_SECONDS = 600
 
-/** Somebody who has shown a password, as the browser keeps it, sealed. */
+/** A person after the password and before the second factor; the browser keeps it, sealed. */
 interface HalfSignedIn {
   userId: number
   next: string
@@ -78,7 +78,7 @@ async function takeCode(context: FormContext): Promise<void> {
   const half = await readHalf(context)
   if (!half) return redirect(context, '/sign-in')
   const { user, next } = half
-  // Whoever is here knows the password: strangers cannot use the attempts up.
+  // The password is verified already: strangers cannot use up the attempts.
   await throttle(context, 'second-factor', user.email)
   const taken = await transaction(deps.db, (tx) => takeSecondFactor(tx, user.id, field(form, 'code'), deps.now(), deps))
   if (taken === null) {

@@ -75,8 +75,8 @@ async function setUp(context: FormContext): Promise<void> {
 }
 
 /**
- * What the command line made before there was anybody belongs to the first person, who names it; there is at least one
- * project.
+ * Assigns organisations that the command line made before the first user to that user, who names a single one. Without
+ * any, creates an organisation with a project.
  */
 async function claimUnowned(tx: Knex.Transaction, userId: number, organisationName: string): Promise<void> {
   const existing = await listOwnerless(tx)

@@ -28,8 +28,8 @@ export async function throttle(context: Context, what: string, subject: string):
 }
 
 /**
- * Counts a password that is about to be tried, before it is looked at. What refuses holds the caller's address: nobody
- * can fill it for a person who signs in from another one.
+ * Counts a password attempt before it is verified. The refusing limits include the caller's address: an attacker cannot
+ * exhaust them for a person who signs in from another one.
  * @returns whether the account's own count is used up: then a wrong password is answered by `tooManyAttempts`, and a
  * right one still passes
  * @throws RateLimitedError beyond the count of the address, or of this account from this address
