@@ -146,8 +146,8 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 /** Returns an action as text that follows the actor: `changed a check`; an unknown action unchanged. */
 export function auditLabels(action: string): string {
-  const said = SENTENCES[action]
-  if (said !== undefined) return said
+  const sentence = SENTENCES[action]
+  if (sentence !== undefined) return sentence
   const [noun = '', verb = ''] = action.split('.')
   const named = NOUNS[noun]
   return named === undefined || verb === '' ? action : `${verb.replaceAll(/[-_]/g, ' ')} ${named}`

@@ -99,7 +99,7 @@ async function removeMember(context: FormContext): Promise<void> {
   back(context, 'member-removed')
 }
 
-/** Nobody changes themselves, only owners make, change or remove owners, and one owner always remains. */
+/** Members cannot change themselves, only owners make, change or remove owners, and one owner always remains. */
 async function changeMember(context: FormContext, opened: LoadedOrganisation, role: Role | null): Promise<void> {
   const { organisation, session } = opened
   const { organisationId } = organisation
