@@ -86,7 +86,7 @@ export function EditForm(
       class={props.class ?? 'stack check-form'}
       {...(confirm !== undefined && { confirm })}
     >
-      {/* The enter key presses the first button of a form: it must be the one that submits. */}
+      {/* The enter key presses the first button of a form, so the first button must submit. */}
       <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true">
         {submit}
       </button>

@@ -14,7 +14,7 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** Stand in the lines where a reader puts their own. */
 const EXAMPLE = { txId: '<txId of its anchor>', packId: '<packId>' }
 
-/** The page on which anybody verifies a pack or its PDF; no sign-in, and nothing is sent to us. */
+/** Verifies a pack or its PDF on a public page; no sign-in, and nothing is sent to us. */
 export function verificationPages(pages: Pages): void {
   pages.get('/verify', showVerification)
   pages.get('/verify/files/:sha256', sendStatement)
@@ -76,7 +76,7 @@ async function showVerification(context: Context): Promise<void> {
   )
 }
 
-/** What the service itself says of a transaction: readable without scripts, and not yet a verification. */
+/** Shows the service's own record of a transaction: readable without scripts, and not yet a verification. */
 function AnchorResult({ requested, view }: { requested: string; view: AnchorView | undefined }) {
   if (!view) {
     return (
@@ -118,7 +118,7 @@ function AnchorResult({ requested, view }: { requested: string; view: AnchorView
   )
 }
 
-/** The anchored statement about a file. Who asks has the file: the hash of a pack's PDF cannot be guessed. */
+/** Sends the anchored statement about a file. The client has the file: the hash of a pack's PDF cannot be guessed. */
 async function sendStatement(context: Context): Promise<void> {
   const digest = context.params.sha256 ?? ''
   const statement = SHA256.test(digest)

@@ -24,7 +24,7 @@ export interface AgentsView {
   families: readonly SpentFamily[]
   newKey: string | null
   errors: readonly FieldError[]
-  /** what was typed, when something is wrong with it */
+  /** submitted values, if some are invalid */
   typed: URLSearchParams
 }
 

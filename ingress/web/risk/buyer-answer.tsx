@@ -27,8 +27,8 @@ const KINDS: Record<ReceivableFields['documentType'], string> = {
 }
 
 /**
- * Where a buyer answers whether it accepts a document. Opening the link changes nothing, so a scanner of mails confirms
- * nothing; the answer takes a code that is mailed once somebody asks for it.
+ * Handles a buyer's acceptance or rejection of a document. GET changes nothing, so a mail scanner confirms nothing; the
+ * answer needs a code that is mailed on request.
  */
 export function buyerAnswerPages(pages: Pages): void {
   pages.get('/a/:token', async (context) => show(context, await openLink(context), null))
@@ -67,8 +67,8 @@ async function answer(context: FormContext): Promise<void> {
   const action = field(form, 'action')
   if (action !== 'ACCEPTED' && action !== 'REJECTED') return show(context, request, 'Choose one of the answers.')
   await throttle(context, 'buyer-answer', token)
-  const said = { code: field(form, 'code').replaceAll(' ', ''), action } as const
-  const result = await deps.outbox.run((tx, enqueue) => answerBuyerRequest(tx, token, said, { ...deps, enqueue }))
+  const input = { code: field(form, 'code').replaceAll(' ', ''), action } as const
+  const result = await deps.outbox.run((tx, enqueue) => answerBuyerRequest(tx, token, input, { ...deps, enqueue }))
   if (result.isAnswered) return redirect(context, `/a/${token}`)
   show(context, await openLink(context), `This is not the code, or it is too old. Tries left: ${result.left}.`)
 }

@@ -15,7 +15,7 @@ export interface Console extends Workspace {
   organisation: Membership
   organisationId: number
   env: ApiEnv
-  /** where its pages are, without a slash at the end */
+  /** base path of its pages, without a slash at the end */
   base: string
 }
 
@@ -69,7 +69,7 @@ export function sendConsole(
         <EnvLinks organisation={organisation} console={console} area={page.area} />
       </nav>
       {console.env === 'SANDBOX' && <SandboxBand />}
-      {/* Of every page: the one that ends the waiting has none to poll for, and must be shown by the one before. */}
+      {/* On every page: the page with the result does not poll, but the page before must be able to show it. */}
       <div data-region="content">{content}</div>
     </>,
     status,
@@ -115,7 +115,7 @@ export function RiskStyle() {
   return <link rel="stylesheet" href={riskAssets.style.path} />
 }
 
-/** Nobody can miss that nothing below is about a real business. */
+/** Marks every sandbox page: its data describes no real business. */
 export function SandboxBand() {
   return (
     <p class="sandbox-band">

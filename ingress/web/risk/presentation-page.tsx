@@ -18,8 +18,8 @@ const POLL_SECONDS = 2
 const QR_SIDE = 320
 
 /**
- * Where somebody is asked to present a credential, and sees what became of it: the QR code, then the issuer and the
- * names of the fields. Never a value.
+ * Shows a request to present a credential, and its result: the QR code, then the issuer and the names of the fields.
+ * Never a value.
  */
 export function presentationPages(pages: Pages): void {
   pages.get('/present/:page', show)

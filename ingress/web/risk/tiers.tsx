@@ -32,11 +32,11 @@ export function TierBar({ tiers }: { tiers: readonly TierCount[] }) {
   const total = tiers.reduce((sum, { count }) => sum + count, 0)
   if (total === 0) return <>—</>
   const missing = tiers.find(({ tier }) => tier === 'MISSING')?.count ?? 0
-  const said = tiers.filter(({ count }) => count > 0).map(({ label, count }) => `${count} ${label.toLowerCase()}`)
+  const parts = tiers.filter(({ count }) => count > 0).map(({ label, count }) => `${count} ${label.toLowerCase()}`)
   let at = 0
   return (
-    <span class="tier-bar" title={said.join(', ')}>
-      <svg viewBox={`0 0 ${total * 10} 10`} preserveAspectRatio="none" role="img" aria-label={said.join(', ')}>
+    <span class="tier-bar" title={parts.join(', ')}>
+      <svg viewBox={`0 0 ${total * 10} 10`} preserveAspectRatio="none" role="img" aria-label={parts.join(', ')}>
         {tiers.map(({ tier, count }, place) => {
           const x = at
           at += count * 10

@@ -10,7 +10,7 @@ import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 import type { Sent } from './form.tsx'
 
-/** How long a form waits. The page of the result polls a job that takes longer. */
+/** Maximum wait of a form. The page of the result polls a job that takes longer. */
 export const WAIT_MS = 5_000
 
 /** Returns the context of a job that a form runs. */
@@ -33,7 +33,7 @@ export async function note(
 
 /** The id under `name` of what was made, or of the job that will make it. */
 export function idOf(answer: StoredAnswer, name: string): string {
-  // Answers of our own operations.
+  // The answer was made by our operations.
   const body = JSON.parse(answer.body) as Record<string, string>
   return body[name] ?? body.id ?? ''
 }
