@@ -99,7 +99,7 @@ export class Watchers {
     if (!this.#gathered) {
       this.#gathered = { checks: new Set(), uuids: new Set(), channels: new Set(), projects: new Set() }
       // Open pages must not keep a process from stopping.
-      setTimeout(() => void this.#tell(), GATHER_MS).unref()
+      setTimeout(() => void this.#notify(), GATHER_MS).unref()
     }
     if ('kind' in change) {
       this.#gathered.projects.add(change.projectId)
@@ -112,7 +112,7 @@ export class Watchers {
     }
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     if (!this.#gathered) return
     const notified = this.#gathered
     const isAll = this.#isAnything
