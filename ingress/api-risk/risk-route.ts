@@ -137,7 +137,7 @@ interface Effect<P extends string, Body, By extends Owner> extends WriteDescribe
 
 interface LongContext<P extends string, Body, By extends Owner> extends WriteContext<P, Body, By> {
   once: IdempotentRequest
-  /** how long the caller waits, by its header `Prefer` */
+  /** maximum wait of the caller, from its header `Prefer` */
   waitMs: number
 }
 

@@ -120,7 +120,7 @@ const dilutionRoute = read({
   params: {},
   query: DilutionQuery,
   responses: pollingResponses(AntiDilutionSchema),
-  handle: ({ query, ...context }) => readByJob(context, (asking) => runDilution(asking, query)),
+  handle: ({ query, ...context }) => readByJob(context, (job) => runDilution(job, query)),
 })
 
 export const acceptanceRoutes: readonly Route[] = [

@@ -62,7 +62,7 @@ const keyRoute = read({
     }
     const known = await shown()
     if (known) return known
-    // Nobody has used the registry of this environment yet: a worker makes its keys.
+    // The registry of this environment is unused so far: a worker creates its keys.
     const made = await readByJob({ caller, deps, request }, (context) =>
       runSharedJob(context, {
         kind: 'financing.key',

@@ -65,7 +65,7 @@ const verifyRoute = read({
     const { passport } = parseWith(PassportVerifyBody, await readJson(request))
     const [sandbox, production] = [await deps.risk.passportKey('SANDBOX'), await deps.risk.passportKey('PRODUCTION')]
     return await acrossTenants(() =>
-      // What is no text was read as JSON.
+      // A passport that is not a string was parsed as JSON.
       verifyPassport(deps.db, passport as string | JsonObject, {
         now: deps.now,
         publicUrl: deps.config.publicUrl,

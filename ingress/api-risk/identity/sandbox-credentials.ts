@@ -48,7 +48,7 @@ export const sandboxCredentialRoute = write({
   returns: z.object({ credential: z.string() }),
   status: 201,
   seal: true,
-  erasureDigest: (result) => credentialDigest((result as { credential: string }).credential), // what `handle` gives
+  erasureDigest: (result) => credentialDigest((result as { credential: string }).credential), // the result of `handle`
   async handle({ caller, body, deps }) {
     if (caller.env !== 'SANDBOX') throw new ForbiddenError('credentials are issued in the sandbox only')
     const key = await ensureSigningKey(deps.db, deps.secrets, 'SANDBOX', 'sandbox-issuer')

@@ -87,8 +87,8 @@ const readLei = read({
   async handle({ caller, params, request, deps }) {
     const lei = validateLei(params.lei).value
     const day = indianDay(toMillis(deps.now()))
-    return await readByJob({ caller, deps, request }, (asking) =>
-      runSharedJob(asking, {
+    return await readByJob({ caller, deps, request }, (job) =>
+      runSharedJob(job, {
         kind: 'kyb.lei',
         message: kybRequested,
         self: `/v1/kyb/lei/${lei}`,

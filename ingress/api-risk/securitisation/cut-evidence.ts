@@ -42,8 +42,8 @@ const rootRoute = read({
       const message = 'the pool has no receivables'
       throw new ConflictError(message, [{ path: 'poolId', code: 'EMPTY', message }])
     }
-    const answer = await readByJob({ caller, deps, request }, (asking) =>
-      runSharedJob(asking, {
+    const answer = await readByJob({ caller, deps, request }, (job) =>
+      runSharedJob(job, {
         kind: 'pool.root',
         message: poolChanged,
         self: `/v1/securitisation/pools/${id}/evidence-root`,
@@ -90,7 +90,7 @@ const ReplinesSchema = z
   })
   .meta({ id: 'PoolReplines' })
 
-/** What a worker computes of a cut, once: a cut never changes. */
+/** Creates a route for a result that a worker computes of a cut, once: a cut never changes. */
 function computedRoute(
   part: CutPart,
   described: { operationId: string; summary: string; description: string; schema: z.ZodType },
@@ -106,7 +106,7 @@ function computedRoute(
     responses: pollingResponses(schema),
     async handle({ consumer: caller, params: { poolId }, query, deps, request }) {
       const cut = await chosenCut(deps.db, caller, poolId, query.cut)
-      return await readByJob({ caller, deps, request }, (asking) => runCutJob(asking, part, cut))
+      return await readByJob({ caller, deps, request }, (job) => runCutJob(job, part, cut))
     },
   })
 }

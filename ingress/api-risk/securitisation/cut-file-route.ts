@@ -85,8 +85,8 @@ async function fileLength(
   if (file === 'bundle' && !(await viewAnchor(db, cutRecord(cut).anchor.txId))?.tlogProof) {
     return jsonAnswer(202, { status: 'ANCHORING' }, { 'Retry-After': '1' })
   }
-  const answer = await readByJob(context, (asking) =>
-    runSharedJob(asking, {
+  const answer = await readByJob(context, (job) =>
+    runSharedJob(job, {
       kind: 'pool.file',
       message: poolChanged,
       self: context.request.originalUrl,
