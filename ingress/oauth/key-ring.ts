@@ -22,7 +22,7 @@ interface Loaded {
 
 /** A rotation is noticed within this time; the new signing key was published long before. */
 const REFRESH_MS = 30_000
-/** How often an unknown key id may make us look again. */
+/** Minimum time between refreshes because of an unknown key id. */
 const UNKNOWN_REFRESH_MS = 5_000
 
 interface KeyRingDeps {

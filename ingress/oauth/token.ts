@@ -142,7 +142,7 @@ async function tokenFor(client: ClientRecord, scopes: string[], audience: string
 
 const NO_CLIENT = -1
 
-/** Does the same work for a client that does not exist, so that the time says nothing. */
+/** Does the same work for a client that does not exist, so that the response time reveals nothing. */
 async function isSecretOf(client: ClientRecord | undefined, secret: string, deps: IngressDeps): Promise<boolean> {
   const digest = hash('sha256', secret, 'buffer')
   const stored = await activeSecretDigests(deps.db, client?.id ?? NO_CLIENT)

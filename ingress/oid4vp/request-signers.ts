@@ -7,7 +7,8 @@ import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
 import { certifiedSigner, didSigner, type RequestSigner } from '#shared/risk/identity/request-object.ts'
 
 /**
- * Who signs requests to wallets: the operator's certificate, else in the sandbox a key that names itself, else nobody.
+ * Selects the signer of requests to wallets: the operator's certificate, else in the sandbox a key that names itself,
+ * else none.
  * @throws Error when certificate and key do not go together
  */
 export function requestSigners({ db, secrets, config }: { db: Knex; secrets: Secrets; config: Config }) {

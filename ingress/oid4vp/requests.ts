@@ -74,5 +74,5 @@ async function serve(
   response.end(jwt)
 }
 
-/** What wallets speak with. */
+/** Routes of the wallet protocol. */
 export const walletRoutes: readonly Route[] = [readRequestRoute, fetchRequestRoute, postResponseRoute]

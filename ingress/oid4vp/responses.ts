@@ -11,7 +11,7 @@ import { problemResponses } from '../problem-responses.ts'
 import { defineRoute } from '../route.ts'
 import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
 
-/** How long a wallet waits for the verifier; later it is told that its answer has arrived. */
+/** Maximum wait of a wallet for the verifier; afterwards it is informed that its answer has arrived. */
 const WAIT_MS = 10_000
 const REFUSED = { error: 'invalid_presentation' }
 
@@ -74,7 +74,7 @@ async function readAnswer(request: Request, presentation: Presentation, deps: In
   }
 }
 
-/** Whether the form carries the state of this request. That of an encrypted answer is inside of it. */
+/** Returns true if the form carries the state of this request. An encrypted answer contains it. */
 function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation, deps: IngressDeps): boolean {
   const fields = new URLSearchParams(form)
   if (responseMode === 'direct_post.jwt' && fields.has('response')) return true
@@ -87,7 +87,7 @@ function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation
 async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
   const accepted = await awaitWork(deps, { id, waitMs: WAIT_MS }, async (db) => {
     const now = await findById(db, id)
-    // A wallet that says why it presents nothing is not refused: its error ended the request.
+    // A wallet that gives a reason for presenting nothing is not refused: its error ended the request.
     return now && now.state !== 'RECEIVED' ? now.state === 'VERIFIED' || now.walletError !== null : undefined
   })
   return accepted ?? true
