@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 /**
- * Who sent this request, by its bearer token (RFC 6750; the scheme's case does not matter).
+ * Authenticates a request by its bearer token (RFC 6750; the scheme's case does not matter).
  * @throws UnauthorizedError with a challenge in WWW-Authenticate
  */
 export async function authenticate(request: Request, response: Response, deps: IngressDeps): Promise<Caller> {

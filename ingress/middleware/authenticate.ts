@@ -28,7 +28,7 @@ export async function authenticate(
   return found
 }
 
-/** The project of a presented key, of whatever kind; null for unknown and revoked ones. */
+/** Returns the project of a presented key of any kind; null for unknown and revoked ones. */
 export async function findKey(key: string, deps: IngressDeps): Promise<ProjectKey | null> {
   const digests = deps.secrets.digests(key)
   const name = digests[0]?.toString('base64') ?? ''

@@ -82,7 +82,7 @@ export function limitValues(request: IncomingMessage, count: number): void {
   accounts.get(request)?.take(count * BYTES_PER_VALUE)
 }
 
-/** Whether a body belongs to a request. GET and HEAD may carry one too; nearly none do. */
+/** Returns true if the request has a body. GET and HEAD may carry one too; few do. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

@@ -9,9 +9,9 @@ import type { Tracer } from '#shared/platform/process/tracing.ts'
 const MAX_HEADERS = 100
 
 /**
- * What the parser lets pass and we do not: two Host headers, a transfer coding that is not just chunked or is said
- * twice, a target in absolute form (400), too many headers (431), and versions other than 1.0 and 1.1 (505). Asked once
- * for every request, before it goes to either listener.
+ * Refuses requests that the parser accepts: two Host headers, a transfer coding other than a single chunked, a target
+ * in absolute form (400), too many headers (431), and versions other than 1.0 and 1.1 (505). Runs once for every
+ * request, before either listener.
  * @returns the status of the refusal, after which the connection is to be closed; null when there is none
  */
 export function unsafeRequestStatus(request: IncomingMessage): 400 | 431 | 505 | null {
@@ -25,7 +25,7 @@ export function unsafeRequestStatus(request: IncomingMessage): 400 | 431 | 505 |
   return url?.startsWith('/') || (url === '*' && request.method === 'OPTIONS') ? null : 400
 }
 
-/** Whether a header is there more than once, however written. @param name in lower case */
+/** Returns true if a header occurs more than once, in any case. @param name in lower case */
 export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -55,14 +55,14 @@ export class MethodNotAllowedError extends DomainError {
   readonly code = 'METHOD_NOT_ALLOWED'
 }
 
-/** The connection closed before the body was complete: nobody is left to answer. */
+/** The connection closed before the body was complete, so no client waits for an answer. */
 export class AbortedRequestError extends DomainError {
   readonly code = 'VALIDATION_ERROR'
 }
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{8,64}$/
 
-/** Gives every request an id, the caller's own where it is harmless, and says it in the answer. */
+/** Gives every request an id, the caller's own if it is harmless, and returns it in the answer. */
 export function requestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.headers['x-request-id']
   const id = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID()
@@ -76,7 +76,9 @@ export function requestIdOf(response: Response): string {
   return String(response.locals.requestId ?? '')
 }
 
-/** The caller's address; forwarding headers count only from trusted proxies. `unknown` when it cannot be told. */
+/**
+ * Returns the caller's address; forwarding headers count only from trusted proxies. `unknown` if the socket has none.
+ */
 export function clientAddress(request: Request, deps: { trustedProxies: TrustedProxies }): string {
   const origin = {
     peer: request.socket.remoteAddress,
@@ -112,7 +114,7 @@ export function tracedHandler(name: string, handle: Handle, tracer: Tracer): Han
   }
 }
 
-/** What the router has matched, with names in place of values. */
+/** Returns the route that matched, with names in place of values. */
 function routeOf(request: object): { 'http.route'?: string } {
   const route = 'route' in request ? request.route : null
   const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : null

@@ -8,8 +8,8 @@ const MAX_ENTRIES = 1_000
 export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
 
 /**
- * Reads once in three seconds whatever number of strangers asks: who comes while a read is under way shares it. What
- * failed is not kept.
+ * Reads at most once in three seconds, for any number of clients: requests during a read share it. Failures are not
+ * cached.
  * @param max names that are kept at a time
  */
 export function createShortCache<T>(max = MAX_ENTRIES): ShortCache<T> {

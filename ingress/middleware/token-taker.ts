@@ -18,10 +18,10 @@ interface Requested {
   capacity: number
 }
 
-/** Requests whose tokens one statement asks for. */
+/** Maximum number of requests per statement. */
 const LARGEST = 10_000
 
-/** Asks for the tokens of all requests that wait in one statement; while it runs, the next ones gather. */
+/** Takes the tokens of all waiting requests in one statement; later requests form the next batch. */
 export class TokenTaker {
   readonly #ask: (requested: Requested) => Promise<Answer>
 

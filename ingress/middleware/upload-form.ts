@@ -84,7 +84,7 @@ class Pieces {
     return taken
   }
 
-  /** What stands before `mark`, which is passed. @throws PayloadTooLargeError */
+  /** Returns the bytes before `mark`, and skips it. @throws PayloadTooLargeError */
   async upTo(mark: Buffer): Promise<Buffer> {
     let at = this.#rest.indexOf(mark)
     while (at === -1) {
