@@ -166,8 +166,7 @@ class LookupCache<T extends object | string | null> {
   }
 
   /**
-   * Adds an entry, and drops the one that was looked up longest ago. An LRU order would cost more per ping than the
-   * rest.
+   * Adds an entry, and evicts the entry with the oldest lookup. An LRU order would cost more per ping than the rest.
    */
   #keep(key: string, value: T): void {
     this.#entries.delete(key)

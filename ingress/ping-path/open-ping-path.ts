@@ -11,7 +11,7 @@ import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { type Listener, startPingIngress } from './listener-proof.ts'
 import { type PingUsage, startPingUses } from './usage-counters.ts'
 
-/** What takes pings, however they come, to the broker. */
+/** Takes pings from all listeners to the broker. */
 export interface PingPath extends AsyncDisposable {
   cache: CheckCache
   batcher: Batcher
@@ -25,7 +25,7 @@ export type PingPathDeps = Pick<
   'config' | 'db' | 'healthDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
 >
 
-/** The ping path of one process: cache, batcher and beat. Closing it waits for what it accepted. */
+/** Opens the ping path of one process: cache, batcher and heartbeat. Closing it waits for accepted pings. */
 export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   const cache = createCheckCache(
     {

@@ -70,7 +70,7 @@ class FastConnection implements Reply {
   readonly #onTimeout = this.#giveUp.bind(this)
   readonly #onDrain = this.#goOn.bind(this)
   #head: RequestHead | null = null
-  #isHeadAsked = false
+  #isHeadRequested = false
   /** true while a request has no response */
   #isWaiting = false
   #isFirst = true
@@ -110,7 +110,7 @@ class FastConnection implements Reply {
     const isLast = this.#head?.isLast === true || this.#options.isEnding()
     const keep = isLast ? 'close' : `keep-alive\r\nKeep-Alive: timeout=${this.#options.keepAliveMs / 1000}`
     const head = headText(this.#status, this.#headers)
-    const isRead = socket.write(`${head}Connection: ${keep}\r\n\r\n${this.#isHeadAsked ? '' : text}`, 'latin1')
+    const isRead = socket.write(`${head}Connection: ${keep}\r\n\r\n${this.#isHeadRequested ? '' : text}`, 'latin1')
     if (isLast) {
       this.#close()
       return
@@ -157,7 +157,7 @@ class FastConnection implements Reply {
     const { method, url, head } = request
     this.#head = head
     this.#shared.head = head
-    this.#isHeadAsked = method === 'HEAD'
+    this.#isHeadRequested = method === 'HEAD'
     this.#isWaiting = true
     this.#options.handle({ method, url, headers: head.headers, socket: this.#socket }, this)
   }

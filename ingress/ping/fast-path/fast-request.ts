@@ -5,7 +5,7 @@ export interface RequestHead {
   /** text after the request line, unchanged */
   text: string
   headers: IncomingHttpHeaders
-  /** true if the client asks to close the connection */
+  /** true if the client requests that the connection is closed */
   isLast: boolean
 }
 
@@ -71,13 +71,13 @@ function readHead(text: string): RequestHead | null {
   for (const line of text.slice(2, -4).split('\r\n')) {
     const [, name = '', value = ''] = HEADER_LINE.exec(line) ?? []
     const key = name.toLowerCase()
-    const said = value.trim()
+    const content = value.trim()
     if (Object.hasOwn(headers, key)) return null
-    headers[key] = said
+    headers[key] = content
     if (HARMLESS.has(key)) continue
-    if (key === 'content-length' && said === '0') continue
+    if (key === 'content-length' && content === '0') continue
     if (key !== 'connection') return null
-    const wish = said.toLowerCase()
+    const wish = content.toLowerCase()
     if (wish !== 'keep-alive' && wish !== 'close') return null
     isLast = wish === 'close'
   }
