@@ -53,7 +53,7 @@ function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Bu
     },
   })
   return {
-    /** tells the listeners of this process, without the broker */
+    /** notifies the listeners of this process, without the broker */
     notify,
     onChange(listener: (announced: T) => void): void {
       listeners.add(listener)

@@ -55,7 +55,7 @@ function failUnrouted(error: unknown, request: Request, response: Response, deps
   fail(error, request, response, deps)
 }
 
-/** What the router throws for percent-encoding that cannot be decoded. */
+/** Returns true for the router's error about invalid percent-encoding. */
 function isMalformedUrl(error: unknown): boolean {
   return error instanceof URIError
 }

@@ -34,11 +34,11 @@ import type { Watchers } from './web/shell/live-watchers.ts'
 /** The tasks that listeners run beside the event loop. */
 export type IngressTasks = typeof import('./threads/tasks.ts').tasks
 
-/** What the HTTP listeners are given. Built once, by `openIngress`; tests replace members. */
+/** Dependencies of the HTTP listeners. Built once, by `openIngress`; tests replace members. */
 export interface IngressDeps {
   config: Config
   db: Knex
-  /** a small pool of its own, so that health answers while the main pool is exhausted */
+  /** a small separate pool, so that health answers while the main pool is exhausted */
   healthDb: Knex
   broker: Broker
   outbox: Outbox
@@ -50,25 +50,25 @@ export interface IngressDeps {
   readiness: Readiness
   /** why it cannot take pings now: the same without the database, which a ping does not need */
   pingReadiness: Readiness
-  /** why every ping is refused now, whoever sends it; being late, stopping or not hearing of changes is no reason */
+  /** reasons why every ping is refused now, for all clients; a late loop, shutdown or missing change events are none */
   pingRefusals: Readiness
-  /** says whether this process may take part at all */
+  /** reports the problems because of which this process must not take part */
   installation: Pick<Installation, 'problems' | 'generations'>
   /** for what would hold up the event loop: its cost grows with what was stored or sent */
   threads: Threads<IngressTasks>
   turns: EventLoopMonitor
   /** agent keys as this process knows them */
   agents: AgentDirectory
-  /** aborted once the process was told to stop: it still serves, but says that it is not ready for more */
+  /** aborted when the process must stop: it still serves, but reports that it is not ready for more */
   draining: AbortSignal
   clock: Clock
   /** the database's time, which every process shares */
   now(): Micros
-  /** tells every ingress process, this one included, after the change has committed */
+  /** notifies every ingress process, this one included, after the change has committed */
   announce(change: CacheChange): void
   /** hears what changed, at a worker or at any listener, after it has committed; some of it may be lost */
   onLive(listener: (change: LiveChange | CacheChange) => void): void
-  /** behind whose address everybody comes */
+  /** proxies whose forwarding headers are trusted */
   trustedProxies: TrustedProxies
   /** accepted API keys by digest, so that neither the cache nor a dump of it holds a key; for a few seconds */
   projectKeys: LRUCache<string, ProjectKey>
@@ -88,10 +88,10 @@ export interface IngressDeps {
   tokenSlots: Slots
   /** by project: those that wait for its lock hold no connection of the pool */
   importSlots: Slots
-  /** what workers say to requests that wait for them */
+  /** replies of workers to requests that wait for them */
   replies: Replies
   risk: RiskServices
   logKeys: Map<ApiEnv, NoteKey>
-  /** addresses of a name that somebody wants webhooks sent to */
+  /** resolves the host name of a webhook to its addresses */
   resolve: Resolve
 }

@@ -130,7 +130,7 @@ function responseRows(route: Route): Row[] {
   return Object.entries(route.responses).map(([status, response]): Row => [status, response.description])
 }
 
-/** What stands between back-ticks is code. */
+/** Renders text between back-ticks as code. */
 function withCode(text: string): ComponentChildren {
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={`${index} ${part}`}>{part}</code> : part))
 }

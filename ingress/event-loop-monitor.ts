@@ -1,13 +1,13 @@
 import type { Log } from '#shared/platform/process/log.ts'
 import type { Metrics } from '#shared/platform/process/metrics.ts'
 
-/** A turn of the event loop that everybody notices, in milliseconds. */
+/** An iteration of the event loop that users notice, in milliseconds. */
 const SLOW_MS = 100
 const POLL_EVERY_MS = 20
 /** Routes that a log line names. */
 const MAX_NAMED = 5
 
-/** Tells which requests were being answered while the event loop was held up. Pings are not told of. */
+/** Reports which requests were in progress while the event loop was blocked. Pings are not reported. */
 export interface EventLoopMonitor extends Disposable {
   /** @returns to be called once the answer is finished or given up */
   enter(route: string): () => void

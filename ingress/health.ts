@@ -5,13 +5,12 @@ import type { IngressDeps } from './deps.ts'
 
 /** A loop that was this late cannot serve well. */
 const MAX_LOOP_DELAY_MS = 2_000
-/** How long a lateness is remembered at least, and half of how long at most. */
+/** Minimum time for which a delay is reported, and half of the maximum. */
 const LOOP_WINDOW_MS = 10_000
 
 /**
- * `/livez` says that the process runs, `/readyz` whether it can serve now, `/readyz/pings` whether it can take pings:
- * they need the broker, and no database. The port is public: the reasons why not hold inner addresses and are on the
- * metrics port.
+ * Serves `/livez` (the process runs), `/readyz` (it can serve now) and `/readyz/pings` (it can take pings, which needs
+ * the broker but no database). The port is public: reasons contain internal addresses, so they are on the metrics port.
  */
 export function createHealthRouter({
   readiness,
@@ -21,7 +20,7 @@ export function createHealthRouter({
   router.get('/livez', (_request: Request, response: Response) => {
     response.type('text/plain').end('OK')
   })
-  const say = ({ problems }: Readiness) => {
+  const report = ({ problems }: Readiness) => {
     return async (_request: Request, response: Response) => {
       const ready = (await problems()).length === 0
       response
@@ -30,12 +29,12 @@ export function createHealthRouter({
         .json({ ready })
     }
   }
-  router.get('/readyz', say(readiness))
-  router.get('/readyz/pings', say(pingReadiness))
+  router.get('/readyz', report(readiness))
+  router.get('/readyz/pings', report(pingReadiness))
   return router
 }
 
-/** What keeps an HTTP listener from serving, beyond what every process needs: stopping, a late loop. */
+/** Reports why an HTTP listener cannot serve, beyond the needs of every process: shutdown, a late event loop. */
 export function openListenerProblems(
   deps: Pick<IngressDeps, 'draining'>,
   loopWindowMs = LOOP_WINDOW_MS,
@@ -56,7 +55,7 @@ export function openListenerProblems(
   }
 }
 
-/** How late the event loop was at its worst within the last one to two windows. Asking changes nothing. */
+/** Measures the worst event loop delay of the last one to two windows. Reading it changes nothing. */
 export function openLoopDelay(windowMs: number): { worstMs(): number } & Disposable {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()

@@ -61,7 +61,7 @@ export async function openIngress(
     {
       ping: tracedHandler('ping', pingListener.handle, platform.tracer),
       app: tracedHandler('app', createApp(deps), platform.tracer),
-      // A trace tells of a request as Node's server gives it.
+      // A trace describes a request as Node's server passes it.
       plain: platform.tracer.isOn ? undefined : pingListener.handleFast,
     },
     draining.signal,
@@ -76,8 +76,8 @@ export async function openIngress(
 const MAX_HISTORIES = 40
 
 /**
- * Attempts of one address that are decided on at once. Each holds a token meanwhile, so a client that asks for many
- * tokens at once with a right secret must not empty its own bucket: this is below the smallest of them.
+ * Attempts of one address that are decided at once. Each holds a token meanwhile, so a client that requests many tokens
+ * at once with a valid secret must not empty its own bucket: this is below the smallest of them.
  */
 const MAX_TOKEN_ATTEMPTS = 4
 

@@ -2,7 +2,7 @@ import { makePackPdf, type PackOwner } from '#shared/risk/operations/make-pack-p
 import type { StoredPdf } from '#shared/risk/packs/pdf/store.ts'
 import type { IngressDeps } from './deps.ts'
 
-/** How a document travels: as a file, with its hash. */
+/** Returns the headers of a document: a file with its hash. */
 export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string, string> {
   return {
     'Content-Type': 'application/pdf',
@@ -13,7 +13,10 @@ export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string
   }
 }
 
-/** The document of a pack, for every door; null while it cannot be made. @throws NotFoundError; PackFailedError */
+/**
+ * Returns the document of a pack, for every entry point; null while it cannot be made.
+ * @throws NotFoundError; PackFailedError
+ */
 export async function packPdf(deps: IngressDeps, owner: PackOwner, packId: string): Promise<StoredPdf | null> {
   const { db, config, now, threads } = deps
   return await makePackPdf(db, owner, packId, {

@@ -5,7 +5,7 @@ import type { ListPage } from '#shared/risk/trade/store.ts'
 import { rule } from '#shared/validation.ts'
 
 /**
- * One page of rows that were read with one more than `limit`: the one beyond says that there are more.
+ * Returns one page of rows that were read with one more than `limit`: an extra row means that there is a next page.
  * @param cursorOf names the last row of a page, for the page after it
  */
 export function paged<T, Cursor>(
@@ -40,7 +40,7 @@ export const InstantQuery = z.iso
   .datetime({ offset: true })
   .refine(isPlausible, rule('OUT_OF_RANGE', 'must be between the years 1900 and 2999'))
 
-/** A day, or an instant, which stands for the day in UTC that it lies in: `YYYY-MM-DD`. */
+/** A day, or an instant, which means its day in UTC: `YYYY-MM-DD`. */
 export const DayQuery = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
   .refine(isPlausible, rule('OUT_OF_RANGE', 'must be between the years 1900 and 2999'))

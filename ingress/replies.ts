@@ -36,19 +36,19 @@ export function createReplies(broker: Broker): Replies {
   }
 }
 
-/** How long the rest of a body is waited for behind the last answer of a connection, in milliseconds. */
+/** Maximum wait for the rest of a body behind the last answer of a connection, in milliseconds. */
 const LINGER_MS = 2_000
 
 /**
- * Behind the last answer of a connection Node closes it at once, also while the body of the request still comes. The
- * system answers the rest of it by a reset, and whoever has not read our answer by then never gets it: a refusal that
- * names the field would look like a broken network. Here the rest is read and thrown away first, for two seconds at most.
- * @param ending told when this begins: what comes behind the body is no request any more
+ * Reads and discards the rest of a body behind the last answer of a connection, for at most two seconds. Node closes
+ * the connection at once, even if the body still arrives. The kernel then answers with a reset, and a client that has
+ * not read our answer yet loses it: a refusal that names the field would look like a network error.
+ * @param ending called when this begins: data behind the body is not a request
  */
 export function lingerBehind(request: IncomingMessage, ending: () => void): void {
   const { socket } = request
   const close = () => Socket.prototype.destroySoon.call(socket)
-  // What Node calls behind the last answer of a connection, and we behind the answer to a body that was cut.
+  // Node calls this behind the last answer of a connection, and we call it behind the answer to a truncated body.
   socket.destroySoon = () => {
     if (request.complete || socket.destroyed) return close()
     ending()

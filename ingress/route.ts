@@ -87,7 +87,7 @@ export function defineRoute<const P extends string>(route: Route<P>): Route {
 /** An operation of an API whose operations share their error documents. */
 export interface Operation<P extends string, Admitted> extends Omit<RouteDocument<P>, 'security' | 'scopes'> {
   access: Access<Admitted>
-  /** statuses of `errors` that are documented; `responses` has those with a text of their own */
+  /** statuses of `errors` that are documented; `responses` has those with a separate text */
   errors?: readonly number[]
   answer(admitted: Admitted, request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void>
 }

@@ -8,10 +8,10 @@ import { lingerBehind } from './replies.ts'
 
 /** Until a request must have come, headers and body, and for how long an answer may stand still. */
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
-/** How often connections are looked at: a deadline is kept to within this. */
+/** Interval between checks of connections, and so the precision of a deadline. */
 const LOOKS_EVERY_MS = 2_000
 const KEEP_ALIVE_MS = 65_000
-/** Open connections of one process; beyond it new ones are refused rather than everybody served slowly. */
+/** Open connections of one process; more are refused, because otherwise all clients become slow. */
 const MAX_CONNECTIONS = 20_000
 
 const TOO_MANY_CONNECTIONS =
@@ -30,7 +30,7 @@ export interface HttpServer extends AsyncDisposable {
   port: number
 }
 
-/** Who answers. */
+/** Request handlers. */
 export interface HttpListeners {
   ping: (request: IncomingMessage, response: ServerResponse) => void
   app: (request: IncomingMessage, response: ServerResponse) => void
@@ -60,7 +60,7 @@ export async function openHttpServer(
       noDelay: true,
     },
     (request: IncomingMessage, response: ServerResponse) => {
-      // The parser goes on with what came in the same packet: a request hidden behind a refused one must not run.
+      // The parser continues with data of the same packet: a request hidden behind a refused one must not run.
       if (refused.has(request.socket)) return
       if (hasBody(request)) lingerBehind(request, () => refused.add(request.socket))
       const refusal = unsafeRequestStatus(request)
@@ -69,7 +69,7 @@ export async function openHttpServer(
         response.writeHead(refusal, { Connection: 'close' }).end()
         return
       }
-      // Closes the connection behind this answer, which says so: the client goes elsewhere without an error.
+      // Closes the connection behind this answer, by its header: the client reconnects elsewhere without an error.
       if (isClosing || draining.aborted) response.shouldKeepAlive = false
       if (request.url?.startsWith('/ping/')) listeners.ping(request, response)
       else listeners.app(request, response)
@@ -117,7 +117,7 @@ function takeConnections(server: Server): (socket: Socket) => void {
   return (socket) => void Reflect.apply(serve, server, [socket])
 }
 
-/** Whatever it has sent already is no request any more. */
+/** Refuses a connection; data that it has sent already is not a request. */
 function refuse(socket: Socket): void {
   socket.on('error', () => socket.destroy()).resume()
   socket.end(TOO_MANY_CONNECTIONS, () => socket.destroy())
@@ -154,7 +154,10 @@ function cutSlowReaders(server: Server, answerMs: number): void {
   server.once('close', () => clearInterval(timer))
 }
 
-/** What the kernel has not taken yet of what was handed to it; Node tells it of no public member, and uses this itself. */
+/**
+ * Returns the number of bytes that the kernel has not accepted yet. Node has no public member for it, and uses this
+ * internally.
+ */
 function unsentBytes(socket: Socket): unknown {
   const handle: unknown = Reflect.get(socket, '_handle')
   return typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'writeQueueSize') : 0

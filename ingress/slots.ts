@@ -22,7 +22,7 @@ export function createSlots(concurrency: number): Slots {
       try {
         return await work()
       } catch (error) {
-        // What cannot be served now is not served to those who wait either: they would only wait as long once more.
+        // If the service is unavailable, waiting calls are refused too: they would only wait as long again.
         if (error instanceof UnavailableError) for (const turn of slot.waiting.splice(0)) turn.reject(error)
         throw error
       } finally {

@@ -6,7 +6,7 @@ import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
 /** Characters of text that are encoded at once. */
 const PIECE_LENGTH = 65_536
 
-/** The texts one after the other as bytes, made in turns: a text is asked for when it is needed. */
+/** Encodes the texts one after the other, yielding to the event loop; each text is made when it is needed. */
 export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
   const turns = createTimeSlices()
   const pieces: Buffer[] = []
@@ -69,8 +69,8 @@ export async function sendPieces(response: Response, contentType: string, pieces
 }
 
 /**
- * Sends so many bytes as they come and are taken. A client that leaves early is nobody's error; one whose bytes end
- * early sees a connection that is cut.
+ * Sends exactly `length` bytes, with backpressure. A client that leaves early is no error; if the source ends early,
+ * the connection is cut.
  */
 export async function sendStream(
   response: Response,

@@ -2,7 +2,10 @@ import { taskRunner } from '#shared/platform/process/thread-tasks.ts'
 import type { PackPdfInput } from '#shared/risk/packs/pdf/render.ts'
 import type { Site, StoredPasskey } from '#shared/tenancy/accounts/passkey.ts'
 
-/** What the ingress does beside its event loop. A thread loads what its tasks need: a mail does not wait for fonts. */
+/**
+ * Tasks that the ingress runs outside its event loop. A thread loads only what its tasks need: a mail does not wait for
+ * fonts.
+ */
 export const tasks = {
   packMailText: async (input: { raw: Uint8Array; carriedBytes: number }) => {
     const { packMailText } = await import('#shared/monitoring/pings/mail-text.ts')
