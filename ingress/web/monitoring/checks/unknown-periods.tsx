@@ -32,8 +32,8 @@ export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micr
 }
 
 /**
- * Shows the signal that was expected during a gap, and when the next one is expected. Renders nothing while the check is
- * down.
+ * Shows the signal that was expected during a gap, and when the next one is expected. Renders nothing while the check
+ * is down.
  */
 export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTime; status: ShownStatus }) {
   if (open === null || status === 'down') return null
