@@ -4,25 +4,25 @@ import test from 'ava'
 import { functionsAbove, linesOf } from './support/function-lengths.ts'
 import { fileOf, importsOf, reaches, root, sourcesBelow } from './support/imports.ts'
 
-const rooms = ['ingress', 'workers', 'shared', 'stack', 'test'] as const
-type Room = (typeof rooms)[number]
+const areas = ['ingress', 'workers', 'shared', 'stack', 'test'] as const
+type Area = (typeof areas)[number]
 
-const imports = rooms.flatMap((room) =>
-  sourcesBelow(room).flatMap((file) =>
-    importsOf(readFileSync(join(root, file), 'utf8')).map((name) => ({ room, file, name, target: fileOf(file, name) })),
+const imports = areas.flatMap((area) =>
+  sourcesBelow(area).flatMap((file) =>
+    importsOf(readFileSync(join(root, file), 'utf8')).map((name) => ({ area, file, name, target: fileOf(file, name) })),
   ),
 )
 
-/** Where each room may reach outside itself, and always as `#shared/...`; tests look into every room. */
-const mayImport: Record<Room, readonly string[]> = {
+/** The areas that each area may import, always as `#shared/...`. Tests may import every area. */
+const mayImport: Record<Area, readonly string[]> = {
   ingress: ['shared'],
   workers: ['shared'],
   shared: [],
   stack: ['shared'],
   test: ['shared', 'ingress', 'workers', 'stack', 'migrations', 'bench', 'examples'],
 }
-/** The wings of `shared/`, ground first: a wing may import only what stands in a line above its own. */
-const wings = [
+/** The layers of `shared/`, lowest first. A module may import only modules of lower layers. */
+const layers = [
   ['contracts', 'canonical'],
   ['platform'],
   ['delivery', 'transparency'],
@@ -34,38 +34,38 @@ const wings = [
 const ioPackages = ['knex', 'pg', 'amqplib', 'got', 'express', 'nodemailer', 'smtp-server', 'undici']
 const ioModules = /^node:(fs|net|http|https|http2|tls|dns|dgram|child_process|worker_threads|cluster)(\/|$)/
 
-test('the rooms were found', (t) => {
+test('the imports of all areas are found', (t) => {
   t.true(imports.length > 100)
 })
 
 test('imports run ingress -> shared <- workers', (t) => {
-  const wrong = imports.filter(({ room, target }) => {
+  const wrong = imports.filter(({ area, target }) => {
     const other = target?.split('/')[0]
-    return other !== undefined && other !== room && !mayImport[room].includes(other)
+    return other !== undefined && other !== area && !mayImport[area].includes(other)
   })
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
-test('every folder of shared/ is a wing, and the files beside them are few', (t) => {
+test('every folder of shared/ is a module of a layer', (t) => {
   const folders = new Set(sourcesBelow('shared').map((file) => file.split('/').slice(1, -1)[0]))
   folders.delete(undefined)
-  t.deepEqual([...folders].sort(), wings.flat().sort())
+  t.deepEqual([...folders].sort(), layers.flat().sort())
 })
 
-test('wings import only downward', (t) => {
-  const wrong = imports.filter(({ room, file, target }) => {
-    const [from, to] = [layerOf(file), target === undefined ? undefined : layerOf(target)]
-    return room === 'shared' && to !== undefined && to !== from && levelOf(to) >= levelOf(from)
+test('modules of shared/ import only lower layers', (t) => {
+  const wrong = imports.filter(({ area, file, target }) => {
+    const [from, to] = [moduleOf(file), target === undefined ? undefined : moduleOf(target)]
+    return area === 'shared' && to !== undefined && to !== from && levelOf(to) >= levelOf(from)
   })
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
 test('monitoring and risk never import each other', (t) => {
-  const wrong = imports.filter(({ room, file, target }) => {
+  const wrong = imports.filter(({ area, file, target }) => {
     const [from, to] = [productOf(file), target === undefined ? undefined : productOf(target)]
-    return room !== 'test' && from !== undefined && to !== undefined && from !== to
+    return area !== 'test' && from !== undefined && to !== undefined && from !== to
   })
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
 const entryPoints = ['admin', 'api-monitoring', 'api-risk', 'mcp', 'oauth', 'oid4vp', 'ping', 'smtp', 'web']
@@ -84,12 +84,12 @@ const composition = [
   'ingress/threads/tasks.ts',
 ]
 
-test('an entry point imports nothing of another entry point', (t) => {
-  const wrong = imports.filter(({ room, file, target }) => {
+test('an entry point imports nothing from another entry point', (t) => {
+  const wrong = imports.filter(({ area, file, target }) => {
     const other = target === undefined ? undefined : entryPointOf(target)
-    return room === 'ingress' && other !== undefined && entryPointOf(file) !== other && !composition.includes(file)
+    return area === 'ingress' && other !== undefined && entryPointOf(file) !== other && !composition.includes(file)
   })
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
 test('an entry point does not reach another one through a file that composes them', (t) => {
@@ -99,38 +99,38 @@ test('an entry point does not reach another one through a file that composes the
     ({ file, target = '' }) =>
       entryPointOf(file) !== undefined && composition.includes(target) && !allowed.includes(target),
   )
-  t.deepEqual(wrong.map(said), ['ingress/admin/generate.ts imports ../openapi.ts'])
+  t.deepEqual(wrong.map(describe), ['ingress/admin/generate.ts imports ../openapi.ts'])
 })
 
-test('no import runs in a circle', (t) => {
+test('imports have no cycle', (t) => {
   const graph = new Map<string, string[]>()
   for (const { file, target } of imports)
     if (target !== undefined) graph.set(file, [...(graph.get(file) ?? []), target])
-  t.deepEqual(circleIn(graph), [])
+  t.deepEqual(cycleIn(graph), [])
 })
 
-test('a room is left only by the alias #shared, and never entered by it from inside', (t) => {
-  const wrong = imports.filter(({ room, name, target }) => {
-    if (name.startsWith('#')) return !name.startsWith('#shared/') || room === 'shared'
-    if (!name.startsWith('.') || room === 'test')
-      return name.startsWith('.') && target?.startsWith('shared/') && room === 'test'
-    return target?.split('/')[0] !== room
+test('another area is imported only by the alias #shared', (t) => {
+  const wrong = imports.filter(({ area, name, target }) => {
+    if (name.startsWith('#')) return !name.startsWith('#shared/') || area === 'shared'
+    if (!name.startsWith('.') || area === 'test')
+      return name.startsWith('.') && target?.startsWith('shared/') && area === 'test'
+    return target?.split('/')[0] !== area
   })
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
 test('our own files are imported by their whole name', (t) => {
   const wrong = imports.filter(({ name }) => /^[.#]/.test(name) && !/\.(tsx?|mjs|json)$/.test(name))
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
-test('what runs in threads reaches no JSX, which Node does not read itself', (t) => {
+test('code of threads imports no JSX, which Node cannot load', (t) => {
   const withJsx = sourcesBelow('ingress').filter((file) => file.endsWith('.tsx'))
   t.true(withJsx.length > 0)
   t.false(reaches('ingress/threads/tasks.ts', withJsx))
 })
 
-test('rules are pure: no file of a capability reaches for a database, a broker, the network or the disk', (t) => {
+test('rules are pure: no rule imports a database, a broker, the network or the disk', (t) => {
   const wrong = imports.filter(({ file, name, target }) => {
     if (!isPure(file)) return false
     if (target?.startsWith('shared/')) return doesIo(target)
@@ -138,7 +138,7 @@ test('rules are pure: no file of a capability reaches for a database, a broker, 
     const packageName = scope.startsWith('@') ? `${scope}/${rest}` : scope
     return ioPackages.includes(packageName) || ioModules.test(name)
   })
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
 test('routes are declared by read and write; only protocols of others are declared below them', (t) => {
@@ -152,7 +152,7 @@ test('routes are declared by read and write; only protocols of others are declar
 
 test('only store.ts and *-store.ts hold SQL, beside the database platform itself', (t) => {
   const wrong = ['shared', 'workers', 'ingress']
-    .flatMap((room) => sourcesBelow(room))
+    .flatMap((area) => sourcesBelow(area))
     .filter((file) => !isStore(file) && !file.startsWith('shared/platform/database/'))
     .filter((file) => holdsSql(readFileSync(join(root, file), 'utf8')))
   t.deepEqual(wrong, [])
@@ -160,7 +160,7 @@ test('only store.ts and *-store.ts hold SQL, beside the database platform itself
 
 test('stores run their SQL by query() and execute()', (t) => {
   const wrong = ['shared', 'workers', 'ingress']
-    .flatMap((room) => sourcesBelow(room))
+    .flatMap((area) => sourcesBelow(area))
     .filter((file) => isStore(file) && /\.raw\s*[(<]/.test(readFileSync(join(root, file), 'utf8')))
   t.deepEqual(wrong, [])
 })
@@ -175,17 +175,17 @@ test('stores state row types only for one column', (t) => {
   t.deepEqual(wrong, [])
 })
 
-test('operations know no door: nothing of express, nothing of ingress', (t) => {
+test('operations import neither express nor ingress', (t) => {
   const wrong = imports.filter(
     ({ file, name, target }) => isOperation(file) && (/^express(\/|$)/.test(name) || target?.startsWith('ingress/')),
   )
-  t.deepEqual(wrong.map(said), [])
+  t.deepEqual(wrong.map(describe), [])
 })
 
-/** What a page or a command would need to pass for a program: the key of one, or an actor of that kind. */
+/** Matches code that gives a page or a command the key or the actor of a program. */
 const FORGED_KEY = /\bkeyId: ?\d|\bProjectKey\b|kind: '(?:key|client)'/
 
-test('no page and no command forges a key: it has an actor of its own', (t) => {
+test('pages and commands use their own actor, never a key', (t) => {
   const wrong = ['ingress/web', 'ingress/admin'].flatMap((folder) =>
     sourcesBelow(folder).filter((file) => FORGED_KEY.test(readFileSync(join(root, file), 'utf8'))),
   )
@@ -193,7 +193,7 @@ test('no page and no command forges a key: it has an actor of its own', (t) => {
 })
 
 // Migrations are never edited, and each is one list of statements.
-const written = [...rooms, 'bench', 'examples'].flatMap((room) => sourcesBelow(room))
+const written = [...areas, 'bench', 'examples'].flatMap((area) => sourcesBelow(area))
 
 test('no file has more than 300 lines', (t) => {
   const long = written.filter((file) => linesOf(file) > 300)
@@ -211,48 +211,48 @@ test('no function has more than 100 lines, those declared inside it included', (
   )
 })
 
-function layerOf(file: string): string | undefined {
-  const [room, wing, rest] = file.split('/')
-  return room === 'shared' && rest !== undefined ? wing : undefined
+function moduleOf(file: string): string | undefined {
+  const [area, module, rest] = file.split('/')
+  return area === 'shared' && rest !== undefined ? module : undefined
 }
 
-/** How far up a wing stands; files beside the wings are the ground itself. */
-function levelOf(wing: string | undefined): number {
-  return wings.findIndex((level) => wing !== undefined && level.includes(wing))
+/** Returns the index of the layer of a module; -1 for files outside the modules, which are the lowest layer. */
+function levelOf(module: string | undefined): number {
+  return layers.findIndex((level) => module !== undefined && level.includes(module))
 }
 
-/** Which of the two products a file belongs to, where its folder says so. */
+/** Returns the product (monitoring or risk) that the folder of a file names. */
 function productOf(file: string): string | undefined {
   return /^(?:shared|ingress|ingress\/web)\/(?:api-)?(monitoring|risk)\//.exec(file)?.[1]
 }
 
-/** The entry point whose folder contains a file. */
+/** Returns the entry point whose folder contains a file. */
 function entryPointOf(file: string): string | undefined {
-  const [room, folder = ''] = file.split('/')
-  return room === 'ingress' && entryPoints.includes(folder) ? folder : undefined
+  const [area, folder = ''] = file.split('/')
+  return area === 'ingress' && entryPoints.includes(folder) ? folder : undefined
 }
 
-/** The files of one circle of imports; empty when there is none. */
-function circleIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+/** Returns the files of one import cycle; empty if there is none. */
+function cycleIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>()
   const visit = (file: string, path: readonly string[]): string[] => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
     if (done.has(file)) return []
     for (const next of graph.get(file) ?? []) {
-      const circle = visit(next, [...path, file])
-      if (circle.length > 0) return circle
+      const cycle = visit(next, [...path, file])
+      if (cycle.length > 0) return cycle
     }
     done.add(file)
     return []
   }
   for (const file of graph.keys()) {
-    const circle = visit(file, [])
-    if (circle.length > 0) return circle
+    const cycle = visit(file, [])
+    if (cycle.length > 0) return cycle
   }
   return []
 }
 
-/** Where `shared/` touches the outside: its platform, its adapters, SQL. */
+/** Returns true for files of `shared/` that do input or output: the platform, adapters and stores. */
 function doesIo(file: string): boolean {
   return (
     /^shared\/(platform|transparency\/providers)\//.test(file) ||
@@ -265,7 +265,7 @@ function isStore(file: string): boolean {
   return /(^|\/)([a-z-]+-)?store\.ts$/.test(file)
 }
 
-/** Whether a source runs statements or writes them: by our functions, by knex or as text. */
+/** Returns true if a source runs or contains SQL: through our functions, knex or string literals. */
 function holdsSql(source: string): boolean {
   return (
     importsOf(source).some((name) => name.endsWith('/database/sql.ts')) ||
@@ -275,16 +275,16 @@ function holdsSql(source: string): boolean {
   )
 }
 
-/** In a capability's folder everything is a rule, but for its SQL, its operations and its command line. */
+/** Returns true for a file that must be pure: everything except stores, operations and command lines. */
 function isPure(file: string): boolean {
   return /^shared\/[^/]+\//.test(file) && !doesIo(file) && !isOperation(file) && !/-cli\.ts$/.test(file)
 }
 
-/** What the product does, which all doors share: between their dialects and the stores. */
+/** Returns true for operations: business logic between the entry points and the stores. */
 function isOperation(file: string): boolean {
   return /^shared\/[^/]+\/operations\//.test(file)
 }
 
-function said({ file, name }: { file: string; name: string }): string {
+function describe({ file, name }: { file: string; name: string }): string {
   return `${file} imports ${name}`
 }
