@@ -44,7 +44,7 @@ test('the example agent lists, explains, composes, verifies and is refused, and 
   t.regex(out, /refused: .*check_create needs the scope monitoring:write/)
   const { json } = await owner.get(`/v1/agents/calls?keyId=${keyId}`)
   const outcomes = new Set(json.calls.map((call: { tool: string; code: string }) => `${call.tool} ${call.code}`))
-  outcomes.delete('risk_signals_get OK') // asked only where the pack takes long
+  outcomes.delete('risk_signals_get OK') // requested only if the pack takes long
   t.deepEqual([...outcomes].toSorted(), [
     'alert_explain OK',
     'anchor_verify OK',

@@ -15,7 +15,7 @@ import { sharedProduct } from './walkthrough.ts'
 const folder = mkdtempSync(join(tmpdir(), 'blind-'))
 test.after.always(() => rmSync(folder, { recursive: true, force: true }))
 
-test('its inputs are the ones that the service makes of the same fields', (t) => {
+test('its inputs equal those that the service derives from the same fields', (t) => {
   for (const change of [{}, { documentNumber: '10/05' }, { documentNumber: 'inv-007', documentDate: '2025-03-31' }]) {
     const fields = receivable(change) as Receivable
     const identity = identityOf(ReceivableFields.parse(fields))

@@ -54,7 +54,7 @@ test('the cluster names services, secrets, volumes and files that there are, and
   }
 })
 
-test('what the processes of the cluster are told are settings', (t) => {
+test('the environment of the cluster contains only known settings', (t) => {
   for (const name of ['ingress', 'ingress-2', 'sweeper']) {
     const names = Object.keys(over.services[name]?.environment ?? {}).map((it) => it.replace(/_FILE$/, ''))
     t.true(names.includes('DATABASE_SYNC_STANDBYS'), name)
@@ -97,12 +97,12 @@ test('the addresses that its script makes are those of its services, and can be 
   t.is(readFileSync(file('erlang_cookie'), 'utf8'), cookie, 'a second run changes no cookie of a broker that runs')
 })
 
-test('both listeners are told the same', (t) => {
+test('both listeners have the same settings', (t) => {
   const notified = (name: string) => ({ ...base.services[name]?.environment, ...over.services[name]?.environment })
   t.deepEqual(notified('ingress-2'), notified('ingress'))
 })
 
-test('the balancer asks both listeners whether they can take pings, at the port that they listen on', (t) => {
+test('the balancer checks the readiness of both listeners at their own ports', (t) => {
   const balancer = read('examples/cluster/haproxy.cfg')
   const backends = [...balancer.matchAll(/^ {2}server \w+ "([\w-]+):\$\{PORT\}"$/gm)].map(([, name]) => name)
   t.deepEqual(backends, ['ingress', 'ingress-2'])

@@ -124,7 +124,7 @@ for (const page of pages()) {
   })
 }
 
-test('what is said to be run or compared elsewhere names a test that there is', (t) => {
+test('marks of blocks that run elsewhere name existing tests', (t) => {
   const tests = new Set(sourcesBelow('test').map((file) => basename(file)))
   for (const { at, mark } of pages().flatMap(blocksOf)) {
     for (const [name] of mark?.matchAll(/[\w.-]+\.test\.ts/g) ?? []) t.true(tests.has(name), `${at}: ${name}`)

@@ -41,7 +41,7 @@ async function openFolder(): Promise<string> {
   return folder
 }
 
-/** A wallet is told that it was accepted while a slow verifier is still at it. */
+/** Accepts the answer of a wallet while a slow verifier is still at work. */
 async function verified(client: ApiClient, presentationId: string): Promise<Reply> {
   return await eventually('it to be verified', async () => {
     const reply = await client.get(`/v1/identity/presentations/${presentationId}`)
@@ -92,7 +92,7 @@ test.serial(
   },
 )
 
-test.serial('the example wallet presents what is asked for and no more, or says why not', async (t) => {
+test.serial('the example wallet presents only requested claims, or explains its refusal', async (t) => {
   const product = await sharedVerifier()
   const { bin } = product
   const client = await openClient(product, product.url)
@@ -129,7 +129,7 @@ test.serial('the example wallet presents what is asked for and no more, or says 
   const forged = requested.authorizationRequest.replace(/did%3Ajwk%3A.{20}/, (part: string) =>
     part.split('').reverse().join(''),
   )
-  t.is((await wallet(`present '${forged}'`)).code, 1, 'a request of somebody else is not believed')
+  t.is((await wallet(`present '${forged}'`)).code, 1, 'a request of another verifier is refused')
   const { code, out } = await shell('node --import tsx examples/wallet/main.ts', { cwd })
   t.is(code, 2, 'with the real tsx')
   t.regex(out, /^A small wallet/)

@@ -91,7 +91,7 @@ const containerOf = (workload: (typeof workloads)[number]) => workload.spec.temp
 
 const isModelled = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(models, kind)
 
-/** What its schema says of a document; null when it is well. */
+/** Returns the schema errors of a document; null if it is valid. */
 function refusalOf(document: Record<string, unknown>): string | null {
   if (!isModelled(document.kind)) return `no schema for ${document.kind}`
   // A model takes what it validates; that it has the right shape is what is found out here.
@@ -104,7 +104,7 @@ function refusalOf(document: Record<string, unknown>): string | null {
   }
 }
 
-test('every manifest is what its schema says, and every file is one of the kustomization', (t) => {
+test('every manifest matches its schema, and the kustomization lists every file', (t) => {
   for (const document of documents) t.is(refusalOf(document), null, JSON.stringify(document.metadata))
   t.truthy(
     refusalOf({ ...documents.find(({ kind }) => kind === 'Deployment'), spec: { replicas: '2' } }),

@@ -139,7 +139,7 @@ test('entries, tiles or roots that do not fit together raise the alarm', async (
   }
 })
 
-test('an entry that says more than a hash raises the alarm', async (t) => {
+test('an entry that contains more than a hash raises the alarm', async (t) => {
   await using server = new PublicLog()
   server.log.append([Buffer.from('{"borrowerGstin":"27AAACB1234C1ZF"}')])
   await t.throwsAsync(look(server, newState()), { instanceOf: AlarmError, message: /not a log entry/ })

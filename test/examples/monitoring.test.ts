@@ -42,7 +42,7 @@ const expressions = [
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ of: title, expr }))),
 ]
 
-/** What a scrape adds to every series, and a histogram to its own. */
+/** Labels that a scrape adds to every series, and a histogram to its own. */
 const LABELS_OF_SCRAPES = ['instance', 'job', 'le']
 /** Series that are there once something went wrong, or a cluster's management plugin is named. */
 const AFTER_FAULTS = [
@@ -60,16 +60,16 @@ function namesIn(expr: string) {
   let isBroken = false
   parser.parse(text).iterate({
     enter(node) {
-      const said = text.slice(node.from, node.to)
+      const source = text.slice(node.from, node.to)
       if (node.type.isError) isBroken = true
-      if (node.name === 'Identifier' && node.node.parent?.name === 'VectorSelector') metrics.push(said)
-      if (node.name === 'LabelName') labels.push(said)
+      if (node.name === 'Identifier' && node.node.parent?.name === 'VectorSelector') metrics.push(source)
+      if (node.name === 'LabelName') labels.push(source)
     },
   })
   return { metrics, labels, isBroken }
 }
 
-test('every expression of the rules and of the dashboard can be read, and every alert says what to do', (t) => {
+test('every expression of the rules and of the dashboard can be read, and every alert has instructions', (t) => {
   t.deepEqual(
     expressions.filter(({ expr }) => namesIn(expr).isBroken || namesIn(expr).metrics.length === 0),
     [],
@@ -97,15 +97,15 @@ test('every metric and label that rules and dashboard name exists in a scrape of
   t.deepEqual(
     named.filter((name) => familyOf(name) === undefined),
     [],
-    'metrics that nobody has',
+    'metrics that no process exports',
   )
   t.is(familyOf('signalbox_pings_total'), undefined, 'one that is not there is seen')
 
   let mute = named
   await eventually('every metric to have a value', async () => {
     const lines = (await Promise.all(registries.map((registry) => registry.metrics()))).join('\n').split('\n')
-    const says = (name: string) => lines.some((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
-    mute = named.filter((name) => !says(name) && !AFTER_FAULTS.includes(familyOf(name) ?? ''))
+    const exportsMetric = (name: string) => lines.some((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    mute = named.filter((name) => !exportsMetric(name) && !AFTER_FAULTS.includes(familyOf(name) ?? ''))
     return mute.length === 0
   }).catch(() => {})
   t.deepEqual(mute, [], 'metrics that are declared and never set')

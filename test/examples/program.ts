@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { compileCache, readTypescript } from '../support/typescript-process.ts'
 
-/** A program of `examples/` in a process of its own, without settings. */
+/** Runs a program of `examples/` in a separate process, without settings. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #exit: Promise<number | null>

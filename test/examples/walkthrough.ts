@@ -22,7 +22,7 @@ const resources = new AsyncDisposableStack()
 let opening: Promise<Walkthrough> | undefined
 test.after.always('close the product of the walkthroughs', () => resources.disposeAsync())
 
-/** Opens one product for all walkthroughs of a process; each page works in an organisation of its own. */
+/** Opens one product for all walkthroughs of a process; each page works in a separate organisation. */
 export function sharedProduct(): Promise<Walkthrough> {
   opening ??= open()
   return opening
@@ -76,7 +76,7 @@ export async function openPrograms(product: HttpProduct, closing: AsyncDisposabl
   return bin
 }
 
-/** Returns the blocks of a page whose marks say that a test file runs them, in order. */
+/** Returns the blocks of a page whose marks name a test file that runs them, in order. */
 export function blocksRunBy(page: string, file: string): DocBlock[] {
   return blocksOf(page).filter(({ mark }) => mark?.includes(basename(file)))
 }

@@ -7,7 +7,7 @@ import { root } from '../support/imports.ts'
 import { makeCredentials } from '../support/platform-client.ts'
 import { blocksRunBy, sharedProduct, shell } from './walkthrough.ts'
 
-/** The commands of docs/webhooks.md that are said to be run here, in order. */
+/** The commands of docs/webhooks.md that are marked to run here, in order. */
 const blocks = blocksRunBy('docs/webhooks.md', import.meta.filename).map(({ text }) => text)
 const used = new Set<string>()
 
@@ -80,7 +80,7 @@ test('the walk through docs/webhooks.md works with curl, from registering to rep
   const token = await run(`${inbound.split('\n')[1]}\n${blockWith('lms-path:')}`)
   t.true(token.trim().endsWith(pathToken(String(client.lmsSecret), client.lmsIntegrationId)))
 
-  // What the operator sees of it.
+  // The operator's view of it.
   const { code, out } = await shell(blockWith('webhooks backlog'), { bin, ...variables })
   t.is(code, 0, out)
   t.regex(out, /DELIVERED|200/)
