@@ -10,7 +10,7 @@ import { listeningPort, openProduct, type Product } from '../support/product.ts'
 
 const BROKEN_OFF = 4_000
 const SIDE_BY_SIDE = 50
-/** What may be left of each of them. A socket that something holds on to, with its request, is over ten times as much. */
+/** Upper limits of leftovers. A socket that is still referenced, with its request, is more than ten times as much. */
 const BYTES_LEFT_EACH = 1_500
 /** By which a process grows without the options it is started with; it then keeps more than the limit. */
 const FLOOD = 15_000
@@ -55,7 +55,7 @@ test.serial(`B20 ${BROKEN_OFF} clients that break off in the middle of a ping le
   const uuid = await addCheck(product)
   const { base } = await product.ingress()
   const port = Number(new URL(base).port)
-  // What the first ones leave are caches and compiled code.
+  // The first ones leave only caches and compiled code.
   await breakOff(port, uuid, BROKEN_OFF / 4)
   const before = held()
   await breakOff(port, uuid, BROKEN_OFF)

@@ -50,7 +50,7 @@ test.serial(
     ]
     for (const { raise, end } of alarms) {
       await raise()
-      await eventually('the broker to say that it is blocked', isBlocked)
+      await eventually('the broker to report that it is blocked', isBlocked)
       const promised = accepted()
       const { publisherEpoch } = deps.broker
       await more(refusals, 'pings to be refused')
@@ -58,13 +58,13 @@ test.serial(
       t.is(readyz.status, 503)
       t.is(await readyz.text(), '{"ready":false}')
       t.true(accepted() <= promised + 8, 'while it is blocked nothing is promised')
-      t.is(deps.broker.publisherEpoch, publisherEpoch, 'the channel is kept, and goes on where it was')
+      t.is(deps.broker.publisherEpoch, publisherEpoch, 'the channel stays open and continues')
       await end()
       await eventually('the broker to be free', async () => !(await isBlocked()))
       await more(accepted, 'pings to be accepted again')
     }
 
-    // A queue that is full refuses, and says so at once; what has a queue of its own goes on.
+    // A full queue refuses immediately; messages for other queues continue.
     await evaluator[Symbol.asyncDispose]()
     const policy = `<<"${vhost.name}">>, <<"small">>`
     const rule = `<<"^pings[.][0-9]+$">>, <<"{\\"max-length\\":20}">>, 0, <<"queues">>, <<"guest">>`
@@ -73,7 +73,7 @@ test.serial(
     const [first] = checks
     if (!first) throw new Error('there are checks')
     await notify(product.db, [first], [await addWebhook(deps, project.id, sink.url)])
-    // The sweeper publishes anew what a broker did not confirm in time, as it does in production.
+    // The sweeper publishes again if a broker did not confirm in time, as in production.
     await product.workers(['notifier', 'sweeper'])
     const flip = {
       checkId: first.id,

@@ -16,7 +16,7 @@ import { placedHere, scaleBlock, settingOf } from '../support/scale-page.ts'
 import { metricIn } from './fault-metrics.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
-/** How long a node may be away before its loss counts as one that nobody bridged. */
+/** Longest unavailability of a node that does not count as an outage. */
 const BRIDGED_MS = 120_000
 
 type ManagedRabbit = OwnRabbit & { adminUrl: string }

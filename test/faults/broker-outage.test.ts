@@ -29,7 +29,7 @@ test.serial(
     const base = `http://127.0.0.1:${port}`
     const pingUrl = `${base}/ping/${checks[0]?.uuid}`
 
-    // There is no broker yet: they stay, say why they are not ready, and promise nothing.
+    // Without a broker, the processes stay alive, report why they are not ready, and accept nothing.
     for (const { output } of [ingress, workers]) {
       await eventually('the process to start without a broker', () => output().includes('process.ready'), RECOVERY_MS)
     }

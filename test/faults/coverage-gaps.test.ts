@@ -39,7 +39,7 @@ const isProven = async ({ db }: Product) =>
   ).rows.length > 0
 
 test.serial(
-  '5.6 rows 1, 2, 3 and 16: all was off for half an hour; nothing false is told, and who died goes down a period and grace later',
+  '5.6 rows 1, 2, 3 and 16: all was off for half an hour; no false notification; dead checks go down a period and grace later',
   async (t) => {
     await using sink = await openHttpSink()
     await using product = await openProduct()
@@ -59,10 +59,10 @@ test.serial(
       [early.id],
     )
     await notify(db, [...alive, ...dead, early], [await addWebhook(deps, project.id, sink.url)])
-    await eventually('the door to prove itself', () => isProven(product))
+    await eventually('the listener to prove itself', () => isProven(product))
     await using workers = await product.workers()
 
-    await eventually('everybody to be excused', async () => {
+    await eventually('all deadlines to be extended', async () => {
       const extended = await db('checks')
         .whereIn('id', ids([...alive, ...dead]))
         .whereNotNull('deadline_extended_at')
@@ -93,7 +93,7 @@ test.serial(
       return open.length === dead.length
     })
     t.is((await workers.metrics.checksDeadlineExtended.get()).values[0]?.value, 25)
-    await eventually('those that died to be told', async () => {
+    await eventually('the notifications of dead checks', async () => {
       await letPassWhileWaiting(db, ids(dead))
       return sink.requests.length === 6
     })
@@ -108,7 +108,7 @@ test.serial(
 )
 
 test.serial(
-  '5.6 row 4: only the sweeper was off: flips at their deadlines, a detection gap, and nobody is unknown',
+  '5.6 row 4: only the sweeper was off: flips at their deadlines, a detection gap, and no check is unknown',
   async (t) => {
     await using product = await openProduct()
     const { db } = product
@@ -123,7 +123,7 @@ test.serial(
       500,
     )
     const deadline = (await db('checks').first('alert_after')).alert_after
-    await eventually('the door to prove itself', () => isProven(product))
+    await eventually('the listener to prove itself', () => isProven(product))
     await product.workers()
     await eventually('all to go down', async () => (await db('flips').where({ to_status: 'down' })).length === 3)
     t.deepEqual(
@@ -138,7 +138,7 @@ test.serial(
   },
 )
 
-test.serial('5.6 row 13: a check whose pings were refused is excused, its neighbour goes down', async (t) => {
+test.serial('5.6 row 13: refused pings extend the deadline of their check; its neighbour goes down', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -172,7 +172,7 @@ test.serial('5.6 row 13: a check whose pings were refused is excused, its neighb
     async () => (await db('flips').where({ check_id: silent.id })).length === 1,
   )
   const extended = await eventually(
-    'the other one to be excused',
+    'the deadline of the other check to be extended',
     async () => (await db('unknown_periods').where({ check_id: refused.id }))[0],
   )
   t.is(extended.reason, 'REFUSED_PING')
@@ -181,11 +181,11 @@ test.serial('5.6 row 13: a check whose pings were refused is excused, its neighb
     async () => metricIn(await metrics.registry.metrics(), 'signalbox_deadline_extensions_total') === 1,
   )
   t.is((await db('flips').where({ check_id: refused.id })).length, 0)
-  t.is(await openGaps(product), 0, 'the door stayed able')
+  t.is(await openGaps(product), 0, 'the listener stayed able')
   isFull = false
 })
 
-test.serial('5.6 row 17: a daily job expected in a gap is excused until tomorrow, as the record says', async (t) => {
+test.serial('5.6 row 17: a daily job expected in a gap has its recorded deadline extended to tomorrow', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -198,10 +198,10 @@ test.serial('5.6 row 17: a daily job expected in a gap is excused until tomorrow
   const daily = await addCheck(deps, project.id, { kind: 'cron', schedule, graceSeconds: 3600 })
   await wereUp(db, [daily.id], seconds + 86_400)
   await db.raw('UPDATE checks SET alert_after = ? WHERE id = ?', [new Date(occurrence.getTime() + 3_600_000), daily.id])
-  await eventually('the door to prove itself', () => isProven(product))
+  await eventually('the listener to prove itself', () => isProven(product))
   await product.workers()
   const extended = await eventually(
-    'the job to be excused',
+    'the deadline of the job to be extended',
     async () => (await db('checks').where({ id: daily.id }).whereNotNull('deadline_extended_at'))[0],
   )
   t.is(extended.status, 'up')

@@ -69,7 +69,7 @@ test.serial(
     await sink.waitFor(2)
     t.is(await beforeAck.exited, null)
     const ids = sink.requests.map(({ headers }) => headers['x-signalbox-notification'])
-    t.deepEqual(ids, [claimed?.id, claimed?.id], 'whoever received it twice can tell')
+    t.deepEqual(ids, [claimed?.id, claimed?.id], 'a receiver can recognise the duplicate')
 
     // Recorded, but not acknowledged: the message comes again, and nothing is sent.
     await eventually('the attempt to be recorded', async () => {

@@ -47,7 +47,7 @@ test.serial('a database that is away for a minute costs no ping of a known check
     return first.count('accepted') === first.entries.size
   })
   await eventually(
-    'the one that is forgotten to be known',
+    'the check to forget to be known',
     async () => (await fetch(`${base}/ping/${forgotten.uuid}`)).status === 200,
   )
 
@@ -55,7 +55,7 @@ test.serial('a database that is away for a minute costs no ping of a known check
   const since = performance.now()
   const away = () => (performance.now() - since) / 1000
   for (; away() < AWAY_SECONDS; await pause(500)) {
-    // The second half is the worse one: connections are made, and nothing is ever said on them.
+    // The second half is worse: connections are accepted, but no data ever arrives on them.
     if (away() > AWAY_SECONDS / 2) {
       postgres.restore()
       postgres.blackhole(true)
@@ -66,7 +66,7 @@ test.serial('a database that is away for a minute costs no ping of a known check
   postgres.cut()
   postgres.restore()
 
-  // The sweeps that come now find the one that was silent, and only that one.
+  // The next sweeps find only the silent check.
   const down = async () => await product.db('flips').where({ to_status: 'down' }).pluck('check_id')
   await eventually('the silent one to go down', async () => {
     await pingAll()
@@ -79,5 +79,5 @@ test.serial('a database that is away for a minute costs no ping of a known check
   const pingForgotten = async () => (await fetch(`${base}/ping/${forgotten.uuid}`)).status
   t.is(await pingForgotten(), 200)
   await product.db('checks').where({ id: forgotten.id }).delete()
-  await eventually('a check whose deletion nobody announced to be unknown', async () => (await pingForgotten()) === 404)
+  await eventually('a check whose deletion was not announced to be unknown', async () => (await pingForgotten()) === 404)
 })

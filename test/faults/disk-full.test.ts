@@ -91,7 +91,7 @@ test.serial(
     const { ledger, ping, product } = story
     await ping(40)
     volume.fill()
-    // What is written next needs a new file of the log, for which there is no room: the server gives up.
+    // The next write needs a new WAL file, for which no space is left: the server stops.
     await eventually('the server to be gone', async () => {
       await ping(20)
       return await withClient(server.url, (client) => client.query('SELECT pg_switch_wal()')).then(

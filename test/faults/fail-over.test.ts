@@ -12,7 +12,7 @@ import { scaleBlock } from '../support/scale-page.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { auditPings, Ledger, LONG_LOG, STEADILY, sendPings } from './ledger.ts'
 
-/** How long after the promotion a statement may still fail because its server is read-only. */
+/** Longest time after the promotion in which a statement may still fail because its server is read-only. */
 const READ_ONLY_MS = 15_000
 
 const noop = () => {}
@@ -82,7 +82,7 @@ test.serial(
     address.redirect(standby.port)
     await eventually('reads to be served by the standby', async () => (await read()) === 200)
     await eventually('writes to be refused by the standby', async () => (await write()) === 503)
-    await eventually('the standby to have been asked to write', () => readOnlyAt.length > 0)
+    await eventually('the standby to have received a write', () => readOnlyAt.length > 0)
     await accepts('pings to be accepted while there is no primary')
 
     await standby.promote()

@@ -13,7 +13,7 @@ async function openPair(product: Product, worker?: string) {
   if (worker !== undefined) for (let n = 0; n < 2; n++) await product.workers([worker])
   const client = await openClient(product, one)
   const clients = [client, clientWith(two, client.token, client.credentials)] as const
-  /** asks so often at once, half of it through each */
+  /** sends so many requests at once, half of them through each listener */
   const requestAll = <T>(count: number, ask: (through: ApiClient, n: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: count }, (_, n) => ask(n % 2 === 0 ? clients[0] : clients[1], n)))
   return { one, two, client, requestAll }

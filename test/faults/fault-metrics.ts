@@ -10,7 +10,7 @@ export function metricIn(text: string, name: string): number {
   return sum
 }
 
-/** What a process shows on its metrics port; empty when it is not there (any more). */
+/** Returns the metrics of a process; empty if its port does not answer. */
 export async function scrape(port: number): Promise<string> {
   try {
     return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()

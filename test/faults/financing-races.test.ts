@@ -89,7 +89,7 @@ test.serial('two sweepers let a registration lapse once, and what has lapsed is 
   t.truthy(workers)
 })
 
-test.serial('an unanswered dispute marks the registration as contested, and everybody sees it', async (t) => {
+test.serial('an unanswered dispute marks the registration as contested, visible to every organisation', async (t) => {
   await using product = await openProduct()
   const { base } = await product.ingress()
   await product.workers(['financing-registrar'])

@@ -21,7 +21,7 @@ const PERIOD = { timeoutSeconds: 60, graceSeconds: 60 }
 /** Arrival of a ping after which a check of that period is due in two seconds. */
 const almostLate = () => nowMicros() - microsOfSeconds(118)
 
-/** Sends pings into a generation of its own choice, as a listener does that knows only that one. */
+/** Sends pings into a chosen generation, like a listener that knows no other. */
 async function senderInto(
   deps: Pick<IngressDeps, 'broker' | 'metrics'>,
   first: Pick<PingGeneration, 'generation' | 'shards'>,
@@ -72,14 +72,14 @@ test.serial('the queues of a new number exist before any process reads it', asyn
 })
 
 test.serial(
-  'while one former queue is silent, what follows is not taken, no check goes down, and reads say so',
+  'while a former queue is silent, later pings wait, no check goes down, and reads report the lag',
   async (t) => {
     await using product = await openProduct({ env: { PING_SHARDS: '2', PUBLISH_TIMEOUT_MS: '2000' } })
     const project = await product.project()
     const { deps } = await product.ingress()
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     await eventually('the queue to be there', async () => (await deps.broker.inspect(['pings.1'])).has('pings.1'))
-    // The first consumer of a queue is the only one: what comes is kept in hand, and nobody answers.
+    // The first consumer of a queue is the only one: it keeps the messages and never answers.
     let requested = 0
     const opened = Promise.withResolvers<number>()
     await probe.channel.consume('pings.1', (message) => {
@@ -89,7 +89,7 @@ test.serial(
     })
     await product.workers(['ping-evaluator'])
     t.is((await adminOf(product)('shards', 'set', '--to', '3')).status, 0)
-    await eventually('the former queues to be asked three times', () => requested >= 3)
+    await eventually('the former queues to be queried three times', () => requested >= 3)
     t.true((await opened.promise) >= 3, 'listeners may settle for 2 s what they sent before it opened')
     t.false((await liveGenerations(product.db))[0]?.isDrained, 'one of two has answered')
 
@@ -121,14 +121,14 @@ test.serial(
 
     await probe.channel.close()
     const statusOf = async (id: number) => (await product.db('checks').where({ id }).first('status'))?.status
-    await eventually('the one that really is late to be down', async () => (await statusOf(silent.id)) === 'down')
+    await eventually('the check that really is late to be down', async () => (await statusOf(silent.id)) === 'down')
     t.like(await product.db('checks').where({ id: saved.id }).first('status', 'n_pings'), { status: 'up', n_pings: 2 })
     t.is((await product.db('flips').where({ check_id: saved.id, to_status: 'down' })).length, 0)
   },
 )
 
 test.serial(
-  'a number that changes while a sweep reads what listeners have settled is asked for by that sweep',
+  'a sweep reads again a number that changes while it reads what listeners have settled',
   async (t) => {
     await using product = await openProduct({ env: { PING_SHARDS: '1', DATABASE_TIMEOUT_MS: '60000' } })
     const project = await product.project()
@@ -180,7 +180,7 @@ test.serial(
     const sweeps = outlivedQueues()
     const sweep = async () => await sweeps.run(tick)
     await sweep()
-    t.deepEqual(await live(), [0, 1], 'nobody takes from it, so nobody knows what is in it')
+    t.deepEqual(await live(), [0, 1], 'without a consumer its content is unknown')
 
     const evaluator = await product.workers(['ping-evaluator'])
     await probe.put('pings.0.dead', Buffer.from('given up'))
@@ -190,7 +190,7 @@ test.serial(
     t.deepEqual(await live(), [0, 1], 'a person has to look at what was given up')
     await probe.take('pings.0.dead', 1)
     await sweep()
-    t.deepEqual(await live(), [0, 1], 'a broker that is slow to answer says once that there is nothing')
+    t.deepEqual(await live(), [0, 1], 'a slow broker reports once that the queue is empty')
     await eventually('it to be given up', async () => {
       await sweep()
       return (await live()).length === 1

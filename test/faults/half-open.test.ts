@@ -9,7 +9,7 @@ import { auditPings, Ledger, sendPings } from './ledger.ts'
 /** Nothing may wait longer: an answer that takes longer is none. */
 const within = () => AbortSignal.timeout(25_000)
 
-test.serial('F16: servers that fall silent without a word hold nobody beyond the deadlines', async (t) => {
+test.serial('F16: silent servers block no request beyond the deadlines', async (t) => {
   await using database = await createDatabase()
   await using vhost = await createVhost()
   await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
@@ -62,7 +62,7 @@ test.serial('F16: servers that fall silent without a word hold nobody beyond the
   t.is(ledger.answers.get('503'), 8)
   const late = await read()
   t.is(late.status, 200)
-  t.truthy(late.headers.get('X-Signalbox-Lag'), 'a read says that it may lag behind')
+  t.truthy(late.headers.get('X-Signalbox-Lag'), 'a read reports that it may lag behind')
   await eventually('missing heartbeats to be noticed', () => deps.broker.problems().length >= 2)
   rabbit.cut()
   rabbit.restore()

@@ -21,7 +21,7 @@ test.serial('evaluators that stop in order hand their shards over without losing
     ledger,
     more: () => started++ < PINGS,
   })
-  // A queue that is never empty, so that whoever stops holds hundreds of messages.
+  // The queue is never empty, so a process that stops holds hundreds of messages.
   let active = await product.workers(['ping-evaluator'])
   for (let handover = 0; handover < HANDOVERS; handover++) {
     const next = await product.workers(['ping-evaluator'])

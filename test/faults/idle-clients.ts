@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net'
 import { argv, exit } from 'node:process'
 
 // usage (by fork): idle-clients.ts PORT PATH COUNT
-// Opens connections from many addresses of the loopback, asks each once for PATH, says 'held' and keeps them until its
-// parent lets go. A process of its own, so that the parent's memory and open files are those of the server alone.
+// Opens connections from many addresses of the loopback, requests PATH once on each, sends 'held' to its parent and
+// keeps them until the parent disconnects. A separate process, so that the parent's memory and open files are those
+// of the server alone.
 
 const [port, path, count] = [Number(argv[2]), String(argv[3]), Number(argv[4])]
 const AT_ONCE = 100

@@ -48,7 +48,7 @@ test.serial(
     await pingAll(first.base, checks)
     await eventually('every ping to count', async () => (await db('checks').where({ status: 'up' })).length === CHECKS)
     await eventually(
-      'the door to have proven itself',
+      'the listener to have proven itself',
       async () => (await db('listener_heartbeats').where({ kind: 'http' }).whereNotNull('span')).length > 0,
     )
 
@@ -57,7 +57,7 @@ test.serial(
     await letPass(db, HALF_AN_HOUR)
     const second = await start()
     await eventually(
-      'everybody to be excused',
+      'all deadlines to be extended',
       async () => (await db('checks').whereNotNull('deadline_extended_at')).length === CHECKS,
       60_000,
     )
@@ -79,7 +79,7 @@ test.serial(
     t.is(sink.requests.length, 0)
 
     const ids = dead.map(({ id }) => id)
-    await eventually('the dead to be told', async () => {
+    await eventually('the notifications of dead checks', async () => {
       await letPassWhileWaiting(db, ids)
       return sink.requests.length === DEAD
     })

@@ -51,7 +51,7 @@ test.serial('F09: a ping accepted before the deadline and applied after it leave
   t.true(await isOverdue(), 'neither was taken down')
 
   await using _evaluator = await product.workers(['ping-evaluator'])
-  // The one that really is late proves that sweeps go on.
+  // The check that really is late proves that sweeps continue.
   await sink.waitFor(1)
   t.is(sink.requests[0]?.body.toString(), silent.uuid)
   t.like(await product.db('checks').where({ id: pinged.id }).first('status', 'n_pings'), { status: 'up', n_pings: 2 })

@@ -67,7 +67,7 @@ export async function openLeavingNode(target: { port: number }): Promise<Leaving
   }
 }
 
-/** `connection.close` as RabbitMQ says it when its node shuts down: class 10, method 50, code 320, of no method. */
+/** `connection.close` as RabbitMQ sends it when its node shuts down: class 10, method 50, code 320, of no method. */
 function shutdownFrame(): Buffer {
   const text = Buffer.from("CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'")
   const payload = Buffer.concat([

@@ -13,8 +13,8 @@ import { createMetrics } from '#shared/platform/process/metrics.ts'
 import { eventually } from '../support/eventually.ts'
 
 /**
- * What the sender of a ping knows of it. A 2xx is accepted. A 4xx was refused before anything was published. Whatever
- * else happened (503, time-out, reset), the broker may have the ping or not.
+ * The sender's knowledge of a ping. A 2xx is accepted. A 4xx was refused before anything was published. In all other
+  * cases (503, timeout, reset), the broker may or may not have the ping.
  */
 export type Fate = 'accepted' | 'refused' | 'unknown'
 
@@ -63,13 +63,13 @@ function fateOf(answer: number | string): Fate {
 }
 
 export interface PingLoad {
-  /** asked for each ping, so that a load can move from one ingress to another */
+  /** called for each ping, so that a load can move from one ingress to another */
   base: () => string | Promise<string>
   /** uuids */
   checks: readonly string[]
   connections: number
   ledger: Ledger
-  /** asked before each ping; false ends the load */
+  /** called before each ping; false ends the load */
   more: () => boolean
   /** in milliseconds; after it the fate of a ping is unknown */
   timeoutMs?: number
@@ -136,9 +136,9 @@ export async function backlogEmpty({ config, db }: { config: Config; db: Knex })
 }
 
 /**
- * Compares what senders were told with what is stored, once the backlog is empty: every accepted ping exactly once, no
- * refused one, an unknown one at most once, and the numbers of each check without gap or repeat.
- * @returns one line per discrepancy; empty when the books balance
+ * Compares the answers that senders received with the stored pings, once the backlog is empty: every accepted ping
+  * exactly once, no refused one, an unknown one at most once, and the numbers of each check without gap or repeat.
+  * @returns one line per discrepancy; empty if there is none
  */
 export async function auditPings(product: { config: Config; db: Knex }, ledger: Ledger): Promise<string[]> {
   await backlogEmpty(product)
@@ -157,7 +157,7 @@ export async function auditPings(product: { config: Config; db: Knex }, ledger: 
   return found
 }
 
-/** How often what was sent is stored, of a part of what was sent too. */
+/** Counts how often each sent ping is stored; also for a part of the sent pings. */
 export interface Comparison {
   /** one line per discrepancy */
   found: string[]
@@ -169,7 +169,7 @@ export interface Comparison {
   strangers: string[]
 }
 
-/** Compares what senders were told with what is stored by now. */
+/** Compares the answers that senders received with the pings stored so far. */
 export async function compareEntries(db: Knex, ledger: Ledger): Promise<Comparison> {
   const rows = await query<{ rid: string; times: number }>(
     db,

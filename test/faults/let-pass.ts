@@ -43,9 +43,9 @@ async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> 
 }
 
 /**
- * Lets a period and grace of a minute each pass for checks that are dead, as long as all of them wait: a sweep under way
- * may still have judged them by the gap as it was before, and a service that stalls for seconds is blind anew; both excuse
- * them once more.
+ * Lets a period and grace of a minute each pass for dead checks, until all of them wait. A sweep under way may still
+  * have evaluated them by the earlier gap, and a service that stalls for seconds opens another gap; both extend the
+  * deadlines once more.
  */
 export async function letPassWhileWaiting(db: Knex, ids: readonly number[]): Promise<void> {
   const waiting = await db('checks')

@@ -119,12 +119,12 @@ test.serial('F07: a message whose confirm is lost is sent again under its id, an
 })
 
 test.serial(
-  'F16: questions that nobody answers are asked on another channel after a while, and an answered one keeps its own',
+  'F16: unanswered requests are repeated on another channel after a while; answered requests keep theirs',
   async (t) => {
     await using vhost = await createVhost()
     await using broker = openBroker({
       url: vhost.url,
-      name: 'who asks',
+      name: 'requester',
       queues: () => queueDeclarations(1),
       publishTimeoutMs: 500,
       log: createLog('silent', 'test'),
@@ -208,7 +208,7 @@ test.serial(
     await broker.connected()
     t.not(broker.publisherEpoch, '')
     t.deepEqual(broker.problems(), [])
-    // What is sent to an exchange that is not there costs the channel.
+    // Publishing to a missing exchange closes the channel.
     const message = { exchange: 'none', routingKey: '', body: Buffer.from('x'), messageId: 'x', type: 'test' }
     await t.throwsAsync(broker.publish(message), { instanceOf: UnavailableError })
     t.deepEqual(broker.publishProblems(), ['broker (publish): its channel is not open'])

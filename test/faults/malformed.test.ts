@@ -15,7 +15,7 @@ interface Malformed {
 }
 
 const stream = randomUUID()
-/** Stands for what a sender would not want to find in our log. */
+/** A secret of a sender, which must not appear in our log. */
 const SECRET = 'hunter2'
 const json = (value: unknown) => Buffer.from(JSON.stringify(value))
 
@@ -93,7 +93,7 @@ test.serial(
     t.is(lines(), batches.length + events.length)
     t.false(written.some((line) => line.includes(SECRET)))
 
-    // Nothing was tried twice, and whoever took it goes on taking.
+    // No message was retried, and the consumers continue.
     const retried = (await workers.metrics.redelivered.get()).values
     t.deepEqual(retried, [])
     await eventually('its consumer to go on', async () => (await probe.consumers('pings.0')) === 1)

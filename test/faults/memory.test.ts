@@ -93,7 +93,7 @@ test.serial('B20 clients that ask for much and read nothing hold no more than th
     socket.write('GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50))
   }
   t.is((await fetch(`${app.url}/livez`)).status, 200)
-  // What is asked for behind an answer that nobody reads is not prepared.
+  // Pipelined requests behind an unread response are not prepared.
   t.true(held() - before < SLOW_READERS * answer * 5 + SLACK_BYTES)
   await closeAll(sockets)
   await isBack(before)

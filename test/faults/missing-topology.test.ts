@@ -21,7 +21,7 @@ test.serial(
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     const returned = async (metrics: typeof deps.metrics) => (await metrics.returned.get()).values[0]?.value ?? 0
     let changes = 0
-    /** A change must be notified of, whatever was missing when it happened. */
+    /** A change must be notified of, regardless of the part that was missing when it happened. */
     const change = async (what: string) => {
       changes += 1
       const way = changes % 2 === 1 ? 'down' : 'up'
@@ -29,12 +29,12 @@ test.serial(
       const answer = await fetch(`${base}/ping/${check.uuid}${way === 'down' ? '/fail' : ''}`)
       t.is(answer.status, 200)
       await eventually(`the change after ${what} to be notified of`, async () => {
-        // What could not be published waits some seconds for the sweeper; here it is due at once.
+        // The sweeper retries unpublished changes after some seconds; here they are due immediately.
         await product.db('outbox').update({ resend_at: product.db.fn.now() })
         return sink.requests.slice(from).some(({ path }) => path === `/${way}`)
       })
     }
-    /** Each look is a connection of its own: asking for a queue that is not there closes the channel. */
+    /** Each check uses a separate connection: a passive declare of a missing queue closes the channel. */
     const comesBack = (queue: string) =>
       eventually(`${queue} to come back`, async () => {
         await using look = await openBrokerProbe(product.config.amqpUrl)
@@ -49,7 +49,7 @@ test.serial(
     await probe.channel.deleteExchange(EVENTS_EXCHANGE)
     await change('the exchange was deleted')
 
-    // What a queue holds goes with it; what comes after it finds a new one, and somebody who listens.
+    // The messages of a deleted queue are lost; later ones find a new queue with a consumer.
     await probe.channel.deleteQueue('alerts.wake.alerter')
     await comesBack('alerts.wake.alerter')
     await change('the queue was deleted')

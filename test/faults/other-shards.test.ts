@@ -77,13 +77,13 @@ test.serial(
     for (const ledger of ledgers) sent.include(ledger)
     t.is(sent.count('accepted'), sent.entries.size, 'no ping was refused')
     t.deepEqual(await auditPings(product, sent), [])
-    // A check that nobody pings any more goes down soon after; each flip is of the moment of its deadline.
+    // A check without further pings goes down soon after; each flip is of the moment of its deadline.
     t.is((await product.db('flips').where({ to_status: 'down' }).where('at', '<', endedAt)).length, 0)
   },
 )
 
 test.serial(
-  'what a listener that heard of no change sends to a former queue counts; queues that nobody can send to any more go',
+  'pings that an outdated listener sends to a former queue count; queues without senders are deleted',
   async (t) => {
     await using product = await openProduct({ env: { PING_SHARDS: '1' } })
     const admin = adminOf(product)
@@ -126,7 +126,7 @@ test.serial(
       async () => (await liveGenerations(product.db)).length === 1,
       60_000,
     )
-    await eventually('nobody to take from its queue', async () => (await probe.consumers('pings.0')) === 0)
+    await eventually('its queue to have no consumer', async () => (await probe.consumers('pings.0')) === 0)
     await product
       .db('ping_generations')
       .where({ generation: 0 })
@@ -137,7 +137,7 @@ test.serial(
 )
 
 test.serial(
-  'a listener that the database has told nothing for a day takes no ping: its queues may be given up by then',
+  'a listener without database contact for a day takes no ping: its queues may be deleted by then',
   async (t) => {
     await using product = await openProduct({ env: { PING_SHARDS: '1' } })
     const project = await product.project()

@@ -14,7 +14,7 @@ const PERMUTATIONS = effort(150, 1_000)
 const SEED = 20261127
 const run = { a: randomUUID(), b: randomUUID() }
 
-/** What happened, one second after the other: two runs, one inside the other, and what else a job may say. */
+/** Events, one second apart: two runs, one inside the other, and other signals of a job. */
 const story: Pick<AcceptedPing, 'kind' | 'rid'>[] = [
   { kind: 'success', rid: null },
   { kind: 'start', rid: run.a },
@@ -34,7 +34,7 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   while (added.length <= PERMUTATIONS) added.push(await addCheck(deps, project.id))
   const checks = added.toSorted((a, b) => a.id - b.id)
   const begunAt = nowMicros() - microsOfSeconds(60)
-  // The first check is told the story as it was, each of the others in an order of its own.
+  // The first check gets the events in order, each of the others in a different order.
   const orders = checks.map((_, index) =>
     index === 0 ? story.map((_signal, step) => step) : shuffled(story.length, index),
   )
@@ -69,7 +69,7 @@ test.serial('F09: pings that are applied in any order end in the same state', as
   t.like(ordered, { status: 'up', pings: story.length, lastStart: null })
   t.is(Number(ordered?.lastDuration), microsOfSeconds(1))
   for (const [index, state] of others.entries()) {
-    t.deepEqual(state, ordered, `told in the order ${orders[index + 1]?.join(' ')}`)
+    t.deepEqual(state, ordered, `sent in the order ${orders[index + 1]?.join(' ')}`)
   }
 })
 

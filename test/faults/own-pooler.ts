@@ -13,7 +13,7 @@ import { testLogin } from '../support/template-database.ts'
 /** Sessions of each login behind a pooler: fewer than its clients, so that they have to share. */
 const SESSIONS = 4
 
-/** Where pgbouncer is: as PGBOUNCER names it, else of the path or Debian's package. @returns null where there is none */
+/** Returns the path of pgbouncer: from PGBOUNCER, the PATH or Debian's package; null if none exists. */
 export async function pgbouncerBinary(): Promise<string | null> {
   const named = process.env.PGBOUNCER
   for (const candidate of named ? [named] : ['pgbouncer', '/usr/sbin/pgbouncer']) {

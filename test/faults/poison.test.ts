@@ -102,7 +102,7 @@ test.serial(
     const ids = await putPings(product, check.id, (index) => rids[index] ?? '')
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     const dead = 'pings.0.dead'
-    // Whoever takes the first message dies of it, with all the others in flight.
+    // The consumer of the first message dies of it, with all the others in flight.
     let deaths = 0
     while ((await probe.depth(dead)) === 0) {
       const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: 'before-commit' })

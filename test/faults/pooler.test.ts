@@ -23,7 +23,7 @@ test.serial('pings, reads and alerts through a pgbouncer of transactions, where 
     return
   }
   await using database = await createDatabase()
-  // The databases of tests have names of their own.
+  // The databases of tests have separate names.
   const page = placedHere(scaleBlock('[pgbouncer]'), { 'signalbox =': '* =' })
   await using pooler = await startPgbouncer(binary, database.url, [], page)
   const addresses = {
@@ -55,7 +55,7 @@ test.serial('pings, reads and alerts through a pgbouncer of transactions, where 
     const response = await fetch(`${product.url}/api/v3/checks/`, { headers: { 'X-Api-Key': key } })
     return JSON.parse(await response.text()).checks.length
   }
-  // Many at once: each transaction gets whatever session is free, after one of anybody else.
+  // Many at once: each transaction gets any free session, after one of another client.
   const keys = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? project.apiKey : other.apiKey))
   t.deepEqual(
     await Promise.all(keys.map(list)),
@@ -67,7 +67,7 @@ test.serial('pings, reads and alerts through a pgbouncer of transactions, where 
   t.deepEqual(await product.deps.readiness.problems(), [])
 })
 
-test.serial('a pgbouncer that does other than DATABASE_POOLER says is refused, where it is installed', async (t) => {
+test.serial('a pgbouncer that does not match DATABASE_POOLER is refused, where it is installed', async (t) => {
   const binary = await pgbouncerBinary()
   if (binary === null) {
     t.pass('no pgbouncer here: make pooler')

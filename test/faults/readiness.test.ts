@@ -21,13 +21,13 @@ async function reasons(port: number): Promise<string | undefined> {
   }
 }
 
-const says = (port: number, what: RegExp) =>
-  eventually(`${what} to be said`, async () => what.test((await reasons(port)) ?? ''), MAX_WAIT_MS)
+const reports = (port: number, what: RegExp) =>
+  eventually(`${what} to be reported`, async () => what.test((await reasons(port)) ?? ''), MAX_WAIT_MS)
 const isReady = (port: number) =>
   eventually('the process to be ready', async () => (await reasons(port)) === '', MAX_WAIT_MS)
 
 test.serial(
-  'workers are ready while their work goes on: shards answer the sweep, and pings in hand are applied',
+  'workers are ready while their work continues: shards answer the sweep, and pings in hand are applied',
   async (t) => {
     await using database = await createDatabase()
     await using postgres = await startTcpProxy({ port: Number(new URL(database.url).port || 5432) })
@@ -36,7 +36,7 @@ test.serial(
     await using product = await openProduct({ env })
     await product.workers(['sweeper'])
     // The sweeper's own connections are well all the time.
-    await says(sweeperPort, /sweep: shards 0, 1 have not answered for \d+ s/)
+    await reports(sweeperPort, /sweep: shards 0, 1 have not answered for \d+ s/)
 
     const project = await product.project()
     const { base, deps } = await product.ingress({}, { METRICS_PORT: '0' })
@@ -48,7 +48,7 @@ test.serial(
 
     postgres.blackhole(true)
     t.is((await fetch(`${base}/ping/${check.uuid}`)).status, 200)
-    await says(evaluatorPort, /pings: the oldest in hand waits for \d+ s to be applied/)
+    await reports(evaluatorPort, /pings: the oldest in hand waits for \d+ s to be applied/)
     t.true(metricIn(await scrape(evaluatorPort), 'signalbox_unapplied_ping_seconds') > 15)
     postgres.cut()
     postgres.restore()
@@ -72,7 +72,7 @@ test.serial(
     const direct = await connect(vhost.url)
     await (await direct.createChannel()).deleteQueue('pings.0')
     await eventually('the consumer to be cancelled', async () => (await consuming()) === 0)
-    // From here on nothing that it asks is answered, while the connection stands.
+    // From here on none of its requests is answered, while the connection stays open.
     rabbit.deafen(true)
     await direct.close()
     await eventually(

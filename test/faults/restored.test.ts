@@ -134,7 +134,7 @@ test.serial(
     const drilled = await admin('backup', 'verify', '--from', backup)
     t.deepEqual([drilled.status, wrong(drilled)], [0, []], JSON.stringify(drilled.json.findings))
 
-    // Life goes on after the backup: a longer log, and marks that the copy will lack.
+    // The service runs after the backup: a longer log, and marks that the copy will lack.
     const signed = await size(deps.db)
     await liveOn(deps.db, checkpoints)
     for (const part of [workers, evaluator]) await part[Symbol.asyncDispose]()
@@ -169,7 +169,7 @@ test.serial(
     t.is(applied.json.suppressed?.notifications, 1)
 
     await eventually(
-      'every check to be excused',
+      'every deadline to be extended',
       async () => (await after.db('checks').whereNotNull('deadline_extended_at')).length >= CALM,
       60_000,
     )
@@ -178,7 +178,7 @@ test.serial(
       async () => metricIn(await restored.metrics.registry.metrics(), 'signalbox_log_refused') === 1,
     )
     t.is((await fetch(`${listener.base}/ping/${dying.uuid}/fail`)).status, 200)
-    await eventually('what fails now to be told', () => sink.requests.length > notified)
+    await eventually('the notifications of new failures', () => sink.requests.length > notified)
     t.deepEqual(
       sink.requests.slice(notified).map(({ body }) => body.toString()),
       [dying.uuid],
@@ -214,11 +214,11 @@ test.serial('a backup that was changed, another key and a changed entry are name
   t.deepEqual([otherKey.status, wrong(otherKey)], [1, ['secrets']])
 
   const manifest = join(backup, 'manifest.json')
-  const said = await readFile(manifest, 'utf8')
-  await writeFile(manifest, said.replace(/"projects": 1/, '"projects": 2'))
+  const original = await readFile(manifest, 'utf8')
+  await writeFile(manifest, original.replace(/"projects": 1/, '"projects": 2'))
   const fewer = await admin('backup', 'verify', '--from', backup)
   t.deepEqual([fewer.status, wrong(fewer)], [1, ['rows']])
-  await writeFile(manifest, said.replace(/"sha256": "./, '"sha256": "g'))
+  await writeFile(manifest, original.replace(/"sha256": "./, '"sha256": "g'))
   const changed = await admin('backup', 'verify', '--from', backup)
   t.deepEqual([changed.status, wrong(changed)], [1, ['dump']])
 

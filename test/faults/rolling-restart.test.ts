@@ -28,7 +28,7 @@ test.serial('F25: a rolling restart under load resets no connection and refuses 
   const backends = [await start(), await start()]
   await product.workers(['ping-evaluator'])
 
-  // What a load balancer does: it asks who is ready, and sends nothing to the others.
+  // Works like a load balancer: checks readiness, and sends nothing to listeners that are not ready.
   let isOver = false
   const balancer = async (_: unknown, index: number) => {
     while (!isOver) {
@@ -48,7 +48,7 @@ test.serial('F25: a rolling restart under load resets no connection and refuses 
   const ledger = new Ledger()
   let turn = 0
   const load = sendPings({
-    // One that drains goes on for three seconds: what is known of it must be younger, also on a machine that stood still.
+    // A draining one continues for three seconds: its known state must be younger, even on a machine that stalled.
     base: () =>
       eventually('a backend that is known to be ready', () => {
         const ready = backends.filter(({ isReady, evaluatedAt }) => isReady && performance.now() - evaluatedAt < 1_500)

@@ -14,7 +14,7 @@ const CHECKS = 10
 const HOUR = microsOfSeconds(3600)
 
 test.serial(
-  'F21: two sweepers, two notifiers and four evaluators tell each integration of each change once',
+  'F21: two sweepers, two notifiers and four evaluators notify each integration of each change once',
   async (t) => {
     await using sink = await openHttpSink()
     await using mail = await openSmtpSink()
@@ -42,7 +42,7 @@ test.serial(
     await sink.waitFor(CHECKS)
     await mail.waitFor(CHECKS)
 
-    // The recovery comes after whatever might have been sent twice.
+    // The recovery follows all messages that might have been sent twice.
     await Promise.all(checks.map(({ uuid }) => fetch(`${base}/ping/${uuid}`)))
     await sink.waitFor(2 * CHECKS)
     await mail.waitFor(2 * CHECKS)
@@ -61,7 +61,7 @@ test.serial(
   },
 )
 
-test.serial('F21: a notifier that was frozen past its lease leaves the message to whoever has it now', async (t) => {
+test.serial('F21: a notifier that was frozen past its lease leaves the message to the new lease holder', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({ env: { DATABASE_TIMEOUT_MS: '30000' } })
   const project = await product.project()
@@ -73,8 +73,8 @@ test.serial('F21: a notifier that was frozen past its lease leaves the message t
   t.is(await ping(''), 'OK')
 
   await eventually('the check to be up', async () => (await product.db('checks').first('status'))?.status === 'up')
-  // Between claiming and sending it reads what to say, and that takes as long as we like: here the last ping, which
-  // nobody else needs who has a part in this.
+  // Between claiming and sending, the notifier reads the contents, and the test controls how long that takes: here the
+  // last ping, which no other part of this test needs.
   await using frozen = await lockTable(product.db, 'pings')
   await product.db('checks').update({ status: 'down', alert_after: null })
   await product

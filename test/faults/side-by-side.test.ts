@@ -71,7 +71,7 @@ test.serial(
 
     const notified = sink.requests.map(({ path, body }) => `${path} ${body}`).toSorted()
     const wanted = [first, second].flatMap((check) => [`/down ${check?.uuid}`, `/up ${check?.uuid}`])
-    t.deepEqual(notified, [...wanted, `/down ${first?.uuid}`].toSorted(), 'each change is told once')
+    t.deepEqual(notified, [...wanted, `/down ${first?.uuid}`].toSorted(), 'each change is notified once')
     t.deepEqual([...ledger.answers.keys()], ['200'])
     await using probe = await openBrokerProbe(product.config.amqpUrl)
     const dead = await Promise.all(workQueues(1).map((queue) => probe.depth(`${queue}.dead`)))

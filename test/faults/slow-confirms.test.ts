@@ -34,7 +34,7 @@ async function mailTo(port: number, address: string): Promise<string> {
   return await session.command('Subject: done\r\n\r\ndone\r\n.')
 }
 
-/** The listeners that say what they have settled; what doors prove, and who looks or notifies, stands there too. */
+/** The listeners that report what they have settled; the table also contains proofs, sweepers and notifiers. */
 async function listeners(product: Product): Promise<Set<string>> {
   return new Set(
     await product
@@ -94,7 +94,7 @@ test.serial(
     t.deepEqual(seen, new Set([200, '250']), 'every ping was accepted')
     t.is(await overtaken(product), 0, 'and none was overtaken by a sweep')
 
-    // From now on nobody pings: the sweep was held back, not stopped.
+    // From now on no pings arrive: the sweep was held back, not stopped.
     await eventually('all checks to be down', async () => (await down(product)) === checks.length + byMail.length)
   },
 )

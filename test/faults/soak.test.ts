@@ -9,7 +9,7 @@ import type { Fault } from '../soak/stage.ts'
 
 /** Nothing that the product can do: what the books must find. */
 const tampering: Fault = {
-  name: 'somebody tampers with what is stored',
+  name: 'a stored row is tampered with',
   async run({ db }) {
     const [ping] = await query<{ rid: string }>(db, 'SELECT rid FROM pings WHERE rid IS NOT NULL ORDER BY at LIMIT 1')
     await db('pings').where({ rid: ping?.rid }).delete()

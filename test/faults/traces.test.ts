@@ -51,7 +51,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
 
 test.serial(
-  'one trace goes from the ping through queues, workers and database to the request that tells of it',
+  'one trace covers the ping, queues, workers and database up to the request that notifies of it',
   async (t) => {
     await using collector = await openCollector()
     await using sink = await openHttpSink()
