@@ -79,5 +79,5 @@ test.serial('a database that is away for a minute costs no ping of a known check
   const pingForgotten = async () => (await fetch(`${base}/ping/${forgotten.uuid}`)).status
   t.is(await pingForgotten(), 200)
   await product.db('checks').where({ id: forgotten.id }).delete()
-  await eventually('a check whose deletion was not announced to be unknown', async () => (await pingForgotten()) === 404)
+  await eventually('a check without an announced deletion to be unknown', async () => (await pingForgotten()) === 404)
 })

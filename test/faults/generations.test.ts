@@ -128,7 +128,7 @@ test.serial(
 )
 
 test.serial(
-  'a sweep reads again a number that changes while it reads what listeners have settled',
+  'a sweep reads a number again if it changes while the sweep reads what listeners have settled',
   async (t) => {
     await using product = await openProduct({ env: { PING_SHARDS: '1', DATABASE_TIMEOUT_MS: '60000' } })
     const project = await product.project()
