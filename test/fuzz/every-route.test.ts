@@ -7,10 +7,10 @@ import { openTarget, type Target } from './target.ts'
 
 /** The longest turn of the event loop that a request may cause, in milliseconds of the main thread's own time. */
 const MAX_BLOCK_MS = 100
-/** Routes asked as one tenant: some delete what they can, every key has its rate limit, and an address may sign in so often. */
+/** Routes requested as one tenant: some delete data, every key has a rate limit, and an address has a sign-in limit. */
 const ROUTES_PER_TENANT = 16
 
-/** How often a route is asked that took too long. */
+/** How often a slow route is requested again. */
 const TRIES = 3
 
 /** All of it takes a slow machine minutes, in which the run is to see that it gets on. */
@@ -50,17 +50,17 @@ async function queriesWithoutRegistering(t: ExecutionContext, routes: readonly F
   t.deepEqual(slow, [])
 }
 
-/** The ping of a tenant who asks for nothing else. */
+/** The ping of a tenant who sends no other requests. */
 async function bystanderOf(requested: Target): Promise<Buffer> {
   const { variables } = await requested.tenant()
   return Buffer.from(`GET /ping/${variables.uuid} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)
 }
 
 /**
- * Asks routes as largely as they take it, while a bystander pings.
- * @param ping the bystander's
- * @param from where in what the process has written the turns of these routes begin
- * @returns the turns that took too long
+ * Sends requests as large as the routes accept, while a bystander pings.
+  * @param ping the bystander's
+  * @param from first turn of these routes in the list of turns that the process has written
+  * @returns the turns that took too long
  */
 async function requestAll(
   t: ExecutionContext,

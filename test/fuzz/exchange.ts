@@ -2,9 +2,9 @@ import { connect } from 'node:net'
 
 /** An answer must have begun by then; the machine may be busy with other tests. */
 const WHOLE_MS = 30_000
-/** What an incomplete request gets before its connection is cut. */
+/** Time for an incomplete request before its connection is cut. */
 const PART_MS = 300
-/** What a begun answer gets until its connection is cut: event streams never end. */
+/** Time for a started answer until its connection is cut: event streams never end. */
 const REST_MS = 1_000
 
 type Exchange = {
@@ -15,9 +15,9 @@ type Exchange = {
 }
 
 /**
- * Sends bytes on a connection of their own and reads what comes back.
- * @param isWhole false when the other side may wait for more: silence is then an answer
- * @param speaks who speaks first: a mail server refuses clients that do not wait for its greeting
+ * Sends bytes on a new connection and reads the reply.
+  * @param isWhole false when the other side may wait for more: silence is then an answer
+  * @param speaks side that sends first: a mail server refuses clients that do not wait for its greeting
  */
 export async function exchange(
   port: number,

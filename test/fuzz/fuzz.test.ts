@@ -15,7 +15,7 @@ const { FUZZ_REQUESTS, FUZZ_SEED, FUZZ_CASE, FUZZ_MINUTES = '4' } = process.env
 const count = Number(FUZZ_REQUESTS ?? effort(150, 500))
 const seed = Number(FUZZ_SEED ?? (FUZZ_REQUESTS === undefined ? 20261 : randomInt(2 ** 31)))
 const only = FUZZ_CASE === undefined ? undefined : Number(FUZZ_CASE)
-/** Cases of one test; each test asks as a tenant of its own. More tenants could not sign in from one address in time. */
+/** Cases of one test; each test uses a new tenant. More tenants could not sign in from one address in time. */
 const BATCH = 500
 /** Requests in flight at once. */
 const CONCURRENCY = 12
@@ -25,7 +25,7 @@ const MAX_GROWTH_BYTES = 128 * 1024 * 1024
 let target: Target
 let deadline = 0
 let sent = 0
-/** How often each status was answered: a run of nothing but 400 and 401 tries nothing. */
+/** Counts answers by status: a run of nothing but 400 and 401 tests nothing. */
 const statuses = new Map<string, number>()
 let halfway: Record<string, number> | undefined
 
@@ -91,7 +91,7 @@ test.serial('after them every process still runs, answers and holds no more memo
   }
 })
 
-/** @returns requests that were answered with what they asked for, or with the way there; mails count in no case */
+/** @returns the number of requests that succeeded or were redirected; mails do not count */
 function succeeded(): number {
   return [...statuses].reduce((sum, [status, times]) => (/^(20[0-6]|30[1-8])$/.test(status) ? sum + times : sum), 0)
 }
@@ -118,13 +118,13 @@ async function tryCase(index: number, tenant: Awaited<ReturnType<Target['tenant'
   return `${made.label}: ${what} (again: FUZZ_SEED=${seed} FUZZ_CASE=${index} make fuzz)\n${JSON.stringify(start)}`
 }
 
-/** 501 is Node's word for an unknown transfer coding, 505 for a version; 503 is said on purpose. */
+/** Node answers 501 to an unknown transfer coding and 505 to a version; 503 is intended. */
 function httpViolation(answer: string): string | undefined {
   const [line = ''] = answer.split('\r\n')
   return /^HTTP\/1\.1 5(?!0[135])/.test(line) ? line : undefined
 }
 
-/** The one reply of the mail listener that says that it failed itself. */
+/** The only reply of the mail listener that reports an internal failure. */
 function mailViolation(answer: string): string | undefined {
   return /^451 .*/m.exec(answer)?.[0]
 }

@@ -79,7 +79,7 @@ export function hostileJson(random: Random): unknown {
   }
 }
 
-/** The same bytes with some of them changed, lost or said twice. */
+/** The same bytes with some of them changed, lost or repeated. */
 export function garbled(random: Random, bytes: Buffer): Buffer {
   const out = [...bytes]
   for (let changes = 1 + random.int(4); changes > 0 && out.length > 0; changes--) {

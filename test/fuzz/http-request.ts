@@ -3,7 +3,7 @@ import { garbled, hostileText } from './hostile.ts'
 import { mutated, valueFor } from './json-mutation.ts'
 import { type FuzzRoute, openApi } from './routes.ts'
 
-/** What a request may name and prove: everything of one tenant. */
+/** Names and credentials that a request may contain, all of one tenant. */
 export type Known = {
   /** values of path variables by their name */
   variables: Readonly<Record<string, string>>
@@ -119,7 +119,7 @@ function headersOf(
   return headers
 }
 
-/** Says how long the body is, now and then wrongly. @returns whether the request ends where it says */
+/** Adds the length of the body, sometimes wrong. @returns true if the request ends after that length */
 function frame(random: Random, headers: [string, string][], body: Buffer | undefined): boolean {
   if (random.oneIn(40)) {
     headers.push(

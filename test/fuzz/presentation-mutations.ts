@@ -3,14 +3,14 @@ import { signJwt } from '#shared/risk/domain-keys/signing-key.ts'
 import type { Random } from '../support/random.ts'
 import type { KeyPair } from '../support/test-issuer.ts'
 
-/** What a presentation is made of before it is spoilt. */
+/** The parts of a presentation before they are spoilt. */
 export interface Good {
   /** an SD-JWT VC with every disclosure, without key binding */
   credential: string
   holder: KeyPair
-  /** a key that nobody trusts */
+  /** a key that no verifier trusts */
   foreign: KeyPair
-  /** claims that are asked for, all of them disclosed */
+  /** requested claims, all of them disclosed */
   claims: readonly string[]
 }
 
@@ -93,7 +93,7 @@ const structure: Mutation = async (random, good, answered) => {
   return made === whole ? made.slice(1) : made
 }
 
-/** What the issuer signed is changed: with its old signature, or signed by another key under its name. */
+/** Changes the data that the issuer signed: keeps the old signature, or signs with another key under its name. */
 const issued: Mutation = async (random, good, answered) => {
   const [jwt = '', ...disclosures] = partsOf(good.credential)
   const [header = '', payload = '', signature = ''] = jwt.split('.')
@@ -101,10 +101,10 @@ const issued: Mutation = async (random, good, answered) => {
   const changedHeader = isHeader ? spoil(random, decode(header)) : decode(header)
   const changedPayload = isHeader ? decode(payload) : spoil(random, decode(payload))
   const { alg: _alg, ...named } = changedHeader
-  const anew = random.oneIn(2)
+  const forged = random.oneIn(2)
     ? await signJwt(changedPayload, named as { typ: string }, good.foreign.privateJwk)
     : [encode(changedHeader), encode(changedPayload), signature].join('.')
-  return await bind([anew, ...disclosures].join('~'), answered, good.holder)
+  return await bind([forged, ...disclosures].join('~'), answered, good.holder)
 }
 
 /** The same, whole, signed by another key under the issuer's name. */
@@ -112,8 +112,8 @@ const resigned: Mutation = async (_random, good, answered) => {
   const [jwt = '', ...disclosures] = partsOf(good.credential)
   const [header = '', payload = ''] = jwt.split('.')
   const { alg: _alg, ...named } = decode(header)
-  const anew = await signJwt(decode(payload), named, good.foreign.privateJwk)
-  return await bind([anew, ...disclosures].join('~'), answered, good.holder)
+  const forged = await signJwt(decode(payload), named, good.foreign.privateJwk)
+  return await bind([forged, ...disclosures].join('~'), answered, good.holder)
 }
 
 /** A disclosure is changed or lost before the holder signs. */
@@ -147,13 +147,13 @@ const bound: Mutation = async (random, good, answered) => {
   return good.credential + (await keyBinding(spoil(random, claims), good.holder))
 }
 
-/** Somebody else signs for the holder. */
+/** Another key signs for the holder. */
 const stolen: Mutation = async (random, good, answered) => {
   const changed = random.oneIn(2) ? good.credential : good.credential.slice(0, -1 - random.int(40))
   return await bind(changed, answered, good.foreign)
 }
 
-/** What the holder signed for another request. */
+/** Replays the holder's signature for another request. */
 const replayed: Mutation = async (random, good, answered) => {
   const other = { ...answered, [random.pick(['nonce', 'clientId'])]: random.pick([answered.state, 'x', '']) }
   return await bind(good.credential, other, good.holder)

@@ -138,9 +138,9 @@ for (let first = 0; first < count; first += BATCH) {
         if (fault) faults.push(fault)
         request.refusals++
         if (request.refusals === MAX_REFUSALS) {
-          const { state, reasons: said } = (await view(client, request.requested)).json
+          const { state, reasons: found } = (await view(client, request.requested)).json
           if (state === 'VERIFIED') faults.push(`the request of case ${index} is VERIFIED, seed ${seed}`)
-          for (const reason of said) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+          for (const reason of found) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
         }
       }
       t.deepEqual(faults, [], `seed ${seed}`)

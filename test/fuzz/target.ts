@@ -17,12 +17,12 @@ export interface Target extends AsyncDisposable {
   routes: readonly FuzzRoute[]
   httpPort: number
   mailPort: number
-  /** where the workers report whether they are ready */
+  /** where the workers report their readiness */
   workersUrl: string
   processes: Readonly<Record<string, SpawnedProcess>>
   /** a new tenant with one of everything: earlier requests may have deleted what they could */
   tenant(): Promise<Known & { mailAddress: string }>
-  /** resident memory of each process in bytes; 0 where the system does not say */
+  /** resident memory of each process in bytes; 0 if the system does not report it */
   memory(): Record<string, number>
 }
 
