@@ -12,8 +12,8 @@ test('only shared/time.ts converts microseconds', (t) => {
 })
 
 /**
- * Whether a source converts to or from microseconds by itself: an instant or `now()` divided, milliseconds multiplied
- * into more of them, a factor of a million. What `performance` and `Date` measure may become seconds.
+ * Returns true if a source itself converts to or from microseconds: an instant or `now()` divided, milliseconds
+  * multiplied into microseconds, a factor of a million. Values of `performance` and `Date` may become seconds.
  */
 function convertsMicros(source: string): boolean {
   const code = source.replace(/^\s*(\*|\/\/|\/\*).*$/gm, '')

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import test from 'ava'
 import { root } from '../support/imports.ts'
 
-/** `make test` runs us: what it was told is not for a make of our own. */
+/** `make test` runs us: its options are not for a nested make. */
 const { MAKEFLAGS: _flags, MFLAGS: _old, MAKELEVEL: _level, ...env } = process.env
 
 function make(...args: string[]) {
