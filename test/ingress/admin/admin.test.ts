@@ -136,7 +136,7 @@ test('integrations are listed, changed without losing what is not named, and del
   t.deepEqual(await list(), [])
 })
 
-test('a user made without an organisation owns a new one and nobody else’s, even of the same name', async (t) => {
+test('a user made without an organisation owns only a new one, even with an existing name', async (t) => {
   const [other, email] = ['Unowned', `${randomUUID()}@example.org`]
   for (const name of [other, email]) await json('project', 'create', '--name', name)
   const made = await json<{ userId: string }>('user', 'create', '--email', email, '--password', 'a long passphrase 17')
@@ -151,7 +151,7 @@ test('a user made without an organisation owns a new one and nobody else’s, ev
   t.like(await json<object>('user', 'create', ...colleague, '--organisation', other), { organisation: other })
 })
 
-test('a configuration goes out with its secrets only when asked to, and comes back', async (t) => {
+test('an export contains secrets only on request, and can be imported', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-test-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const { projectId, apiKey } = await json<CreatedProject>('project', 'create', '--name', 'E')
@@ -238,10 +238,10 @@ test.serial('what was given up is listed, explained, handed out again once, and 
   ])
 })
 
-test('the doctor finds nothing wrong here, and says what to mend elsewhere', async (t) => {
-  const said: { findings: { what: string; ok: boolean }[] } = JSON.parse((await admin('doctor', '--json')).stdout)
-  t.true(said.findings.some(({ what }) => what === 'schema'))
-  const wrong = said.findings.filter(({ ok }) => !ok).map(({ what }) => what)
+test('the doctor finds nothing wrong here, and reports what to repair elsewhere', async (t) => {
+  const output: { findings: { what: string; ok: boolean }[] } = JSON.parse((await admin('doctor', '--json')).stdout)
+  t.true(output.findings.some(({ what }) => what === 'schema'))
+  const wrong = output.findings.filter(({ ok }) => !ok).map(({ what }) => what)
   t.deepEqual(wrong, ['consumers'], 'only the evaluator runs here')
   const unreachable = async () => ({
     ...(await context()),
@@ -253,7 +253,7 @@ test('the doctor finds nothing wrong here, and says what to mend elsewhere', asy
   t.regex(stdout, /WRONG\s+mail server: cannot be reached \(ECONNREFUSED\): check SMTP_URL/)
 })
 
-for (const [what, args, said] of [
+for (const [what, args, expected] of [
   ['an unknown command', ['frobnicate'], /there are .*project.*key.*integration/],
   ['an unknown verb', ['project', 'frobnicate'], /there are project create, project list/],
   ['an unknown option', ['project', 'list', '--colour', 'red'], /'--colour'; the options are --json$/],
@@ -267,7 +267,7 @@ for (const [what, args, said] of [
     const { status, stdout, stderr } = await admin(...args)
     t.deepEqual([status, stdout], [2, ''])
     t.is(stderr.trim().split('\n').length, 1)
-    t.regex(stderr.trim(), said)
+    t.regex(stderr.trim(), expected)
   })
 }
 

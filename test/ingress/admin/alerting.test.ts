@@ -80,11 +80,11 @@ test('policies, maintenance and incidents are seen, ended and acknowledged witho
   t.is((await admin('incident', 'list', ...own)).stdout.trim(), 'none')
   t.is((await json<{ incidents: object[] }>('incident', 'list', ...own, '--all')).incidents.length, 1)
   const other = ['--project', (await json<Made>('project', 'create', '--name', 'B')).projectId]
-  for (const [args, said] of [
+  for (const [args, expected] of [
     [['policy', 'show', ...other, '--policy', policy.id], /the project has no policy/],
     [['window', 'end', ...other, '--window', window.id], /the project has no window/],
     [['incident', 'show', ...other, '--incident', id], /the project has no incident/],
     [['incident', 'acknowledge', ...own, '--incident', 'x'], /the project has no incident x/],
   ] as const)
-    t.regex((await admin(...args)).stderr, said)
+    t.regex((await admin(...args)).stderr, expected)
 })

@@ -82,11 +82,11 @@ test('a backup is readable by its owner only', async (t) => {
   t.is((await stat(dump)).mode & 0o777, 0o600)
 })
 
-test('docs/settings.md is what the settings say (npm run -s admin -- settings --write)', async (t) => {
+test('docs/settings.md is generated from the settings (npm run -s admin -- settings --write)', async (t) => {
   t.is(await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8'), settingsDocument())
 })
 
-test('L11: a password and a configuration are read from standard input, where nobody else sees them', async (t) => {
+test('L11: a password and a configuration are read from standard input, hidden from other users', async (t) => {
   const { databaseUrl, amqpUrl, secretKey } = app.deps.config
   const settings = { DATABASE_URL: databaseUrl, AMQP_URL: amqpUrl, SECRET_KEY: secretKey, HOST: '127.0.0.1' }
   const run = async (input: string, ...args: string[]) =>

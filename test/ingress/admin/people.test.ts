@@ -28,7 +28,7 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout)
 }
 
-test('who has lost the password gets a link without mail, which nobody else sees, and which is noted', async (t) => {
+test('a lost password is reset by a private link without mail, which is audited', async (t) => {
   const email = 'locked-out@example.com'
   await json('user', 'create', '--email', email, '--password', 'four words nobody joins')
   const listed = await json<{ email: string; memberships: string[] }[]>('user', 'list')
@@ -60,8 +60,8 @@ test('an organisation is listed and renamed, and nothing else is taken for one',
     t.like(await admin('organisation', 'rename', ...args), { status: 2 })
 })
 
-test('the command line says its version, and no empty line where it has nothing to say', async (t) => {
+test('the command line prints its version, and no empty line without output', async (t) => {
   t.regex((await admin('--version')).stdout, /^\d+\.\d+\.\d+\n$/)
   await admin('user', 'create', '--email', 'first@example.com', '--password', 'four words nobody joins')
-  t.is((await admin('setup-link')).stdout, '', 'somebody owns the installation already')
+  t.is((await admin('setup-link')).stdout, '', 'the installation has an owner already')
 })
