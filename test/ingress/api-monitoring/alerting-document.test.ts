@@ -31,7 +31,7 @@ async function aProject() {
   }
 }
 
-/** A project with all that decides who is told. */
+/** A project with all settings that decide who is notified. */
 async function alertingProject() {
   const project = await aProject()
   const phone = await addChannel(app.deps, project.project.id, 'phone')
@@ -88,7 +88,7 @@ test('a project without them exports as before, and its reports gain no member',
   t.deepEqual(Object.keys(await plan(document)), ['applied', 'channels', 'checks', 'unknownIntegrations'])
 })
 
-test('a whole project moves with who is told, identities kept', async (t) => {
+test('a whole project moves with its recipients and identities', async (t) => {
   const from = await alertingProject()
   const document = await from.exported()
   // Gone without being deleted, which would retire their uuids: they were never here.
@@ -106,13 +106,13 @@ test('a whole project moves with who is told, identities kept', async (t) => {
   const { channels: _, ...moved } = await to.exported()
   const { channels: __, ...original } = document
   t.deepEqual(moved, original)
-  // A run that lasts too long takes the check down: what its rules say holds.
+  // A run that lasts too long takes the check down: its rules apply.
   const rows = await app.deps.db('checks').where({ uuid: from.web }).pluck('rule_bits')
   t.deepEqual(rows, [1])
   t.like(await to.apply({ ...document, channels }), { checks: nothing, policies: nothing, windows: nothing })
 })
 
-test('what differs is said member by member, and changed once', async (t) => {
+test('differences are listed member by member, and changed once', async (t) => {
   const { exported, plan, apply, web, policy } = await alertingProject()
   const document = await exported()
   const wanted = {

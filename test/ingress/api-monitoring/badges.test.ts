@@ -28,7 +28,7 @@ async function lastPing(checkId: number, hoursAgo: number): Promise<void> {
   )
 }
 
-test('there is a badge for every tag and one for all, whatever the tags are called', async (t) => {
+test('there is a badge for every tag and one for all, with any tag names', async (t) => {
   const { project, roKey } = await addProject(app.deps)
   t.deepEqual(Object.keys(await badgesOf(roKey)), ['*'])
   await addCheck(app.deps, project.id, { tags: 'prod db@dc1  __proto__ a/b ü "q" 50%' })
@@ -104,8 +104,8 @@ test('an address of a badge with a wrong ending is 404 without a body, in every 
   }
 })
 
-test('H5: strangers who ask again within seconds are told what was read for the first of them', async (t) => {
-  // What was read holds for three seconds: a machine that stood still for so long shows nothing.
+test('H5: repeated requests within seconds get the cached answer of the first one', async (t) => {
+  // The cache lasts three seconds: a machine that stalled for so long proves nothing.
   const statuses = await eventually('two looks within seconds', async () => {
     const { project, rwKey } = await addProject(app.deps)
     const check = await addCheck(app.deps, project.id)

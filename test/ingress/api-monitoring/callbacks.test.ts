@@ -75,7 +75,7 @@ const reportPath = (id: string) => callbackPath(id, app.deps.secrets.digest(`cal
 const report = async (id: string, body: string, path = reportPath(id)) =>
   await send(app.url, path, { method: 'POST', headers: FORM, body })
 
-/** What a mail server writes when it gives up a message (RFC 3464). */
+/** The report of a mail server that gives up a message (RFC 3464). */
 function bounce(to: string, status: string): string {
   return [
     'From: MAILER-DAEMON@mx.example',
@@ -135,7 +135,7 @@ test.serial(
       ).status,
       200,
     )
-    t.is((await app.db('integrations').where({ id: mail.id }).first()).disabled_at, null, 'whoever signs it is not us')
+    t.is((await app.db('integrations').where({ id: mail.id }).first()).disabled_at, null, 'the signature is not ours')
     const answer = await bounced(bounce(notified.from, '5.1.1'))
     t.is(answer.status, 200)
     t.is(answer.text, '')
@@ -143,7 +143,7 @@ test.serial(
     t.not(integration.disabled_at, null)
     t.is(integration.last_error, 'Delivery failed (status=5.1.1).')
     t.is((await app.db('notifications').where({ id: message.id }).first()).state, 'failed')
-    await eventually('the boss to be told', async () => http.requests.find(({ url }) => url === '/boss/down'))
+    await eventually('the boss to be notified', async () => http.requests.find(({ url }) => url === '/boss/down'))
   },
 )
 
@@ -157,7 +157,7 @@ async function comesBack(projectId: number, address: string): Promise<void> {
   const sender = bounceAddress(id, app.deps.secrets.digest(`bounce:${id}`), 'bounces.example')
   await Promise.all([1, 2, 3].map(() => bounced(bounce(sender, '5.1.1'))))
 }
-/** Texts of mails to an address that say that an integration was disabled, with the breaks of long lines taken out. */
+/** Texts of mails to an address that report a disabled integration, with the breaks of long lines removed. */
 const noticesTo = (address: string) =>
   smtp.mails
     .filter(({ to }) => to.includes(address))
@@ -170,14 +170,14 @@ const noticesTo = (address: string) =>
     .filter((text) => text.includes('Message-ID: <disabled.'))
 
 test.serial(
-  'who else reads mail of the project is told once that one came back; where nobody does, owners and managers',
+  'a bounce is reported once to other mail recipients of the project; without any, to owners and managers',
   async (t) => {
     const team = await createTeam(app, 'Bounced')
     const { id: projectId } = team.project
     for (const role of ['owner', 'manager', 'member'] as const) await join(app, team, role)
     await addMail(app.deps, projectId, 'ops@bounced.example')
     await comesBack(projectId, 'gone@bounced.example')
-    const notified = await eventually('the other to be told', () => noticesTo('ops@bounced.example')[0])
+    const notified = await eventually('the other to be notified', () => noticesTo('ops@bounced.example')[0])
     t.regex(
       notified,
       /"email" \(email\) of the project "Bounced project" was disabled: Delivery failed \(status=3D5\.1\.1\)\./,
@@ -187,7 +187,7 @@ test.serial(
 
     await app.db('integrations').where({ project_id: projectId }).update({ disabled_at: app.db.fn.now() })
     await comesBack(projectId, emailOf(team, 'manager'))
-    const owner = await eventually('the owner to be told', () => noticesTo(emailOf(team, 'owner'))[0])
+    const owner = await eventually('the owner to be notified', () => noticesTo(emailOf(team, 'owner'))[0])
     t.notRegex(owner, /Unsubscribe/)
     for (const address of [emailOf(team, 'manager'), emailOf(team, 'member'), 'gone@bounced.example'])
       t.is(noticesTo(address).length, 0, address)
@@ -222,7 +222,7 @@ test.serial('disables by a bounce about the recipient only, for 48 hours', async
 })
 
 test.serial(
-  'a gateway says later what became of a message; always 200, whatever it says and of whatever',
+  'a gateway reports the result of a message later; any report about any message is answered 200',
   async (t) => {
     const first = await delivered()
     t.is((await report(first.id, 'MessageStatus=undelivered')).text, '')
@@ -266,7 +266,7 @@ test.serial('takes a report with our signature only, once, and of gateway kinds'
   }
 })
 
-test('the gateway is told where to say it, when it can reach us', async (t) => {
+test('the gateway gets a callback URL if it can reach us', async (t) => {
   const twilio = { url: http.url, account: 'AC1', auth: 'tok', from: '+15550199' }
   const callbackUrlOf = (id: string) => `https://signals.example/api/v3/notifications/${id}/status`
   const settings = { siteName: 'Signalbox', twilio, appriseUrl: null, mayRunCommands: false }
@@ -282,7 +282,7 @@ test('the gateway is told where to say it, when it can reach us', async (t) => {
   }
 })
 
-test('an envelope sender is read back, its signature is ours under any key, and a status says how bad it is', (t) => {
+test('an envelope sender is parsed, its signature holds under any key, and a status gives the severity', (t) => {
   const id = 'a1f3c3c8-0e0c-4a3e-9a53-3f3d4f1f8a10'
   const digest = Buffer.alloc(32, 7)
   const read = readBounceAddress(`"Ops" <${bounceAddress(id, digest, 'b.example').toUpperCase()}>`)

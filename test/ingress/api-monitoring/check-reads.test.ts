@@ -55,14 +55,14 @@ test('a read-only key gets another form, and finds checks by its unique_key', as
   t.false('unique_key' in full)
 })
 
-test('a unique_key stands for a check of the project of the key, for as long as that exists', async (t) => {
+test('a unique_key identifies a check of the project of the key, while it exists', async (t) => {
   const own = await addProject(app.deps)
   const other = await addProject(app.deps)
   const check = await addCheck(app.deps, own.project.id, { name: 'a' })
   const path = `/api/v3/checks/${uniqueKey(check.uuid)}`
   const statusFor = async (key: string, suffix = '') =>
     (await send(app.url, path + suffix, { headers: { 'X-Api-Key': key } })).status
-  // Asked for often, so that a remembered answer is one of them.
+  // Requested often, so that at least one answer comes from the cache.
   for (let i = 0; i < 3; i++) {
     t.is(await statusFor(own.roKey), 200)
     t.is(await statusFor(own.roKey, '/flips/'), 200)
@@ -104,7 +104,7 @@ test('many lists at once are the same answer; one that began later may show more
   t.deepEqual(await second, ['a', 'b'])
 })
 
-test('without an evaluator a read answers all the same, and says that it may lag', async (t) => {
+test('without an evaluator a read still answers, and reports that it may lag', async (t) => {
   await using alone = await openProduct({ listener: 'http', workers: [] })
   const { project, rwKey } = await addProject(alone.deps)
   const { uuid } = await addCheck(alone.deps, project.id)

@@ -52,7 +52,7 @@ test('a document applied where it came from changes nothing', async (t) => {
   t.deepEqual(await exported(), document)
 })
 
-test('a plan says what would change, and changes nothing; applying does it once', async (t) => {
+test('a plan lists the changes without making them; applying makes them once', async (t) => {
   const { exported, plan, apply } = await filledProject()
   const document = await exported()
   const [check] = document.checks
@@ -115,7 +115,7 @@ test('an export holds no secret, and an import keeps the stored one', async (t) 
   t.true(app.deps.secrets.open('integration', rows[0].sealed_config).includes('token-of-ours'))
 })
 
-test('one wrong entry refuses the whole document, and says which it is', async (t) => {
+test('one wrong entry refuses the whole document, and is named', async (t) => {
   const { post, list } = await aProject()
   const good = { uuid: '5a0f2d4e-6f44-4a39-8d2a-7f9a3d2f1c11', name: 'good' }
   for (const [entry, error] of [

@@ -7,7 +7,7 @@ import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-test('GET /gaps/ tells when signals could not be taken, and how many checks of the project became unknown by it', async (t) => {
+test('GET /gaps/ lists when signals could not be taken, and how many checks of the project became unknown', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps, url } = product
   const own = await addProject(deps)
@@ -82,12 +82,12 @@ test('a listener that was killed is missed until an operator gives it up; then i
     async () => (await db('coverage_gaps').where({ listener: 'smtp' }))[0],
   )
   t.is(gap.until_at, null)
-  await eventually('readiness to say so', async () =>
+  await eventually('readiness to report it', async () =>
     (await problems()).some((problem) => problem.startsWith('gaps: smtp takes no pings since')),
   )
   const metricOf = async (name: string) => await metrics.registry.getSingleMetricAsString(`signalbox_${name}`)
   await eventually('the metric', async () => /\{listener="smtp"\} 1/.test(await metricOf('gap_open')))
-  // A process that stood still for a moment did not prove in time that its own door takes pings.
+  // A process that stalled did not prove in time that its own listener takes pings.
   const refusal = () => closeGap(db, 'http').catch((error: Error) => error.message)
   await eventually(
     'http to take pings',

@@ -39,7 +39,7 @@ async function aCheck() {
 }
 
 /** A ping of a certain time, as the evaluator would have stored it. */
-/** Pings of one story are told from one moment, however long it takes to store them. */
+/** All pings of one scenario get times from one moment, independent of how long it takes to store them. */
 const STARTED_SECONDS = Math.floor(Date.now() / 1000)
 
 async function store(checkId: number, n: number, type: string, secondsAgo: number, rid: string | null = null) {
@@ -54,7 +54,7 @@ async function store(checkId: number, n: number, type: string, secondsAgo: numbe
 
 const RID = '0b9a2c5e-0a55-4a43-9d4c-6f5f0c1e7a11'
 
-test('a listed ping says what was recorded, newest first', async (t) => {
+test('a listed ping contains what was recorded, newest first', async (t) => {
   const { ping, pings, base } = await aCheck()
   await ping('', { headers: { 'User-Agent': 'curl/8' } })
   await ping(`/3?rid=${RID.toUpperCase()}`, { method: 'POST', body: 'failed badly' })
@@ -156,7 +156,7 @@ for (const [what, rows, expected] of [
   })
 }
 
-test('durations: runs are told apart, and a start beyond the list is looked for', async (t) => {
+test('durations: runs are distinguished, and a start beyond the list is found', async (t) => {
   const { check, pings } = await aCheck()
   await store(check.id, 1, 'start', 500, RID)
   await store(check.id, 2, 'start', 400)

@@ -132,7 +132,7 @@ test('a project has at most 50 policies', async (t) => {
   t.deepEqual(answers, [...Array(50).fill(201), 403])
 })
 
-test("a check names its policy and says how bad it is; others' policies are not there", async (t) => {
+test("a check names its policy and severity; others' policies are not found", async (t) => {
   const { project, call, post } = await someone()
   const other = await someone()
   const check = await addCheck(app.deps, project.id)

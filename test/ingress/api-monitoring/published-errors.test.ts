@@ -24,7 +24,7 @@ interface Case {
 
 const cases: Case[] = JSON.parse(readFileSync(new URL('../../vectors/monitoring-errors.json', import.meta.url), 'utf8'))
 
-/** Where we answer otherwise on purpose, and why. */
+/** Intended deviations of our answers, with their reasons. */
 const DIFFERENT: Readonly<Record<string, number | null>> = {
   // Our API creates integrations there; without a key that is a 401.
   'method not allowed: POST /api/v3/channels/': 401,
@@ -32,7 +32,7 @@ const DIFFERENT: Readonly<Record<string, number | null>> = {
   'create: body larger than 2621440 bytes': 413,
   'update: body larger than 2621440 bytes': 413,
   'ping: body larger than 2621440 bytes': 200,
-  // Optional in the specification and not offered: metrics have a port of their own.
+  // Optional in the specification and not offered: metrics have a separate port.
   'metrics: no metrics key configured': 404,
   'metrics: wrong key': 404,
 }
@@ -73,7 +73,7 @@ function bodyOf(vector: Case, fill: (text: string) => string): { body?: string |
   return vector.body === null ? {} : { body: fill(JSON.stringify(vector.body)) }
 }
 
-/** The data that every case starts from, under names of its own. */
+/** The initial data of every case, under separate names. */
 async function freshData(setup: string | undefined): Promise<(text: string) => string> {
   const { deps } = app
   const limited = setup === 'check_limit_reached' || setup === 'twice_the_check_limit_used'

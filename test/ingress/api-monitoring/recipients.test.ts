@@ -63,7 +63,7 @@ test('M2: an address given by the API gets no mail but the question, until its h
   t.true(await isVerified(body.id))
 })
 
-test('M2: a changed address is asked anew, and who agreed in this project before is not', async (t) => {
+test('M2: a changed address must confirm again, unless it agreed in this project before', async (t) => {
   const owner = await addProject(app.deps)
   const { body } = await call(owner, 'POST', 'channels/', { kind: 'email', config: { value: 'a@agrees.example' } })
   await agreeAs('a@agrees.example')
@@ -79,7 +79,7 @@ test('M2: a changed address is asked anew, and who agreed in this project before
   t.false(await isVerified(theirs.body.id), 'agreed to another project')
 })
 
-test('M2: the address of a member need not be asked, unless nobody has shown that it is theirs', async (t) => {
+test('M2: the address of a member needs no confirmation if it is verified', async (t) => {
   const owner = await addProject(app.deps)
   for (const [email, isEmailVerified] of [
     ['member@m2.example', true],
@@ -93,7 +93,7 @@ test('M2: the address of a member need not be asked, unless nobody has shown tha
   }
 })
 
-test('M2: an imported address is asked, new or changed; what the operator creates is not', async (t) => {
+test('M2: an imported new or changed address must confirm; those of the operator need not', async (t) => {
   const owner = await addProject(app.deps)
   const id = crypto.randomUUID()
   const document = (value: string) => ({ channels: [{ id, kind: 'email', name: '', config: { value } }] })
@@ -111,7 +111,7 @@ test('M2: an imported address is asked, new or changed; what the operator create
   t.true(await isVerified(JSON.parse(made.stdout).integrationId))
 })
 
-test('M2: nobody is asked for ever: an address ten times, and then nothing is stored', async (t) => {
+test('M2: an address gets at most ten requests to confirm; then nothing is stored', async (t) => {
   const owner = await addProject(app.deps)
   const body = { kind: 'email', config: { value: 'often@m2.example' } }
   const statuses: number[] = []

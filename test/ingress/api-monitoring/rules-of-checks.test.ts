@@ -55,7 +55,7 @@ test('rules are set with a check and shown then, by version 3 alone', async (t) 
   const other = textOf(jsonOf(await post('/v3/checks/', { name: 'other', rules: { severity: 'info' } })).uuid)
   t.false('rules' in jsonOf(await call('DELETE', `/v2/checks/${other}?rules=1`)))
 
-  // What a change does not name stays, null resets; a change without rules shows none.
+  // An update without a member keeps it, null resets it; an update without rules shows none.
   t.like(jsonOf(await post(`/v3/checks/${web}`, { rules: { severity: null, parents: null } })), {
     rules: { policy, severity: 'critical', parents: [] },
   })
@@ -75,7 +75,7 @@ test('rules are set with a check and shown then, by version 3 alone', async (t) 
   }
 })
 
-test('reads show rules when asked to, for the read-write key', async (t) => {
+test('reads show rules on request, for the read-write key', async (t) => {
   const { call, post, roKey } = await someone()
   const uuid = textOf(jsonOf(await post('/v3/checks/', { name: 'ruled', rules: { severity: 'info' } })).uuid)
   await post('/v3/checks/', { name: 'plain' })
@@ -100,7 +100,7 @@ test('reads show rules when asked to, for the read-write key', async (t) => {
   t.false('rules' in jsonOf(await call('GET', `/v3/checks/${uuid}?rules=1`, undefined, roKey)))
 })
 
-test('a new ping secret is shown once, in the answer to the request that asked for it', async (t) => {
+test('a new ping secret is shown once, in the answer to the request that created it', async (t) => {
   const { call, post } = await someone()
   const created = jsonOf(await post('/v3/checks/', { name: 'a', rules: { ping_auth: { mode: 'bearer' } } }))
   const { rules } = z.object({ rules: z.object({ ping_auth: z.object({ secret: z.string() }) }) }).parse(created)

@@ -108,7 +108,7 @@ test('rules of runs and sources are checked in the order of the specification', 
     t.deepEqual(jsonOf(await call('/rules', body)), { error: `json validation error: ${text}` })
 })
 
-test('metrics tell lengths and missed runs only where they are asked for', async (t) => {
+test('metrics contain lengths and missed runs only on request', async (t) => {
   const { project, call, ping, roKey } = await watched({ run: { max: 7200 } })
   await ping(`/start?rid=${A}`)
   await ping(`?rid=${A}`)

@@ -86,7 +86,7 @@ test("what was recorded, simulated with the policy in force, gives the messages 
     'the plan stands still in the window',
   )
   t.false(drafted.truncated)
-  t.regex(drafted.assumed[0] ?? '', /^Every message counts as delivered at once/, 'what is assumed is said')
+  t.regex(drafted.assumed[0] ?? '', /^Every message counts as delivered at once/, 'the assumptions are listed')
   t.deepEqual(await db('notifications').count(), before, 'nothing is sent')
 
   t.is((await post('/api/v3/simulations/', { check: check.uuid }, other.rwKey)).status, 404)

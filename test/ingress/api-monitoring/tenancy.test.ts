@@ -203,7 +203,7 @@ test('B04: what a caller must not set is not set', async (t) => {
   t.is(Reflect.get({}, 'polluted'), undefined)
 })
 
-test('L16: who imports a check anew that was deleted in this project is told to give it a new uuid', async (t) => {
+test('L16: importing a check that was deleted in this project requires a new uuid', async (t) => {
   const own = await someProject()
   const headers = { 'X-Api-Key': own.rwKey }
   t.is((await send(app.url, `/api/v3/checks/${own.check.uuid}`, { method: 'DELETE', headers })).status, 200)
@@ -217,7 +217,7 @@ for (const [what, remove] of [
   ['a check', (own: Owned) => app.deps.db.transaction((tx) => deleteCheck(tx, own.check.id))],
   ['a project', (own: Owned) => app.deps.db.transaction((tx) => deleteProject(tx, own.project.id))],
 ] as const) {
-  test(`L16: the uuid of ${what} that was deleted is nobody's again, and is told like one in use`, async (t) => {
+  test(`L16: the uuid of ${what} that was deleted stays reserved, and is refused like one in use`, async (t) => {
     const [own, theirs, gone] = [await someProject(), await someProject(), await someProject()]
     const importing = async (uuid: string, how: string) =>
       await send(app.url, `/api/v3/import?${how}=1`, {
@@ -232,7 +232,7 @@ for (const [what, remove] of [
       t.is(freed.status, 400)
       t.is(freed.text, used.text)
     }
-    // What still pings the old address pings nobody: this process has forgotten the check it knew.
+    // Pings to the old address reach no check: this process has dropped it from its cache.
     app.deps.announce({ kind: 'check', uuid: gone.check.uuid, projectId: gone.project.id })
     await eventually('the check to be forgotten', async () => {
       return (await send(app.url, `/ping/${gone.check.uuid}`)).status === 404

@@ -44,7 +44,7 @@ test('windows are made, read, changed and deleted; a read-only key reads them', 
   t.is((await call('GET', `/windows/${id}`)).status, 404)
 })
 
-test('a window names checks of its own project alone, and belongs to it', async (t) => {
+test('a window belongs to one project and names only checks of that project', async (t) => {
   const [one, other] = [await someone(), await someone()]
   const foreign = await addCheck(app.deps, other.project.id)
   const refused = await one.post('/windows/', { checks: [foreign.uuid], for: 3600 })
