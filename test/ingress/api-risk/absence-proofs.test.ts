@@ -67,7 +67,7 @@ async function verify(...args: string[]) {
   return await verifyCommand([...args, '--key', key])
 }
 
-test.serial('absence is proven to somebody who has the proof alone, and nothing in it tells of others', async (t) => {
+test.serial('a proof alone proves absence, and reveals nothing about others', async (t) => {
   const ask = () => owner.post(ABSENCE, { receivable: receivable() })
   let answer = await ask()
   let units = 1
@@ -78,7 +78,7 @@ test.serial('absence is proven to somebody who has the proof alone, and nothing 
   t.is(proof.snapshot.eventType, 'first_financing.snapshot')
   t.is(proof.snapshot.anchor.payloadSha256, payloadSha256(proof.snapshot))
   t.is(proof.snapshot.size % 256, 0)
-  t.deepEqual((await other.get(`${SNAPSHOTS}/latest`)).json, proof.snapshot, 'everybody sees the same snapshot')
+  t.deepEqual((await other.get(`${SNAPSHOTS}/latest`)).json, proof.snapshot, 'all see the same snapshot')
   t.deepEqual((await other.get(`${SNAPSHOTS}/${proof.snapshot.snapshotId}`)).json, proof.snapshot)
   t.deepEqual((await owner.get(`${ABSENCE}/${proof.absenceProofId}`)).json, proof)
   const anchor = await proofFile(proof.snapshot.anchor.txId)
@@ -158,7 +158,7 @@ test.serial('of two records of a log the lower index was first, offline', async 
 })
 
 test.serial(
-  'a new epoch: requests carry both, what is registered is unique across, and what was left is told',
+  'a new epoch: requests carry both, registrations are unique across both, and abandoned ones are notified',
   async (t) => {
     const { db } = product
     const secrets = createSecrets(product.config.secretKey)
@@ -190,7 +190,7 @@ test.serial(
     t.is(again.status, 200, 'its owner takes it along')
     const epochsOf = (id: string) => db('financing_fingerprints').where({ record_id: id, kind: 'RF1' }).pluck('epoch')
     await eventually(
-      'what was registered by fields to be named anew by ourselves',
+      'our own renaming of registrations by fields',
       async () => (await epochsOf(named.registrationId)).includes(3),
       60_000,
     )
@@ -216,7 +216,7 @@ test.serial(
       90_000,
     )
     const events = await eventsOf(product, c)
-    t.is(events.filter((type) => type === 'first_financing.lapsed').length, 1, 'of the one that was left')
+    t.is(events.filter((type) => type === 'first_financing.lapsed').length, 1, 'of the abandoned one')
     const now = await blindFingerprints(d, receivable())
     t.is((await check(d, { fingerprints: now })).json.status, 'UNRESOLVED')
     t.is((await check(d, left)).json.status, 'DUPLICATE_REGISTERED', 'by fields the old key still finds it')
@@ -226,7 +226,7 @@ test.serial(
     t.like(hidden.json.errors[0], { path: 'fingerprints', code: 'UNRESOLVED' }, 'no proof of what cannot be seen')
     const older = await d.post(ABSENCE, { receivable: left })
     t.like(older.json.errors[0], { path: 'receivable', code: 'PRESENT' }, 'though no key of the snapshot is its')
-    t.is((await d.post(ABSENCE, { receivable: receivable() })).status, 200, 'by fields every epoch was asked')
+    t.is((await d.post(ABSENCE, { receivable: receivable() })).status, 200, 'by fields, every epoch was searched')
     await act(c, leftId, 'cancel')
     await db('financing_fingerprints').where({ epoch: 2 }).update({ state: 'LAPSED' })
     t.is((await check(d, { fingerprints: now })).json.status, 'CLEAN')

@@ -19,7 +19,7 @@ test.before(async () => {
 })
 
 const newRef = () => `RCV-${randomInt(1e9)}`
-const said = (receivableRef: string, action: string, change: object = {}) => ({
+const recordBody = (receivableRef: string, action: string, change: object = {}) => ({
   receivableRef,
   channel: 'IMS',
   action,
@@ -31,13 +31,13 @@ const adjust = (body: object, client = lender) => client.post('/v1/acceptance/ad
 
 test('a record is the anchored object; deemed acceptance stays what it is', async (t) => {
   const ref = newRef()
-  const made = await record(said(ref, 'DEEMED_ACCEPTED', { amountAccepted: 118_000 }))
+  const made = await record(recordBody(ref, 'DEEMED_ACCEPTED', { amountAccepted: 118_000 }))
   t.is(made.status, 201, made.text)
   t.like(made.json, { action: 'DEEMED_ACCEPTED', amountAccepted: 118_000, tier: 'LENDER_SIDE', receivableRef: ref })
   t.is(made.json.anchor.payloadSha256, payloadSha256(made.json))
   t.is((await lender.get(`/v1/acceptance/${ref}`)).json.summary.action, 'DEEMED_ACCEPTED')
   t.is((await lender.get(`/v1/acceptance/records/${made.json.acceptanceId}`)).text, made.text)
-  const declared = await record(said(newRef(), 'ACCEPTED', { declaredBy: 'SUPPLIER' }))
+  const declared = await record(recordBody(newRef(), 'ACCEPTED', { declaredBy: 'SUPPLIER' }))
   t.is(declared.json.tier, 'SELF_DECLARED')
 })
 
@@ -59,8 +59,8 @@ const transitions: [string, string, number][] = [
 for (const [before, after, status] of transitions)
   test(`${before} and then ${after} is ${status}`, async (t) => {
     const ref = newRef()
-    t.is((await record(said(ref, before))).status, 201)
-    const answer = await record(said(ref, after))
+    t.is((await record(recordBody(ref, before))).status, 201)
+    const answer = await record(recordBody(ref, after))
     t.is(answer.status, status, answer.text)
     if (status === 201) t.is(answer.json.afterAcceptance, before === 'ACCEPTED' && after === 'REJECTED')
     else t.is(answer.json.errors[0].path, 'action')
@@ -69,15 +69,15 @@ for (const [before, after, status] of transitions)
 test('an amount is stored as stated for every action, and counts only where it is accepted', async (t) => {
   const ref = newRef()
   const summary = async () => (await lender.get(`/v1/acceptance/${ref}`)).json.summary
-  t.is((await record(said(ref, 'PENDING', { amountAccepted: 500 }))).json.amountAccepted, 500)
+  t.is((await record(recordBody(ref, 'PENDING', { amountAccepted: 500 }))).json.amountAccepted, 500)
   t.is((await summary()).acceptedInr, null)
-  await record(said(ref, 'DEEMED_ACCEPTED', { amountAccepted: 400.5 }))
+  await record(recordBody(ref, 'DEEMED_ACCEPTED', { amountAccepted: 400.5 }))
   t.is((await summary()).acceptedInr, 400.5)
-  await record(said(ref, 'ACCEPTED'))
+  await record(recordBody(ref, 'ACCEPTED'))
   t.is((await summary()).acceptedInr, null, 'silence’s amount is not consent’s')
-  t.is((await record(said(ref, 'ACCEPTED', { amountAccepted: 300 }))).json.amountAccepted, 300)
+  t.is((await record(recordBody(ref, 'ACCEPTED', { amountAccepted: 300 }))).json.amountAccepted, 300)
   t.is((await summary()).acceptedInr, null, 'a repeated action changes nothing')
-  await record(said(ref, 'REJECTED', { amountAccepted: 300 }))
+  await record(recordBody(ref, 'REJECTED', { amountAccepted: 300 }))
   t.is((await summary()).acceptedInr, null)
 })
 
@@ -85,35 +85,35 @@ test('refuses or marks as a conflict what is accepted above the amount of the re
   const invoice = receivable({ totalInr: 118_000 })
   for (const action of ['ACCEPTED', 'DEEMED_ACCEPTED']) {
     const above = { amountAccepted: 118_000.01, receivable: invoice, channel: 'BUYER_PORTAL' }
-    const refused = await record(said(newRef(), action, above))
+    const refused = await record(recordBody(newRef(), action, above))
     t.like(refused.json, { status: 400, errors: [{ path: 'amountAccepted', code: 'TOO_LARGE' }] }, action)
   }
-  const partial = await record(said(newRef(), 'ACCEPTED', { amountAccepted: 117_999.99, receivable: invoice }))
+  const partial = await record(recordBody(newRef(), 'ACCEPTED', { amountAccepted: 117_999.99, receivable: invoice }))
   t.is(partial.status, 201, partial.text)
   const ref = newRef()
   const conflict = async () => (await lender.get(`/v1/acceptance/${ref}`)).json.summary.conflict
-  await record(said(ref, 'ACCEPTED', { amountAccepted: 118_000, receivable: invoice }))
-  await record(said(ref, 'REJECTED'))
+  await record(recordBody(ref, 'ACCEPTED', { amountAccepted: 118_000, receivable: invoice }))
+  await record(recordBody(ref, 'REJECTED'))
   t.false(await conflict())
-  await record(said(ref, 'ACCEPTED', { amountAccepted: 118_000.01 }))
+  await record(recordBody(ref, 'ACCEPTED', { amountAccepted: 118_000.01 }))
   t.true(await conflict())
 })
 
-test('a registry that says the same verifies; one that contradicts is kept beside', async (t) => {
+test('a registry that agrees verifies; one that contradicts is stored as well', async (t) => {
   const [agreed, other] = [newRef(), newRef()]
-  const same = await record(said(agreed, 'ACCEPTED', { receivable: receivable() }))
+  const same = await record(recordBody(agreed, 'ACCEPTED', { receivable: receivable() }))
   t.is(same.json.tier, 'REGISTRY_VERIFIED')
-  const against = await record(said(other, 'DEEMED_ACCEPTED', { receivable: receivable() }))
+  const against = await record(recordBody(other, 'DEEMED_ACCEPTED', { receivable: receivable() }))
   t.is(against.json.tier, 'LENDER_SIDE')
   const { summary } = (await lender.get(`/v1/acceptance/${other}`)).json
   t.like(summary, { conflict: true, registryAction: 'ACCEPTED', action: 'DEEMED_ACCEPTED' })
-  const renamed = await record(said(agreed, 'ACCEPTED', { receivable: receivable() }))
+  const renamed = await record(recordBody(agreed, 'ACCEPTED', { receivable: receivable() }))
   t.like(renamed.json, { status: 409, errors: [{ path: 'receivable', code: 'OTHER_RECEIVABLE' }] })
 })
 
 test('adjustments come to a dilution in whole paise; payments are none', async (t) => {
   const ref = newRef()
-  await record(said(ref, 'ACCEPTED', { receivable: receivable({ totalInr: 118_000 }) }))
+  await record(recordBody(ref, 'ACCEPTED', { receivable: receivable({ totalInr: 118_000 }) }))
   for (const [kind, amountInr] of [
     ['CREDIT_NOTE', 2_950],
     ['SET_OFF', 1_000],
@@ -127,11 +127,11 @@ test('adjustments come to a dilution in whole paise; payments are none', async (
   t.like(summary, { dilutedInr: 3_950, dilutionBps: 335, outstandingInr: 54_050 })
 })
 
-test('every write tells of itself; a rejection and an opened dispute tell of a dispute too', async (t) => {
+test('every write sends an event; a rejection and an opened dispute also send a dispute event', async (t) => {
   const own = await openClient(product, base)
   const ref = newRef()
-  await record(said(ref, 'ACCEPTED'), own)
-  await record(said(ref, 'REJECTED'), own)
+  await record(recordBody(ref, 'ACCEPTED'), own)
+  await record(recordBody(ref, 'REJECTED'), own)
   await adjust({ receivableRef: ref, kind: 'DISPUTE_OPENED', amountInr: 5, at: '2026-07-01T00:00:00Z' }, own)
   const events = await eventsOf(product, own)
   t.deepEqual(events.filter((type) => type === 'acceptance.recorded').length, 3)
@@ -144,10 +144,10 @@ test('twenty equal records at once have one answer each, and one receivable has 
   const ref = newRef()
   const key = { 'x-idempotency-key': randomUUID() }
   const same = await Promise.all(
-    Array.from({ length: 5 }, () => lender.post('/v1/acceptance/records', said(ref, 'PENDING'), key)),
+    Array.from({ length: 5 }, () => lender.post('/v1/acceptance/records', recordBody(ref, 'PENDING'), key)),
   )
   t.is(new Set(same.filter(({ status }) => status === 201).map(({ json }) => json.acceptanceId)).size, 1)
-  const actions = await Promise.all(['ACCEPTED', 'DEEMED_ACCEPTED'].map((action) => record(said(ref, action))))
+  const actions = await Promise.all(['ACCEPTED', 'DEEMED_ACCEPTED'].map((action) => record(recordBody(ref, action))))
   const timeline = (await lender.get(`/v1/acceptance/${ref}`)).json.records.map(
     ({ action }: { action: string }) => action,
   )
@@ -157,7 +157,7 @@ test('twenty equal records at once have one answer each, and one receivable has 
 
 test('another organisation sees nothing of a reference, and an unknown one is 404', async (t) => {
   const ref = newRef()
-  const { json } = await record(said(ref, 'ACCEPTED'))
+  const { json } = await record(recordBody(ref, 'ACCEPTED'))
   const other = await openClient(product, base)
   t.is((await other.get(`/v1/acceptance/${ref}`)).status, 404)
   t.is((await other.get(`/v1/acceptance/records/${json.acceptanceId}`)).status, 404)
@@ -166,7 +166,7 @@ test('another organisation sees nothing of a reference, and an unknown one is 40
 
 test('recording needs the family acceptance; risk-signals alone reads', async (t) => {
   const reader = await openClient(product, base, { families: ['risk-signals'] })
-  t.is((await record(said(newRef(), 'ACCEPTED'), reader)).status, 403)
+  t.is((await record(recordBody(newRef(), 'ACCEPTED'), reader)).status, 403)
   t.is((await reader.get(`/v1/acceptance/${newRef()}`)).status, 404)
 })
 
@@ -184,18 +184,18 @@ const faults: [string, object, string][] = [
 
 for (const [what, change, path] of faults)
   test(`${what} is 400 and names ${path}`, async (t) => {
-    const { status, json, text } = await record({ ...said(newRef(), 'ACCEPTED'), ...change })
+    const { status, json, text } = await record({ ...recordBody(newRef(), 'ACCEPTED'), ...change })
     t.is(status, 400, text)
     t.is(json.errors[0].path, path)
   })
 
-test('what is said to have happened is up to five minutes ahead of our clock, and not a millisecond more', async (t) => {
+test('a stated time may be at most five minutes ahead of our clock', async (t) => {
   const now = Date.now()
   const { base: address } = await product.ingress({ now: () => microsOfDate(new Date(now)) })
   const own = clientWith(address, lender.token, lender.credentials)
   const ahead = (ms: number) => new Date(now + ms).toISOString()
   const writes = {
-    record: (at: string) => record(said(newRef(), 'ACCEPTED', { at }), own),
+    record: (at: string) => record(recordBody(newRef(), 'ACCEPTED', { at }), own),
     adjustment: (at: string) => adjust({ receivableRef: newRef(), kind: 'PAYMENT', amountInr: 1, at }, own),
   }
   for (const [what, write] of Object.entries(writes)) {
@@ -241,7 +241,7 @@ test('scenario 45: the buyer has rejected two documents, besides what is recorde
   t.like(json.observations, [{ code: 'REJECTIONS', observed: 2, threshold: 1 }])
 
   const other = await openClient(product, base)
-  const accepted = said(newRef(), 'ACCEPTED', { receivable: receivable({ supplierGstin, buyerGstin }) })
+  const accepted = recordBody(newRef(), 'ACCEPTED', { receivable: receivable({ supplierGstin, buyerGstin }) })
   t.is((await record(accepted, other)).status, 201)
   t.deepEqual((await dilution(other, supplierGstin, buyerGstin)).json.acceptance, {
     ...{ accepted: 1, deemed: 0, rejected: 2, pending: 0 },
@@ -249,7 +249,7 @@ test('scenario 45: the buyer has rejected two documents, besides what is recorde
   t.deepEqual((await dilution(other, buyerGstin, supplierGstin)).json.acceptance.rejected, 0, 'it is about the buyer')
 })
 
-test('a read that waits says how long it was told to', async (t) => {
+test('a waiting read reports its requested wait', async (t) => {
   const path = `/v1/risk-signals/anti-dilution?supplierGstin=${scenarioGstin('11', gstinCheckCharacter)}&buyerGstin=27AAACB1234C1ZF`
   const early = await lender.get(path, { prefer: 'respond-async' })
   t.is(early.status, 202, early.text)
@@ -275,7 +275,7 @@ test('own records become counts and observations of the pair', async (t) => {
   for (let n = 0; n < 5; n++) {
     const ref = newRef()
     const about = { receivable: receivable({ supplierGstin, totalInr: 1_000 }) }
-    await record(said(ref, n === 4 ? 'REJECTED' : 'DEEMED_ACCEPTED', about), own)
+    await record(recordBody(ref, n === 4 ? 'REJECTED' : 'DEEMED_ACCEPTED', about), own)
     if (n === 0)
       await adjust({ receivableRef: ref, kind: 'CREDIT_NOTE', amountInr: 300, at: '2026-05-11T00:00:00Z' }, own)
     if (n === 1)

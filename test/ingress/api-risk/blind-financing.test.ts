@@ -27,7 +27,7 @@ test.before(async () => {
   b = await openClient(product, base)
 })
 
-test.serial('the key of the epoch is anchored, and the first who asks has it made', async (t) => {
+test.serial('the key of the epoch is anchored, and created by the first request', async (t) => {
   const { status, json } = await a.get('/v1/first-financing/oprf/key')
   t.is(status, 200)
   t.like(json, { suite: 'ristretto255-SHA512', mode: 'VOPRF' })
@@ -36,10 +36,10 @@ test.serial('the key of the epoch is anchored, and the first who asks has it mad
   t.deepEqual([epoch, state], [2, 'CURRENT'])
   t.like(record, { epoch: 2, publicKey, eventType: 'first_financing.epoch' })
   t.is(record.anchor.payloadSha256, payloadSha256(record))
-  t.deepEqual((await b.get('/v1/first-financing/oprf/key')).json, json, 'everybody is shown the same')
+  t.deepEqual((await b.get('/v1/first-financing/oprf/key')).json, json, 'all clients get the same')
 })
 
-test.serial('B registers blind, and A’s check by fields says EXACT; the other way round too', async (t) => {
+test.serial('B registers blind, and A’s check by fields returns EXACT; the other way round too', async (t) => {
   const invoice = receivable()
   const fingerprints = await blindFingerprints(b, invoice)
   const made = await register(b, { fingerprints, dealId: 'deal-b', lenderRef: 'ours' })
@@ -88,7 +88,7 @@ test.serial('a blind duplicate is refused, disputed and transferred as one by fi
   t.like(taken.json, { state: 'FINANCED', mode: 'BLIND' })
 })
 
-test.serial('32 random bytes match nobody', async (t) => {
+test.serial('32 random bytes match no registration', async (t) => {
   const given = { epoch: 2, rf1: random32(), rf2: random32(), rf3: random32() }
   const { json } = await check(a, { fingerprints: [given] })
   t.like(json, { status: 'CLEAN', mode: 'BLIND', matches: [] })
@@ -114,7 +114,7 @@ test.serial(
       return (await check(b, { fingerprints: [given] })).json.status
     }
     t.is(await ask(), 'UNRESOLVED')
-    t.is((await check(b, receivable())).json.status, 'CLEAN', 'by fields every epoch is asked')
+    t.is((await check(b, receivable())).json.status, 'CLEAN', 'by fields, every epoch is searched')
     await db('financing_fingerprints').where({ record_id: recordId }).update({ state: 'LAPSED' })
     t.is(await ask(), 'CLEAN')
   },
@@ -176,7 +176,7 @@ test.serial('elements count towards the day, checks too, and then it is 429 unti
   t.deepEqual(statuses.toSorted(), [...Array.from({ length: 20 }, () => 200), 429])
 })
 
-test.serial('an evaluation is read again by its id, and by nobody else', async (t) => {
+test.serial('an evaluation can be read again by its id, only by its owner', async (t) => {
   const requested = await a.post(EVALUATE, { epoch: 2, blinded: [element()] }, { prefer: 'respond-async' })
   t.is(requested.status, 202)
   t.is(requested.headers.get('location'), requested.json.links.self)

@@ -55,7 +55,7 @@ test('records of fixed positions become rows; their trailer counts them', async 
   t.is(other.json.failure.code, 'FORMAT_UNKNOWN')
 })
 
-test('a style is needed, a mapping must be of it, and mappings say that they are shims', async (t) => {
+test('a style is needed, a mapping must be of it, and mappings are marked as shims', async (t) => {
   t.is((await upload(client, 'x', { path: BUREAU_FILES, type: 'text/plain' })).status, 400)
   t.is((await upload(client, 'x', { ...at('segment-tlv&mapping=in-loan-tape@1') })).status, 400)
   const { json } = await client.get('/v1/colending/mappings')

@@ -78,7 +78,7 @@ test('L9: a client with kyb alone neither sees nor changes the endpoints and eve
   t.like(after.json, { state: 'ACTIVE', previousSecretExpiresAt: null })
 })
 
-test('L9: who manages webhooks reads the events of its own families, wherever they are shown, and is sent no others', async (t) => {
+test('L9: a webhook manager reads and receives only events of its own families', async (t) => {
   const name = `Org ${randomUUID()}`
   const kyb = await open(name, 'kyb', ['webhooks:manage'])
   const risk = await open(name, 'risk-signals', ['webhooks:manage'])
@@ -132,7 +132,7 @@ test('an endpoint of a client with every family receives every type of event', a
   }
 })
 
-test('L9: a token is no wider than its client, whatever it was asked for', async (t) => {
+test('L9: a token has no scope beyond its client, even if requested', async (t) => {
   const name = `Org ${randomUUID()}`
   const { credentials } = await open(name, 'kyb', ['webhooks:manage'])
   await open(name, 'risk-signals', [])

@@ -145,7 +145,7 @@ test('B37 lower case and surrounding spaces are the same registration', async (t
   t.is(json.signals.tradeRelationship.ab.counterpartyGstin, demoTriple.buyerGstin)
 })
 
-test('B37 an e-invoice signed by nobody we know never reads as clear', async (t) => {
+test('B37 an e-invoice with an unknown signer never reads as clear', async (t) => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const token = `${part({ alg: 'none', typ: 'JWT', kid: 'A'.repeat(40) })}.${part({ data: '{}', iss: 'NIC' })}.AAAA`
   const { json, status, text } = await run({ ...demoRequest, eInvoices: [token] })
@@ -191,7 +191,7 @@ test('a body over 1 MiB is 413, a compressed one 415, and so is one that is not 
   t.is((await run(demoRequest, { 'content-type': 'text/plain' })).status, 415)
 })
 
-test('every error is a problem document with its code, and no answer says what we run on', async (t) => {
+test('every error is a problem document with its code, and no answer reveals our software', async (t) => {
   const answers = [await run({}), await client.get('/v1/nothing'), await send(`${base}/v1/usage`)]
   const method = await send(`${base}/v1/usage`, { method: 'DELETE' })
   for (const answer of [...answers, method]) {
@@ -208,7 +208,7 @@ test('every error is a problem document with its code, and no answer says what w
   )
 })
 
-test('B28 a database that is gone is 503 with a request id, and nothing else is told', async (t) => {
+test('B28 a database that is gone is 503 with a request id, and contains nothing else', async (t) => {
   const { base: address, deps } = await product.ingress()
   const own = await openClient(product, address)
   await own.get('/v1/usage')
@@ -219,7 +219,7 @@ test('B28 a database that is gone is 503 with a request id, and nothing else is 
   t.truthy(answer.json.requestId)
 })
 
-test('limits are told on every answer and end in 429 with the time to wait', async (t) => {
+test('every answer contains the limits and end in 429 with the time to wait', async (t) => {
   await using limited = await openProduct({ env: { PLATFORM_RATE_LIMIT_PER_MINUTE: '60' } })
   const { base: address } = await limited.ingress()
   const own = await openClient(limited, address)

@@ -21,7 +21,7 @@ const ids: Record<string, string> = {}
 
 const FAMILIES =
   /^\/v1\/(?:(?:first-financing|acceptance|kyb|trade|identity)\/|colending\/(?:loan-tapes|bureau-files)(?:\/|$))/
-/** Their bodies are files: what is in one is judged by a worker. */
+/** Their bodies are files, which a worker evaluates. */
 const UPLOADS = new Set(['uploadLoanTape', 'uploadBureauFile'])
 /** Verifying what the caller brings changes nothing. */
 const KEYLESS = new Set(['verifyTradeBundle', 'verifyPassport'])
@@ -42,7 +42,7 @@ const BODIES: Record<string, object> = {
   revokeBusinessPassport: { reason: 'x' },
 }
 
-/** What no body may be; each is 400 before anything is looked for. */
+/** Invalid bodies; each is refused with 400 before any lookup. */
 const HOSTILE: Record<string, string> = {
   'a NUL':
     '{"reason":"a\\u0000b","receivableRef":"a\\u0000b","organisation":"\\u0000","purpose":"\\u0000","legalName":"\\u0000","answer":"\\u0000"}',
@@ -206,7 +206,7 @@ for (const { method, path, operationId } of routes) {
       t.is((await owner.post(to, '{}', { 'content-type': 'text/plain' })).status, 415)
     })
 
-  // A legal entity identifier is public, and a snapshot is of the whole registry: nobody owns them.
+  // A legal entity identifier is public, and a snapshot covers the whole registry: neither has an owner.
   if (names.length > 0 && !names.includes('lei') && !names.includes('snapshotId'))
     test(`${method} ${path} of another organisation is answered like one that does not exist`, async (t) => {
       const bare = ({

@@ -19,7 +19,7 @@ interface Match {
   ownRegistration: boolean
 }
 
-test('own registrations are listed as own; of others’ it is said that there are some, never how many', async (t) => {
+test('own registrations are listed as own; others’ only as existing, without a number', async (t) => {
   const [one, two, jobContext] = [await requireOrganisation(), await requireOrganisation(), await requireOrganisation()]
   // The same parties, day and rupees under other numbers.
   const first = receivable()

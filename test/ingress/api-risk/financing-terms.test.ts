@@ -61,7 +61,7 @@ test('keeps an overdue receivable financed for its first holder', async (t) => {
   t.is((await register(other, invoice)).status, 409)
 })
 
-test('two weeks before what is financed lapses its owner is told, once', async (t) => {
+test('the owner is notified once, two weeks before a financing lapses', async (t) => {
   const own = await openClient(product, base)
   const made = [await register(own, receivable()), await register(own, receivable())].map(({ json }) => json)
   const [soon, later] = made

@@ -52,7 +52,7 @@ test('A registers, B sees that it exists and the month, A finances, releases, an
   t.is(own.json.othersChecks[0].count, 2)
 })
 
-test('another’s receivable is 409 that names EXACT, and both are told of it', async (t) => {
+test('another’s receivable is 409 that names EXACT, and both are notified', async (t) => {
   const [one, other] = [await openClient(product, base), await openClient(product, base)]
   const invoice = receivable()
   await register(one, invoice)
@@ -102,7 +102,7 @@ test('equal numbers are EXACT, other punctuation NEAR, the same day and rupees E
   t.is((await register(b, { ...invoice, documentNumber: 'RENAMED-1' })).status, 201, 'such matches never refuse')
 })
 
-test('every state permits what its row says, and nothing else', async (t) => {
+test('every state permits exactly the transitions of its row', async (t) => {
   const actions = ['finance', 'release', 'cancel', 'renew', 'transfer']
   const made = async () => (await register(a, receivable())).json.registrationId
   const statusesOf = async (prepare: readonly string[]) => {
@@ -137,7 +137,7 @@ test('every state permits what its row says, and nothing else', async (t) => {
   t.is((await act(a, renewed, 'renew')).status, 409, 'a registration is renewed twice')
 })
 
-test('a transfer moves a financed receivable once, to whoever brings the token and the receivable', async (t) => {
+test('a transfer moves a financed receivable once, to the holder of the token and the receivable', async (t) => {
   const invoice = receivable()
   const { json: made } = await register(a, invoice)
   await act(a, made.registrationId, 'finance')
@@ -158,7 +158,7 @@ test('a transfer moves a financed receivable once, to whoever brings the token a
   t.is((await check(a, invoice)).json.status, 'DUPLICATE_FINANCED')
 })
 
-test('a dispute tells the holder, who confirms or releases; a second one is refused while it is open', async (t) => {
+test('a dispute notifies the holder, who confirms or releases; a second one is refused while it is open', async (t) => {
   const [holder, other] = [await openClient(product, base), await openClient(product, base)]
   const invoice = receivable()
   const { json: made } = await register(holder, invoice)
@@ -166,7 +166,7 @@ test('a dispute tells the holder, who confirms or releases; a second one is refu
     client.post('/v1/first-financing/disputes', { receivable: invoice, reason: 'we paid for it in April' })
   const opened = await dispute(other)
   t.is(opened.status, 201, opened.text)
-  t.false(opened.text.includes(made.registrationId), 'who holds it is not said')
+  t.false(opened.text.includes(made.registrationId), 'the holder is not disclosed')
   t.is(opened.json.record.anchor.payloadSha256, payloadSha256(opened.json.record))
   t.is((await dispute(other)).status, 409)
   t.is((await dispute(holder)).status, 409)
@@ -276,7 +276,7 @@ test('the 751st receivable of a day is 429 until midnight in India, and a refusa
   t.is(count, 3_000)
 })
 
-test('with the checks of a day used up nothing is taken of its elements either, and registering goes on', async (t) => {
+test('when the daily checks are used up, elements are not counted either, and registering continues', async (t) => {
   const jobContext = await openClient(product, base)
   const organisation = await product
     .db('organisations')

@@ -65,7 +65,7 @@ test('a receivable of a pack is read back by its number through the securitisati
   t.is(status, 200)
   t.like(json, { amountInr: 63_917.25, issueDate: '2026-10-03', irnPresent: true, dueDate: null })
   t.is(json.anchor.payloadSha256, payloadSha256(json))
-  t.is((await read(second)).status, 404, 'nobody else sees it')
+  t.is((await read(second)).status, 404, 'no other organisation sees it')
 })
 
 test('reports an order without a number to a second organisation only', async (t) => {

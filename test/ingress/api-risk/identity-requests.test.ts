@@ -124,7 +124,7 @@ test('faults of requests name their member', async (t) => {
   }
 })
 
-test('a wallet whose answer is still being verified is told that it has arrived, and answers once', async (t) => {
+test('a wallet whose answer is still being verified gets an acknowledgement, and answers once', async (t) => {
   const holder = await newKeyPair()
   const requested = await client.post('/v1/identity/presentations', { purpose: 'x', template: 'company-basic' })
   const claims = { legalName: 'Synthetic Components Private Limited', gstin: '29AAACR5678D1Z5' }

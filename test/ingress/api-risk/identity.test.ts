@@ -58,7 +58,7 @@ async function presented(own: ApiClient, more: object = {}, legalName = SECRETS.
   const issued = await own.post('/v1/sandbox/credentials', { holderJwk: holderJwk(holder), vct: VCT, claims })
   await present(requested.json.authorizationRequest, issued.json.credential, holder)
   const { presentationId } = requested.json
-  // A wallet is told that it was accepted while a slow verifier is still at it.
+  // A wallet gets its acknowledgement while a slow verifier is still at work.
   const state = async () => (await own.get(`/v1/identity/presentations/${presentationId}`)).json.state
   await eventually('it to be verified', async () => (await state()) === 'VERIFIED')
   return presentationId
@@ -101,7 +101,7 @@ test.serial(
 )
 
 test.serial(
-  'a registry is asked about a person under a live consent that covers field and purpose alone',
+  'a registry is queried about a person only under a live consent that covers field and purpose',
   async (t) => {
     const subjectId = await makeSubject()
     const read = async (consentId?: string, more: object = {}) =>
@@ -179,7 +179,7 @@ test.serial('a signed document of a trusted issuer counts; another signature doe
   t.like(right.json, { tier: 'DOCUMENT_SIGNED', assurance: { level: 'LOW' } })
 })
 
-test.serial('a passport is verified by anybody, as JSON and as credential, until it is revoked', async (t) => {
+test.serial('anyone can verify a passport, as JSON and as credential, until it is revoked', async (t) => {
   const subjectId = await makeSubject()
   const early = await client.post(path(subjectId, '/passports'), { purpose: 'onboarding' })
   t.like(early.json, { status: 409, errors: [{ code: 'UNVERIFIED' }] })

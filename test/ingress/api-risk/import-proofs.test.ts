@@ -71,7 +71,7 @@ test.serial('the verifier alone proves a row of an import, and finds out what wa
   }
 })
 
-/** What sigstore's verifier, which npm brings along, is asked. */
+/** The query to sigstore's verifier, which npm includes. */
 type VerifyMerkleInclusion = (
   entry: { canonicalizedBody: Buffer; inclusionProof: { logIndex: string; hashes: Buffer[] } },
   checkpoint: { logSize: bigint; logHash: Buffer },

@@ -22,7 +22,7 @@ export const SMALL_TAPE = [
   'Total amount funded in policy code 1: 7500',
 ].join('\r\n')
 
-/** How a bureau file of tagged segments begins. */
+/** The header of a bureau file of tagged segments. */
 export const SEGMENTS_HEADER = `${'TUDF12'.padEnd(54)}30062026`.padEnd(146)
 
 /** The segments of a borrower with one account, whose number has seven characters. */

@@ -26,7 +26,7 @@ test.before(async () => {
   other = await openClient(product, base)
 })
 
-/** What is left of an answer without what differs for every request. */
+/** Returns an answer without the parts that differ for every request. */
 function bare({ status, json }: Reply) {
   const { requestId: _id, instance: _path, ...rest } = json
   return { status, ...rest }
@@ -71,7 +71,7 @@ test('B05 a family outside the token is refused, and nothing is metered or store
   t.deepEqual((await narrow.get('/v1/usage')).json.usage, [])
 })
 
-test('B05 a token asked for with less scope can do less', async (t) => {
+test('B05 a token requested with less scope can do less', async (t) => {
   const { clientId, clientSecret } = one.credentials
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   const answer = await requestToken(base, { ...form, scope: 'risk-signals:read' })
@@ -111,7 +111,7 @@ for (const { env, body, status, code } of modes) {
   })
 }
 
-test('B06 the sandbox opens no connection to a registry; production asks it, and reports what is missing as missing', async (t) => {
+test('B06 the sandbox opens no connection to a registry; production queries it, and reports missing data as missing', async (t) => {
   await using registry = await openHttpSink()
   registry.respond = () => ({ status: 503 })
   const gateway = { url: registry.url }

@@ -130,7 +130,7 @@ test('scenario 11 answers after 12 seconds: 202, and then the verification', asy
   t.regex(resultsOf(late)['gstin.status'] ?? '', /^MATCH/)
 })
 
-test('an LEI is read once a day; a wrong check digit asks nobody', async (t) => {
+test('an LEI is read once a day; a wrong check digit causes no query', async (t) => {
   const own = await openClient(product, base)
   const found = await own.get('/v1/kyb/lei/9999SGNLBXDEMO000118', { prefer: 'wait=20' })
   t.is(found.status, 200, found.text)
@@ -210,7 +210,7 @@ test('a passport of a business is verified against its status list, as JSON and 
   t.like(await at(new Date(ends.getTime() - 1)), { valid: true })
   t.like(await at(ends), { valid: false, reasons: ['EXPIRED'] })
   const revoke = `/v1/kyb/passports/${passportId}/revoke`
-  t.is((await stranger.post(revoke, { reason: 'mine' })).status, 404, 'nobody revokes for another')
+  t.is((await stranger.post(revoke, { reason: 'mine' })).status, 404, 'no organisation revokes for another')
   const revoked = await own.post(revoke, { reason: 'closed' })
   t.is(revoked.status, 200, revoked.text)
   t.is(revoked.json.anchor.payloadSha256, payloadSha256(revoked.json))
@@ -229,7 +229,7 @@ test('a passport of a business is verified against its status list, as JSON and 
   )
 })
 
-test('a passport says what was verified; a person is erased, and the anchors stay', async (t) => {
+test('a passport contains what was verified; a person is erased, and the anchors stay', async (t) => {
   const own = await openClient(product, base)
   const company = (await verify(business, own)).json.vei
   const passport = await own.post(`/v1/kyb/entities/${company}/passports`, { purpose: 'onboarding', validForDays: 30 })

@@ -131,7 +131,7 @@ test('a repetition gets the same answer and has no second effect', async (t) => 
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   t.is(new Set(answers.map(({ text }) => text)).size, 1)
   t.is(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null).length, 1)
-  // The same event id, whatever the rest of the envelope says.
+  // The same event id, regardless of the rest of the envelope.
   const other = envelope({ id: 'evt-1', payload: { loan_id: 'L-repeat', principal: 5 } })
   t.is((await post(other, { 'x-lms-signature': sign(other) })).text, answers[0]?.text ?? '')
   const evidence = await client.get('/v1/colending/evidence?loanRef=L-repeat')
@@ -164,7 +164,7 @@ test('what was mapped is anchored, and names what it did not use', async (t) => 
   t.is(verified.json.payloadSha256 ?? contract.anchor.payloadSha256, contract.anchor.payloadSha256, verified.text)
 })
 
-test('an event nobody knows is received and said not to be mapped', async (t) => {
+test('an unknown event is received and reported as not mapped', async (t) => {
   const body = envelope({ event: 'customer.birthday' })
   const answer = await post(body, { 'x-lms-signature': sign(body) })
   t.is(answer.status, 200)

@@ -18,7 +18,7 @@ test.before(async () => {
   client = await openClient(product, base)
 })
 
-test('a tape with a banner, a totals row and one bad cell says which cell, and never what stood there', async (t) => {
+test('a tape with a banner, a totals row and one bad cell names the cell, never its content', async (t) => {
   const own = await openClient(product, base)
   const { status, json, text } = await imported(own, SMALL_TAPE)
   t.is(status, 200)

@@ -13,11 +13,11 @@ async function sendRaw(port: number, request: string): Promise<string> {
   return await text(socket)
 }
 
-test('B28 an error that nobody expected tells its request id, which is in the log, and nothing else', async (t) => {
+test('B28 an unexpected error returns only its request id, which is also in the log', async (t) => {
   await using product = await openProduct()
   const ingress = product.spawn('ingress')
   const base = `http://127.0.0.1:${await listeningPort(ingress)}`
-  // The issuer is where it is told to be, so the client's tokens come from this process too.
+  // The issuer is this process, so it also issues the client's tokens.
   const client = await openClient(product, base)
   await product.db.raw('ALTER TABLE usage_units RENAME TO usage_units_away')
   const answer = await client.get('/v1/usage', { 'x-request-id': 'given-by-the-caller-1' })
@@ -57,7 +57,7 @@ test('B28 hostile input leaves log lines that are one JSON object each', async (
     const entry = JSON.parse(line)
     t.is(typeof entry.level, 'string', line)
     t.not(entry.msg, 'forged')
-    // Escaped in JSON: a terminal that shows the log is not told what to do.
+    // Escaped in JSON: a terminal that shows the log must not execute control sequences.
     t.notRegex(line, /\p{Cc}/u)
   }
 })

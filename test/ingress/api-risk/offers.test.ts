@@ -8,7 +8,7 @@ import { root, sourcesBelow } from '../../support/imports.ts'
 const sources = (rooms: readonly string[]) =>
   rooms.flatMap(sourcesBelow).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 
-test('tokens and metadata offer the scopes that an operation asks for, and no others', (t) => {
+test('tokens and metadata offer only scopes that an operation requires', (t) => {
   const known = new Set(scopesOf(FAMILIES, CLIENT_SCOPES))
   const requested = sources(['ingress']).flatMap(({ text }) =>
     [...text.matchAll(/'([a-z-]+:[a-z]+)'/g)].map((match) => match[1] ?? '').filter((scope) => known.has(scope)),

@@ -75,7 +75,7 @@ test('the dilution of the pair prints as a card, where it was measured on the da
   const attached = read.files.get(`dilution-${packId.slice(0, 8)}.json`)?.toString()
   t.is(attached, measured.text, 'as it was answered')
   t.false([...(foreign?.files.keys() ?? [])].some((name) => name.startsWith('dilution')))
-  // The card stands on the anchored file: whoever changes a figure of it has another file.
+  // The card refers to the anchored file: a changed figure makes another file.
   const { bytes } = await getPdf(client, packId)
   const statementOf = (file: Buffer) => findPdfStatement(product.db, createHash('sha256').update(file).digest())
   t.is(JSON.parse((await statementOf(bytes)) ?? '{}').packId, packId)
@@ -107,7 +107,7 @@ test('what is attached verifies offline, with the lines that the document prints
   }
 })
 
-test('asked at the same moment and later it is the same file, whose hash is anchored once', async (t) => {
+test('concurrent and later requests get the same file, whose hash is anchored once', async (t) => {
   const client = await openClient(product, base)
   const { packId } = await makePack(client)
   const answers = await Promise.all(Array.from({ length: 4 }, () => getPdf(client, packId)))

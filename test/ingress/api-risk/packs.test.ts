@@ -14,7 +14,7 @@ test.before(async () => {
   base = product.url
 })
 
-test('a token and a request give a pack that is as the contract says', async (t) => {
+test('a token and a request give a pack that matches the contract', async (t) => {
   const client = await openClient(product, base)
   // Another organisation that presented the same parties and value would be a possible match.
   const answer = await client.post('/v1/po/risk-signals', { ...demoRequest, poValue: 1_250_019 })
@@ -41,7 +41,7 @@ test('the same request with the same key gives the same bytes, once metered', as
   )
 })
 
-test('B23, L1: usage is asked for by days or by instants within them, and anything else is refused by name', async (t) => {
+test('B23, L1: usage is queried by days or by instants within them, and anything else is refused by name', async (t) => {
   const client = await openClient(product, base)
   await client.post('/v1/po/risk-signals', demoRequest)
   const { date } = (await client.get('/v1/usage')).json.usage[0]

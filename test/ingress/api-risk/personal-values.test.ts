@@ -14,7 +14,7 @@ import { issueCredential, type KeyPair, presentCredential } from '../../support/
 import { answerOf, holderJwk, newKeyPair, post, resolveRequest } from '../../support/test-wallet.ts'
 import { findTexts } from './stored-texts.ts'
 
-/** What a person, or somebody about a person, says here; nothing else of the run holds any of it. */
+/** Values that a person, or another about a person, sends here; no other data of the run contains any of them. */
 const VALUES = {
   legalName: 'Quartzite Ingrid Vornamen',
   gstin: '27AAACB1234C1ZF',
@@ -81,7 +81,7 @@ async function sealedIn(t: ExecutionContext, product: Product, value: string): P
   return [...new Set(found.map(({ table }) => table))].toSorted()
 }
 
-/** Has a registry asked about a subject, moves it, and gives and takes a passport, each with words of its own. */
+/** Queries a registry about a subject, moves it, and gives and takes a passport, each with unique words. */
 async function notifyAll(t: ExecutionContext, own: ApiClient, subjectId: string): Promise<void> {
   const path = `/v1/identity/subjects/${subjectId}`
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
@@ -139,7 +139,7 @@ test('personal values are sealed at rest, purged at retainHours and gone after e
   await notifyAll(t, own, subjectId)
   t.is((await own.get(`/v1/identity/presentations/${presentationId}/claims`)).json.claims.gstin, VALUES.gstin)
 
-  // The scan finds what is there, sealed, and where it belongs; a claim that nobody asked for is nowhere.
+  // The scan finds the stored values, sealed, in their places; an unrequested claim is not stored.
   t.deepEqual(await sealedIn(t, product, VALUES.legalName), ['presentation_values'])
   t.deepEqual(await sealedIn(t, product, VALUES.gstin), ['presentation_values'])
   t.deepEqual(await sealedIn(t, product, VALUES.director), [])
@@ -162,7 +162,7 @@ test('personal values are sealed at rest, purged at retainHours and gone after e
     .db('presentations')
     .where(received)
     .update({ received_at: new Date(Date.now() - 25 * 3_600_000) })
-  await eventually('the form that nobody verified to be purged', async () => {
+  await eventually('the unverified form to be purged', async () => {
     const row = await product.db('presentations').where({ id: stuck.presentationId }).first('state', 'sealed_form')
     return row.state === 'EXPIRED' && row.sealed_form === null
   })
@@ -192,6 +192,6 @@ test('personal values are sealed at rest, purged at retainHours and gone after e
     inbox: inbox.text,
   })) {
     t.not(text, '', `there is something of ${what}`)
-    for (const value of ALL) t.false(text.includes(value), `${what} says ${value}`)
+    for (const value of ALL) t.false(text.includes(value), `${what} contains ${value}`)
   }
 })

@@ -229,7 +229,7 @@ test.serial(
   },
 )
 
-test('a cut of a pool without one, of another pool and of nobody is refused alike in every view', async (t) => {
+test('every view refuses the cut of a pool without one, of another pool and of no pool alike', async (t) => {
   const other = await owner.post('/pools', { name: 'Other', receivables: items(1) })
   for (const view of ['tape', 'export', 'stratification', 'replines']) {
     const none = await owner.get(`/pools/${other.json.poolId}/${view}`)

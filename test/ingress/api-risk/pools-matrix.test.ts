@@ -41,7 +41,7 @@ for (const { method, path } of routes) {
         : { name: 'x' }
   const query = path.endsWith('/proof') ? `?receivableId=${randomUUID()}` : ''
 
-  test(`${method} ${path} needs a key of its own kind`, async (t) => {
+  test(`${method} ${path} requires the right kind of key`, async (t) => {
     const url = `${base}/v1/securitisation${filled({})}${query}`
     const { status } = await send(url, { method: method.toUpperCase() })
     t.is(status, 401)

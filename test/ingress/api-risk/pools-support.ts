@@ -24,7 +24,7 @@ export function consumerOf(base: string, { credentials }: Pick<ApiClient, 'crede
 
 let documents = 0
 
-/** A receivable of a pool, as nobody has it yet. */
+/** A new receivable of a pool. */
 export const item = (receivableId: string, change: object = {}) => ({
   receivableId,
   supplierGstin: '29AAACR5678D1Z5',

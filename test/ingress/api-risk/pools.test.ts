@@ -36,7 +36,7 @@ test('vector 9.8: root and path of three payload hashes', async (t) => {
   ])
 })
 
-test('a path reads two chunks of leaves at most and leads to the root, whatever the size', async (t) => {
+test('a path reads at most two chunks of leaves and leads to the root, for any size', async (t) => {
   for (const size of [1, 255, 256, 257, 512, 1_000, 2_049]) {
     const hashes = Array.from({ length: size }, (_, n) => hash('sha256', `r${n}`, 'buffer'))
     const { root, chunks } = cutTree(hashes)
@@ -167,7 +167,7 @@ test('refuses a cut-off date before the earliest document of the pool', async (t
 test.serial('receivables are added to a pool while evidence of those before is still being made', async (t) => {
   let poolId = ''
   await product.db.transaction(async (tx) => {
-    // What the builder reads half-way: it stands still until this ends.
+    // The builder reads this half-way: it blocks until this ends.
     await tx.raw('LOCK TABLE receivables IN ACCESS EXCLUSIVE MODE')
     const made = await owner.post('/pools', { name: 'Growing', receivables: items(2) })
     poolId = made.json.poolId

@@ -30,7 +30,7 @@ test.before(start)
 test.after.always(stop)
 
 test.serial(
-  'a credential of an issuer that the organisation trusts is DOCUMENT_SIGNED, and of nobody else',
+  'a credential of an issuer is DOCUMENT_SIGNED only if the organisation of the request trusts the issuer',
   async (t) => {
     const requested = await ask(client)
     t.deepEqual(await attempt(requested), { status: 200, text: '{}' })
@@ -189,7 +189,7 @@ for (const [what, reason, change] of faults)
     t.is((await attempt(requested)).status, 200, 'a refusal leaves the request open')
   })
 
-test.serial('a value that was not asked for is CLAIM_VALUE_MISMATCH', async (t) => {
+test.serial('a value that was not requested is CLAIM_VALUE_MISMATCH', async (t) => {
   const query = {
     credentials: [
       {

@@ -65,7 +65,7 @@ for (const [what, reason, status] of statuses)
     t.like((await view(client, requested)).json, reason === null ? { state: 'VERIFIED' } : { reasons: [reason] })
   })
 
-test.serial('a list is asked for once while it holds, and three times where its server fails', async (t) => {
+test.serial('a list is fetched once while it is valid, and three times if its server fails', async (t) => {
   const uri = await publish('/held')
   for (const idx of [0, 1, 0]) {
     const credential = await issued({ status: { status_list: { uri, idx } } })

@@ -131,7 +131,7 @@ export function place(path: string, text: string): void {
   lists = { ...lists, [path]: { text } }
 }
 
-/** How often an address of the issuer's server was asked. */
+/** Counts the requests to an address of the issuer's server. */
 export const requestCount = (path: string): number => sink.requests.filter((request) => request.path === path).length
 
 /** Publishes a status list of the issuer. @returns its address */

@@ -78,7 +78,7 @@ test.serial('keys that a token brings itself are nothing to go by', async (t) =>
   }
 })
 
-test.serial('an issuer’s own metadata is asked for its keys where the row says so, and only there', async (t) => {
+test.serial('keys come from an issuer’s own metadata only if the row allows it', async (t) => {
   const key = await newKeyPair()
   const credential = await issued({}, key)
   place('/.well-known/jwt-vc-issuer', JSON.stringify({ issuer: iss, jwks: { keys: [key.publicJwk] } }))
@@ -125,7 +125,7 @@ test.serial(
 )
 
 test.serial(
-  'a request that was answered is 410 to read, and one that nobody answered in time 410 to both',
+  'an answered request is 410 to read, and a request without an answer in time is 410 to read and to answer',
   async (t) => {
     const requested = await ask(client)
     t.is((await attempt(requested)).status, 200)
@@ -182,7 +182,7 @@ const credentialQuery = (id: string, more: object = {}) => ({
   ...more,
 })
 
-/** Asks with a query of one's own, and answers by the id of each of its credentials. */
+/** Requests a presentation with a given query, and answers by the id of each of its credentials. */
 async function answered(query: object, answers: Record<string, { names: string[]; credential?: string }[]>) {
   const requested = await ask(client, { template: undefined, query })
   if (requested.status !== 201) throw new Error(requested.text)
@@ -232,14 +232,14 @@ test.serial('credential sets: one of the options, and what is optional may be le
   t.deepEqual((await answered({ credentials, credential_sets }, { two: [BOTH] })).seen.reasons, ['QUERY_NOT_SATISFIED'])
 })
 
-test.serial('multiple: up to five of a kind where the query says so', async (t) => {
+test.serial('multiple: up to five of a kind if the query allows it', async (t) => {
   const query = { credentials: [credentialQuery('many', { multiple: true })] }
   t.is((await answered(query, { many: [BOTH, BOTH] })).status, 200)
   const six = await answered(query, { many: Array.from({ length: 6 }, () => BOTH) })
   t.deepEqual(six.seen.reasons, ['TOO_MANY_PRESENTATIONS'])
 })
 
-test.serial('claim sets: the first that is there, and what nobody asked for is discarded and counted', async (t) => {
+test.serial('claim sets: the first complete set is used, unrequested claims are discarded and counted', async (t) => {
   const claims = claimsQuery(['director', 'legalName', 'gstin'])
   const claim_sets = [['director', 'legalName'], ['gstin']]
   const query = { credentials: [credentialQuery('company', { claims, claim_sets })] }

@@ -132,7 +132,7 @@ test('the request object is what the plan shows', async (t) => {
   })
 })
 
-test('an encrypted answer has a key of its own request, whose private half nobody is shown', async (t) => {
+test('an encrypted answer uses a key per request, whose private half is never disclosed', async (t) => {
   const keys = []
   for (let n = 0; n < 2; n++) {
     const requested = await ask(client, { responseMode: 'direct_post.jwt' })

@@ -45,13 +45,13 @@ test('what a pack presents is held for a week, and its own organisation’s regi
   const late = between()
   await present(a, late)
   const held = product.db('financing_fingerprints').where({ state: 'REGISTERED' }).whereNotNull('expires_at')
-  t.is((await held.clone()).length, 4, 'RF1 to RF4 of the one that was not taken over')
+  t.is((await held.clone()).length, 4, 'RF1 to RF4 of the receivable that was not taken over')
   await held.update({ expires_at: new Date(Date.now() - 1000) })
   t.is((await check(b, late)).json.status, 'CLEAN')
   t.is((await register(b, late)).status, 201)
 })
 
-test('a pack that finds a receivable held elsewhere tells both, once', async (t) => {
+test('a pack that finds a receivable held elsewhere notifies both, once', async (t) => {
   const [one, other] = [await openClient(product, base), await openClient(product, base)]
   const invoice = between()
   await register(one, invoice)

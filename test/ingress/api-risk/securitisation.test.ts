@@ -61,7 +61,7 @@ test('a consumer reads a receivable by its reference or its id, as it was anchor
   t.is((await read('INV-none', headers)).status, 404)
 })
 
-test('two suppliers’ equal numbers are two receivables, told apart by their ids', async (t) => {
+test('two suppliers’ equal numbers are two receivables, distinguished by their ids', async (t) => {
   const headers = { 'x-api-key': String(client.credentials.apiKey) }
   await record(client, 'SAME-1')
   await record(client, 'SAME-1', '27AAACB1234C1ZF')

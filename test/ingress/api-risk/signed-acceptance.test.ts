@@ -31,8 +31,8 @@ async function buyersVei(client: ApiClient): Promise<string> {
   return (await client.post('/v1/kyb/entities/resolve', { gstin: buyerGstin })).json.vei
 }
 
-// The registry of the sandbox says ACCEPTED of everything: another action is not verified by it.
-const said = (signature: string, change: object = {}) => ({
+// The sandbox registry returns ACCEPTED for everything, so it verifies no other action.
+const recordBody = (signature: string, change: object = {}) => ({
   receivableRef: `RCV-${randomInt(1e9)}`, // a UUID may happen to hold an Aadhaar number
   channel: 'SIGNED_DOCUMENT',
   action: 'PENDING',
@@ -51,13 +51,13 @@ for (const alg of ['ES256', 'EdDSA'] as const)
     const trusted = await lender.post(keys, { jwk: key.jwk })
     t.is(trusted.status, 201, trusted.text)
     t.is(trusted.json.thumbprint, key.thumbprint)
-    const made = await record(said(await key.sign(documentSha256)))
+    const made = await record(recordBody(await key.sign(documentSha256)))
     t.is(made.status, 201, made.text)
     t.like(made.json, { tier: 'DOCUMENT_SIGNED', signedBy: key.thumbprint, documentSha256 })
-    const verified = await record(said(await key.sign(documentSha256), { action: 'ACCEPTED' }))
-    t.is(verified.json.tier, 'REGISTRY_VERIFIED', 'a registry that says the same is stronger')
+    const verified = await record(recordBody(await key.sign(documentSha256), { action: 'ACCEPTED' }))
+    t.is(verified.json.tier, 'REGISTRY_VERIFIED', 'a registry that agrees is stronger')
     t.is((await lender.post(`${keys}/${key.thumbprint}/revoke`, {})).status, 200)
-    const late = await record(said(await key.sign(documentSha256)))
+    const late = await record(recordBody(await key.sign(documentSha256)))
     t.like(late.json, { status: 409, errors: [{ path: 'signature', code: 'NOT_TRUSTED' }] })
     const listed = (await lender.get(keys)).json.keys.find(
       ({ thumbprint }: { thumbprint: string }) => thumbprint === key.thumbprint,
@@ -77,11 +77,11 @@ test('a signature of something else, by another key, or by one that it brings it
     `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(documentSha256).toString('base64url')}.AA`,
   ]
   for (const signature of signatures) {
-    const answer = await record(said(signature))
+    const answer = await record(recordBody(signature))
     t.like(answer.json, { status: 409, errors: [{ path: 'signature', code: 'NOT_TRUSTED' }] })
   }
   const foreign = await openClient(product, base)
-  t.is((await record(said(right), foreign)).status, 409, 'trust is each organisation’s own')
+  t.is((await record(recordBody(right), foreign)).status, 409, 'trust is each organisation’s own')
 })
 
 for (const [what, change, path] of [
@@ -90,7 +90,7 @@ for (const [what, change, path] of [
   ['no JWS', { signature: 'x' }, 'signature'],
 ] as const)
   test(`a signature with ${what} is 400 and names ${path}`, async (t) => {
-    const { status, json } = await record(said('a.b.c', change))
+    const { status, json } = await record(recordBody('a.b.c', change))
     t.is(status, 400)
     t.is(json.errors[0].path, path)
   })

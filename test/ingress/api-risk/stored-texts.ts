@@ -2,11 +2,11 @@ import { sealedColumns } from '#shared/platform/database/sealed-columns.ts'
 import { createSecrets, type SealPurpose } from '#shared/platform/process/secrets.ts'
 import type { Product } from '../../support/product.ts'
 
-/** Where a text was found. */
+/** The place where a text was found. */
 export interface StoredText {
   table: string
   text: string
-  /** whether it is there for whoever reads the table, or for whoever has the key */
+  /** true if only the holder of the key can read it; false if every reader of the table can */
   isSealed: boolean
 }
 

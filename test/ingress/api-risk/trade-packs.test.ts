@@ -97,7 +97,7 @@ test('documents and findings of others are 404, and so is a pack of others', asy
   }
 })
 
-test('anybody verifies a bundle, bare or as a member; each damage has its reason', async (t) => {
+test('anyone can verify a bundle, bare or as a member; each damage has its reason', async (t) => {
   const { json } = await issuePack(exporter, { documents: [{}, {}] })
   const bundle = await included(exporter, json.packId)
   const stranger = await openClient(product, base)

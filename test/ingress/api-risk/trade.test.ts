@@ -20,7 +20,7 @@ test.before(async () => {
 const resultOf = (json: { results: { key: string; result: string }[] }) =>
   Object.fromEntries(json.results.map(({ key, result }) => [key, result]))
 
-test('a document is the anchored object: hashes and commitments, and never what they stand for', async (t) => {
+test('a document is the anchored object: hashes and commitments, never their content', async (t) => {
   const metadata = { invoiceNumber: 'EXP/4821907', buyer: 'Hanse Import' }
   const requested = tradeDocument({ metadata, sizeBytes: 812, mediaType: 'application/pdf', signature: 'a.b.c' })
   const made = await exporter.post('/v1/trade/documents', requested)
