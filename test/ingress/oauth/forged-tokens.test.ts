@@ -138,7 +138,7 @@ for (const [name, make] of forgeries) {
   })
 }
 
-test('B11 a key address in the header is never asked', async (t) => {
+test('B11 a key address in the header is never requested', async (t) => {
   await using sink = await openHttpSink()
   for (const name of ['jku', 'x5u']) {
     t.is(await statusOf(es256({ ...genuine().header, [name]: `${sink.url}/keys` }, genuine().claims, stranger)), 401)
@@ -146,7 +146,7 @@ test('B11 a key address in the header is never asked', async (t) => {
   t.is(sink.requests.length, 0)
 })
 
-test('no token is a challenge, and the scheme name may be written as anybody likes', async (t) => {
+test('no token is a challenge, and the scheme name is case-insensitive', async (t) => {
   const bare = await send(`${base}/v1/usage`)
   t.is(bare.status, 401)
   t.is(bare.headers.get('www-authenticate'), 'Bearer')

@@ -23,7 +23,7 @@ function basic(id: string, secret: string): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }
 }
 
-/** Each caller is somebody else: failed attempts of one test do not throttle another. */
+/** Each caller has another address: failed attempts of one test do not throttle another. */
 let addresses = 0
 const elsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
 
@@ -40,7 +40,7 @@ test('form fields and HTTP Basic give the same kind of token, never to be stored
   }
 })
 
-test('a token says what RFC 9068 asks for, and for which environment and organisation it is', async (t) => {
+test('a token has the claims of RFC 9068, its environment and its organisation', async (t) => {
   const { token, credentials } = await openClient(product, base)
   const [header, payload] = token.split('.').map((part) => Buffer.from(part, 'base64url').toString())
   t.like(JSON.parse(header ?? ''), { alg: 'ES256', typ: 'at+jwt' })
@@ -75,7 +75,7 @@ for (const [name, form, status, error] of refusals) {
   })
 }
 
-test('B13 an unknown client and a wrong secret are told alike', async (t) => {
+test('B13 an unknown client and a wrong secret get the same answer', async (t) => {
   const { clientId } = await makeCredentials(product)
   const wrong = await requestToken(base, { ...grant, client_id: clientId, client_secret: 'x' }, elsewhere())
   const unknown = await requestToken(base, { ...grant, client_id: 'client_zz', client_secret: 'x' }, elsewhere())
