@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.ts'
 
 /**
  * The sender's knowledge of a ping. A 2xx is accepted. A 4xx was refused before anything was published. In all other
-  * cases (503, timeout, reset), the broker may or may not have the ping.
+ * cases (503, timeout, reset), the broker may or may not have the ping.
  */
 export type Fate = 'accepted' | 'refused' | 'unknown'
 
@@ -137,8 +137,8 @@ export async function backlogEmpty({ config, db }: { config: Config; db: Knex })
 
 /**
  * Compares the answers that senders received with the stored pings, once the backlog is empty: every accepted ping
-  * exactly once, no refused one, an unknown one at most once, and the numbers of each check without gap or repeat.
-  * @returns one line per discrepancy; empty if there is none
+ * exactly once, no refused one, an unknown one at most once, and the numbers of each check without gap or repeat.
+ * @returns one line per discrepancy; empty if there is none
  */
 export async function auditPings(product: { config: Config; db: Knex }, ledger: Ledger): Promise<string[]> {
   await backlogEmpty(product)

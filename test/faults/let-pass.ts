@@ -44,8 +44,8 @@ async function letPassForThese(db: Knex, ids: readonly number[]): Promise<void> 
 
 /**
  * Lets a period and grace of a minute each pass for dead checks, until all of them wait. A sweep under way may still
-  * have evaluated them by the earlier gap, and a service that stalls for seconds opens another gap; both extend the
-  * deadlines once more.
+ * have evaluated them by the earlier gap, and a service that stalls for seconds opens another gap; both extend the
+ * deadlines once more.
  */
 export async function letPassWhileWaiting(db: Knex, ids: readonly number[]): Promise<void> {
   const waiting = await db('checks')

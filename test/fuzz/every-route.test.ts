@@ -58,9 +58,9 @@ async function bystanderOf(requested: Target): Promise<Buffer> {
 
 /**
  * Sends requests as large as the routes accept, while a bystander pings.
-  * @param ping the bystander's
-  * @param from first turn of these routes in the list of turns that the process has written
-  * @returns the turns that took too long
+ * @param ping the bystander's
+ * @param from first turn of these routes in the list of turns that the process has written
+ * @returns the turns that took too long
  */
 async function requestAll(
   t: ExecutionContext,

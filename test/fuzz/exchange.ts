@@ -16,8 +16,8 @@ type Exchange = {
 
 /**
  * Sends bytes on a new connection and reads the reply.
-  * @param isWhole false when the other side may wait for more: silence is then an answer
-  * @param speaks side that sends first: a mail server refuses clients that do not wait for its greeting
+ * @param isWhole false when the other side may wait for more: silence is then an answer
+ * @param speaks side that sends first: a mail server refuses clients that do not wait for its greeting
  */
 export async function exchange(
   port: number,

@@ -13,7 +13,7 @@ test('only shared/time.ts converts microseconds', (t) => {
 
 /**
  * Returns true if a source itself converts to or from microseconds: an instant or `now()` divided, milliseconds
-  * multiplied into microseconds, a factor of a million. Values of `performance` and `Date` may become seconds.
+ * multiplied into microseconds, a factor of a million. Values of `performance` and `Date` may become seconds.
  */
 function convertsMicros(source: string): boolean {
   const code = source.replace(/^\s*(\*|\/\/|\/\*).*$/gm, '')

@@ -40,7 +40,7 @@ test.serial('B08: a badge of a project is read as its tenant, with the login tha
 test.serial('B08: a public status page is read as its tenant, with the login that row security binds', async (t) => {
   const { project } = await addProject(app.deps)
   await addCheck(app.deps, project.id, { name: 'shown to all' })
-  await addCheck(app.deps, (await addProject(app.deps)).project.id, { name: 'of another project' })
+  await addCheck(app.deps, (await addProject(app.deps)).project.id, { name: 'of somebody else' })
   const token = 'abcdefghijklmnopqrstuv'
   await saveStatusPage(app.deps.db, {
     projectId: project.id,
