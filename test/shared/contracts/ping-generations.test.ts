@@ -69,7 +69,7 @@ test('a shard is settled only when every queue answered that may hold a ping of 
   t.deepEqual(settledShards([], new Set()), [])
 })
 
-test('a proof of all shards, or of some, says the same under a multiple of their number', (t) => {
+test('a proof of all shards, or of some, is the same under a multiple of their number', (t) => {
   t.is(maskOfShards([true]), (1n << 64n) - 1n)
   t.is(maskOfShards([true, true, true]), (1n << 64n) - 1n)
   t.is(maskOfShards([true, false]) & 0b1111n, 0b0101n)

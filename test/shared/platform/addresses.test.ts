@@ -3,7 +3,7 @@ import { brokerAddresses, connectMs } from '#shared/platform/broker/addresses.ts
 
 const CLUSTER = 'amqp://one:5671/jobs,amqp://two/jobs , amqp://[::1]:5673/jobs'
 
-test('a process starts at any node of a cluster and goes on to the next', (t) => {
+test('a process starts at any node of a cluster and continues with the next', (t) => {
   for (const [random, order] of [
     [0, ['one:5671', 'two:5672', '::1:5673', 'one:5671']],
     [0.5, ['two:5672', '::1:5673', 'one:5671', 'two:5672']],
@@ -34,7 +34,7 @@ test('an address is read as the driver reads a URL', (t) => {
   t.like({ ...brokerAddresses('amqp://broker').target }, { username: 'guest', password: 'guest', vhost: '' })
 })
 
-test('a node of several is given less patience than the only one', (t) => {
+test('one node of several has a shorter timeout than a single node', (t) => {
   const [several, one] = [brokerAddresses(CLUSTER), brokerAddresses('amqp://one')]
   t.true(connectMs(several) < connectMs(one))
   t.true(Number(several.target.heartbeat) < Number(one.target.heartbeat))

@@ -34,7 +34,7 @@ test('a batch that fails fails its own items, and the next one runs', async (t) 
   )
 })
 
-test('a batch that gives too few results says so instead of waiting for ever', async (t) => {
+test('a batch that gives too few results fails instead of waiting for ever', async (t) => {
   const run = batched(async () => [], { largest: 10 })
   await t.throwsAsync(run(1), { message: 'a batch gave too few results' })
 })

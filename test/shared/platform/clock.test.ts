@@ -6,7 +6,7 @@ const SECOND = microsOfSeconds(1)
 /** A measurement that is exact to a millisecond. */
 const exactly = (offset: number) => ({ low: offset - 500, high: offset + 500 })
 
-test('the first measurement sets the clock, and before it the clock says that it is not set', (t) => {
+test('the first measurement sets the clock, and before it the clock reports that it is not set', (t) => {
   const clock = new ClockSetting(3600 * SECOND)
   t.regex(clock.problems(0)[0] ?? '', /not yet set/)
   clock.heed(exactly(7 * SECOND), 1 * SECOND)

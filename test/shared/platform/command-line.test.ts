@@ -4,7 +4,7 @@ import { compileCache, readTypescript } from '../../support/typescript-process.t
 
 const root = new URL('../../..', import.meta.url).pathname
 
-for (const [file, args, said] of [
+for (const [file, args, expected] of [
   [
     'bench/main.ts',
     ['nosuch'],
@@ -15,13 +15,13 @@ for (const [file, args, said] of [
   ['workers/main.ts', ['nosuch'], /no worker nosuch; there are .*ping-evaluator/],
   ['shared/transparency/anchoring/verify-cli.ts', ['--fast'], /'--fast'; the options are --proof, --key/],
 ] as const) {
-  test(`${[file, ...args].join(' ')} is a mistake: one line that says what there is, exit status 2`, (t) => {
+  test(`${[file, ...args].join(' ')} is a mistake: one line that lists the options, exit status 2`, (t) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [readTypescript, file, ...args], {
       cwd: root,
       encoding: 'utf8',
       env: { PATH: process.env.PATH, LOCAL_ENV_FILE: '', ...compileCache() },
     })
     t.deepEqual([status, stdout, stderr.trim().split('\n').length], [2, '', 1], stderr)
-    t.regex(stderr.trim(), said)
+    t.regex(stderr.trim(), expected)
   })
 }

@@ -21,7 +21,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('every problem is told at once, and no value with it', (t) => {
+test('all problems are reported together, without values', (t) => {
   const problems = problemsOf({ ...good, DATABASE_URL: 'mysql://hunter2', SECRET_KEY: 'hunter2', PORT: 'hunter2' })
   t.deepEqual(
     problems.map((problem) => problem.split(' ')[0]),

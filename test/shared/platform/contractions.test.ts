@@ -37,18 +37,18 @@ const LARGE = [
   ],
 ]
 
-/** How a file says that the release before does without what it takes away. */
+/** Comment by which a file states that the previous release does not use the removed parts. */
 const ALLOWED = /^\s*(?:\/\/|\*) contracts: .+ since \S+/m
 
 /**
- * What of a migration the release before could not live with, or would wait for: it runs beside the new schema while
- * processes are replaced one after another. None where the file says `contracts: <what> since <release>`.
- * @param source of the file; what takes it back is not looked at
+ * Returns the changes of a migration that would break or delay the previous release, which runs beside the new schema
+ * while processes are replaced one after another. Empty if the file states `contracts: <what> since <release>`.
+ * @param source of the file; its `down` is ignored
  */
 function contractionsOf(source: string): string[] {
   if (ALLOWED.test(source)) return []
   const up = source.split(/export async function down/)[0] ?? ''
-  // What is quoted is said of the schema, not done to it.
+  // Quoted text describes the schema and does not change it.
   const sql = up.replace(/COMMENT ON [\s\S]*?;/g, '').replace(/\s+/g, ' ')
   const made = new Set([...sql.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(([, table]) => table))
   const found: string[] = []

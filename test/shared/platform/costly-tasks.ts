@@ -1,7 +1,7 @@
 import { getPriority } from 'node:os'
 import { taskRunner } from '#shared/platform/process/thread-tasks.ts'
 
-/** Tasks that take what they are told to, for tests of the threads that run them. */
+/** Tasks that use a given amount of time or memory, for tests of the threads that run them. */
 export const tasks = {
   spin: (ms: number) => {
     const end = performance.now() + ms

@@ -23,7 +23,7 @@ function hostsWith(roles: Map<string, 'primary' | 'standby' | null>) {
   return { hosts, requested }
 }
 
-test('connections go to the primary, which is asked for once and again when it is in doubt', async (t) => {
+test('connections go to the primary, which is looked up once, and again when it is in doubt', async (t) => {
   const roles = new Map<string, 'primary' | 'standby' | null>([
     [ONE, 'standby'],
     [TWO, 'primary'],
@@ -37,7 +37,7 @@ test('connections go to the primary, which is asked for once and again when it i
   t.is(await hosts.address(), ONE)
 })
 
-test('without a primary what answers is read, and asked again each time', async (t) => {
+test('without a primary any answering host serves reads, and is checked each time', async (t) => {
   const roles = new Map<string, 'primary' | 'standby' | null>([[TWO, 'standby']])
   const { hosts } = hostsWith(roles)
   t.is(await hosts.address(), TWO)
@@ -48,7 +48,7 @@ test('without a primary what answers is read, and asked again each time', async 
   t.deepEqual([await hosts.address(), await hosts.address()].sort(), [ONE, TWO], 'in turn')
 })
 
-test('one server is never asked what it is', async (t) => {
+test('a single server is never checked for its role', async (t) => {
   const hosts = createDatabaseHosts(ONE, () => Promise.reject(new Error('asked')))
   t.is(await hosts.address(), ONE)
   hosts.doubt()

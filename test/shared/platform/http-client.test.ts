@@ -109,7 +109,7 @@ test('an answer with a thousand long headers is a protocol failure', async (t) =
   t.is(await failureOf(http.request({ method: 'GET', url: sink.url })), 'protocol')
 })
 
-test('a redirect is an answer unless following was asked for', async (t) => {
+test('a redirect is an answer unless following was requested', async (t) => {
   await using sink = await openHttpSink()
   await using http = client()
   sink.enqueue({ status: 302, headers: { location: '/next' } })
@@ -200,7 +200,7 @@ test('the TLS name stays the one of the URL when the address is pinned', async (
   t.is(sink.requests[0]?.servername, 'sink.test')
 })
 
-test('a certificate for another name, and one nobody vouches for, are TLS failures', async (t) => {
+test('a certificate for another name, and one of an unknown authority, are TLS failures', async (t) => {
   await using sink = await openHttpSink({ tls: { key: sinkKey, cert: sinkCertificate } })
   await using trusting = client({ resolve: async () => ['127.0.0.1'], certificateAuthority: sinkCertificate })
   await using strict = client({ resolve: async () => ['127.0.0.1'] })
@@ -210,7 +210,7 @@ test('a certificate for another name, and one nobody vouches for, are TLS failur
 })
 
 test('a refused connection, an unknown name and plain text where TLS is spoken have their own failures', async (t) => {
-  const closed = await openHttpSink({ host: '127.0.0.9' }) // where nobody else listens
+  const closed = await openHttpSink({ host: '127.0.0.9' }) // where no other server listens
   await closed[Symbol.asyncDispose]()
   await using plain = await openHttpSink()
   await using http = client({
@@ -236,7 +236,7 @@ test('a target that accepts the connection and then stays silent in the TLS hand
 })
 
 test('error texts hold no addresses', async (t) => {
-  const closed = await openHttpSink({ host: '127.0.0.9' }) // where nobody else listens
+  const closed = await openHttpSink({ host: '127.0.0.9' }) // where no other server listens
   await closed[Symbol.asyncDispose]()
   await using http = client()
   const error = await t.throwsAsync(http.request({ method: 'GET', url: closed.url }), { instanceOf: HttpClientError })
@@ -257,7 +257,7 @@ test('a proxy named in the environment is ignored', async (t) => {
   t.is(sink.requests.length, 1)
 })
 
-test('a request that nobody answers holds back requests to its own origin only', async (t) => {
+test('an unanswered request delays only requests to its own origin', async (t) => {
   await using slow = await openHttpSink()
   await using quick = await openHttpSink()
   await using http = client({ maxSocketsPerHost: 1, timeoutMs: 60_000 })

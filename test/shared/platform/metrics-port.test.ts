@@ -17,7 +17,7 @@ test('B20, B24: connections of one address to the metrics port are counted; anot
     await once(socket, 'connect')
     return socket
   }
-  /** What is answered to somebody who asks whether the process lives; empty when it was not let in. */
+  /** Returns the answer to a liveness request; empty if the connection was refused. */
   const ask = async (localAddress: string): Promise<string> => {
     const socket = await open(localAddress)
     let answer = ''

@@ -20,7 +20,7 @@ test('only counters are named as such, and every pool and sweep shows how it is'
   // The sweeps use some of them too.
   t.true(metricIn(lent, 'signalbox_pool_connections_in_use{pool="main"}') >= connections.length)
   for (const pool of ['main', 'reserve'])
-    await eventually(`nobody to wait for a connection of ${pool}`, async () =>
+    await eventually(`no request to wait for a connection of ${pool}`, async () =>
       (await metrics.registry.metrics()).includes(`signalbox_pool_waiting{pool="${pool}"} 0`),
     )
 

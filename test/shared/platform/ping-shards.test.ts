@@ -60,7 +60,7 @@ test('of two changes at once one is made, and none whose queues could not be dec
   }
 })
 
-test('a generation opens after every process has heard of it, and is given up when nobody can send to it any more', async (t) => {
+test('a generation opens after every process has heard of it, and ends when no process can send to it any more', async (t) => {
   await using database = await createDatabase()
   const db = knex({ client: 'pg', connection: database.url })
   try {

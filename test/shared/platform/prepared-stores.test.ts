@@ -91,7 +91,7 @@ test('what is only written travels with the commit, and is undone with what fail
   )
   t.deepEqual(await names(db), ['later', 'other'])
   await db.raw('DEALLOCATE ALL')
-  t.deepEqual(await preparedRead(db, names), ['later', 'other'], 'another connection is asked where one forgot')
+  t.deepEqual(await preparedRead(db, names), ['later', 'other'], 'another connection is used if one forgot')
 })
 
 test('a message that is enqueued with prepared statements is stored with them or not at all, and sent', async (t) => {

@@ -10,7 +10,7 @@ import { send } from '../../support/send.ts'
 import { createDatabase } from '../../support/services.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 
-/** An ingress that knows a database at `url`, and what it says of itself. */
+/** An ingress with a database at `url`, and the readiness that it reports. */
 async function openStory(url: string) {
   const port = await freePort()
   const app = await openProduct({
@@ -22,7 +22,7 @@ async function openStory(url: string) {
   return {
     app,
     status,
-    /** A machine with other work may make the loop late for a moment, which is a reason of its own. */
+    /** A busy machine may delay the loop for a moment, which is a separate reason. */
     isReadyForPings: () => eventually('it to be ready for pings', async () => (await status('/readyz/pings')) === 200),
     reasons: async () => {
       const { status: code, text } = await send(`http://127.0.0.1:${port}`, '/readyz')
@@ -35,7 +35,7 @@ async function openStory(url: string) {
   }
 }
 
-test.serial('an ingress whose database goes away is ready for pings and for nothing else, and says why', async (t) => {
+test.serial('an ingress whose database goes away is ready only for pings, and reports why', async (t) => {
   await using database = await createDatabase()
   await using proxy = await startTcpProxy({ port: Number(new URL(database.url).port) })
   await using story = await openStory(proxy.through(database.url))
@@ -45,7 +45,7 @@ test.serial('an ingress whose database goes away is ready for pings and for noth
   proxy.cut({ refusing: true })
   await eventually('the process to be unready', async () => (await story.status('/readyz')) === 503)
   await story.isReadyForPings()
-  await eventually('the reason to be told', async () =>
+  await eventually('the reason to be reported', async () =>
     isDeepStrictEqual(await story.reasons(), { status: 503, database: ['database: cannot be reached (ECONNRESET)'] }),
   )
 
@@ -68,26 +68,26 @@ test.serial('an ingress without its broker is not ready for pings', async (t) =>
   t.deepEqual([answer.status, answer.text], [503, '{"ready":false}'])
 })
 
-const refused: readonly [why: string, change: (url: URL) => void, said: RegExp][] = [
+const refused: readonly [why: string, change: (url: URL) => void, expected: RegExp][] = [
   ['a login that is not there', (url) => (url.username = 'nobody-here'), /^database: refuses the login \(28000\)$/],
   [
     'a database that is not there',
     (url) => (url.pathname = '/none'),
     /^database: there is no such database \(3D000\)$/,
   ],
-  ['a port where nobody listens', (url) => (url.port = '1'), /^database: cannot be reached \(ECONNREFUSED\)$/],
+  ['a port without a server', (url) => (url.port = '1'), /^database: cannot be reached \(ECONNREFUSED\)$/],
   ['a name without an address', (url) => (url.hostname = 'db.invalid'), /^database: its name cannot be resolved \(E/],
   ['TLS with a server without it', (url) => (url.search = '?sslmode=require'), /^database: does not speak TLS$/],
 ]
-for (const [why, change, said] of refused) {
+for (const [why, change, expected] of refused) {
   test.serial(`the metrics port names the kind of a database's failure: ${why}`, async (t) => {
     await using database = await createDatabase()
     const url = new URL(database.url)
     change(url)
     await using story = await openStory(url.href)
-    const reasons = await eventually('the reason to be told', async () => {
+    const reasons = await eventually('the reason to be reported', async () => {
       const { status, database: found } = await story.reasons()
-      return status === 503 && found.some((reason) => said.test(reason)) && found
+      return status === 503 && found.some((reason) => expected.test(reason)) && found
     })
     t.false(reasons.join().includes('127.0.0.1'))
   })

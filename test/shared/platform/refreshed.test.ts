@@ -16,7 +16,7 @@ test('who comes while it loads shares that', async (t) => {
   t.deepEqual(await Promise.all([get(0), get(0), get(AN_HOUR)]), [1, 1, 1])
 })
 
-test('a failure is told, and the next one tries again', async (t) => {
+test('a failure is thrown, and the next call retries', async (t) => {
   let loads = 0
   const get = refreshed(async () => {
     loads += 1

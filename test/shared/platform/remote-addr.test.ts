@@ -60,7 +60,7 @@ for (const [title, origin, remoteAddr] of [
   ['a client of a trusted proxy', { peer: '127.0.0.1', forwardedFor: '198.51.100.1' }, '198.51.100.1'],
   ['a client who forges behind a proxy', { peer: '10.0.0.2', forwardedFor: '1.1.1.1, 198.51.100.1' }, '198.51.100.1'],
   ['a chain of proxies', { peer: '10.0.0.2', forwardedFor: '1.1.1.1, 198.51.100.1, 10.0.0.3' }, '198.51.100.1'],
-  ['nobody but proxies', { peer: '::ffff:127.0.0.1', forwardedFor: '10.0.0.4, 10.0.0.3' }, '10.0.0.4'],
+  ['only proxies', { peer: '::ffff:127.0.0.1', forwardedFor: '10.0.0.4, 10.0.0.3' }, '10.0.0.4'],
   ['an empty header', { peer: '127.0.0.1', forwardedFor: '' }, null],
   ['a broken header', { peer: '127.0.0.1', forwardedFor: '1.1.1.1, unknown' }, null],
   ['a trusted proxy itself', { peer: '127.0.0.1' }, '127.0.0.1'],

@@ -7,7 +7,7 @@ import { openDatabase } from '#shared/platform/database/db.ts'
 import { openRestoreGate } from '#shared/platform/process/restore-gate.ts'
 import { createDatabase } from '../../support/services.ts'
 
-test('a process whose folder knows nothing of a database that has lived says so, once', async (t) => {
+test('a process whose folder lacks a mark of a used database reports it once', async (t) => {
   await using database = await createDatabase()
   const db = openDatabase({ url: database.url, name: 'gate', poolSize: 2, timeoutMs: 10_000 })
   const directory = await mkdtemp(join(tmpdir(), 'signalbox-marks-'))

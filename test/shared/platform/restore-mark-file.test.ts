@@ -17,7 +17,7 @@ test('a database that lacks what it lived through for more than a minute is a re
   t.false(isRestored([], []), 'nothing was kept, so nothing is known')
 })
 
-test('marks are read as they were written, and a broken file says nothing', async (t) => {
+test('marks are read as they were written, and a broken file gives none', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'marks-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const file = restoreMarkFile(join(folder, 'not-there-yet'), 'one')

@@ -11,7 +11,7 @@ import { loginUrl, withClient } from '../../../stack/database-admin.ts'
 import { createDatabase, type TestDatabase } from '../../support/services.ts'
 import { testLogin } from '../../support/template-database.ts'
 
-/** Tables without a tenant, or whose rows are found by a secret alone and before anybody is known. */
+/** Tables without a tenant, or whose rows are found by a secret alone, before the tenant is known. */
 const WITHOUT_TENANT =
   `listener_heartbeats dead_letter_actions domain_keys financing_snapshots coverage_gaps user_identities installation invoice_keys log_checkpoints log_entries log_keys log_receipts
   log_tiles processed_messages message_attempts migrations migrations_lock outbox outgoing_mails ping_bodies ping_generations ping_streams rate_limits
@@ -132,7 +132,7 @@ test.serial(
   },
 )
 
-test("B08: a tenant's statement without a WHERE changes and adds rows of its own alone", async (t) => {
+test("B08: a tenant's statement without a WHERE changes and adds only its own rows", async (t) => {
   await asTenant(0, async () => {
     t.is(await db('status_pages').update({ tags: 'x' }), 1)
     const insert = db('projects').insert({ organisation_id: tenants[1]?.organisationId, name: 'intruder' })
@@ -192,7 +192,7 @@ test.serial('B08: securing again changes nothing, and a policy that differs is m
   })
 })
 
-test.serial('B08: migrations make the login of DATABASE_URL, and say when there is only one login', async (t) => {
+test.serial('B08: migrations make the login of DATABASE_URL, and report if there is only one login', async (t) => {
   const login = { role: `signalbox_test_${randomBytes(6).toString('hex')}`, password: randomBytes(12).toString('hex') }
   const url = loginUrl(database.url, login)
   t.deepEqual(await migrateAndSecure({ databaseUrl: url, databaseOwnerUrl: database.url }), { applied: [] })

@@ -13,7 +13,7 @@ test('L18: a value that was sealed for one purpose opens for no other', (t) => {
   t.throws(() => secrets.open('ping-key', sealed.replace('v2.', 'v1.')), { message: /not a sealed value/ })
 })
 
-test('what was sealed under the key before the last rotation opens, and is sealed anew under the present one', (t) => {
+test('a value sealed under the key before the last rotation opens, and is sealed again under the current one', (t) => {
   const next = createSecrets(randomBytes(32).toString('hex'), KEY)
   t.is(next.open('mail', secrets.seal('mail', 'a mail')), 'a mail')
   t.throws(() => secrets.open('mail', next.seal('mail', 'a mail')))

@@ -45,7 +45,7 @@ const sessionOf = async (db: Knex) =>
             current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('jit') AS jit`,
   )
 
-test('behind a pooler of transactions every session has deadlines and role, whatever was left in it', async (t) => {
+test('behind a pooler of transactions every session has deadlines and role, regardless of its earlier state', async (t) => {
   const database = await prepared(t, 'transaction')
   const db = open(t, database.loginUrl, 'transaction')
   const [{ id } = { id: 0 }] = await query<{ id: number }>(
@@ -62,12 +62,12 @@ test('behind a pooler of transactions every session has deadlines and role, what
       transaction(db, (tx) => query(tx, 'SELECT name FROM organisations')),
     )
     t.deepEqual(seen, [{ name: 'one' }])
-    // What a session knows that was made this moment, as the next transaction finds it behind a pooler.
+    // The settings of a new session, as the next transaction finds it behind a pooler.
     await query(db, 'DISCARD ALL')
   }
 })
 
-test('a session that lacks what migrations give it is refused, and says what to run', async (t) => {
+test('a session that lacks what migrations give it is refused with the command to run', async (t) => {
   const database = await prepared(t, 'none')
   await t.throwsAsync(query(open(t, database.loginUrl, 'transaction'), 'SELECT 1'), {
     name: 'PoolerError',

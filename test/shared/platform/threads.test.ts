@@ -26,7 +26,7 @@ test.serial('what runs in a thread does not hold up the event loop', async (t) =
   t.true(loop.longestMs() < 100, `the loop was held for ${loop.longestMs()} ms`)
 })
 
-test('a task that takes too long is ended, says when to come back, and the next one has a new thread', async (t) => {
+test('a task that takes too long is ended with a retry time, and the next one has a new thread', async (t) => {
   await using threads = open({ taskMs: 2_000 })
   const error = await t.throwsAsync(threads.run('spin', FOREVER_MS), { instanceOf: UnavailableError })
   t.regex(error.message, /too slow/)
@@ -50,14 +50,14 @@ test('more than may wait are refused at once', async (t) => {
   t.is(await threads.run('spin', 4), 4)
 })
 
-test('who waits too long for a thread is told when to come back', async (t) => {
+test('waiting too long for a thread fails with a retry time', async (t) => {
   await using threads = open({ waitMs: 1 })
   const error = await t.throwsAsync(threads.run('spin', FOREVER_MS), { instanceOf: UnavailableError })
   t.regex(error.message, /too busy/)
   t.true(error.retryAfterSeconds > 0)
 })
 
-test('an error of a task is told as it is, and a thread knows no settings', async (t) => {
+test('an error of a task is passed unchanged, and a thread knows no settings', async (t) => {
   await using threads = open()
   await t.throwsAsync(threads.run('fail', undefined as never), { message: 'as it was told' })
   t.deepEqual(await threads.run('settings', undefined as never), [])

@@ -17,7 +17,7 @@ function refused(env: Record<string, string>): string[] {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const values = Object.values(env).filter((value) => value.length > 6)
-    if (values.some((value) => error.message.includes(value))) throw new Error('a value was told')
+    if (values.some((value) => error.message.includes(value))) throw new Error('an error contains a value')
     return error.problems.map((problem) => problem.split(' ')[0] ?? '')
   }
 }
@@ -42,7 +42,7 @@ for (const [setting, value] of [
   ['SECRET_KEY_PREVIOUS', 'change-me-for-something-longer-of-your-own'],
 ] as const)
   test(`M11: ${setting} of ${value} is refused beyond the loopback, by its name`, (t) => {
-    t.deepEqual(refused({ ...safe, [setting]: value }), [setting]) // HOST is 0.0.0.0 unless told
+    t.deepEqual(refused({ ...safe, [setting]: value }), [setting]) // HOST is 0.0.0.0 by default
     t.deepEqual(refused({ ...safe, [setting]: value, HOST: '::' }), [setting])
     for (const HOST of ['127.0.0.1', '::1', 'localhost']) t.deepEqual(refused({ ...safe, [setting]: value, HOST }), [])
   })
@@ -68,7 +68,7 @@ test('a login without a password is refused beyond the loopback', (t) => {
   t.deepEqual(refused(relay), [], 'a relay without login and a local socket need no password')
 })
 
-test('M11: a random key of hexadecimal digits is strong enough, whatever digits it happens to miss', (t) => {
+test('M11: a random key of hexadecimal digits is strong enough, even if some digits are missing', (t) => {
   t.deepEqual(refused({ ...safe, SECRET_KEY: '1234567890ab'.repeat(5) }), [])
 })
 
@@ -93,7 +93,7 @@ test('M11: a secret file that other users can read or change is refused beyond t
     t.deepEqual(refused({ ...env, HOST: '127.0.0.1' }), [])
   }
   chmodSync(folder, 0o700)
-  t.deepEqual(refused(env), [], 'nobody else gets to it')
+  t.deepEqual(refused(env), [], 'no other machine can reach it')
   const inner = join(folder, 'inner')
   mkdirSync(inner)
   writeFileSync(join(inner, 'key'), safe.SECRET_KEY, { mode: 0o644 })

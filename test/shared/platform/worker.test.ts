@@ -118,7 +118,7 @@ test('a fault that is not of the message never counts against it, and shows in a
   ]
   let isSeen = false
   await using worker = await runWorker(async (name) => {
-    // It goes on failing until that was seen.
+    // It fails until the test has seen that.
     const fault = name === 'waits' ? (faults.pop() ?? (isSeen ? undefined : { code: '58030' })) : { code: '23514' }
     if (fault) throw Object.assign(new Error('no'), fault)
   })
@@ -147,7 +147,7 @@ test('a message of a newer release goes back for it, and is given up when none c
   t.is(letter?.properties.headers?.['x-signalbox-reason'], 'UNKNOWN_VERSION')
 
   await put('of today', now)
-  const seen = await eventually('somebody else to get it', async () => {
+  const seen = await eventually('another consumer to get it', async () => {
     const message = await worker.probe.channel.get(queue, { noAck: true })
     return message || undefined
   })

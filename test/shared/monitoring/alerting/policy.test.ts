@@ -15,7 +15,7 @@ test('a named policy precedes a match by tags and one for all checks', (t) => {
   t.is(idFor('prod db', 404), 5, 'a policy that is gone names nothing')
   t.is(idFor('db prod web', null, [policy(7, 'prod', 2), policy(6, 'prod db', 1)]), 6, 'all of the tags')
   t.is(idFor('prod', null, [policy(6, 'prod db', 1)]), null)
-  t.is(idFor('web'), 8, 'the oldest for the whole project, whatever its position')
+  t.is(idFor('web'), 8, 'the oldest for the whole project, regardless of its position')
   t.is(idFor('', null, [policy(1, ''), policy(2, ' ')]), null, 'what matches nothing applies to nothing')
 })
 

@@ -3,7 +3,7 @@ import { type Arrival, createCover } from '#shared/monitoring/availability/heart
 
 const at = (monotonic: number, wall = monotonic): Arrival => ({ monotonic, wall })
 
-test('before the first beat only what is confirmed at once is answered', (t) => {
+test('before the first heartbeat only confirmed pings are answered', (t) => {
   const cover = createCover(5_000)
   t.true(cover.mayAnswer(at(0), at(400)))
   t.false(cover.mayAnswer(at(0), at(700)))
@@ -12,7 +12,7 @@ test('before the first beat only what is confirmed at once is answered', (t) => 
   t.true(cover.mayAnswer(at(700), at(5_600)))
 })
 
-test('under a beat a ping may take as long as the beat promises, and no longer', (t) => {
+test('under a heartbeat a ping may take at most as long as the heartbeat promises', (t) => {
   const cover = createCover(5_000)
   cover.extend(0, at(1))
   t.true(cover.mayAnswer(at(10), at(5_010)))
@@ -25,18 +25,18 @@ test('time in which the machine slept counts', (t) => {
   t.false(cover.mayAnswer(at(10), at(20, 60_000)))
 })
 
-test('a listener whose beats are not stored any more falls back to answering at once, until they are', (t) => {
+test('a listener without stored heartbeats answers only confirmed pings until they are stored again', (t) => {
   const cover = createCover(5_000)
   cover.extend(0, at(1))
   t.true(cover.mayAnswer(at(97_000), at(99_000)), 'an outage of the database changes nothing for a while')
   t.false(cover.mayAnswer(at(99_000), at(101_000)))
   t.true(cover.mayAnswer(at(101_000), at(101_300)))
   cover.extend(101_500, at(102_000))
-  t.false(cover.mayAnswer(at(101_000), at(103_000)), 'it arrived while nobody knew of the listener')
+  t.false(cover.mayAnswer(at(101_000), at(103_000)), 'it arrived while the listener was unknown')
   t.true(cover.mayAnswer(at(102_000), at(104_000)))
 })
 
-test('a beat that was long on its way lapses from when it was sent', (t) => {
+test('a delayed heartbeat expires relative to the time when it was sent', (t) => {
   const cover = createCover(5_000)
   cover.extend(0, at(90_000))
   t.true(cover.mayAnswer(at(95_000), at(99_000)))

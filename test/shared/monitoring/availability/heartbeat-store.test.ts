@@ -46,7 +46,7 @@ test('a sweep goes up to what every listener has settled, and never closer than 
   await heartbeat(db, nowMicros() - 15 * SECOND)
   t.true(isAbout(await behind(db), 30), 'the oldest ping of any')
   await signOff(db, slow)
-  t.true(isAbout(await behind(db), 15), 'one that signed off holds nobody back')
+  t.true(isAbout(await behind(db), 15), 'a listener that signed off delays no sweep')
 })
 
 test('a listener that falls silent holds the sweep back by what its pings may take, until it is taken to be gone', async (t) => {
@@ -70,7 +70,7 @@ test('a listener that falls silent holds the sweep back by what its pings may ta
   t.true(isAbout(await behind(db), 1))
 })
 
-test('a beat that comes after the sign-off changes nothing, and one from the future counts as now', async (t) => {
+test('a heartbeat that arrives after the sign-off changes nothing, and one from the future counts as now', async (t) => {
   await using database = await openDatabase()
   const { db } = database
   const late = { instance: randomUUID(), kind: 'smtp' as const, from: nowMicros(), settlesWithinMs: 60_000 }

@@ -44,8 +44,8 @@ export interface Told {
 }
 
 /**
- * What becomes of a check that is not heard any more: judged at each of its deadlines, once gaps are closed.
- * @param pings that are heard, ascending: one that comes before a deadline is judged wins
+ * Simulates a silent check: evaluates it at each of its deadlines, once gaps are closed.
+ * @param pings received pings, ascending: a ping before the evaluation of a deadline wins
  */
 export function sweepOn(
   start: CheckTimes,

@@ -16,14 +16,14 @@ for (const [bodyText, becomes] of [
   ['it is all  done', 'ign'],
   ['', 'ign'],
 ] as const) {
-  test(`a body of ${JSON.stringify(bodyText)} makes a ping count as ${becomes}, whatever the URL says`, (t) => {
+  test(`a body of ${JSON.stringify(bodyText)} makes a ping count as ${becomes}, regardless of the URL`, (t) => {
     for (const kind of ['success', 'start', 'fail', 'log'] as const) {
       t.is(classifyHttp(aCheck(filters), { kind, method: 'POST', bodyText }), becomes)
     }
   })
 }
 
-test('without a hit the default is a failure when the check says so', (t) => {
+test('without a match the default is a failure if the check is configured so', (t) => {
   const ping = { kind: 'success', method: 'GET', bodyText: '' } as const
   t.is(classifyHttp(aCheck({ ...filters, filterDefaultFail: true }), ping), 'fail')
   t.is(classifyHttp(aCheck({ filterHttpBody: true }), ping), 'ign')

@@ -29,7 +29,7 @@ test('tags are separated by spaces and nothing else', (t) => {
   t.deepEqual(distinctTags([{ tags: 'b a' }, { tags: 'a' }, { tags: '' }]), ['a', 'b'])
 })
 
-test('a filter asks for whole tags, all of them', (t) => {
+test('a filter requires whole tags, all of them', (t) => {
   t.true(hasAllTags('a b', []))
   t.true(hasAllTags('a b', ['b', 'a']))
   for (const wanted of ['c', 'A', '', 'a b', 'ab']) t.false(hasAllTags('a b', [wanted]), wanted)

@@ -87,7 +87,7 @@ async function insert(db: Knex, checks: readonly CheckMachine[]): Promise<{ proj
   return { projectId: project?.id, ids }
 }
 
-/** The page's statements count and find each check under the status that the rule says. */
+/** Asserts that the page's statements count and list each check under the status of the rule. */
 async function isListedSo(
   t: ExecutionContext,
   db: Knex,
@@ -148,7 +148,7 @@ test(`the page decides of checks with rules as the rule does (seed ${SEED})`, as
   await using product = await openProduct()
   const { db } = product
   const random = randomOf(SEED)
-  // What a rule made of the deadline is any instant, as far as the list knows.
+  // For the list, a rule may set the deadline to any instant.
   const checks = Array.from({ length: CHECKS / 3 }, () => {
     const check = randomCheck(random)
     const alertAfter = random(4) === 0 ? null : START + (40 + random(120)) * MINUTE

@@ -127,7 +127,7 @@ test('a check that a ping has locked is left for the next sweep', async (t) => {
   t.deepEqual((await sweep(db)).down, [locked])
 })
 
-test('a deadline that comes nearer while a sweep looks is not lost, whoever is first', async (t) => {
+test('a deadline that moves closer during a sweep is not lost, in either order', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [first = 0, second = 0] = await addUp(db, [-1, -1])
@@ -136,7 +136,7 @@ test('a deadline that comes nearer while a sweep looks is not lost, whoever is f
   await db.transaction(async (ping) => {
     await setDeadline(ping, first, 3)
     const { looked } = await sweep(db)
-    t.is(looked, 1, 'the mark of the one that is being pinged is left alone')
+    t.is(looked, 1, 'the mark of the check with a concurrent ping is unchanged')
   })
   t.is((await marks(db)).get(second), 600)
   await sweep(db)
@@ -151,7 +151,7 @@ test('a deadline that comes nearer while a sweep looks is not lost, whoever is f
   t.is((await marks(db)).get(second), 4, 'the writer waited for the mark, and then lowered it')
 })
 
-test('whatever is written, a check with a deadline has a mark that is not later', async (t) => {
+test('after any write, a check with a deadline has a mark that is not later', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const ids = await addUp(
@@ -182,7 +182,7 @@ test('whatever is written, a check with a deadline has a mark that is not later'
   }
 })
 
-test('the statements walk the indexes, whatever the planner thinks of the size', async (t) => {
+test('the statements use the indexes, for any size that the planner estimates', async (t) => {
   await using product = await openProduct()
   const { db } = product
   await addUp(

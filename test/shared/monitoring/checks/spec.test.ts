@@ -35,7 +35,7 @@ const CHANNELS = [
   { id: '9a2e4b1c-6d7f-4e8a-b3c5-1f0e9d8c7b04', name: '' },
 ]
 
-/** What the pure rules say of a create or update request; null when they find nothing wrong. */
+/** Returns the error of the pure rules for a create or update request; null if they find none. */
 function refusal(raw: Uint8Array): string | null {
   const parsed = parseJsonBody(raw)
   if (!parsed.ok) return parsed.error

@@ -40,7 +40,7 @@ for (const status of ['new', 'paused', 'down'] as const) {
   })
 }
 
-test('a run that overran its grace shows down whatever is stored', (t) => {
+test('a run that overran its grace shows down regardless of the stored status', (t) => {
   for (const status of ['new', 'paused', 'up'] as const) {
     const check = aCheck({ ...times, status, lastPing: T0 + seconds(299), lastStart: T0 })
     t.is(shownStatus(check, T0 + seconds(300) - 1, never), status)
@@ -63,7 +63,7 @@ test('while a job runs the next ping is the earlier of its start and the due tim
   t.is(graceStart(check, never), T0 + seconds(600))
 })
 
-test('a schedule is asked for the occurrence after the last ping, and grace follows in plain seconds', (t) => {
+test('a schedule gives the occurrence after the last ping, and grace is added in seconds', (t) => {
   const requested: unknown[] = []
   const next: NextOccurrence = (...question) => {
     requested.push(question)

@@ -62,7 +62,7 @@ test('only windows of the check with "exclude" exclude its time', async (t) => {
   t.is(
     windowNow(await runYielding(openWindows(windows, at('22T02:30:00'))), check)?.until,
     at('22T05:00:00'),
-    'of several the one that ends last',
+    'the last end of several windows',
   )
   t.is(windowNow(await runYielding(openWindows(windows, at('22T05:00:00'))), check), null)
   t.deepEqual(nextTime(window({ time: { every: '0 6 * * *', for: 3600, tz: 'UTC' } }), at('22T06:30:00')), {

@@ -36,7 +36,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     { 2: 2 },
   ],
   [
-    'runs are told apart by their ids',
+    'runs are distinguished by their ids',
     [
       ['start', 0, 'a'],
       ['start', 1, 'b'],
@@ -106,7 +106,7 @@ const cases: [string, Event[], Record<number, number>][] = [
     {},
   ],
   [
-    'a run id of its own needs a start of its own',
+    'a separate run id needs a separate start',
     [
       ['start', 0],
       ['success', 1, 'a'],

@@ -20,7 +20,7 @@ test('the first subject, unfolded, its encoded words decoded and joined', async 
   t.is(subject, 'réussi of\tthree')
 })
 
-test('a charset nobody knows is UTF-8, bytes that fit nothing are replaced', async (t) => {
+test('an unknown charset is read as UTF-8, invalid bytes are replaced', async (t) => {
   t.is((await read('Subject: =?klingon?q?=C3=A9?=', '', '')).subject, 'é')
   t.deepEqual((await read('Content-Type: text/plain; charset="klingon"', '', 'é')).pieces, ['é'])
   const raw = Buffer.concat([Buffer.from('Content-Type: text/plain; charset=utf-8\r\n\r\n'), Buffer.from([0x4f, 0xff])])
@@ -87,7 +87,7 @@ test('a message inside the mail is no body', async (t) => {
   t.deepEqual(mail, { subject: '', pieces: [] })
 })
 
-test('a boundary is a line of its own, and may never come', async (t) => {
+test('a boundary is a separate line, and may be missing', async (t) => {
   const head = ['Content-Type: multipart/mixed; boundary=b', '', '--b', '']
   t.deepEqual((await read(...head, 'a --b', '--bc', '--b x', 'end')).pieces, ['a --b\r\n--bc\r\n--b x\r\nend'])
   t.deepEqual((await read(...head, 'one', '--b \t', '', 'two', '--b--')).pieces, ['one'])
