@@ -12,18 +12,18 @@ import type { Traffic } from './traffic.ts'
 
 /** Longest wait for a check that fell silent to be down, its deadline moved behind a gap of ours included. */
 const DOWN_MS = 150_000
-/** Longest wait for what was to be told to have been told. */
+/** Longest wait for the expected notifications. */
 const NOTIFIED_MS = 150_000
 /** Of a check that will fall silent. */
 const PERIOD = { timeoutSeconds: 8, graceSeconds: 2 }
 
-/** Where alerts arrive, and what becomes of them there. */
+/** Receivers of alerts, with the results. */
 export interface Receivers extends AsyncDisposable {
   hookUrl: string
   mailUrl: string
-  /** how often each `down NAME` or `up NAME` was taken by a webhook, and by mail */
+  /** counts of each `down NAME` or `up NAME` that a webhook received, and a mail address */
   notified: { hooks: Map<string, number>; mails: Map<string, number> }
-  /** Refuses, for now, whatever comes. */
+  /** Refuses all requests for now. */
   refuse(isOn: boolean): void
 }
 
@@ -70,11 +70,11 @@ type Status = 'down' | 'up'
 interface Death {
   check: Check
   name: string
-  /** says itself that it failed, instead of falling silent */
+  /** reports its failure itself, instead of falling silent */
   fails: boolean
 }
 
-/** What became of the checks that died in one window. */
+/** Results for the checks that died in one window. */
 interface DeathsReport {
   /** changes that were to be seen, and messages that were to be sent */
   expectedFlips: number
@@ -88,9 +88,9 @@ interface DeathsReport {
 export interface Undertaker {
   /** Makes checks that are well, and ping for the last time now. */
   begin(silent: number, failing: number): Promise<void>
-  /** The failing ones say so, whatever it takes. */
+  /** Makes the failing ones report their failure; retries until accepted. */
   fail(): Promise<void>
-  /** Waits until all are down, pings them well again, and looks at what was told. */
+  /** Waits until all are down, pings them well again, and compares the notifications. */
   end(): Promise<DeathsReport>
 }
 
@@ -102,7 +102,7 @@ interface Ground {
   receivers: Receivers
 }
 
-/** Makes checks die and come back, and knows what must be told of it. */
+/** Makes checks die and recover, and knows the notifications that must follow. */
 export async function openUndertaker(ground: Ground): Promise<Undertaker> {
   const { db, projectId, traffic, receivers } = ground
   const hook = await addWebhook(ground, projectId, receivers.hookUrl)
@@ -138,17 +138,17 @@ export async function openUndertaker(ground: Ground): Promise<Undertaker> {
       const ids = deaths.map(({ check }) => check.id)
       const areAll = async (status: string) =>
         (await db('checks').whereIn('id', ids).where({ status })).length === deaths.length
-      await settle('everybody who died to be down', () => areAll('down').catch(() => false), DOWN_MS)
+      await settle('all dead checks to be down', () => areAll('down').catch(() => false), DOWN_MS)
       const missing = (...of: Status[]) => deaths.flatMap((death) => missingOf(death, of, receivers))
-      // What is still being tried when a newer message is sent is not sent any more, as it should be.
-      await settle('every death to be told', async () => missing('down').length === 0, NOTIFIED_MS)
-      // Who comes back stays: the books are about one death each.
+      // A message that is still retried when a newer one is sent is dropped, as it should be.
+      await settle('every death to be notified', async () => missing('down').length === 0, NOTIFIED_MS)
+      // Recovered checks stay: the comparison covers one death each.
       await persistently('the dead to be kept from dying again', async () =>
         db('checks').whereIn('id', ids).update({ timeout_seconds: 3600, grace_seconds: 3600 }),
       )
       for (const { check } of deaths) await traffic.untilAccepted(check.uuid)
-      await settle('everybody who came back to be up', () => areAll('up').catch(() => false), NOTIFIED_MS)
-      await settle('every return to be told', async () => missing('up').length === 0, NOTIFIED_MS)
+      await settle('all recovered checks to be up', () => areAll('up').catch(() => false), NOTIFIED_MS)
+      await settle('every recovery to be notified', async () => missing('up').length === 0, NOTIFIED_MS)
       await settle(
         'every message to have ended',
         async () => {
@@ -190,13 +190,13 @@ async function wrongFlips(db: Knex, deaths: readonly Death[]): Promise<string[]>
       'SELECT to_status AS to FROM flips WHERE check_id = ? ORDER BY at, id',
       [check.id],
     )
-    const said = flips.map(({ to }) => to).join(' ')
-    if (said !== 'up down up') wrong.push(`${name} changed to ${said}`)
+    const changes = flips.map(({ to }) => to).join(' ')
+    if (changes !== 'up down up') wrong.push(`${name} changed to ${changes}`)
   }
   return wrong
 }
 
-/** What came more often than once: allowed for a message of which more than one attempt is known. */
+/** Returns the duplicates: allowed for a message of which more than one attempt is known. */
 async function doublesOf(db: Knex, deaths: readonly Death[], { notified }: Receivers) {
   const { hooks, mails } = notified
   const found: string[] = []

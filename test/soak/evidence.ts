@@ -16,7 +16,7 @@ import { makeCredentials, send } from '../support/platform-client.ts'
 import type { Product } from '../support/product.ts'
 import { type AnsweredPack, openOrders } from './orders.ts'
 
-/** A pack is asked for, and the log's newest checkpoint looked at, so often. */
+/** Interval of pack requests and of reads of the log's newest checkpoint. */
 const EVERY_MS = 2_000
 /** Longest wait for the last events and proofs. */
 const SETTLE_MS = 120_000
@@ -34,7 +34,7 @@ export interface EvidenceReport {
 /** A consumer of packs, who keeps each, counts what is delivered, and remembers every checkpoint that it was shown. */
 export interface Consumer extends AsyncDisposable {
   packs(): number
-  /** Asks for no more, waits for what is on its way, and compares. */
+  /** Stops requesting, waits for pending requests, and compares. */
   end(): Promise<EvidenceReport>
 }
 
@@ -70,7 +70,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
   const deliveredPacks = () => {
     const delivered = new Map<string, number>()
     for (const { body } of sink.requests) {
-      // A pack that was asked for without a deal is its own.
+      // A pack that was requested without a deal has a separate one.
       const { dealId } = z.object({ dealId: z.string() }).parse(JSON.parse(body.toString()))
       delivered.set(dealId, (delivered.get(dealId) ?? 0) + 1)
     }
@@ -118,7 +118,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
   }
 }
 
-/** Whether each checkpoint that was ever shown is of the log as it is now. @returns the size of the log */
+/** Checks that each checkpoint ever shown belongs to the current log. @returns the size of the log */
 async function inconsistencies(db: Knex, shown: readonly Checkpoint[], found: string[]): Promise<number> {
   const leaves = await query<{ hash: Buffer }>(
     db,
@@ -131,7 +131,7 @@ async function inconsistencies(db: Knex, shown: readonly Checkpoint[], found: st
       leaves.slice(range.size, size).map(({ hash }) => hash),
     )
     if (range.size !== size || !equalBytes(compactRoot(range), root)) {
-      found.push(`the log is not the one that showed a checkpoint of ${size} entries`)
+      found.push(`the log does not contain its earlier checkpoint of ${size} entries`)
     }
   }
   return leaves.length

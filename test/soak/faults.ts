@@ -13,14 +13,14 @@ const HUGE = 100_000_000_000_000
 const DISK_LIMIT = 50_000_000
 const MEMORY_FRACTION = 0.4
 
-/** The broker that leads the first of the queues that pings go to, as one that answers says. */
+/** Returns the broker that leads the first ping queue, according to a broker that answers. */
 async function leader({ db, servers: { brokers } }: FaultStage): Promise<SoakBroker> {
   const [first = 0] = (await liveGenerations(db)).slice(-1).flatMap(queuesOf)
   const queue = pingQueue(first)
-  const said = (await brokers[0]?.node.ctl('list_queues', '--quiet', 'name', 'leader')) ?? ''
-  const line = said.split('\n').find((one) => one.startsWith(`${queue}\t`)) ?? ''
+  const output = (await brokers[0]?.node.ctl('list_queues', '--quiet', 'name', 'leader')) ?? ''
+  const line = output.split('\n').find((one) => one.startsWith(`${queue}\t`)) ?? ''
   const found = brokers.find(({ node }) => line.includes(`signalbox-${node.port}@`))
-  if (!found) throw new Error(`no node leads ${queue}: ${said}`)
+  if (!found) throw new Error(`no node leads ${queue}: ${output}`)
   return found
 }
 
@@ -37,8 +37,8 @@ async function restartBrokers(these: readonly SoakBroker[], awaySeconds: number,
 const clusterStatus = z.object({ running_nodes: z.array(z.string()), partitions: z.record(z.string(), z.unknown()) })
 
 /**
- * Starts nodes anew that stand apart from the others, as docs/scale.md tells operators to do: one that was frozen until
- * the cluster gave it up stays apart when it goes on, and a queue that is declared beside it may never be formed.
+ * Restarts nodes that are separated from the others, as docs/scale.md instructs operators: a node that was frozen until
+ * the cluster removed it stays separated when it continues, and a queue declared beside it may never be formed.
  */
 async function reunite({ servers: { brokers } }: FaultStage): Promise<void> {
   for (const { node } of brokers) {
@@ -46,8 +46,8 @@ async function reunite({ servers: { brokers } }: FaultStage): Promise<void> {
     await eventually(
       'a node to be with the others, or apart from them',
       async () => {
-        const said = await node.ctl('cluster_status', '--quiet', '--formatter', 'json')
-        const { running_nodes, partitions } = clusterStatus.parse(JSON.parse(said))
+        const output = await node.ctl('cluster_status', '--quiet', '--formatter', 'json')
+        const { running_nodes, partitions } = clusterStatus.parse(JSON.parse(output))
         isApart = Object.keys(partitions).length > 0 && running_nodes.length <= brokers.length / 2
         return Object.keys(partitions).length > 0 || running_nodes.length === brokers.length
       },

@@ -36,7 +36,7 @@ if (chosen.length === 0) {
 const length = values.once ? 'soak with each fault once' : `soak of ${minutes} minutes`
 console.log(`${length}, ${chosen.length} kinds of faults, seed ${seed}`)
 const random = fractionsOf(seed)
-/** What starts first takes a minute or two, which does not count. */
+/** The start of the servers takes a minute or two, which does not count. */
 let began = 0
 const more = () => {
   began ||= performance.now()

@@ -41,7 +41,7 @@ export function openOrders(base: () => string, credentials: CreatedClient): Orde
     async next(found) {
       const key = { 'x-idempotency-key': randomUUID() }
       const body = { mode: 'LIVE', ...demoTriple, poValue: 1_250_000 }
-      /** where it will be, once the answer said that it takes longer */
+      /** its location, once the answer has announced a delay */
       let self: string | null = null
       for (;;) {
         const requested: Promise<Reply> = self === null ? post('/v1/po/risk-signals', body, key) : client().get(self)

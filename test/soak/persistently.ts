@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts'
 /** Longest wait for the database to take what the books need: it may just be between two primaries. */
 const MAX_WAIT_MS = 120_000
 
-/** What a statement of the books gives, however often it has to be tried. It must do no harm when it is run twice. */
+/** Returns the result of a statement of the test, with retries. The statement must be safe to run twice. */
 export async function persistently<T>(what: string, run: () => Promise<T>): Promise<T> {
   const { value } = await eventually(
     what,

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Product, SpawnedProcess } from '../support/product.ts'
 
-/** What runs together in one process. */
+/** The parts that run together in one process. */
 const KINDS = {
   listener: [],
   evaluator: ['ping-evaluator'],
@@ -28,9 +28,9 @@ export interface Kept {
   /** @param env settings that differ this time */
   start(env?: Record<string, string>): Promise<void>
   freeze(isOn: boolean): void
-  /** Why it says that it cannot work: null when it can. */
+  /** Returns the reason why it cannot work; null if it can. */
   complaint(): Promise<string | null>
-  /** What it has written at all. */
+  /** Returns its whole output. */
   output(): string
 }
 
@@ -54,7 +54,7 @@ export async function startProcesses(
   return all
 }
 
-/** Waits until each says that it can work. @throws Error with what the one that cannot says of itself */
+/** Waits until each reports that it can work. @throws Error with the reason of a process that cannot */
 export async function allReady(processes: readonly Kept[], withinMs: number): Promise<void> {
   for (const one of processes) {
     let complaint: string | null = null
@@ -63,7 +63,7 @@ export async function allReady(processes: readonly Kept[], withinMs: number): Pr
       return complaint === null
     }
     await eventually(`${one.name} to be ready`, isReady, withinMs).catch((error: unknown) => {
-      throw new Error(`${String(error)}, which says: ${complaint}`)
+      throw new Error(`${String(error)}, with the reason: ${complaint}`)
     })
   }
 }

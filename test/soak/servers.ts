@@ -20,7 +20,7 @@ export interface SoakBroker {
   way: TcpProxy
 }
 
-/** The servers of a soak, each reached through a proxy of its own. */
+/** The servers of a soak, each reached through a separate proxy. */
 export interface SoakServers extends AsyncDisposable {
   env: { AMQP_URL: string; DATABASE_URL: string }
   brokers: readonly SoakBroker[]
@@ -29,11 +29,11 @@ export interface SoakServers extends AsyncDisposable {
   primary(): OwnPostgres
   /** @throws Error where there is none */
   standby(): OwnStandby
-  /** The primary dies, its standby takes its place and gets a standby of its own where the dead one was. */
+  /** The primary dies, its standby is promoted and gets a new standby in the place of the dead server. */
   failOver(): Promise<void>
 }
 
-/** Starts brokers (one, or three that are one cluster) and a primary, with a synchronous standby if asked for. */
+/** Starts brokers (one, or a cluster of three) and a primary, optionally with a synchronous standby. */
 export async function openServers(size: { nodes: number; hasStandby: boolean }): Promise<SoakServers> {
   await using opened = new AsyncDisposableStack()
   const cluster = opened.use(await startRabbitCluster(size.nodes, BROKER_SETTINGS))
@@ -123,7 +123,7 @@ async function openPair(hasStandby: boolean) {
   }
 }
 
-/** Commits wait for a standby from now on. A standby that was promoted has this setting from nobody. */
+/** Makes commits wait for a standby from now on. A promoted standby does not inherit this setting. */
 async function waitForStandbys({ url }: OwnPostgres): Promise<void> {
   await withClient(url, async (client) => {
     await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'`)

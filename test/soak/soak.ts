@@ -34,21 +34,21 @@ interface SoakSize {
 }
 
 export interface SoakOptions extends SoakSize {
-  /** what is done, one after the other */
+  /** the faults, one after the other */
   faults: Iterable<Fault>
   /** a number from 0 to 1 */
   random(): number
-  /** asked before each fault; false ends the soak */
+  /** called before each fault; false ends the soak */
   more(): boolean
   /** milliseconds from one fault to the next, or more when the one is not over by then */
   everyMs: number
   /** of the seconds that faults stay; 1 unless the run is to be short */
   extensionFactor?: number
-  /** told of each row as it is made */
+  /** called with each row when it is made */
   report(row: SoakRow): void
 }
 
-/** What one fault cost. */
+/** The cost of one fault. */
 export interface SoakRow {
   fault: string
   /** from its beginning until everything worked again */
@@ -73,7 +73,7 @@ export interface SoakReport {
   rows: SoakRow[]
   evidence: EvidenceReport
   pings: number
-  /** whatever does not balance; empty when all is well */
+  /** all discrepancies; empty if there is none */
   found: string[]
 }
 
@@ -234,7 +234,7 @@ async function allAccept({ traffic, processes }: Ground): Promise<void> {
   )
 }
 
-/** Work that was given up, or that nobody has done. */
+/** Abandoned or unprocessed work. */
 async function leftOver(db: Knex): Promise<string[]> {
   const [row] = await query<{ outbox: number; waiting: number }>(
     db,

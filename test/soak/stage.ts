@@ -3,13 +3,13 @@ import type { Receivers } from './deaths.ts'
 import type { Kept, Kind } from './processes.ts'
 import type { SoakServers } from './servers.ts'
 
-/** What faults are done to. */
+/** The system under faults. */
 export interface FaultStage {
   db: Knex
   servers: SoakServers
   processes: readonly Kept[]
   receivers: Receivers
-  /** A command of the operator. @throws Error with what it said when it failed */
+  /** A command of the operator. @throws Error with its output if it failed */
   admin(...args: string[]): Promise<void>
   /** a number from 0 to 1, of the seed */
   random(): number
@@ -23,7 +23,7 @@ export interface Fault {
   needs?: 'cluster' | 'standby'
   /** Brings it about, keeps it for a while, and ends it. */
   run(stage: FaultStage): Promise<void>
-  /** What an operator does afterwards, once the product was seen to work without. */
+  /** The operator's step afterwards, once the product was seen to work without. */
   repair?(stage: FaultStage): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export const ofKind = (stage: FaultStage, kind: Kind) =>
     stage,
   )
 
-/** Something that stands still for so long, and goes on. */
+/** A part that stalls for a given time, and then continues. */
 export async function frozen(
   what: { freeze(isOn: boolean): void | Promise<void> },
   seconds: number,

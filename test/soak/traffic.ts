@@ -3,14 +3,14 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Ledger, pingOnce } from '../faults/ledger.ts'
 
-/** A ping starts so often at each listener, whatever became of those before it. */
+/** Interval of pings at each listener, regardless of the earlier ones. */
 const EVERY_MS = 25
 /** Pings under way at one listener, beyond which none is started. */
 const MAX_IN_FLIGHT = 500
 /** After it a client gives up, and does not know what became of its ping. */
 const TIMEOUT_MS = 10_000
 
-/** What clients met since the last look. */
+/** Results of clients since the last read. */
 interface TrafficWindow {
   ledger: Ledger
   /** longest time in which no listener accepted a ping, milliseconds */
@@ -27,7 +27,7 @@ export interface Traffic extends AsyncDisposable {
   accepted(listener: number): number
   /** Sends one ping of a story until a listener accepts it, as clients that matter do. @param suffix such as `/fail` */
   untilAccepted(check: string, suffix?: string): Promise<void>
-  /** Begins a new window. @returns the one that ends; what is under way belongs to the next */
+  /** Begins a new window. @returns the ended window; pending requests belong to the next */
   take(): TrafficWindow
 }
 
