@@ -50,7 +50,7 @@ test('L17: what may hold a secret can be given as a file', (t) => {
   }
 })
 
-test('L17: the page of the mail catcher says who can read it', async (t) => {
+test('L17: the page of the mail catcher states who can read it', async (t) => {
   const [http, smtp] = [await freePort(), await freePort()]
   const catcher = spawn(process.execPath, ['--import', 'tsx', 'stack/mail-catcher.ts'], {
     cwd: root,
@@ -65,7 +65,7 @@ test('L17: the page of the mail catcher says who can read it', async (t) => {
   t.regex(page, /whoever opens this page reads every mail/)
 })
 
-test('processes have one time to end in, and nobody kills them before it', (t) => {
+test('processes have one time limit for shutdown, and are not killed before it', (t) => {
   const [, grace] = /^ {2}stop_grace_period: (\d+)s/m.exec(compose) ?? []
   t.is(Number(grace), SHUTDOWN_SECONDS + 5)
   const manual = readFileSync(join(root, 'docs/operations.md'), 'utf8')

@@ -40,12 +40,12 @@ for (const value of ['plain', 'with space', "it's", 'say "hi"', 'two\nlines', '#
     t.deepEqual(readEnvFile(copy), { VALUE: value, NEXT: '1' })
   })
 
-test('M11: make up listens on this machine only, unless HOST says otherwise', (t) => {
+test('M11: make up listens on this machine only, unless HOST is set', (t) => {
   t.is(stackSettings({}, {}, 'key').HOST, '127.0.0.1')
   t.is(stackSettings({ HOST: '0.0.0.0' }, { HOST: '127.0.0.1' }, 'key').HOST, '0.0.0.0')
 })
 
-test('M4: the processes have a login of their own where we make it, and the one they are given elsewhere', (t) => {
+test('M4: the processes have a separate login where we create it, and the given login elsewhere', (t) => {
   const none = { url: undefined, ownerUrl: undefined }
   const url = 'postgres://postgres@127.0.0.1:5432/signalbox'
   t.deepEqual(databaseLogins({ url, origin: 'localhost' }, none, 'abc'), {

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts'
 import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
-test('make up prints where mails can be read, and make status says when pings are refused', async (t) => {
+test('make up prints the address of mails, and make status reports refused pings', async (t) => {
   await using resources = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-status-'))
   resources.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,9 +28,9 @@ test('make up prints where mails can be read, and make status says when pings ar
     CHECKPOINT_DIR: join(folder, 'checkpoints'),
   }
   const lines = async () => {
-    const said: string[] = []
-    const isWell = await status(folder, (line) => said.push(line))
-    return { isWell, text: said.join('\n') }
+    const texts: string[] = []
+    const isWell = await status(folder, (line) => texts.push(line))
+    return { isWell, text: texts.join('\n') }
   }
   t.like(await lines(), { isWell: false, text: 'nothing of ours is running: make up starts it' })
   resources.defer(() => down(folder, () => {}))
@@ -64,7 +64,7 @@ test('make up prints where mails can be read, and make status says when pings ar
   t.regex(well.text, /^pings {6}are taken$/m)
   t.true(well.text.includes(`mail       is caught, to be read at ${mailPage}`))
   proxy.cut({ refusing: true })
-  const broken = await eventually('the refusal to be told', async () => {
+  const broken = await eventually('the refusal to be reported', async () => {
     const now = await lines()
     return now.text.includes('REFUSED') && /NOT READY: .*broker/.test(now.text) ? now : null
   })
