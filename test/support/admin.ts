@@ -5,7 +5,7 @@ import { createSecrets } from '#shared/platform/process/secrets.ts'
 import { commands } from '../../ingress/admin/registry.ts'
 import { runAdmin } from '../../ingress/admin/run.ts'
 
-/** The operator's commands, all of them, on a product: what each says and its exit code. */
+/** All commands of the operator on a product, with the output and exit code of each. */
 export const adminOf =
   ({ config, db }: { config: Config; db: Knex }) =>
   (...args: string[]) =>

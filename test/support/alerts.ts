@@ -8,7 +8,7 @@ interface Deps {
   secrets: Secrets
 }
 
-/** An integration that tells a URL of every change: the path says which, `/down` or `/up`. */
+/** An integration that notifies a URL of every change, with the path `/down` or `/up`. */
 export async function addWebhook(deps: Deps, projectId: number, url: string): Promise<StoredIntegration> {
   const side = (name: 'down' | 'up') => ({
     [`url_${name}`]: `${url}/${name}`,
@@ -43,7 +43,7 @@ async function add(
   })
 }
 
-/** Every one of the checks tells every one of the integrations. */
+/** Makes every one of the checks notify every one of the integrations. */
 export async function notify(
   db: Knex,
   checks: readonly Check[],

@@ -15,7 +15,7 @@ export interface BrokerProbe extends AsyncDisposable {
   take(queue: string, count: number): Promise<GetMessage[]>
 }
 
-/** RabbitMQ says that there is nothing as well when the queue's leader does not answer it within 250 ms. */
+/** RabbitMQ also reports an empty queue if the queue's leader does not answer it within 250 ms. */
 const BELIEVED_MS = 200
 
 export async function openBrokerProbe(url: string): Promise<BrokerProbe> {

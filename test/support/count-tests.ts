@@ -3,8 +3,8 @@ import { stripVTControlCharacters } from 'node:util'
 export type TestCount = { passed: number; failed: number }
 
 /**
- * What AVA counted, from its own report. It names the total only when all passed; else each passed test is a line with a
- * tick. Everything that makes a run fail counts as a failure, at least once.
+ * Returns the counts of AVA's own report. It names the total only when all passed; else each passed test is a line with
+ * a tick. Everything that makes a run fail counts as a failure, at least once.
  */
 export function countTests(report: string, exitCode: number): TestCount {
   const text = stripVTControlCharacters(report)

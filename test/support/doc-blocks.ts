@@ -9,7 +9,7 @@ export interface DocBlock {
   page: string
   language: string
   text: string
-  /** what the comment before it says when this block is not run, or run elsewhere */
+  /** text of the comment before it if this block is not run, or run elsewhere */
   mark: string | null
 }
 
@@ -21,7 +21,7 @@ export function pages(): string[] {
   return ['README.md', ...docs.filter((name) => name.endsWith('.md')).map((name) => join('docs', name))]
 }
 
-/** The blocks of a page in order. A mark counts for the next block, or for all that follow when it says so. */
+/** Returns the blocks of a page in order. A mark counts for the next block, or for all that follow if it states so. */
 export function blocksOf(page: string): DocBlock[] {
   const blocks: DocBlock[] = []
   let open: DocBlock | null = null
@@ -29,7 +29,7 @@ export function blocksOf(page: string): DocBlock[] {
   let lasting: string | null = null
   for (const [index, line] of readFileSync(join(root, page), 'utf8').split('\n').entries()) {
     const fence = /^\s*```(\w*)$/.exec(line)
-    const said = MARK.exec(line)?.[1]
+    const found = MARK.exec(line)?.[1]
     if (open && fence) {
       blocks.push(open)
       open = null
@@ -37,8 +37,8 @@ export function blocksOf(page: string): DocBlock[] {
     else if (fence) {
       open = { at: `${page}:${index + 1}`, page, language: fence[1] ?? '', text: '', mark: mark ?? lasting }
       mark = null
-    } else if (said?.startsWith('from here on')) lasting = said
-    else if (said) mark = said
+    } else if (found?.startsWith('from here on')) lasting = found
+    else if (found) mark = found
     else if (line.trim() !== '') mark = null
   }
   return blocks

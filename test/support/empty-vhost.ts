@@ -9,7 +9,7 @@ const MAX_SHARDS = 8
 /** A killed process is noticed by its connection: at once, but for a busy broker. */
 const LOOKS = 800
 const POLL_MS = 25
-/** RabbitMQ says that nobody takes from a queue as well when the queue's leader does not answer it within 250 ms. */
+/** RabbitMQ also reports a queue without consumers if the queue's leader does not answer it within 250 ms. */
 const BELIEVED_MS = 200
 
 /** The queues that every product has; they stay. */
@@ -22,7 +22,7 @@ const others = [...queueDeclarations(MAX_SHARDS), ...ofGenerations]
 
 /**
  * Empties a virtual host that a product had: its usual queues stay and hold nothing, the others are deleted.
- * @returns false when somebody still takes messages from it, or when a queue is not as the product declares it
+ * @returns false if a consumer still exists, or if a queue differs from the product's declaration
  */
 export async function emptyVhost(url: string): Promise<boolean> {
   const connection = await connect(url)
@@ -31,7 +31,7 @@ export async function emptyVhost(url: string): Promise<boolean> {
     const channel = await connection.createChannel()
     channel.on('error', () => {})
     for (const name of others) await channel.deleteQueue(name)
-    // What was handed out comes back before its consumer is gone: only then does emptying leave nothing.
+    // Delivered messages return before their consumer is gone: emptying is complete only after that.
     for (const queue of usual) if (!(await isLeftAlone(channel, queue))) return false
     for (const { name } of usual) await channel.purgeQueue(name)
     return true

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Longest wait for a fact before the test fails. Only a failure takes so long, and a busy machine may need most of it. */
 export const FACT_MS = 120_000
 
-/** How soon a fact is asked for again, in milliseconds: at first, and after a while. */
+/** Interval of polls, in milliseconds: at first, and after a while. */
 const SOON_MS = 10
 const LATER_MS = 120
 /** Each look costs the product and its servers something, and many tests look at a time: those that wait longer look less. */
 const SLOWER = 1.3
 
 /**
- * Waits for a fact: asks again until the answer is there. A test never waits for a time.
- * @param look gives the fact, or undefined, null or false while it is not yet true
- * @throws Error saying what was waited for
+ * Waits for a fact: polls until the result is truthy. A test never waits for a fixed time.
+ * @param look returns the fact, or undefined, null or false while it is not yet true
+ * @throws Error with the description of the fact
  */
 export async function eventually<T>(
   what: string,

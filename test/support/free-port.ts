@@ -5,8 +5,8 @@ import { freePort as unusedPort } from '../../stack/wait-until-ready.ts'
 const TRIES = 50
 
 /**
- * A TCP port on the loopback that nobody listens on, and that no other test of this run is given: seconds pass between
- * our look and the listening, in which hundreds of others look too.
+ * Returns a free TCP port on the loopback that no other test of this run gets: seconds pass between our check and the
+ * listening, in which hundreds of other tests check too.
  * @throws Error when none of those tried was free
  */
 export async function freePort(): Promise<number> {

@@ -6,7 +6,7 @@ import { root } from './imports.ts'
 
 export interface LongFunction {
   file: string
-  /** where it begins, the first line being 1 */
+  /** line on which it begins, from 1 */
   line: number
   lines: number
 }
@@ -31,7 +31,7 @@ export function functionsAbove(most: number, files: readonly string[]): LongFunc
   }
 }
 
-/** How many lines a file has. */
+/** Returns the number of lines of a file. */
 export function linesOf(file: string): number {
   return readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length
 }

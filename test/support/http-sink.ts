@@ -12,14 +12,14 @@ export interface RecordedRequest {
   query: URLSearchParams
   headers: http.IncomingHttpHeaders
   body: Buffer
-  /** the TLS name the client asked for; null over plain http */
+  /** the TLS name the client requested; null over plain http */
   servername: string | null
   receivedAt: number
   /** grows with each new connection, so that reuse can be seen */
   connection: number
 }
 
-/** What the sink does with one request. Without `misbehave` it answers as a well-behaved server. */
+/** The action of the sink on one request. Without `misbehave` it answers as a well-behaved server. */
 interface SinkAnswer {
   status?: number
   headers?: Record<string, string | string[]>

@@ -1,6 +1,7 @@
 /**
- * Throw-away certificates, valid for a century, trusted by nobody but the tests: an authority, and of it a server at
- * 127.0.0.1, a verifier (verify.example; another, of itself, is localhost) and two issuers (issuer.test, other.test). Nothing is protected by their keys.
+ * Throw-away certificates, valid for a century, trusted only by the tests: an authority, and signed by it a server at
+ * 127.0.0.1, a verifier (verify.example; another, self-signed, is localhost) and two issuers (issuer.test,
+ * other.test). Nothing is protected by their keys.
  */
 export const certificates = {
   authority: `-----BEGIN CERTIFICATE-----

@@ -32,7 +32,7 @@ export function fileOf(importer: string, name: string): string | undefined {
   return undefined
 }
 
-/** Whether a file reaches one of the targets by its imports, directly or through others. */
+/** Returns true if a file reaches one of the targets by its imports, directly or through others. */
 export function reaches(file: string, targets: readonly string[], seen = new Set<string>()): boolean {
   if (targets.includes(file)) return true
   if (seen.has(file)) return false
@@ -40,7 +40,7 @@ export function reaches(file: string, targets: readonly string[], seen = new Set
   return importedFiles(file).some((next) => reaches(next, targets, seen))
 }
 
-/** Asked of four hundred test files, which share most of what they reach: every file is read once. */
+/** Four hundred test files share most of the files that they reach, so every file is read once. */
 const imported = new Map<string, readonly string[]>()
 
 function importedFiles(file: string): readonly string[] {

@@ -1,4 +1,4 @@
-/** How long the event loop of this process was held, whatever else the machine did meanwhile. */
+/** Measures how long the event loop of this process was blocked, independent of other work on the machine. */
 export interface BlockedLoop {
   /** milliseconds of this thread's own processor time in its longest turn since the start */
   longestMs(): number

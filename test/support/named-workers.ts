@@ -1,6 +1,6 @@
 import type { Worker } from '../../workers/define-worker.ts'
 
-/** A notifier sends what an alerter has decided: who asks for the one gets both. */
+/** A notifier sends the notifications that an alerter decides: a request for one of them gets both. */
 export function withAlerter(names: readonly string[]): string[] {
   return names.includes('notifier') && !names.includes('alerter') ? [...names, 'alerter'] : [...names]
 }

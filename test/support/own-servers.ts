@@ -26,7 +26,7 @@ export type OwnPostgres = AsyncDisposable & {
   start(): Promise<void>
   /** All its processes stand still, or go on: what a stalled disk or a paused machine looks like. */
   freeze(isOn: boolean): Promise<void>
-  /** A streaming standby of it on a port of its own: hot, and asynchronous unless the primary asks for more. */
+  /** A streaming standby of it on a separate port: hot, and asynchronous unless the primary requires more. */
   standby(): Promise<OwnStandby>
   drop(): Promise<void>
 }
@@ -57,7 +57,7 @@ export type OwnRabbit = AsyncDisposable & {
   settle(): Promise<void>
   /** `kill -9` of the node, once settled. */
   kill(): Promise<void>
-  /** Its process stands still, or goes on. */
+  /** Freezes its process, or lets it continue. */
   freeze(isOn: boolean): void
   start(): Promise<void>
   /** The application inside the node: much faster than the node itself. */

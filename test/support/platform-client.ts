@@ -18,12 +18,12 @@ export interface Reply {
   status: number
   headers: Headers
   text: string
-  // Whatever the server sent: tests assert what they expect of it.
+  // Any JSON of the server: tests assert the parts that they expect.
   // biome-ignore lint/suspicious/noExplicitAny: the body under test
   json: any
 }
 
-/** Answers that are made in a queue are waited for as long as may be asked; what is told when they take longer is asked for by name. */
+/** Waits for queued answers as long as the API allows; tests request the interim answer by name. */
 const PATIENT = { prefer: 'wait=25' }
 
 /** An API client with a token, speaking plain HTTP. */

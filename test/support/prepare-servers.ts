@@ -17,12 +17,12 @@ import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
- * Each of the hundreds of queues that tests hand on looks after itself once a minute, not every five seconds: together
- * that takes a twentieth of the machine. What is asked for is counted at once all the same.
+ * Each of the hundreds of queues of the tests runs its maintenance once a minute, not every five seconds: together that
+ * takes a twentieth of the machine. Requested counts are still immediate.
  */
 const BROKER_OF_A_RUN = '-rabbit quorum_tick_interval 60000'
 
-/** Virtual hosts made ahead: one for each group, and some for tests that open products of their own. */
+/** Virtual hosts made ahead: one for each group, and some for tests that open separate products. */
 const VHOSTS_PER_GROUP = 2
 
 /**
@@ -90,7 +90,7 @@ export async function prepareServers(
   }
 }
 
-/** Servers of our own are taken back from the moment they run: what comes next may fail, or a signal may end it. */
+/** Stops the started servers from the moment they run: the next step may fail, or a signal may end it. */
 function takenBack(own: Starter, cleanup: AsyncDisposableStack, ended: AbortSignal): Starter {
   async function started<Found extends { process?: ProcessIdentity | undefined }>(
     start: () => Promise<Found>,
@@ -110,9 +110,8 @@ function takenBack(own: Starter, cleanup: AsyncDisposableStack, ended: AbortSign
 }
 
 /**
- * Servers on the standard ports are shared with whoever works on this machine, take a hundred connections where files
- * side by side open more, and sync every commit: they come last, servers of our own before.
- */
+ * Servers on the standard ports are shared with other work on this machine, accept a hundred connections where parallel
+ * files open more, and sync every commit: they are the last choice, after servers that we start.
 function ownFirst(order: readonly Origin[]): Origin[] {
   return [...order.filter((origin) => origin !== 'localhost'), ...order.filter((origin) => origin === 'localhost')]
 }

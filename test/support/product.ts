@@ -45,15 +45,15 @@ export interface SpawnedProcess {
 }
 
 /**
- * The product on a database and a virtual host of its own. Its parts run inside the test's process (fast, with injected
- * dependencies) or as processes that can be killed. Everything is closed by disposing it. Only what a file opens is
- * loaded: listeners and workers take half a second of processor time each.
+ * The product on a separate database and virtual host. Its parts run inside the test's process (fast, with injected
+ * dependencies) or as processes that can be killed. Disposing it closes everything. Only the parts that a file opens
+ * are loaded: listeners and workers take half a second of processor time each.
  */
 export interface Product extends AsyncDisposable {
   env: Record<string, string>
   config: Config
   db: Knex
-  /** opens an HTTP ingress in this process; @param env settings of its own; @returns its address */
+  /** opens an HTTP ingress in this process; @param env additional settings; @returns its address */
   ingress(override?: Partial<IngressDeps>, env?: Record<string, string>): Promise<{ base: string; deps: IngressDeps }>
   /** opens the listener of e-mail pings in this process */
   mail(): Promise<{ port: number; deps: MailDeps }>
@@ -83,7 +83,7 @@ export interface ProductOptions {
 
 /** The product with its HTTP listener open. */
 export interface HttpProduct extends Product {
-  /** where it listens, which is also its public address; no slash at the end */
+  /** address on which it listens, which is also its public address; no slash at the end */
   url: string
   port: number
   deps: IngressDeps
@@ -95,12 +95,12 @@ export interface MailListener extends Product {
   deps: MailDeps
 }
 
-/** What a listener that is opened at once runs on. */
+/** The dependencies of a listener that is opened immediately. */
 const LISTENING = { PING_SHARDS: '1', ALLOW_PRIVATE_TARGETS: 'true' }
 /** The domain of e-mail pings in tests. */
 export const MAIL_DOMAIN = 'hc.example.org'
 
-/** The one way in which tests open the product: on a database and a virtual host of its own, with the parts they name. */
+/** Opens the product for a test: on a separate database and virtual host, with the named parts. */
 export async function openProduct(options: ProductOptions & { listener: 'http' }): Promise<HttpProduct>
 export async function openProduct(options: ProductOptions & { listener: 'mail' }): Promise<MailListener>
 export async function openProduct(options?: ProductOptions): Promise<Product>
@@ -124,7 +124,7 @@ export async function openProduct(options: ProductOptions = {}): Promise<Product
   return Object.assign(product, { url, port, deps })
 }
 
-/** The real threads, whose tasks may take longer: they give way to whatever else a busy machine does. */
+/** The real threads, with longer time limits for tasks, because the machine may be busy. */
 async function openPatientThreads(deps: Pick<IngressDeps, 'log' | 'metrics'>) {
   const { openThreads } = await import('#shared/platform/process/threads.ts')
   const tasks = new URL('../../ingress/threads/tasks.ts', import.meta.url)
@@ -134,7 +134,7 @@ async function openPatientThreads(deps: Pick<IngressDeps, 'log' | 'metrics'>) {
 /** Times a read waits again, so that a busy machine does not fail a test: some twenty seconds. */
 const BARRIER_TRIES = 40
 
-/** The real barrier, only with more patience than a caller of the API is made to have. */
+/** The real barrier, with a longer timeout than callers of the API have. */
 export function waitForEveryBarrier(deps: IngressDeps): void {
   const { barrier } = deps
   deps.barrier = {
@@ -256,7 +256,7 @@ async function openGround(env: Readonly<Record<string, string>>, isBound: boolea
   }
 }
 
-/** The port that a spawned listener, of HTTP or of mail, says it listens on. */
+/** Returns the port that a spawned HTTP or mail listener reports. */
 export async function listeningPort(spawned: SpawnedProcess): Promise<number> {
   const look = () => {
     const found = /"port":(\d+)[^\n]*(?:http|smtp)\.listening/.exec(spawned.output())

@@ -18,7 +18,7 @@ export interface TestProject {
   pingKey: string
 }
 
-/** A project of an owner of its own, with one key of each kind. */
+/** A project with a separate owner, with one key of each kind. */
 export async function addProject(deps: Deps, options: { checkLimit?: number } = {}): Promise<TestProject> {
   const organisation = await deps.db.transaction((tx) => ensureOrganisation(tx, randomUUID()))
   const project = await insertProject(deps.db, { organisationId: organisation.id, name: 'tests', ...options })

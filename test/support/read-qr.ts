@@ -38,16 +38,16 @@ const MASKS: readonly ((row: number, column: number) => boolean)[] = [
 ]
 
 /**
- * What the QR code on a picture says, without its error correction: the picture is a drawing, not a photograph. The code
- * is the only thing in pure black, of level M, in bytes or digits, and upright.
- * @throws Error when it is not such a code, or something stands in its quiet zone
+ * Returns the content of the QR code on a picture, without its error correction: the picture is a drawing, not a
+ * photograph. The code is the only thing in pure black, of level M, in bytes or digits, and upright.
+ * @throws Error if it is not such a code, or if its quiet zone is not empty
  */
 export function readQr(picture: Picture): string {
   const modules = modulesOf(picture)
   const version = (modules.length - 17) / 4
   const blocks = BLOCKS[version]
   if (!blocks) throw new Error(`a code of ${modules.length} modules is not one that is read here`)
-  // Level and mask stand beside the upper left finder, under a mask of their own.
+  // Level and mask are beside the upper left finder, under a separate mask.
   const format = Number.parseInt(bitsOf(modules[8]?.slice(0, 5) ?? []), 2) ^ 0b10101
   const mask = MASKS[format & 7]
   if (format >> 3 !== 0 || !mask) throw new Error('the code is not of level M')

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { FACT_MS } from './eventually.ts'
 
 /**
- * Waits for a recorded fact: that many entries, or one that matches. Looks again and again instead of sleeping a
- * guessed time, and says what it has when the deadline passes.
+ * Waits for a recorded fact: that many entries, or one that matches. Polls instead of sleeping a guessed time, and
+ * reports the entries when the deadline passes.
  */
 export async function waitUntil<T>(
   recorded: readonly T[],

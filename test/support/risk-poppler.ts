@@ -7,7 +7,7 @@ import type { Picture } from './read-qr.ts'
 
 const run = promisify(execFile)
 
-/** What other people's readers (poppler's, independent of the library that writes) find in a PDF. */
+/** Reads a PDF with other readers (poppler's, independent of the library that writes). */
 export interface ReadPdf {
   /** the text as it would be selected, page by page */
   text: string

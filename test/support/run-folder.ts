@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** Linux keeps what is written here in memory. */
 const IN_MEMORY = '/dev/shm'
-/** What the servers of a whole run take there, and as much again. */
+/** Twice the space that the servers of a whole run take there. */
 const FOLDER_BYTES = 4 * 1024 ** 3
 /** That and what processes of the run take themselves. */
 const MEMORY_BYTES = 8 * 1024 ** 3
@@ -16,7 +16,7 @@ const MEMORY_BYTES = 8 * 1024 ** 3
  */
 export function makeRunFolder(): string {
   const folder = mkdtempSync(join(fitsInMemory() ? IN_MEMORY : tmpdir(), 'signalbox-test-'))
-  chmodSync(folder, 0o755) // servers run as users of their own
+  chmodSync(folder, 0o755) // servers run as separate users
   return folder
 }
 

@@ -8,7 +8,7 @@ export function scaleBlock(holding: string): string {
   return found[0].text
 }
 
-/** What a block of settings says of one of them. */
+/** The values of one of them in a block of settings. */
 export function settingOf(block: string, name: string): string {
   const value = new RegExp(`^${name}=(.*)$`, 'm').exec(block)?.[1]
   if (value === undefined) throw new Error(`${name} is not set`)
@@ -18,7 +18,7 @@ export function settingOf(block: string, name: string): string {
 /** The same with names of machines and files as they are here. @throws Error when one of those is not in it */
 export function placedHere(text: string, here: Readonly<Record<string, string>>): string {
   return Object.entries(here).reduce((placed, [there, own]) => {
-    if (!placed.includes(there)) throw new Error(`docs/scale.md does not say ${there}`)
+    if (!placed.includes(there)) throw new Error(`docs/scale.md does not contain ${there}`)
     return placed.replaceAll(there, own)
   }, text)
 }

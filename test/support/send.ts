@@ -13,7 +13,7 @@ export interface Sending {
   body?: string | Buffer
 }
 
-/** One request exactly as given: no normalised path, no followed redirect, a connection of its own. */
+/** Sends one request exactly as given: no normalised path, no followed redirect, a new connection. */
 export async function send(base: string, path: string, sending: Sending = {}): Promise<Answer> {
   const { hostname, port } = new URL(base)
   return await new Promise((resolve, reject) => {

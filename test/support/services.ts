@@ -13,8 +13,8 @@ export type TestResource = AsyncDisposable & { url: string; drop(): Promise<void
 export type TestDatabase = TestResource & { loginUrl: string }
 
 /**
- * A database of its own for one test file, cloned from a migrated template: some 50 ms.
- * Uses the servers `test/run.ts` found; a file run by itself uses those on localhost's standard ports.
+ * A separate database for one test file, cloned from a migrated template: some 50 ms.
+ * Uses the servers that `test/run.ts` found; a file that runs alone uses those on localhost's standard ports.
  */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await postgresServer()
@@ -26,8 +26,8 @@ export async function createDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * A virtual host of its own for one test file, empty. Files that delete or bend what a product declares (test/faults) get
- * hosts that nobody had before, which nobody gets after them.
+ * A separate virtual host for one test file, empty. Files that delete or change the product's declarations
+ * (test/faults) get hosts that are used by no test before or after them.
  */
 export async function createVhost(): Promise<TestResource> {
   const { url, control } = await brokerServer()
@@ -36,8 +36,8 @@ export async function createVhost(): Promise<TestResource> {
   const isFresh = process.env.TEST_VHOSTS === 'fresh'
   const name = await takeVhost(pool, { url, control }, isFresh)
   const taken = vhostUrl(url, name)
-  // The host stays until the run ends. Queues of a host that nobody gets any more go at once, because a broker with the
-  // usual limit of 1,024 open files stands still at some three hundred quorum queues.
+  // The host stays until the run ends. Queues of a host that is not reused are deleted immediately, because a broker
+  // with the usual limit of 1,024 open files stalls at some three hundred quorum queues.
   return resource(taken, () => (isFresh ? deleteQueues(taken) : giveVhostBack(pool, name)))
 }
 

@@ -1,6 +1,6 @@
 /**
- * A throw-away certificate for the name `sink.test`, valid for a century, trusted by nobody but the tests that pass
- * it as a certificate authority. Nothing is protected by its key.
+ * A throw-away certificate for the name `sink.test`, valid for a century, trusted only by the tests that pass it as a
+ * certificate authority. Nothing is protected by its key.
  */
 export const sinkCertificate = `-----BEGIN CERTIFICATE-----
 MIIBlTCCATugAwIBAgIUZUyzPHCbWp0i8SawJe4K4rW4wugwCgYIKoZIzj0EAwIw

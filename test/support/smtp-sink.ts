@@ -22,7 +22,7 @@ export interface SmtpSink extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly mails: RecordedMail[]
-  /** null accepts; asked once per message, at MAIL, with nothing recorded for what is refused */
+  /** null accepts; called once per message, at MAIL; refused messages are not recorded */
   refuse: (attempt: number) => MailRefusal | null
   waitFor(wanted: number | ((mail: RecordedMail) => boolean), deadlineMs?: number): Promise<RecordedMail>
 }

@@ -5,7 +5,7 @@
  */
 export const SYSTEM_GROUPS: readonly (readonly string[])[] = [
   ...[
-    // One broker of their own (sharedRabbit).
+    // One separate broker (sharedRabbit).
     ['broker-alarms', 'broker-outage', 'encrypted'],
     // Copies of one prepared PostgreSQL folder.
     ['database-outage', 'disk-full', 'fail-over', 'standby-loss', 'restored'],

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** What a network can do to a connection. Changes apply to what passes from now on. */
+/** Network faults of a connection. Changes apply to later bytes. */
 export type TcpProxy = AsyncDisposable & {
   port: number
   /** The same URL, through the proxy. */
@@ -9,11 +9,11 @@ export type TcpProxy = AsyncDisposable & {
   redirect(port: number): void
   /** Holds everything back for this long, in both directions. */
   delay(ms: number): void
-  /** Drops bytes silently in both directions: connections stay open and nobody learns of it. New ones are accepted. */
+  /** Drops bytes silently in both directions: connections stay open and neither side notices. New ones are accepted. */
   blackhole(isOn: boolean): void
   /** Holds everything back, in both directions, and lets it go in its order once it is off: a server that stalls. */
   hold(isOn: boolean): void
-  /** Drops only what the server says: requests arrive, and nobody hears of it. */
+  /** Drops only the server's bytes: requests arrive, and the client gets no answer. */
   deafen(isOn: boolean): void
   /** Resets every open connection now; `refusing` also turns away new ones until `restore`. */
   cut(options?: { refusing?: boolean }): void
@@ -50,7 +50,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     const pass = (from: Socket, to: Socket, isTowardsServer: boolean) => {
       from.on('error', end)
       from.on('close', () => {
-        if (!isBlackhole) end() // behind a dead link nobody hears that the other side hung up
+        if (!isBlackhole) end() // behind a dead link the close of the other side is not received
       })
       const late = inOrder()
       if (isHolding) from.pause()

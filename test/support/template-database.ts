@@ -12,7 +12,7 @@ const rowSecurity = join(import.meta.dirname, '../../shared/platform/database/ro
 /** The login that the product has in tests: bound by row security, as `make up` and compose.yaml set it up. */
 export const testLogin = { role: 'signalbox_test_login', password: 'only-for-tests' }
 
-const lock = 7_316_900_412n // any number nobody else uses: one process migrates, the others wait for its result
+const lock = 7_316_900_412n // any number not used elsewhere: one process migrates, the others wait for its result
 
 /**
  * The name of a migrated, empty database to clone from. Its name holds a hash of the migrations, so a changed migration

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { reaches, root, sourcesBelow } from './imports.ts'
 import { SYSTEM_GROUPS } from './system-groups.ts'
 
-/** unit: no server; api: PostgreSQL and RabbitMQ of the run; system: browsers, programs and servers of their own. */
+/** unit: no server; api: PostgreSQL and RabbitMQ of the run; system: browsers, programs and separate servers. */
 export type Layer = 'unit' | 'api' | 'system'
 
 export interface TestGroup {
@@ -19,7 +19,7 @@ const SERVERS = ['test/support/services.ts', 'test/support/own-servers.ts']
 /** Source bytes of one group: a start of the product is shared by about six files. */
 const GROUP_BYTES = { unit: 120_000, api: 36_000, system: 50_000 }
 
-/** Files with a process of their own: they take long, or they block the event loop. */
+/** Files with a separate process: they take long, or they block the event loop. */
 const ALONE: ReadonlySet<string> = new Set([
   'test/e2e/browser/accessible.test.ts',
   'test/fuzz/every-route.test.ts',

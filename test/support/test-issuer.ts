@@ -40,7 +40,7 @@ export async function issueCredential(
   })
 }
 
-/** What a wallet binds a presentation to. */
+/** The values to which a wallet binds a presentation. */
 export interface Binding {
   nonce: string
   aud: string

@@ -6,10 +6,10 @@ import { type BrokerControl, createVhosts, vhostUrl } from '../../stack/broker-a
 import { emptyVhost } from './empty-vhost.ts'
 
 // The virtual hosts of one run. Some are made ahead, many at once, and all stay until the run ends: deleting virtual hosts
-// under load made RabbitMQ stop answering altogether. Each is a file in the pool's folder, below `fresh` (nobody had it),
+// under load made RabbitMQ stop answering altogether. Each is a file in the pool's folder, below `fresh` (never used),
 // `used` (given back) or `taken`, so that test processes share the pool; a move of the file takes the host.
 
-/** How many are made when none is left: one call costs about the same for one as for this many. */
+/** Number made when none is left: one call costs about the same for one as for this many. */
 const MORE = 8
 
 const STATES = ['fresh', 'used', 'taken'] as const
@@ -26,9 +26,9 @@ export async function makeVhostPool(folder: string, broker: PoolBroker, count: n
 }
 
 /**
- * Takes a virtual host that nobody else has. One that was given back is emptied first, which costs a seventh of what the
- * product's queues take to be made and deleted; one that cannot be emptied is left aside.
- * @param isFresh it must be one that nobody in this run had before
+ * Takes an unused virtual host. One that was given back is emptied first, which costs a seventh of making and deleting
+ * the product's queues; one that cannot be emptied is left aside.
+ * @param isFresh it must be one that no test of this run had before
  * @returns its name
  */
 export async function takeVhost(folder: string, broker: PoolBroker, isFresh = false): Promise<string> {
