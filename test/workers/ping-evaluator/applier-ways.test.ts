@@ -46,7 +46,7 @@ test('by whichever way, checks, logs and flips are what they are when every chec
   }
 })
 
-/** What pings write of a check beside it. */
+/** The rows that pings write beside their check. */
 async function allOf(db: Knex, id: number) {
   const tables = [
     await db('pings').where({ check_id: id }).orderBy('n'),

@@ -7,7 +7,7 @@ import { aPing, openApplier, openChecks, openStream } from './open-applier.ts'
 const HOUR = 3_600_000_000
 const SECOND = 1_000_000
 
-/** How often a statement was run. */
+/** Counts the runs of a statement. */
 async function runsOf(db: Knex, statement: string): Promise<number> {
   const { rows } = await db.raw<{ rows: { n: number }[] }>(
     'SELECT coalesce(sum(generic_plans + custom_plans), 0)::int AS n FROM pg_prepared_statements WHERE name = ?',
@@ -16,7 +16,7 @@ async function runsOf(db: Knex, statement: string): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** How often checks were read with their locks. */
+/** Counts the reads of checks with their locks. */
 const reads = (db: Knex) => runsOf(db, 'lock-checks')
 
 async function numbersOf(db: Knex, id: number): Promise<number[]> {
@@ -104,7 +104,7 @@ test('a check that is gone has its pings dropped, and no other loses one', async
   t.like(await stateOf(db, id), { n_pings: 2 })
 })
 
-test('what was applied is not applied again, whoever did it', async (t) => {
+test('an applied ping is not applied again, by any evaluator', async (t) => {
   const { db, ids } = await openChecks(t, 1)
   const [id = 0] = ids
   const [applier, another] = [openApplier(db), openApplier(db)]
@@ -122,7 +122,7 @@ test('what was applied is not applied again, whoever did it', async (t) => {
   t.like(await stateOf(db, id), { n_pings: 4 })
 })
 
-test('a stream that the database has forgotten goes on', async (t) => {
+test('a stream that the database has forgotten continues', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
@@ -146,7 +146,7 @@ test('a ping that overwrites none is stored without looking, one that does with 
   t.is(await reads(db), 1)
 })
 
-test('a log whose limit was raised goes on where a place is taken that should be free', async (t) => {
+test('a log whose limit was raised continues at an unexpectedly occupied place', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 2)
   const [id = 0, other = 0] = ids
   for (let n = 1; n <= 6; n++) await applier.apply(send(aPing(id)))

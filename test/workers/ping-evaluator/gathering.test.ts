@@ -13,7 +13,7 @@ test('what comes alone is handled at once', async (t) => {
   for (let turn = 0; turn < 3; turn++) t.true(await isDone(gathering.turn()))
 })
 
-test('what follows closely is let gather, until somebody is in a hurry', async (t) => {
+test('closely following pings are gathered until an urgent request', async (t) => {
   const gathering = createGathering(AN_HOUR)
   t.true(await isDone(gathering.turn()), 'the first has nothing to wait for')
   const second = gathering.turn()

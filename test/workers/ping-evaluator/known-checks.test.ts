@@ -6,7 +6,7 @@ import { aCheck } from '../../shared/monitoring/checks/factory.ts'
 const server = 1_000_000
 const checks = (...ids: number[]) => ids.map((id) => aCheck({ id }))
 
-test('all that are asked for are handed out, or none', (t) => {
+test('either all requested checks are returned, or none', (t) => {
   const known = new KnownChecks()
   known.keep(checks(1, 2), { xid: 10, server })
   t.is(known.take([1, 2, 3]), null)
@@ -43,7 +43,7 @@ test('checks whose rules need more than the check are not remembered', (t) => {
   t.is(known.take([2])?.length, 1)
 })
 
-test('the ones that were stored longest ago are forgotten first', (t) => {
+test('the checks that were stored longest ago are evicted first', (t) => {
   const known = new KnownChecks()
   const many = Array.from({ length: 20_000 }, (_, id) => id)
   known.keep(checks(...many), { xid: 10, server })
@@ -52,7 +52,7 @@ test('the ones that were stored longest ago are forgotten first', (t) => {
   t.is(known.take([0, 2, 20_000])?.length, 3)
 })
 
-test('what is outdated again and again is asked for less and less, until it holds', (t) => {
+test('checks that are often outdated are requested less often, until they are valid again', (t) => {
   const known = new KnownChecks()
   const refusals = () => {
     let count = 0

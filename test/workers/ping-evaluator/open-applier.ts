@@ -7,7 +7,7 @@ import { nowMicros } from '#shared/time.ts'
 import { Applier } from '../../../workers/ping-evaluator/applier.ts'
 import { createDatabase } from '../../support/services.ts'
 
-/** A database with checks, an evaluator's applier and one listener. The only connection counts what is asked of it. */
+/** A database with checks, an evaluator's applier and one listener. The only connection counts its queries. */
 export async function openChecks(t: ExecutionContext, count: number) {
   const database = await createDatabase()
   const db = openDatabase({ url: database.url, name: 'test', poolSize: 1, timeoutMs: 10_000 })
@@ -31,7 +31,7 @@ export function aPing(checkId: number, changes: Partial<AcceptedPing> = {}): Acc
   return { checkId, kind: 'success', exitStatus: null, receivedAt: nowMicros(), rid: null, ...request, ...changes }
 }
 
-/** What one listener sends. */
+/** The messages of one listener. */
 export function openStream() {
   const stream = randomUUID()
   let seq = 0

@@ -59,7 +59,7 @@ test.serial('owners hear at most once a day that runs are given up for being too
   await abandonedRuns(2)
   {
     await using _second = await app.workers(['sweeper', 'mailer'])
-    // The same sweep gives up what is too old, and then looks whom to tell; it comes to its end before the worker does.
+    // One sweep abandons old runs and then finds their recipients; it completes before the worker does.
     await db('runs').insert({
       check_id: check.id,
       slot: 90,

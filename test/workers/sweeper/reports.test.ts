@@ -72,7 +72,7 @@ async function downCheck({ app, team }: Fixture, name: string, at: Date, state =
 
 const HOUR = 3_600_000
 
-test('reports and reminders are off until somebody asks for them; a wrong zone is refused', async (t) => {
+test('reports and reminders are off by default; a wrong zone is refused', async (t) => {
   await using fixture = await open()
   const { owner, app, userId } = fixture
   t.is(await app.db('user_reports').first(), undefined)

@@ -78,7 +78,7 @@ test('incidents are kept for 400 days after their end, and maintenance windows f
   t.deepEqual(await db('maintenance_windows').pluck('name'), ['kept'])
 })
 
-test('the metrics of alerting say what is open, due, undecided, decided and unstated', async (t) => {
+test('the metrics of alerting count what is open, due, undecided, decided and unstated', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()

@@ -11,14 +11,14 @@ export const DAY = 86_400_000
 export const october = (day: number, hour = 0) => new Date(Date.UTC(2025, 9, day, hour))
 export const micros = (at: Date) => at.getTime() * 1000
 
-/** What the API answers, as far as tests touch it. */
+/** The API's answers, as far as tests use them. */
 export interface Proof {
   records: (JsonObject & { date: string; flips: [string, string, string][]; down: number; up: number })[]
   statements: (JsonObject & { date: string; records: string[] })[]
   proofs: JsonObject[]
 }
 
-/** The log of a product, as somebody trusts it who got its key. */
+/** The log of a product with a policy that trusts its key. */
 export async function trusted(url: string): Promise<TrustPolicy> {
   const key = (await send(url, '/v1/transparency/production/log-key')).text.trim()
   return flatPolicy([{ key: parseVerifierKey(key) }], [], 0)
@@ -28,7 +28,7 @@ export const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 export const failures = (proof: JsonObject, policy: TrustPolicy) =>
   verifyUptime(proof, policy).checks.filter(({ result }) => result === 'failed')
 
-/** A change of status that somebody was told of at once. */
+/** A change of status with an immediate notification. */
 export async function addFlip(app: HttpProduct, checkId: number, at: Date, from: string, to: string): Promise<void> {
   await app
     .db('flips')

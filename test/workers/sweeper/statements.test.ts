@@ -41,7 +41,7 @@ async function provenOf(uuid: string, from: string, until: string): Promise<Json
   })
 }
 
-test.serial('a project states nothing until somebody turns it on; then the day in progress is the first', async (t) => {
+test.serial('a project has no statements until it enables them; then the day in progress is the first', async (t) => {
   const settings = `/projects/${team.project.uuid}/settings`
   const row = async () => (await app.db('projects').where({ id: team.project.id }).first()) ?? {}
   t.is((await row()).statements_since, null)
@@ -93,7 +93,7 @@ test.serial(
     const proof = await provenOf(check.uuid, '2025-10-01', '2025-10-03')
     t.is(proof.records.length, 3)
     t.like(proof.records[1], { check: uniqueKey(check.uuid), first: 'up', up: 82_800, down: 3_600 })
-    t.is(proof.statements[1]?.records.length, 2, 'it tells how many checks there are')
+    t.is(proof.statements[1]?.records.length, 2, 'it contains the number of checks')
     t.false(JSON.stringify(proof.statements).includes('db-backup'))
     t.false(JSON.stringify(proof).includes(check.uuid))
     const policy = await trusted(app.url)
@@ -104,7 +104,7 @@ test.serial(
       'db-backup was up 98.60 % of the known time from 2025-10-01 to 2025-10-03 (unknown: 31 minutes)',
     )
     t.is(checks[1]?.detail, 'the daily statements are unchanged; the proof does not show that they were true')
-    t.is(verifyUptime(proof).verdict, 'PARTIAL', 'without a key anybody could have made it')
+    t.is(verifyUptime(proof).verdict, 'PARTIAL', 'without a key the proof could be forged')
     for (const { anchor } of stated.map(({ statement }) => statement)) {
       const entry = await app
         .db('log_entries')
@@ -124,7 +124,7 @@ test.serial(
     if (flip) flip[0] = '2025-10-02T03:59:00+00:00'
     const [failure] = failures(altered, policy)
     t.is(verifyUptime(altered, policy).verdict, 'FAILED')
-    t.true(failure?.detail.startsWith('2025-10-02: '), 'the verdict names the day')
+    t.true(failure?.detail.startsWith('2025-10-02: '), 'the result names the day')
 
     const rehashed = copy(altered)
     const [before, day] = [recordHash(proof.records[1] ?? {}), rehashed.statements[1]]
@@ -195,7 +195,7 @@ test.serial(
     t.is(
       verifyUptime(without, await trusted(app.url)).verdict,
       'PARTIAL',
-      'what the correction says of this check is missing',
+      'the part of the correction about this check is missing',
     )
   },
 )

@@ -7,10 +7,10 @@ import { openHttpSink } from '../../support/http-sink.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 
-/** The gap of every check ends half an hour before the hour in which this began, whatever the time when it is stored. */
+/** The gap of every check ends half an hour before the hour in which this began, at any time of storage. */
 const GAP_UNTIL = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 1_800_000)
 
-/** A check that was excused so many minutes ago, for a gap of half an hour, until so many hours after it. */
+/** A check whose deadline was extended so many minutes ago, for a gap of half an hour, until so many hours after it. */
 async function extended(db: Knex, checkId: number, { minutesAgo = 3, hours = 24 } = {}): Promise<void> {
   await db.raw(
     `INSERT INTO unknown_periods (check_id, gap_from, gap_until, from_at, expected_at, next_at, reason, deadline_extended_at)
@@ -58,10 +58,10 @@ test('checks that stay unknown are named in one message per integration that peo
   t.deepEqual(
     decisions.map(({ check_id: id, outcome, channels }) => [id, outcome, channels.length]),
     [nightly.id, weekly.id].sort((a, b) => a - b).map((id) => [id, 'notified', 1]),
-    'the webhook keeps a record per check and is not told',
+    'the webhook keeps a record per check and is not notified',
   )
 
-  // One that is excused later in the same gap waits until the hour is over.
+  // A check with a later deadline extension in the same gap waits until the hour is over.
   await extended(db, early.id, { minutesAgo: 10 })
   await eventually('another look', async () => {
     await db.raw(`UPDATE unknown_periods SET notified_at = now() - interval '61 minutes' WHERE notified_at IS NOT NULL`)

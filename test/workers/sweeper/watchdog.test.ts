@@ -13,11 +13,11 @@ import { addCheck, addProject } from '../../support/projects.ts'
 const openWatched = (sink: HttpSink) =>
   openProduct({ env: { WATCHDOG_URL: `${sink.url}/outside?key=hidden`, PING_SHARDS: '1' } })
 
-/** The minute of the last turn passes, whoever had it. */
+/** The minute of the last turn passes, for any process that had it. */
 const nextMinute = (db: Knex) =>
   db.raw(`UPDATE installation SET watchdog_tried_at = watchdog_tried_at - interval '61 seconds'`)
 const isReported = (db: Knex, why: RegExp) =>
-  eventually(`${why} to be said`, async () => why.test((await readWatchdog(db)).problem ?? ''))
+  eventually(`${why} to be reported`, async () => why.test((await readWatchdog(db)).problem ?? ''))
 
 test.serial('the monitor outside is fetched once a minute, by one of several sweepers', async (t) => {
   await using sink = await openHttpSink()
@@ -36,7 +36,7 @@ test.serial('the monitor outside is fetched once a minute, by one of several swe
   )
   const turns = async () => await Promise.all(Array.from({ length: 10 }, () => claimWatchdog(db)))
   t.is((await turns()).filter(Boolean).length, 0, 'the minute is not over')
-  // From here on the turn is asked for by us alone.
+  // From here on only this test requests the turn.
   for (const sweeper of sweepers) await sweeper[Symbol.asyncDispose]()
   await nextMinute(db)
   t.is((await turns()).filter(Boolean).length, 1, 'of ten at once one has the turn')
@@ -54,13 +54,13 @@ test.serial('it is not fetched before every sweep has come to its end, and the s
   await eventually('the failed sweep to come to its end', async () => {
     return !/lapsed-registrations/.test((await readWatchdog(db)).problem ?? '')
   })
-  t.is(sink.requests.length, 0, 'it would have gone out with deadlines that nobody judges')
+  t.is(sink.requests.length, 0, 'it would have been sent while no sweep evaluates deadlines')
   await product.workers(['ping-evaluator'])
   await sink.waitFor(1)
   await eventually('all to be well', async () => (await readWatchdog(db)).problem === null)
 })
 
-test.serial('it is not fetched while a door takes no pings', async (t) => {
+test.serial('it is not fetched while a listener takes no pings', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -76,7 +76,7 @@ test.serial('it is not fetched while a door takes no pings', async (t) => {
   await sink.waitFor(1)
 })
 
-test.serial('it is not fetched while a change waits that no alerter hands on', async (t) => {
+test.serial('it is not fetched while a change waits that no alerter dispatches', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -99,7 +99,7 @@ test.serial('it is not fetched while a change waits that no alerter hands on', a
   await sink.waitFor(({ path }) => path === '/chat')
 })
 
-test.serial('a monitor that does not answer is said, and is tried again a minute later', async (t) => {
+test.serial('a monitor that does not answer is reported, and is retried a minute later', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openWatched(sink)
   const { db } = product
@@ -174,7 +174,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
   const barriers = { answering: async () => new Set<number>() }
   await sweep.run({ deps: workers, barriers, now: workers.now() })
   t.regex(sweep.problems?.(0)[0] ?? '', /^watchdog: held back, since checks are overdue/)
-  t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is handed on within seconds')
+  t.deepEqual(sweep.problems?.(3600), [], 'what was stored late is dispatched within seconds')
   await db('check_deadlines').del()
   for (const table of ['flips', 'notifications', 'notification_bundles', 'incidents', 'outgoing_mails', 'outbox'])
     await db(table).del()
