@@ -106,7 +106,7 @@ test.serial(
     let deaths = 0
     while ((await probe.depth(dead)) === 0) {
       const dying = product.spawn('workers', ['ping-evaluator'], { CRASH_AT: 'before-commit' })
-      // Also after a handling it dies by itself, of the next message: killed sooner, it might not have settled the first.
+      // Also after a handling it dies of the next message: killed sooner, it might not have settled the first.
       await dying.exited
       deaths += 1
       if (deaths > 12) break

@@ -15,7 +15,7 @@ interface TrafficWindow {
   ledger: Ledger
   /** longest time in which no listener accepted a ping, milliseconds */
   gapMs: number
-  /** the same of each listener by itself */
+  /** the same for each listener */
   gapsMs: readonly number[]
 }
 

@@ -12,7 +12,7 @@ import { root } from '../support/imports.ts'
 
 const compose = readFileSync(join(root, 'compose.yaml'), 'utf8')
 
-test('compose.yaml runs every worker as a service that scales by itself', (t) => {
+test('compose.yaml runs every worker as a service that scales separately', (t) => {
   const services = [...compose.matchAll(/^ {2}([\w-]+): .*"workers\/main\.ts", "([\w-]+)"\]/gm)]
   t.deepEqual(
     services.map(([, service, worker]) => [service, worker]).sort(),
@@ -95,7 +95,7 @@ test('the secrets are made where compose.yaml looks for them', (t) => {
   for (const [, path = ''] of compose.matchAll(/\{ file: (\S+) \}/g)) t.true(existsSync(join(checkout, path)), path)
 })
 
-test('a tape importer by itself is started with the heap that a tape needs', (t) => {
+test('a separate tape importer is started with the heap that a tape needs', (t) => {
   const command = /^ {2}tape-importer: .*command: (\[.*?\])/m.exec(compose)?.[1] ?? '[]'
   t.deepEqual(JSON.parse(command), ['node', ...IMPORTER_HEAP, '--import', 'tsx', 'workers/main.ts', 'tape-importer'])
 })

@@ -122,7 +122,7 @@ const faults: [string, string, Change][] = [
   ],
   ['a key that the issuer does not have', 'ISSUER_UNTRUSTED', async () => ({ credential: await issued({}, foreign) })],
   [
-    'an issuer nobody trusts',
+    'an issuer that is not trusted',
     'ISSUER_UNTRUSTED',
     async () => ({ credential: await issued({ iss: 'https://nobody.example' }) }),
   ],
@@ -150,7 +150,7 @@ const faults: [string, string, Change][] = [
   ['a credential without a type', 'VCT_MISMATCH', async () => ({ credential: await withoutType() })],
   ['a credential that is over', 'CREDENTIAL_EXPIRED', async () => ({ credential: await issued({ exp: t0 - 600 }) })],
   ['a credential of tomorrow', 'NOT_YET_VALID', async () => ({ credential: await issued({ nbf: t0 + 86_400 }) })],
-  ['a credential of nobody', 'HOLDER_BINDING_MISSING', async () => ({ credential: await issued({ cnf: undefined }) })],
+  ['an unbound credential', 'HOLDER_BINDING_MISSING', async () => ({ credential: await issued({ cnf: undefined }) })],
   ['too few claims', 'CLAIM_MISSING', { claims: ['legalName'] }],
   ['an unknown query', 'UNKNOWN_QUERY_ID', { token: (text) => ({ other: [text] }) }],
   ['two presentations of one query', 'TOO_MANY_PRESENTATIONS', { token: (text) => ({ company: [text, text] }) }],

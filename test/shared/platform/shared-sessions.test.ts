@@ -80,7 +80,7 @@ test('a session that lacks what migrations give it is refused with the command t
   const direct = open(t, database.loginUrl, 'none')
   await query(direct, 'RESET ROLE')
   const [{ role } = {}] = await query<{ role?: string }>(direct, 'SELECT current_user AS role')
-  t.is(role, 'signalbox_test_login', 'without a pooler the login sees no row by itself again')
+  t.is(role, 'signalbox_test_login', 'without a pooler the login again sees no row without a role')
 })
 
 test('a backup is not written through a pooler of transactions', async (t) => {

@@ -248,7 +248,7 @@ test.serial('the proof is for holders of the read-write key; days are named, and
   }
 })
 
-test.serial('the page of a check offers its months as files, and the sweeper states days by itself', async (t) => {
+test.serial('the page of a check offers its months as files, and the sweeper writes day statements', async (t) => {
   const { project } = team
   const check = await addCheck(app.deps, project.id, { name: 'swept' })
   const yesterday = new Date(Date.now() - 2 * DAY)
