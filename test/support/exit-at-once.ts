@@ -1,6 +1,6 @@
 // Test processes load this before AVA (`nodeArguments` in ava.config.js), which replaces `process.exit` by its own.
-// A process that has finished exits immediately. Node by default would first wait for the end of every known request,
-// and one that it had lost count of (24.21, after a soak that cut connections) kept it in a loop in
+// A process that has finished exits immediately. Node by default would first wait for every request whose end it
+// has not seen, and one that it had lost count of (24.21, after a soak that cut connections) kept it in a loop in
 // `Environment::CleanupHandles` for ever, while AVA waited although the exit was reported.
 
 const exit = process.exit
