@@ -112,6 +112,7 @@ function takenBack(own: Starter, cleanup: AsyncDisposableStack, ended: AbortSign
 /**
  * Servers on the standard ports are shared with other work on this machine, accept a hundred connections where parallel
  * files open more, and sync every commit: they are the last choice, after servers that we start.
+ */
 function ownFirst(order: readonly Origin[]): Origin[] {
   return [...order.filter((origin) => origin !== 'localhost'), ...order.filter((origin) => origin === 'localhost')]
 }
