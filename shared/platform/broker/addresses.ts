@@ -1,34 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { type ChannelModel, connect, type Options } from 'amqplib'
 
-/** Addresses of a broker: one server, or the nodes of a cluster (docs/spec/reliability.md#broker-faults). */
+/** The servers of AMQP_URL: one server, or the nodes of a cluster (docs/spec/reliability.md#broker-faults). */
 export interface BrokerAddresses {
   count: number
   /**
-   * What the driver connects to. It reads the members at each attempt, and finds those of the node whose turn it is.
+   * Connection options for the driver. The driver reads the members at each attempt and gets those of the current node.
    */
   target: Options.Connect
-  /** what TLS is spoken with; empty where nothing is said of it, and the public authorities are believed */
+  /** TLS options; empty if the URL has none, and the default authorities are trusted */
   tls: { ca?: Buffer; cert?: Buffer; key?: Buffer }
-  /** host and port of the node whose turn it is */
+  /** host and port of the current node */
   current(): string
-  /** The next attempt goes to another node. */
+  /** Selects another node for the next attempt. */
   next(): void
 }
 
-/** Longest wait for a node of several: another one answers at once. */
+/** Connection timeout for a node of a cluster. It is short because another node can answer. */
 const NEXT_NODE_AFTER_MS = 3_000
 const ONLY_NODE_MS = 10_000
-/**
- * Seconds. A node that is frozen is noticed after two of them, so that a cluster is worth having; where there is no other
- * node to go to, patience costs nothing.
- */
+/** Heartbeat in seconds. A frozen node is detected after two heartbeats; with one node, fast detection has no use. */
 const HEARTBEAT = { several: 3, one: 10 }
 
 /**
- * Reads AMQP_URL: one URL, or several separated by commas. Begins with any of them, so that the clients of a cluster
- * spread over its nodes.
- * @throws Error when a certificate that it names cannot be read
+ * Reads AMQP_URL: one URL, or several separated by commas. Starts at a random node to spread the clients of a cluster.
+ * @throws Error if a certificate file cannot be read
  */
 export function brokerAddresses(urls: string, random: () => number = Math.random): BrokerAddresses {
   const nodes = splitAddresses(urls).map(nodeOf)
@@ -65,7 +61,6 @@ export function brokerAddresses(urls: string, random: () => number = Math.random
   }
 }
 
-/** The URLs of a setting that may name several. */
 export function splitAddresses(urls: string): string[] {
   return urls
     .split(',')
@@ -73,14 +68,14 @@ export function splitAddresses(urls: string): string[] {
     .filter((url) => url !== '')
 }
 
-/** Longest wait for a connection, in milliseconds. */
+/** Returns the connection timeout in milliseconds. */
 export function connectMs({ count }: BrokerAddresses): number {
   return count > 1 ? NEXT_NODE_AFTER_MS : ONLY_NODE_MS
 }
 
 /**
- * A connection for one command, to the first node that answers.
- * @throws the driver's error of the last node that did not
+ * Opens a connection for one command to the first node that answers.
+ * @throws the driver's error of the last node
  */
 export async function connectOnce(urls: string, connectionName: string): Promise<ChannelModel> {
   const addresses = brokerAddresses(urls)
@@ -98,10 +93,10 @@ export async function connectOnce(urls: string, connectionName: string): Promise
   }
 }
 
-/** Parameters of an address, as RabbitMQ's own clients name them. */
+/** Query parameters of a URL, with the names of RabbitMQ's clients. */
 const CERTIFICATES = { ca: 'cacertfile', cert: 'certfile', key: 'keyfile' } as const
 
-/** The nodes of a cluster have their certificates of one authority: the first address speaks for all. */
+/** Reads the first URL only: the certificates of all nodes have the same authority. */
 function tlsOf(text: string): BrokerAddresses['tls'] {
   const { searchParams } = new URL(text)
   const read = (name: 'ca' | 'cert' | 'key') => {
@@ -123,13 +118,13 @@ function nodeOf(text: string): Options.Connect {
   const number = (name: string) => (searchParams.has(name) ? { [name]: Number(searchParams.get(name)) } : {})
   return {
     protocol: scheme,
-    // The driver takes an address of version 6 without its brackets.
+    // The driver expects an IPv6 address without brackets.
     hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (scheme === 'amqps' ? 5671 : 5672) : Number(port),
-    // RabbitMQ's own habit for an address without a name.
+    // RabbitMQ clients use guest for a URL without a user name.
     username: username === '' && password === '' ? 'guest' : decodeURIComponent(username),
     password: username === '' && password === '' ? 'guest' : decodeURIComponent(password),
-    // Still encoded: the driver decodes this one.
+    // The driver decodes this value.
     vhost: pathname.slice(1),
     locale: searchParams.get('locale') ?? 'en_US',
     ...number('heartbeat'),

@@ -2,8 +2,8 @@ import { CACHE_EXCHANGE } from '../../contracts/topology.ts'
 import { connectOnce } from './addresses.ts'
 
 /**
- * Tells every ingress process of changes, from a process that lives for one command.
- * @returns false when the broker could not be reached: caches then keep what they have for their thirty seconds
+ * Announces changes to all ingress processes, from a process that runs one command.
+ * @returns false if the broker could not be reached; caches then expire after 30 seconds
  */
 export async function announceOnce(url: string, changes: readonly object[]): Promise<boolean> {
   if (changes.length === 0) return true

@@ -3,29 +3,28 @@ import { describeError, type Log } from '../process/log.ts'
 import { answered } from './deadlines.ts'
 import type { UnconfirmedMessage } from './publisher.ts'
 
-/** RabbitMQ's own address for answers to the channel that asked: no queue stands behind it. */
+/** Direct reply-to of RabbitMQ: replies arrive on the requesting channel without a queue. */
 const REPLY_TO = 'amq.rabbitmq.reply-to'
 const REOPEN_AFTER_MS = 200
 /**
- * So many questions without an answer, the first so long ago: the channel is replaced. One that was opened while a node
- * of a cluster stood still writes to that node first, and RabbitMQ 3.10 tries for seven seconds to reach it, for each
- * message; a later channel knows the new leader. Longer than any question waits for its answer: those that are counted are
- * given up by then, and what is asked while the next channel opens is lost, as every question may be.
+ * The channel is replaced after this many unanswered requests, the first at least this long ago. RabbitMQ 3.10 writes
+ * to a frozen node for 7 seconds per message if the channel was opened before the freeze; a new channel uses the new
+ * leader. The time exceeds the timeout of any request, so the counted requests have already timed out.
  */
 const UNANSWERED = { questions: 3, ms: 4_000 }
 
 export interface Answers {
-  /** Sends a question; without a channel it is lost, as every question may be. */
+  /** Sends a request. It is lost if no channel is open. */
   ask(question: Omit<UnconfirmedMessage, 'replyTo'>): void
 }
 
-/** Asks and takes the answers on one channel, as that address demands. */
+/** Sends requests and receives replies on one channel, as direct reply-to requires. */
 export class AnswerChannel implements Answers {
   readonly #onAnswer: (correlationId: string) => void
   readonly #log: Log
   #model: ChannelModel | null = null
   #channel: Channel | null = null
-  /** questions since the last answer on this channel, and when the first of them was, in monotonic milliseconds */
+  /** requests since the last reply on this channel, and the time of the first one in monotonic milliseconds */
   #unanswered = { questions: 0, since: 0 }
 
   constructor(onAnswer: (correlationId: string) => void, log: Log) {
@@ -33,7 +32,7 @@ export class AnswerChannel implements Answers {
     this.#log = log
   }
 
-  /** @param model the connection to ask through from now on; null while there is none */
+  /** @param model the connection for later requests; null while disconnected */
   attach(model: ChannelModel | null): void {
     this.#model = model
     this.#channel = null
@@ -45,7 +44,7 @@ export class AnswerChannel implements Answers {
     try {
       this.#channel?.publish(exchange, routingKey, body, { ...properties, replyTo: REPLY_TO })
     } catch (error) {
-      // The channel closed a moment ago and its event has not come yet.
+      // The channel closed, but its event has not arrived yet.
       this.#log.debug(describeError(error), 'question.not-sent')
     }
   }
@@ -60,7 +59,7 @@ export class AnswerChannel implements Answers {
     this.#log.debug({ questions }, 'answers.channel-replaced')
     this.#channel = null
     this.#tryOpen(this.#model)
-    // It may not be answered; the channel is not used any more either way.
+    // The broker may not answer. The channel is no longer used in either case.
     channel.close().catch(() => {})
   }
 
@@ -72,7 +71,7 @@ export class AnswerChannel implements Answers {
     const channel = await answered(model, 'a channel to ask', model.createChannel())
     channel.on('error', (error: Error) => this.#log.warn(describeError(error), 'answers.channel-failed'))
     channel.on('close', () => {
-      // One that is replaced has its successor; one that never opened is opened again by who waits for it.
+      // A replaced channel already has a successor. A channel that failed to open is reopened by its opener.
       if (this.#channel !== channel) return
       this.#channel = null
       this.#reopenLater(model, new Error('the channel was closed'))

@@ -5,17 +5,17 @@ import { type PingGeneration, queuesOf, queuesOfCheck } from '../../contracts/pi
 import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 
-/** Longest wait of a read for the pings before it (design: read your writes). */
+/** Timeout of a read that waits for earlier pings (read your writes). */
 const READ_TIMEOUT_MS = 500
 
 export interface Barriers {
   /**
-   * Waits until everything accepted before is applied, at most 500 ms.
-   * @param checkIds the checks that will be read; `all` for lists
-   * @returns milliseconds waited in vain when it timed out, 0 otherwise
+   * Waits until every ping accepted before is applied, at most 500 ms.
+   * @param checkIds the checks to read; `all` for lists
+   * @returns the milliseconds waited if it timed out, otherwise 0
    */
   pass(checkIds: readonly number[] | 'all'): Promise<number>
-  /** Sends a barrier to each of these queues. @returns the numbers of those that answered in time */
+  /** Sends a barrier to each of these queues. @returns the numbers of the queues that answered in time */
   answering(queues: readonly number[], timeoutMs: number): Promise<Set<number>>
 }
 
@@ -25,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * Sends barriers and collects the answers. Barriers of one event-loop turn are shared.
- * @param options.generations what this process knows of the ping queues
+ * Sends barriers and collects the replies. Callers in one turn of the event loop share a barrier.
+ * @param options.generations the ping queue generations known to this process
  */
 export function createBarriers(
   broker: Pick<Broker, 'ask'>,
@@ -34,7 +34,7 @@ export function createBarriers(
 ): Barriers {
   const { generations, metrics } = options
   const waiting = new Map<string, Waiting>()
-  /** barriers of this turn, not sent yet: later callers of the same turn wait for the same one */
+  /** barriers of this turn that are not sent yet; later callers of the same turn share them */
   let thisTick = new Map<number, Promise<boolean>>()
 
   const answers = broker.ask((correlationId) => waiting.get(correlationId)?.answer())

@@ -13,11 +13,11 @@ import { inspectQueues, type QueueState } from './management.ts'
 import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publisher.ts'
 
 export interface BrokerOptions {
-  /** several, separated by commas, are the nodes of a cluster */
+  /** one URL, or the nodes of a cluster separated by commas */
   url: string
   /** shown in the broker's list of connections */
   name: string
-  /** asked whenever they are declared */
+  /** called at each declaration of the topology */
   queues: () => readonly QueueDeclaration[]
   publishTimeoutMs: number
   log: Log
@@ -25,54 +25,55 @@ export interface BrokerOptions {
 }
 
 /**
- * The process's way to RabbitMQ: one connection to publish and one to consume, so that a broker that blocks
- * publishers still hands out work. Opens at once, connected or not: both connections come back by themselves, declare
- * the whole topology again, and what they carried goes on.
+ * Connects the process to RabbitMQ with one connection for publishing and one for consuming, so that consumers still
+ * receive messages while the broker blocks publishers. Returns before it is connected. Both connections reconnect
+ * automatically, declare the topology again and resume their consumers.
  */
 export interface Broker extends AsyncDisposable {
   /**
-   * Resolves when the broker confirmed the message into a queue.
-   * @throws UnavailableError refused at once (not connected, buffer full), returned, or not confirmed in time
+   * Resolves when the broker has confirmed the message into a queue.
+   * @throws UnavailableError if it is disconnected, the buffer is full, the message is returned, or it is not confirmed
+   * in time
    */
   publish(message: OutgoingMessage): Promise<void>
-  /** Sends without a confirm: for barriers, replies and announcements, which may be lost. */
+  /** Sends a message without a confirm: for barriers, replies and announcements, which may be lost. */
   send(message: UnconfirmedMessage): void
   consume(options: ConsumerOptions): Consumer
   /**
-   * Questions to queues, unconfirmed, and the answers to them. No queue is declared for the answers, so that it works
-   * while a node of a cluster is frozen and nothing can be declared (docs/spec/reliability.md#broker-faults).
+   * Sends unconfirmed requests to queues and receives the replies. It declares no reply queue, so it works while a
+   * frozen node of a cluster blocks declarations (docs/spec/reliability.md#broker-faults).
    */
   ask(onAnswer: (correlationId: string) => void): Answers
-  /** Declares the topology again on a live connection: something that should be there is not. */
+  /** Declares the topology again on a live connection, because a queue or exchange is missing. */
   repair(): void
-  /** Declares the topology at once: there is more of it than before. */
+  /** Declares the topology immediately, because queues were added. */
   extend(): void
-  /** Changes whenever the publishing channel is replaced; empty while there is none. */
+  /** Changes when the publishing channel is replaced; empty while no channel is open. */
   readonly publisherEpoch: string
   /**
-   * What queues hold, and how many take from them; those that are not there are left out.
-   * @throws the driver's error when the broker cannot be asked
+   * Returns the message and consumer counts of queues; missing queues are omitted.
+   * @throws the driver's error if the broker cannot be reached
    */
   inspect(queues: readonly string[]): Promise<Map<string, QueueState>>
-  /** Deletes queues. @throws the driver's error when the broker does not */
+  /** @throws the driver's error */
   remove(queues: readonly string[]): Promise<void>
-  /** Why the broker cannot be used now; empty when it can. */
+  /** Returns the reasons why the broker cannot be used; empty if it can. */
   problems(): string[]
-  /** Why nothing can be published now; empty when it can. What is consumed does not count. */
+  /** Returns the reasons why nothing can be published; empty if it can. Ignores consumers. */
   publishProblems(): string[]
-  /** Resolves once both connections stand and something can be published. */
+  /** Resolves when both connections are open and messages can be published. */
   connected(): Promise<void>
 }
 
-/** Before the next attempt, in milliseconds, once every node was tried. */
+/** Reconnect backoff in milliseconds, after every node was tried. */
 const AGAIN_MS = { first: 250, longest: 5_000, jitter: 0.3 }
-/** Longest wait of a process that starts for the topology of a cluster, which nobody can declare while a node is frozen. */
+/** Maximum wait of a starting process for the topology of a cluster. A frozen node blocks all declarations. */
 const FIRST_TOPOLOGY_MS = 3_000
-/** Longest wait for the broker's goodbye. */
+/** Timeout for closing a connection. */
 const CLOSE_MS = 5_000
 /**
- * A quorum queue that is declared again while its deletion is still under way comes up with its former consumer, who is
- * never handed anything.
+ * Delay before a repair. A quorum queue that is declared again during its deletion keeps its former consumer, which
+ * then receives no messages.
  */
 const REPAIR_AFTER_MS = 1_000
 
@@ -122,7 +123,7 @@ export function openBroker(options: BrokerOptions): Broker {
       await Promise.all([publishing.connected(), publisher.opened(), consuming.connected()])
     },
     async [Symbol.asyncDispose]() {
-      // Stop taking, finish what is in flight, then let go of what was published, then the connections.
+      // Stop consuming, finish messages in flight, drain the publisher, then close the connections.
       await Promise.all([...consumers].map((consumer) => consumer[Symbol.asyncDispose]()))
       await publisher.drain()
       await Promise.all([consuming.close(), publishing.close()])
@@ -130,14 +131,14 @@ export function openBroker(options: BrokerOptions): Broker {
   }
 }
 
-/** One recovering connection that declares the topology whenever it is made. */
+/** A recovering connection that declares the topology after each connect. */
 class Connection {
   readonly #name: string
   readonly #options: BrokerOptions
   readonly #listeners = new Set<(model: ChannelModel | null) => void>()
   readonly #ready: Promise<RecoveringChannelModel>
   readonly #addresses: BrokerAddresses
-  /** whether this process has seen the topology declared */
+  /** true after this process has seen a complete declaration */
   #isDeclared = false
   #model: ChannelModel | null = null
   #lastError = 'not connected yet'
@@ -160,7 +161,7 @@ class Connection {
         calculateDelay: (attempt: number) => this.#delayMs(attempt),
         waitForConnect: false,
         setup: async (model: ChannelModel) => {
-          // Nobody else listens yet, and a connection that breaks in here must not end the process.
+          // No other listener exists yet, and an error event without a listener ends the process.
           model.on('error', () => {})
           await unbroken(model, this.#prepare(model))
         },
@@ -172,7 +173,7 @@ class Connection {
     )
   }
 
-  /** The next node at once; after a round of all of them longer and longer. */
+  /** Returns 0 for the next node, and an increasing delay after each round of all nodes. */
   #delayMs(attempt: number): number {
     const round = Math.floor(attempt / this.#addresses.count)
     if (attempt % this.#addresses.count !== 0) return 0
@@ -181,9 +182,8 @@ class Connection {
   }
 
   /**
-   * A single server may have lost its queues, so that they are declared before anything else. A cluster has its topology
-   * as a rule, and a frozen node keeps the others from declaring anything: there only a process that starts waits for it,
-   * and not for long.
+   * Declares the topology before other work, because a single server may have lost its queues. A cluster usually has
+   * its topology, and a frozen node blocks declarations: there, only a starting process waits, for a limited time.
    */
   async #prepare(model: ChannelModel): Promise<void> {
     const declared = this.#declare(model)
@@ -200,7 +200,7 @@ class Connection {
     await declareTopology(model, this.#options.queues(), this.#options.log)
   }
 
-  /** Tells of each connection that is made, and with null of its loss. */
+  /** Calls the listener with each new connection, and with null when it is lost. */
   onModel(listener: (model: ChannelModel | null) => void): void {
     this.#listeners.add(listener)
     if (this.#model) listener(this.#model)
@@ -254,7 +254,7 @@ class Connection {
     repaired.catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
   }
 
-  /** A broker that does not answer any more must not keep the process: its own side times out. */
+  /** Closes with a timeout, because a broker that does not answer must not block the exit. */
   async close(): Promise<void> {
     const recovering = await this.#ready
     await Promise.race([recovering.close(), sleep(CLOSE_MS, undefined, { ref: false })])
@@ -288,7 +288,7 @@ class Connection {
     })
     recovering.on('blocked', (reason: string) => this.#setBlocked(reason || 'no reason given'))
     recovering.on('unblocked', () => this.#setBlocked(''))
-    // A connection that breaks says so here first and then disconnects; without a listener the process would end.
+    // A broken connection emits an error before it disconnects. Without a listener the process would end.
     recovering.on('error', () => {})
     recovering.on('handler-error', (error: Error) => log.error(describeError(error), 'broker.listener-failed'))
   }

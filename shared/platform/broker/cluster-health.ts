@@ -1,17 +1,17 @@
-/** A node of a RabbitMQ cluster, as its management plugin tells. */
+/** A node of a RabbitMQ cluster, as its management plugin reports it. */
 export interface BrokerNode {
   name: string
   running: boolean
-  /** nodes that this one takes for gone though they are not */
+  /** nodes that this node wrongly considers down */
   partitions: readonly string[]
-  /** publishers of the whole cluster are blocked while one has an alarm */
+  /** alarms of the node; any alarm blocks the publishers of the whole cluster */
   alarms: readonly string[]
 }
 
-/** Where a replicated queue lives. */
+/** The nodes of a replicated queue. */
 export interface QueueMembers {
   queue: string
-  /** names of nodes */
+  /** node names */
   members: readonly string[]
   online: readonly string[]
   leader: string | null
@@ -22,24 +22,27 @@ export interface ClusterState {
   queues: readonly QueueMembers[]
 }
 
-/** What an operator has to know of a cluster; each list is empty when it is well. */
+/** Problems of a cluster for operators; each list is empty if there are none. */
 export interface ClusterIlls {
-  /** queues that live on fewer nodes than they could, and the nodes that lack */
+  /** queues with fewer members than possible, and the nodes without a member */
   missing: readonly { queue: string; has: number; nodes: readonly string[] }[]
-  /** members that do not take part at the moment: the queue survives one loss less */
+  /** members that are offline: the queue tolerates one failure less */
   offline: readonly { queue: string; nodes: readonly string[] }[]
-  /** one node leads more than half of the queues, and their traffic with them */
+  /** the node that leads more than half of the queues, and so has most of the traffic */
   leads: { node: string; queues: number; of: number } | null
   partitioned: readonly string[]
   alarms: readonly string[]
 }
 
-/** Members that a durable queue of ours should have; more make it slower and hardly safer. */
+/** Members of each durable queue. More members cost throughput and add little safety. */
 const WANTED_MEMBERS = 3
-/** Of fewer queues, half is chance. */
+/** With fewer queues, the share of a leader is random. */
 const LEADERS_MATTER_FROM = 4
 
-/** A queue that was declared while one node stood keeps one member when others join (docs/spec/reliability.md#broker-faults). */
+/**
+ * Evaluates a cluster. A queue that was declared on one node keeps one member when other nodes join
+ * (docs/spec/reliability.md#broker-faults).
+ */
 export function evaluateCluster({ nodes, queues }: ClusterState): ClusterIlls {
   const wanted = Math.min(WANTED_MEMBERS, nodes.length)
   const running = nodes.filter((node) => node.running).map(({ name }) => name)

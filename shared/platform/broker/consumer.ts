@@ -3,21 +3,21 @@ import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import { answered } from './deadlines.ts'
 
-/** A message in flight. Settling it after its channel is gone does nothing: the broker hands it out again. */
+/** A message in flight. Settling it after its channel closed does nothing, because the broker redelivers it. */
 export interface Delivery {
   message: ConsumeMessage
-  /** times the broker handed it out before; 0 on the first */
+  /** number of earlier deliveries; 0 on the first */
   redeliveries: number
   ack(): void
-  /** acknowledges everything of this consumer up to and including this message */
+  /** acknowledges all messages of this consumer up to and including this one */
   ackUpTo(): void
-  /** gives it back, to be handed out again at once (up to the delivery limit of its queue) */
+  /** requeues it for immediate redelivery, up to the delivery limit of its queue */
   requeue(): void
-  /** Takes nothing more from the queue for so long: this message and all that are in hand go back to their places. */
+  /** Stops consuming the queue for this many milliseconds and requeues all messages in flight. */
   leave(ms: number): void
-  /** whether it was acknowledged by itself, or given back; a second time would be a breach of the protocol */
+  /** true if it was acknowledged individually or requeued; settling it twice would be a protocol error */
   readonly isSettled: boolean
-  /** false once the channel it came through is gone */
+  /** false after its channel closed */
   isLive(): boolean
 }
 
@@ -25,45 +25,45 @@ export interface ConsumerOptions {
   queue: string
   prefetch: number
   onDelivery(delivery: Delivery): void
-  /** declares a queue that is not of the topology (exclusive ones); runs on every new channel before it consumes */
+  /** declares a queue outside the topology, for example an exclusive one; runs on every new channel before consuming */
   declare?: (channel: Channel) => Promise<unknown>
-  /** the broker forgets what it hands out: for replies and announcements */
+  /** the broker needs no acknowledgement: for replies and announcements */
   noAck?: boolean
   /**
-   * The queue has one active consumer and its order matters. Once such a consumer is cancelled the next one is handed
-   * what follows, while the first still holds what came before. So it is never cancelled: its channel is closed, which
-   * puts what it holds back in its place before anyone else is served.
+   * The queue has a single active consumer and its order matters. If a consumer were cancelled, the next one would
+   * receive later messages while the first still had earlier ones. So the consumer is never cancelled: its channel is
+   * closed, which requeues its messages in order.
    */
   inOrder?: boolean
-  /** finishes what is in flight and takes nothing more in flight; for shutdown */
+  /** for shutdown: finishes the messages in flight and accepts no more */
   settled?: () => Promise<void>
 }
 
 const REOPEN_AFTER_MS = 500
-/** What a restart of the broker or a lost channel may take, before it is a reason to call the process unready. */
+/** Maximum time without a channel before the process counts as unready; covers a broker restart. */
 const MAY_BE_CLOSED_MS = 15_000
 const GOODBYE_MS = 3_000
 const INSTANCE_SUFFIX = /\.[0-9a-f]{8}-[0-9a-f-]{27}$/
 
-/** Keeps one consumer on one queue for as long as the process lives, whatever happens to channel, queue or connection. */
+/** Consumes one queue for the lifetime of the process, across losses of channel, queue or connection. */
 export class Consumer implements AsyncDisposable {
   readonly #options: ConsumerOptions
   readonly #log: Log
   readonly #metrics: Metrics
   readonly #repair: () => void
-  /** the queue; of one that is this process's own, what it is for */
+  /** the queue name, or the purpose of an exclusive queue */
   readonly kind: string
   #model: ChannelModel | null = null
   #channel: Channel | null = null
   #consumerTag = ''
   #isClosing = false
-  /** since when, in monotonic milliseconds, nothing can come; null while it can */
+  /** monotonic milliseconds since when no message can arrive; null while consuming */
   #closedSince: number | null = performance.now()
   #timer: NodeJS.Timeout | null = null
-  /** until when, in monotonic milliseconds, the queue is left to others */
+  /** monotonic milliseconds until which this consumer stays off the queue */
   #awayUntil = 0
   #onClosed: () => void = () => {}
-  /** the connection a channel is being opened on; a second attempt at the same time would make a second consumer */
+  /** the connection on which a channel is being opened; a concurrent attempt would create a second consumer */
   #opening: ChannelModel | null = null
 
   constructor(options: ConsumerOptions, deps: { log: Log; metrics: Metrics; repair: () => void }) {
@@ -74,7 +74,7 @@ export class Consumer implements AsyncDisposable {
     this.kind = options.queue.replace(INSTANCE_SUFFIX, '')
   }
 
-  /** @param model the connection to consume through from now on; null while there is none */
+  /** @param model the connection for later consuming; null while disconnected */
   attach(model: ChannelModel | null): void {
     this.#model = model
     this.#channel = null
@@ -83,12 +83,12 @@ export class Consumer implements AsyncDisposable {
     this.#openSoon(0)
   }
 
-  /** whether the broker has us as a consumer of the queue */
+  /** true while the broker has this consumer on the queue */
   get isConsuming(): boolean {
     return this.#channel !== null && this.#consumerTag !== ''
   }
 
-  /** why its messages do not come; empty when they can */
+  /** reasons why messages do not arrive; empty if they can */
   problems(): string[] {
     if (performance.now() < this.#awayUntil && !this.#isClosing)
       return [`consumer of ${this.kind}: leaves a message to a newer release: update this process`]
@@ -105,13 +105,12 @@ export class Consumer implements AsyncDisposable {
     if (this.#channel && this.#consumerTag !== '' && !inOrder)
       await this.#goodbye(this.#channel.cancel(this.#consumerTag))
     await settled?.()
-    // Asked again, because it may have been lost meanwhile.
+    // The channel may have closed during the wait.
     if (this.#channel) await this.#goodbye(this.#channel.close())
     this.#channel = null
     this.#onClosed()
   }
 
-  /** Calls once nothing is taken any more. */
   onClosed(listener: () => void): void {
     this.#onClosed = listener
   }
@@ -190,7 +189,7 @@ export class Consumer implements AsyncDisposable {
       try {
         how()
       } catch (error) {
-        // The channel closed a moment ago and its event has not come yet: the broker hands the message out again.
+        // The channel closed, but its event has not arrived yet. The broker redelivers the message.
         this.#log.debug({ queue, ...describeError(error) }, 'message.not-settled')
       }
     }
@@ -214,7 +213,7 @@ export class Consumer implements AsyncDisposable {
     }
   }
 
-  /** The queue was deleted, or its leader moved: declare it again, and take a new channel. */
+  /** Opens a new channel and declares the queue again, because it was deleted or its leader moved. */
   #cancelledByBroker(on: Channel): void {
     this.#log.warn({ queue: this.#options.queue }, 'consumer.cancelled')
     this.#repair()
@@ -222,13 +221,13 @@ export class Consumer implements AsyncDisposable {
     discard(on)
   }
 
-  /** What is not answered now is over with the connection, which is about to be closed. */
+  /** Ignores errors and timeouts, because the connection is closed next. */
   async #goodbye(operation: Promise<unknown>): Promise<void> {
     if (this.#model) await answered(this.#model, `closing ${this.kind}`, operation, GOODBYE_MS).catch(() => {})
   }
 }
 
-/** Closes a channel that is of no use any more; it may be closed already. */
+/** Closes a channel that may already be closed. */
 function discard(channel: Channel): void {
   channel.close().catch(() => {})
 }

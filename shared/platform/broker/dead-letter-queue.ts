@@ -5,23 +5,24 @@ import { connectOnce } from './addresses.ts'
 import { type DeadLetteredMessage, revived } from './dead-letter.ts'
 import { inspectQueues, type QueueState } from './management.ts'
 
-/** What to do with one message. `kept` leaves it where it is. */
+/** The decision for one message. `kept` leaves it in the queue. */
 export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'
 
-/** The operator's hand on the dead-letter queues: a connection of its own, for the length of one command. */
+/** Reads and replays dead letters for an operator, on a separate connection for one command. */
 export interface DeadLetterQueue extends AsyncDisposable {
   /**
-   * Looks up to three times at a queue that seems to have neither messages nor consumers: RabbitMQ says so as well when
-   * the queue's leader does not answer it within a quarter of a second.
-   * @returns null when there is no such queue
+   * Returns the state of a queue. Reads up to three times if messages and consumers are both zero, because RabbitMQ
+   * also reports zero if the leader does not answer within 250 ms.
+   * @returns null if the queue does not exist
    */
   look(queue: string): Promise<QueueState | null>
-  /** Messages that a queue gave up, looked at in the same way. @returns null when it has no dead-letter queue */
+  /**
+   * Returns the number of dead letters of a queue, read in the same way. @returns null if it has no dead-letter queue
+   */
   depth(queue: string): Promise<number | null>
   /**
-   * Shows messages in their order, at most `limit`, and does with each what `decide` says; what it keeps goes back.
-   * A replayed one is confirmed by the broker, and `done` has run, before it leaves its queue: it may come twice, and
-   * is never lost.
+   * Passes at most `limit` messages in order to `decide`; requeues those that are kept. A replayed message leaves its
+   * queue after the broker confirmed the copy and `done` ran, so it can be duplicated but not lost.
    */
   each(
     queue: string,
@@ -33,7 +34,7 @@ export interface DeadLetterQueue extends AsyncDisposable {
 
 const LOOKS = 3
 
-/** @throws the driver's error when the broker cannot be reached */
+/** @throws the driver's error if the broker cannot be reached */
 export async function openDeadLetterQueue(url: string): Promise<DeadLetterQueue> {
   const connection = await connectOnce(url, 'signalbox-admin')
 
@@ -79,7 +80,7 @@ export async function openDeadLetterQueue(url: string): Promise<DeadLetterQueue>
   }
 }
 
-/** Straight into the queue it came from: other consumers of the same event have had their copy. */
+/** Publishes directly to the original queue, because other consumers of the event already have their copies. */
 async function replay(channel: ConfirmChannel, letter: DeadLetteredMessage): Promise<'replay' | 'unreadable'> {
   const again = revived(letter, randomUUID())
   if (!again) return 'unreadable'

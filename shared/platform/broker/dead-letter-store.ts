@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { execute } from '../database/sql.ts'
 
-/** Notes who did what with a message that had been given up. */
+/** Records the operator and the action for a dead letter. */
 export async function recordDeadLetterAction(
   db: Knex,
   action: { queue: string; messageId: string; action: 'replay' | 'discard'; actor: string },

@@ -1,8 +1,7 @@
 import { decodePingBatch, encodePingBatch, MalformedBatchError } from '../../contracts/ping-batch.ts'
 
-/** A message that was given up, as its queue holds it. */
 export interface DeadLetteredMessage {
-  /** the queue it could not be handled from */
+  /** the queue whose consumer dead-lettered it */
   queue: string
   messageId: string
   type: string
@@ -10,7 +9,7 @@ export interface DeadLetteredMessage {
   body: Buffer
 }
 
-/** Why a message lies here, without anything of its content. */
+/** The reason for a dead letter, without its content. */
 export interface DeadLetterSummary {
   messageId: string
   type: string
@@ -25,7 +24,7 @@ export function summarize({ messageId, type, headers, body }: DeadLetteredMessag
   return {
     messageId,
     type,
-    // The broker itself says why only when it gave up: after the delivery limit.
+    // The broker adds a reason only when it dead-letters a message itself, after the delivery limit.
     reason: textOr(headers['x-signalbox-reason'], textOr(headers['x-first-death-reason'], 'unknown')),
     failures: typeof headers['x-signalbox-failures'] === 'number' ? headers['x-signalbox-failures'] : null,
     firstError: textOrNull(headers['x-signalbox-first-error']),
@@ -35,10 +34,10 @@ export function summarize({ messageId, type, headers, body }: DeadLetteredMessag
 }
 
 /**
- * What is published to try a message again: it starts anew, without the history of its failures. A batch of pings
- * comes as the first of a new stream, because the number it had in the old one has been passed.
+ * Returns the message to publish for a retry, without its failure history. A batch of pings becomes the first of a new
+ * stream, because its old sequence number has been passed.
  * @param stream a new uuid
- * @returns null when it can never be handled: the body is no batch of pings
+ * @returns null if the body is not a batch of pings and can never be handled
  */
 export function revived(
   letter: DeadLetteredMessage,

@@ -1,13 +1,15 @@
 import type { ChannelModel } from 'amqplib'
 
-/** Longest wait for the broker to answer; a node that is frozen, or waits for one that is, answers nothing for minutes. */
+/**
+ * Timeout for an answer of the broker. A frozen node, or one that waits for a frozen node, may not answer for minutes.
+ */
 const BROKER_ANSWER_MS = 10_000
 
 /**
- * Waits for an operation on a connection. One that is not answered in time takes the connection with it: its channels
- * are in an unknown state, and the next connection may lead to a node that answers.
- * @param what named in the error
- * @throws BrokerSilentError after the deadline; what the operation throws, unchanged
+ * Waits for an operation on a connection. After a timeout it destroys the connection, because the state of its channels
+ * is unknown and the next connection may reach a node that answers.
+ * @param what the name of the operation in the error
+ * @throws BrokerSilentError after the deadline; errors of the operation, unchanged
  */
 export async function answered<T>(
   model: ChannelModel,
@@ -18,7 +20,7 @@ export async function answered<T>(
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     const error = new BrokerSilentError(`${what} was not answered within ${withinMs} ms`)
-    // First, so that the reason is told and not its consequence.
+    // Reject first, so that the caller gets the cause and not its consequence.
     late.reject(error)
     abandon(model, error)
   }, withinMs)
@@ -34,18 +36,18 @@ class BrokerSilentError extends Error {
   readonly code = 'BROKER_SILENT'
 }
 
-/** Ends a connection without a goodbye, which would not be answered either: it is lost, and a new one is made. */
+/** Destroys a connection without a close handshake, which would not be answered; the client reconnects. */
 function abandon(model: ChannelModel, error: Error): void {
-  // The library's types do not show the socket.
+  // The library's types do not declare the socket.
   const { stream } = model.connection as ChannelModel['connection'] & { stream?: { destroy(error: Error): void } }
   stream?.destroy(error)
 }
 
 /**
- * Waits for work on a new connection, and for proof that it lives. Of one that broke meanwhile the driver would tell
- * nobody: it would count as open for ever, and nothing could be published. One that a node ends in the packet that opens
- * it, since it shuts down, has told its end before anybody could listen: only what is asked of it shows that.
- * @throws Error when it broke, however the work ended; BrokerSilentError when it answers nothing
+ * Waits for work on a new connection, then checks that the connection is alive. The driver reports no event if the
+ * connection breaks meanwhile, so it would count as open. A node that shuts down may close the connection in its
+ * opening packet, before a listener exists; only an operation detects this.
+ * @throws Error if the connection broke, whatever the result of the work; BrokerSilentError if it does not answer
  */
 export async function unbroken(model: ChannelModel, work: Promise<void>): Promise<void> {
   let isBroken = false
@@ -56,14 +58,14 @@ export async function unbroken(model: ChannelModel, work: Promise<void>): Promis
   if (isBroken) throw new Error('the connection broke while it was prepared')
 }
 
-/** Opens a channel, which needs no other node, and lets it go. */
+/** Opens and closes a channel, which involves no other node. */
 async function proveAlive(model: ChannelModel): Promise<void> {
   const channel = await answered(model, 'a first channel', model.createChannel())
   channel.on('error', () => {})
   await answered(model, 'the end of the first channel', channel.close())
 }
 
-/** @throws Error when `work` takes longer; it goes on all the same, and must be safe to repeat */
+/** @throws Error if `work` takes longer; the work continues and must be safe to repeat */
 export async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new HandlerTimeoutError(`took longer than ${ms} ms`)), ms)

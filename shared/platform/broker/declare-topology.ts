@@ -2,7 +2,10 @@ import type { ChannelModel } from 'amqplib'
 import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../../contracts/topology.ts'
 import { describeError, type Log } from '../process/log.ts'
 
-/** Each queue on its own channel: one that exists with other arguments must not keep the rest from being declared. @throws the driver's error when the connection breaks */
+/**
+ * Declares each queue on a separate channel, so that a queue with other arguments does not block the rest.
+ * @throws the driver's error if the connection breaks
+ */
 export async function declareTopology(
   model: Pick<ChannelModel, 'createChannel'>,
   queues: readonly QueueDeclaration[],

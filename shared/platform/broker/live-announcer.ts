@@ -2,15 +2,15 @@ import { type LiveChange, MAX_LISTED } from '../../contracts/ingress-messages.ts
 import { LIVE_EXCHANGE } from '../../contracts/topology.ts'
 import type { Broker } from './broker.ts'
 
-/** After an announcement, the next is put off by this long, and carries all that changed meanwhile. */
+/** Minimum delay between announcements; changes in between are combined. */
 const GATHER_MS = 250
 
 export interface LiveAnnouncer {
-  /** Tells open pages, soon, of what has committed. Costs a set's insertions; may be lost, which only delays pages. */
+  /** Announces committed changes to open pages. Announcements may be lost, which only delays the pages. */
   changed(checkIds: readonly number[], channelIds?: readonly number[]): void
 }
 
-/** At most four small messages a second, however much changes. What is left is sent when it is disposed. */
+/** Sends at most four small messages per second. Disposal sends the remaining changes. */
 export function createLiveAnnouncer(broker: Pick<Broker, 'send'>): LiveAnnouncer & Disposable {
   const checks = new Set<number>()
   const channels = new Set<number>()
@@ -42,7 +42,7 @@ export function createLiveAnnouncer(broker: Pick<Broker, 'send'>): LiveAnnouncer
   }
 }
 
-/** One more than can be listed says as much as all of them. */
+/** Limits the set to one more than can be listed, which means "all". */
 function add(to: Set<number>, ids: readonly number[]): void {
   for (const id of ids) {
     if (to.size > MAX_LISTED) return

@@ -4,18 +4,21 @@ import { describeError, type Log } from '../process/log.ts'
 import { brokerAddresses, splitAddresses } from './addresses.ts'
 import type { ClusterState } from './cluster-health.ts'
 
-/** The management plugin of RabbitMQ, at any node of several that answers. */
+/** The management plugin of RabbitMQ, at the first node that answers. */
 export interface BrokerManagement {
-  /** @param queues those that matter; others are left out, and so are queues that have no members */
+  /** @param queues the queues to read; omits others, and queues without members */
   state(queues: readonly string[]): Promise<ClusterState>
-  /** Adds a member to a queue. @returns false when this broker cannot be asked to (before 3.11.19 and 3.12.1, or set to refuse) */
+  /**
+   * Adds a member to a queue. @returns false if the broker does not support it (before 3.11.19 and 3.12.1) or refuses
+   * it
+   */
   addMember(queue: string, node: string): Promise<boolean>
-  /** Spreads the leaders of all queues over the nodes. */
+  /** Distributes the leaders of all queues over the nodes. */
   rebalance(): Promise<void>
 }
 
 const ANSWER_MS = 5_000
-/** The broker gives a new member half a minute; asked again meanwhile, by another node, it would refuse. */
+/** Timeout for a membership change: the broker allows 30 s, and refuses a second request of another node meanwhile. */
 const CHANGED_MS = 35_000
 const UNKNOWN_PATH = 404
 const NOT_ALLOWED = 405
@@ -39,12 +42,12 @@ const queuesShape = z.array(
 )
 
 /**
- * @param urls of the plugin, with commas between them: `http://user:password@one:15672,...`
+ * @param urls of the plugin, separated by commas: `http://user:password@one:15672,...`
  * @param amqpUrl names the virtual host
  */
 export function brokerManagement(urls: string, amqpUrl: string, log: Log): BrokerManagement {
   const nodes = splitAddresses(urls).map((url) => new URL(url))
-  // What the address holds is still encoded, as a path of the plugin wants it; none is the host named `/`.
+  // The URL contains the encoded name, as paths of the plugin need it; an empty name is the virtual host `/`.
   const vhost = brokerAddresses(amqpUrl).target.vhost || '%2F'
 
   async function ask(path: string, method: 'GET' | 'POST' = 'GET', body?: unknown): Promise<Response> {
@@ -114,19 +117,19 @@ async function request({ origin, username, password }: URL, path: string, method
   })
 }
 
-/** Names no address, which holds a password. */
+/** Omits the URL, because it contains a password. */
 function refusal({ status }: Response, path: string): Error {
   const why = status === 401 ? ': its user needs the tag monitoring, and administrator to repair' : ''
   return new Error(`the management plugin of RabbitMQ answers ${status} to ${path.split('?')[0]}${why}`)
 }
 
 export interface QueueState {
-  /** ready to be handed out; those in flight do not count */
+  /** messages ready for delivery, without those in flight */
   messages: number
   consumers: number
 }
 
-/** Looks at queues by name; those that are not there are left out. @throws the driver's error when the connection breaks */
+/** Returns the state of queues by name; omits missing queues. @throws the driver's error if the connection breaks */
 export async function inspectQueues(
   connection: Pick<ChannelModel, 'createChannel'>,
   queues: readonly string[],
@@ -139,7 +142,7 @@ export async function inspectQueues(
       const { messageCount, consumerCount } = await channel.checkQueue(queue)
       found.set(queue, { messages: messageCount, consumers: consumerCount })
     } catch {
-      // A queue that is not there closes the channel.
+      // The broker closes the channel if a queue is missing.
       channel = null
     }
   }

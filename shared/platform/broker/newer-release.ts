@@ -1,16 +1,16 @@
 import { DELIVERY_LIMIT } from '../../contracts/topology.ts'
 import type { Delivery } from './consumer.ts'
 
-/** For how long a process takes nothing from a queue in which it met a message of a newer release. */
+/** Delay before a process consumes again after it met a message of a newer release. */
 export const REQUEUE_DELAY_MS = 60_000
-/** A message that nobody could read for so long will not be read. */
+/** Age after which an unreadable message is dead-lettered. */
 const GIVE_UP_AFTER_SECONDS = 3_600
-/** Before the broker throws it away without a reason. */
+/** Below the delivery limit, at which the broker dead-letters it without a reason. */
 const GIVE_UP_AFTER_DELIVERIES = DELIVERY_LIMIT - 10
 
 /**
- * Returns true if the message must be left to processes of a newer release, which run beside this one during an update
- * (docs/adr/0011). A message without a time was not written by us, and waiting does not make an older one readable.
+ * Returns true if the message must be left to processes of a newer release, which run in parallel during an update
+ * (docs/adr/0011). A message without a timestamp is not ours, and waiting does not make an older one readable.
  * @param known the newest version that this process reads
  * @param nowSeconds since 1970
  */

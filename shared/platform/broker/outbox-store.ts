@@ -3,7 +3,6 @@ import type { Knex } from 'knex'
 import type { MessageContract } from '../../contracts/define-message.ts'
 import { columns, execute, query, typed } from '../database/sql.ts'
 
-/** A stored message. */
 export interface OutboxRow {
   id: number
   messageId: string
@@ -11,13 +10,12 @@ export interface OutboxRow {
   payload: unknown
 }
 
-/** A message that is to be stored. */
 export interface Outgoing {
   message: MessageContract<never> | MessageContract<unknown>
   payload: unknown
 }
 
-/** Longer than a publish may take, so that the sweeper rarely sends what is still under way. */
+/** Exceeds the publish timeout, so that the sweeper rarely sends a message that is being published. */
 export const RESEND_AFTER = '10 seconds'
 
 export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
@@ -27,7 +25,7 @@ export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
   payload: 'payload',
 })
 
-/** Adds messages to the caller's transaction in one statement; the caller publishes the rows after its commit. */
+/** Inserts messages into the caller's transaction in one statement; the caller publishes the rows after its commit. */
 export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
   return await query(
@@ -58,7 +56,6 @@ export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> 
   )
 }
 
-/** Forgets messages that the broker has confirmed. */
 export async function deleteSent(db: Knex, ids: readonly number[]): Promise<void> {
   await execute(db, 'DELETE FROM outbox WHERE id = ANY(?::bigint[])', [ids])
 }
@@ -68,7 +65,7 @@ const OUTBOX_COLUMNS = columns<{ rows: number; age: number | null }>({
   age: 'extract(epoch FROM now() - min(created_at))::float',
 })
 
-/** Returns the number of unconfirmed messages and the age of the oldest in seconds; null if there is none. */
+/** Returns the number of unconfirmed messages and the age of the oldest in seconds; null if the outbox is empty. */
 export async function measureOutbox(db: Knex): Promise<{ rows: number; age: number | null }> {
   const [found] = await query(db, typed`SELECT ${OUTBOX_COLUMNS} FROM outbox`)
   return found ?? { rows: 0, age: null }

@@ -11,38 +11,37 @@ import { traceHeaders } from '../process/tracing.ts'
 import type { Broker } from './broker.ts'
 import { deleteSent, insertMessages, type OutboxRow, type Outgoing, takeUnsent } from './outbox-store.ts'
 
-/** Stores a message in the caller's transaction; it is published once that has committed. */
 export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>
 
 /**
- * Row and message go together: a message caused by a change is a row of the same transaction. The process that
- * committed publishes it at once; what it could not publish, the sweeper sends (resend). So a message may be sent twice,
- * always with the same id, and consumers drop the copy.
+ * Stores messages in the transaction that causes them. The process publishes them after its commit, and the sweeper
+ * sends those that were not confirmed (resend). So a message may be sent twice, with the same id; consumers drop the
+ * duplicate.
  */
 export interface Outbox {
-  /** Runs `work` in a transaction and then publishes what it enqueued, without making the caller wait for the broker. */
+  /** Runs `work` in a transaction, then publishes its messages without waiting for the broker. */
   run<T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>): Promise<T>
   /**
-   * The same for the paths that run hundreds of times a second, as a transaction of prepared statements. What is
-   * enqueued is stored with the commit.
-   * @param work takes `writes` for what it needs no answer of: that travels with the next statement, or with the commit
+   * Does the same with prepared statements, for paths that run hundreds of times per second. The commit stores the
+   * messages.
+   * @param work uses `writes` for statements without a result; these are sent with the next statement or the commit
    */
   runPrepared<T>(work: (run: Pick<RunPrepared, 'tx' | 'writes'>, enqueue: Enqueue) => Promise<T>): Promise<T>
-  /** Publishes rows of a transaction that has committed, without waiting. For callers that write rows by themselves. */
+  /** Publishes rows of a committed transaction without waiting, for callers that insert the rows themselves. */
   publishLater(rows: readonly OutboxRow[]): void
-  /** Publishes rows that nobody confirmed in time, oldest first. @returns how many were sent */
+  /** Publishes rows that were not confirmed in time, oldest first. @returns the number of sent rows */
   resend(limit: number): Promise<number>
-  /** Waits for the publishing that is under way; for shutdown. */
+  /** Waits for publishes in progress, for shutdown. */
   settled(): Promise<void>
 }
 
-/** Publishings whose rows are deleted by one statement at most. */
+/** Maximum number of publishes whose rows one statement deletes. */
 const FORGET_AT_ONCE = 500
 
 export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
   const underWay = new Set<Promise<void>>()
 
-  /** Messages that are confirmed together are forgotten together. */
+  /** Deletes rows of confirmed messages in batches. */
   const forget = batched(
     async (sent: readonly (readonly number[])[]) => {
       await acrossTenants(() => deleteSent(db, sent.flat()))
@@ -86,7 +85,7 @@ export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
           const outgoing: Outgoing[] = []
           const result = await work(run, async (message, payload) => void outgoing.push({ message, payload }))
           const stored = insertMessages(run.tx, outgoing)
-          // Not waited for here: it travels with the commit, which fails with it.
+          // The insert is sent with the commit, which fails if the insert fails.
           stored.catch(() => {})
           return { result, stored: { rows: stored } }
         }),

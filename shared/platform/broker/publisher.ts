@@ -17,7 +17,7 @@ export interface OutgoingMessage {
   headers?: Record<string, unknown>
 }
 
-/** What nobody waits for. */
+/** A message without a confirm. */
 export interface UnconfirmedMessage {
   exchange: string
   routingKey: string
@@ -34,21 +34,21 @@ interface Pending {
 }
 
 /**
- * What a channel may have sent that the broker has not confirmed; beyond it a publish is refused at once rather than kept
- * in memory. A message whose caller stopped waiting still counts: while the broker blocks us it lies in our buffers.
+ * Maximum number of unconfirmed messages of a channel; beyond it a publish is refused instead of buffered. A message
+ * whose caller timed out still counts, because it stays in our buffers while the broker blocks us.
  */
 const MAX_UNCONFIRMED = 20_000
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024
 const REOPEN_AFTER_MS = 200
 /**
- * Messages in a row that the broker refused, or did not confirm in time, after which a channel is replaced. When the node
- * that led a queue of a cluster is killed or frozen, RabbitMQ 3.10 may do so with everything on a channel that wrote to
- * it, for ever, while a new channel finds the new leader.
+ * Consecutive messages that were refused or not confirmed before the channel is replaced. If the leader of a queue is
+ * killed or frozen, RabbitMQ 3.10 may fail every message of a channel that used it, while a new channel uses the new
+ * leader.
  */
 const FAILURES_IN_A_ROW = 3
 /**
- * A younger channel is kept, in milliseconds: where a new one fails too, a queue is full, and what goes to the others must
- * not be cut off again and again.
+ * Minimum age in milliseconds of a channel that is replaced. If a new channel also fails, a queue is full, and
+ * publishes to other queues must not be interrupted repeatedly.
  */
 const REPLACED_AFTER_MS = 5_000
 
@@ -56,15 +56,15 @@ interface OpenChannel {
   channel: ConfirmChannel
   /** monotonic milliseconds */
   openedAt: number
-  /** of messages, since the last confirm */
+  /** failed messages since the last confirm */
   failures: number
   unconfirmed: number
   unconfirmedBytes: number
 }
 
 /**
- * Publishes persistent, mandatory messages with confirms. A message counts as taken only when the broker confirmed it
- * and did not return it. What was under way when a channel closed is of unknown fate and fails.
+ * Publishes persistent, mandatory messages with confirms. A publish succeeds only if the broker confirmed the message
+ * and did not return it. When a channel closes, its unconfirmed messages fail, although they may have arrived.
  */
 export class Publisher {
   readonly #timeoutMs: number
@@ -79,7 +79,7 @@ export class Publisher {
   #published = 0
   #onEmpty: () => void = () => {}
   #opened = Promise.withResolvers<void>()
-  /** Names the current channel: what is published under one epoch reaches a queue in the order of publishing. */
+  /** Identifies the current channel; messages of one epoch reach a queue in the order of publishing. */
   epoch = ''
 
   constructor(options: {
@@ -96,18 +96,17 @@ export class Publisher {
     this.#isBlocked = options.isBlocked
   }
 
-  /** @param model the connection to publish through from now on; null while there is none */
+  /** @param model the connection for later publishes; null while disconnected */
   attach(model: ChannelModel | null): void {
     this.#model = model
     if (model) this.#tryOpen(model)
   }
 
-  /** Resolves once a channel is open. */
   opened(): Promise<void> {
     return this.#opened.promise
   }
 
-  /** Why everything is refused although the connection stands: before its channel is open, and after a channel's loss. */
+  /** Returns the reason why publishes are refused while connected: the channel is not open. */
   problems(): string[] {
     return this.#model && !this.#open ? ['broker (publish): its channel is not open'] : []
   }
@@ -147,7 +146,7 @@ export class Publisher {
         messageId,
         type,
         timestamp: Math.floor(Date.now() / 1000),
-        // Finds the pending entry when the broker returns the message; message ids may repeat.
+        // Identifies the pending entry of a returned message, because message ids may repeat.
         correlationId: key,
         headers,
       }
@@ -163,7 +162,7 @@ export class Publisher {
         sentOn.unconfirmed += 1
         sentOn.unconfirmedBytes += bytes
       } catch (error) {
-        // The channel closed a moment ago and its event has not come yet.
+        // The channel closed, but its event has not arrived yet.
         settle(new UnavailableError('the broker cannot be reached', { cause: error }))
       }
     })
@@ -181,15 +180,15 @@ export class Publisher {
   #count(on: OpenChannel, error: unknown): void {
     on.failures = error ? on.failures + 1 : 0
     if (on.failures < FAILURES_IN_A_ROW || this.#open !== on || !this.#model) return
-    // A broker that blocks us reads nothing, so another channel would not even be opened.
+    // A broker that blocks us reads nothing, so a new channel would not open.
     if (this.#isBlocked() || performance.now() - on.openedAt < REPLACED_AFTER_MS) return
     this.#log.warn(describeError(error), 'publisher.channel-replaced')
     this.#lose(on, this.#model)
-    // It may not be answered; the channel is not used any more either way.
+    // The broker may not answer. The channel is no longer used in either case.
     on.channel.close().catch(() => {})
   }
 
-  /** What was under way on a channel is of unknown fate, and another one is opened. */
+  /** Fails the unconfirmed messages of a channel and opens another one. */
   #lose(on: OpenChannel, model: ChannelModel): void {
     if (this.#open === on) {
       this.#open = null
@@ -201,7 +200,7 @@ export class Publisher {
     this.#reopenLater(model, lost)
   }
 
-  /** Waits until everything under way is settled; each has its deadline, so this ends. */
+  /** Waits until every publish is settled; each has a timeout. */
   async drain(): Promise<void> {
     this.#closing = true
     if (this.#pending.size === 0) return
@@ -230,7 +229,7 @@ export class Publisher {
     }
     channel.on('error', (error: Error) => {
       this.#log.warn(describeError(error), 'publisher.channel-failed')
-      // Most likely an exchange that is gone.
+      // The most likely cause is a missing exchange.
       this.#repair()
     })
     channel.on('return', (message) => {

@@ -5,18 +5,17 @@ import { describeError, type Log } from '../process/log.ts'
 import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 
-/** Looks at what the queues hold, and at who takes it. */
 export interface QueueWatch extends AsyncDisposable {
-  /** Queues of this process's workers that have no consumer. */
+  /** Returns the queues of this process's workers that have no consumer. */
   problems(): string[]
 }
 
 const EVERY_MS = 10_000
 
 /**
- * Reads the state of every queue each 10 s, for the metrics. A queue of this process's workers without a consumer in two
+ * Reads the state of every queue each 10 s for the metrics. A queue of this process's workers without a consumer in two
  * consecutive readings is a problem.
- * @param generations generations of ping queues that this process knows
+ * @param generations the ping queue generations known to this process
  * @param isOurs returns true for a queue of this process's workers
  */
 export function openQueueWatch(

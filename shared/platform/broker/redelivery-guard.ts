@@ -1,11 +1,13 @@
 import type { Delivery } from './consumer.ts'
 
-/** Times that the handling of a redelivered message may begin without ending; then the message itself is taken to be the reason. */
+/**
+ * Maximum number of started but unfinished attempts of a redelivered message; then it is assumed to crash the process.
+ */
 export const MAX_STARTS = 3
 
 /**
- * Whether a message may be what kills the process: it was handed out twice before and never acknowledged. What was
- * merely in flight beside the real one looks just the same; telling them apart is what `redelivery-store.ts` is for.
+ * Returns true if the message may crash the process: it was delivered twice before and never acknowledged. Messages
+ * that were only in flight at the same time match too; `redelivery-store.ts` separates them.
  */
 export function wasRedelivered(delivery: Delivery): boolean {
   return delivery.redeliveries >= 2

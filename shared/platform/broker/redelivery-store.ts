@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { execute, query } from '../database/sql.ts'
 import type { Delivery } from './consumer.ts'
 
-/** Stores that the handling of a redelivered message begins, in a transaction of its own. @returns how many times it has begun now */
+/** Records the start of an attempt in a separate transaction. @returns the number of attempts */
 export async function recordStart(db: Knex, queue: string, delivery: Delivery): Promise<number> {
   const [row] = await query<{ starts: number }>(
     db,
@@ -15,17 +15,17 @@ export async function recordStart(db: Knex, queue: string, delivery: Delivery): 
   return row?.starts ?? 0
 }
 
-/** Forgets a redelivered message whose handling ended. */
+/** Deletes the attempts of a message that was handled. */
 export async function forgetStarts(db: Knex, queue: string, delivery: Delivery): Promise<void> {
   await execute(db, 'DELETE FROM message_attempts WHERE queue = ? AND message = ?', [queue, nameOf(delivery)])
 }
 
-/** Forgets redelivered messages that nobody has begun for a week. */
+/** Deletes attempts that started more than a week ago. */
 export async function pruneStarts(db: Knex): Promise<void> {
   await execute(db, "DELETE FROM message_attempts WHERE started_at < now() - interval '7 days'")
 }
 
-/** The message's id, or a hash of its content when a stranger sent it without one. */
+/** Returns the message id, or a hash of the content if a foreign sender omitted it. */
 function nameOf({ message }: Delivery): string {
   const { messageId } = message.properties
   if (typeof messageId === 'string' && messageId !== '' && messageId.length <= 100) return messageId

@@ -1,7 +1,7 @@
 import type { Metrics } from '../process/metrics.ts'
 
 /**
- * Shows messages as waiting for the end of a fault that is not theirs, from `begin` to `end` or the end of the scope.
+ * Counts messages that wait for the end of a fault of a dependency, from `begin` to `end` or the end of the scope.
  * @param queues the queue of each message
  */
 export function countWaiting(

@@ -15,25 +15,25 @@ import { MAX_STARTS, wasRedelivered } from './redelivery-guard.ts'
 import { forgetStarts, recordStart } from './redelivery-store.ts'
 import { countWaiting } from './waiting.ts'
 
-/** What a handler learns of the message besides its payload. */
+/** Context of a message for its handler. */
 export interface MessageContext {
-  /** the same for every copy of the message: the key of its effect */
+  /** the same for every copy of the message: the idempotency key of its effect */
   messageId: string
   log: Log
-  /** Says that what was stored stays stored: a process that dies later did not die of what is done already. */
+  /** Records that the stored progress is complete, so that a later crash is not counted against it. */
   progressed(): Promise<void>
 }
 
 export interface Subscription {
   message: MessageContract<unknown>
   prefetch: number
-  /** milliseconds a handler may take; two minutes when absent */
+  /** timeout of the handler in milliseconds; default two minutes */
   deadlineMs?: number
   run(payload: unknown, context: MessageContext): Promise<void>
 }
 
 /**
- * Ties a contract to its handler, keeping the payload's type.
+ * Creates a subscription with the payload type of the contract.
  * @param options.deadlineMs for handlers that may take longer than two minutes
  */
 export function on<T>(
@@ -55,20 +55,19 @@ interface RuntimeDeps {
   tracer?: Tracer
 }
 
-/** Handlings after which a message that keeps failing is given up with its reason; below the broker's own limit. */
+/** Attempts after which a failing message is dead-lettered with its reason; below the delivery limit of the broker. */
 const MAX_FAILURES = 5
 const WAIT_MS = { first: 200, longest: 5_000 }
-/** Longest time a handler may take, waiting for others included; then it counts as failed, whatever it is doing. */
+/** Default timeout of a handler, including its waits; then the attempt counts as failed. */
 const HANDLER_MS = 120_000
 
 /**
- * Runs one subscription. How a message ends is decided here alone: return is ack; PermanentError and a payload that
- * does not fit the contract go to the dead-letter queue with a reason, but for one of a newer release; a fault that is not the message's (whose-fault.ts)
- * keeps it waiting in flight until that has ended; anything else is tried again a few times and then dead-lettered with its
- * last error. So is a handler that does not end.
- *
- * A message that was handed out before may be the one that kills the process. It is handled alone, and that this begins is
- * stored first: the message that was begun too often is given up, and those that were merely in flight beside it are not.
+ * Runs one subscription and decides the result of each message. A return acknowledges it. A PermanentError or an
+ * invalid payload dead-letters it with a reason, except for a payload of a newer release. A fault that the message did
+ * not cause (error-class.ts) leaves it in flight until the fault ends. Other errors and timeouts are retried a few
+ * times, then the message is dead-lettered with its last error.
+ * A redelivered message may be what crashes the process. It is handled alone, and its start is recorded first. A
+ * message with too many starts is dead-lettered; messages that were only in flight at the same time are not.
  */
 export function subscribe(worker: string, subscription: Subscription, deps: RuntimeDeps): Consumer {
   const queue = queueOf(subscription.message, worker)
@@ -93,19 +92,18 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
   })
 }
 
-/** How the failures of a message went, for whoever looks at it as a dead letter. */
+/** Failures of a message, for the headers of its dead letter. */
 interface Failure {
   firstError: unknown
   lastError: unknown
   failures: number
 }
 
-/** What is done with the messages of one subscription, and how each ends. */
 class Handling {
   readonly #subscription: Subscription
   readonly #queue: string
   readonly #deps: RuntimeDeps
-  /** what fails from now on is given back instead of tried again */
+  /** failed messages are requeued instead of retried */
   isStopping = false
 
   constructor(subscription: Subscription, queue: string, deps: RuntimeDeps) {
@@ -174,18 +172,18 @@ class Handling {
     if (wasRedelivered(delivery)) await this.#forget(delivery)
   }
 
-  /** @returns why a message that failed so often is given up; null when it is tried again */
+  /** @returns the reason to dead-letter a message after this many failures; null to retry it */
   async #deathOf(failures: number): Promise<'FAILED' | null> {
     return failures >= MAX_FAILURES && (await schemaMatches(this.#deps.db)) ? 'FAILED' : null
   }
 
   async #handBack(delivery: Delivery): Promise<void> {
-    // It did not kill us: what comes next is not held responsible for this start.
+    // The process did not crash, so this start must not count.
     if (wasRedelivered(delivery)) await this.#forget(delivery)
     delivery.requeue()
   }
 
-  /** @returns false when the message was begun too often, and given up */
+  /** @returns false if the message had too many starts and was dead-lettered */
   async #begin(delivery: Delivery): Promise<boolean> {
     for (let failures = 0; delivery.isLive() && !this.isStopping; failures++) {
       try {
@@ -200,14 +198,14 @@ class Handling {
     return false
   }
 
-  /** What stays behind when this fails is only a count that nothing continues. */
+  /** Logs a failure only: the remaining row is a count that is not used again. */
   async #forget(delivery: Delivery): Promise<void> {
     await forgetStarts(this.#deps.db, this.#queue, delivery).catch((error: unknown) =>
       this.#deps.log.warn(describeError(error), 'message.not-ended'),
     )
   }
 
-  /** Moves a message to the dead-letter queue ourselves, because only so does it carry a reason. */
+  /** Publishes to the dead-letter queue directly, because the broker's own dead-lettering cannot add a reason. */
   async #giveUp(delivery: Delivery, reason: string, failure: Failure | null): Promise<void> {
     await deadLetter(this.#deps, this.#queue, delivery, reason, failure)
   }
@@ -219,7 +217,7 @@ function waitMs(failures: number): number {
 
 /**
  * Publishes a copy to the dead-letter queue with machine-readable headers, then acknowledges the original. Without a
- * confirm the original stays unacknowledged and is handed out again.
+ * confirm the original stays unacknowledged and is redelivered.
  */
 export async function deadLetter(
   deps: { broker: Broker; log: Log; metrics: Metrics },
@@ -257,7 +255,7 @@ export async function deadLetter(
   }
 }
 
-/** Name and code only: the text of an error may quote what the message carried. */
+/** Returns name and code only, because the text of an error may quote the message. */
 function errorName(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name
