@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 import { addressBucket, isTrustedProxy, type TrustedProxies } from './remote-addr.ts'
 
 export interface ConnectionCap {
-  /** Whether a connection may stay. One that may is counted until it closes. */
+  /** Returns true if a connection is admitted; it is counted until it closes. */
   admit(socket: Socket): boolean
 }
 
 /**
- * Counts the open connections of each address at one listener; an IPv6 network of 64 bits is one address.
- * @param max of one address; 0 for no limit
- * @param trusted proxies, behind whose address everybody comes: they are not limited
+ * Limits the open connections per address of one listener. An IPv6 /64 network counts as one address.
+ * @param max per address; 0 means no limit
+ * @param trusted proxies, which are not limited because they carry the connections of many clients
  */
 export function createConnectionCap(max: number, trusted: TrustedProxies): ConnectionCap {
   const open = new Map<string, number>()

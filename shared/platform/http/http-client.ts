@@ -9,15 +9,15 @@ import { type CompiledPolicy, checkUrl, compilePolicy, type Resolve, type Target
 export interface HttpClientOptions {
   policy: TargetPolicy
   userAgent: string
-  /** for the whole request, redirects and body included; 15 s when absent */
+  /** total timeout, including redirects and body; default 15 s */
   timeoutMs?: number
-  /** each for resolving, connecting and the TLS handshake; 5 s when absent */
+  /** timeout for each of DNS, connect and TLS handshake; default 5 s */
   connectTimeoutMs?: number
-  /** connections to one origin at a time; more requests wait, and only for that origin. 64 when absent */
+  /** concurrent connections per origin; further requests to it wait. Default 64 */
   maxSocketsPerHost?: number
-  /** how much of an answer is kept; the rest is not read. 64 KiB when absent */
+  /** maximum stored size of a response body; the rest is not read. Default 64 KiB */
   maxBodyBytes?: number
-  /** additional trust anchors (PEM), for networks with a certificate authority of their own */
+  /** additional trust anchors (PEM), for networks with a private certificate authority */
   certificateAuthority?: string
   resolve?: Resolve
 }
@@ -27,38 +27,39 @@ export interface OutgoingRequest {
   url: string
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** overrides the client's total */
+  /** overrides the client's total timeout */
   timeoutMs?: number
-  /** overrides the client's own for resolving, connecting and the TLS handshake */
+  /** overrides the client's timeout for DNS, connect and TLS handshake */
   connectTimeoutMs?: number
-  /** ends the request, and its connection, as `aborted` */
+  /** aborts the request and its connection with `aborted` */
   signal?: AbortSignal
-  /** how many redirects to follow, each checked like the first URL; none when absent, and a 3xx is then the answer */
+  /** maximum number of redirects, each checked like the first URL; by default none, and a 3xx is the result */
   followRedirects?: number
 }
 
 export interface HttpAnswer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** undecoded bytes, at most `maxBodyBytes` */
+  /** raw bytes, at most `maxBodyBytes` */
   body: Buffer
-  /** whether the answer was longer than what was kept */
+  /** true if the response was longer than the stored body */
   truncated: boolean
   durationMs: number
 }
 
 export interface HttpClient extends AsyncDisposable {
-  /** @throws HttpClientError when there is no complete answer; any status is an answer */
+  /** @throws HttpClientError without a complete response; any status counts as a response */
   request(request: OutgoingRequest): Promise<HttpAnswer>
 }
 
-/** A target that keeps sending informational answers is cut off long before the deadline. */
+/** Maximum number of 1xx responses, so that a target cannot use them until the deadline. */
 const maxInformational = 20
 
 /**
- * The one client for targets that strangers chose: checked and pinned addresses, no proxies from the environment, no
- * decompression, deadlines for every phase, a bounded answer (docs/spec/transparency.md#webhook-endpoints, faults B29-B31, F22). got's streams with
- * options merged once are its fastest form; its retries are off, since retrying is decided by rows.
+ * Creates the client for targets that users configure: checked and pinned addresses, no proxies from the environment,
+ * no decompression, a timeout for each phase, a bounded response (docs/spec/transparency.md#webhook-endpoints, faults
+ * B29-B31, F22). Options of got streams are merged once, because this is fastest; got's retries are off, because stored
+ * rows schedule retries.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const policy = compilePolicy(options.policy)
@@ -97,7 +98,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 }
 
-/** A kept connection that the target had closed meanwhile: nothing was answered, and one more try is due. */
+/** The target closed an idle connection before it answered; the request is retried once. */
 class StaleConnection {
   readonly error: HttpClientError
   constructor(error: HttpClientError) {
@@ -118,7 +119,7 @@ function attempt(
     const stream = instance.stream(url, {
       method: request.method,
       ...(request.headers && { headers: request.headers }),
-      // An absent body would make got wait for one to be piped in.
+      // Without a body, got would wait for piped input.
       ...(mayHaveBody && { body: request.body ?? '' }),
       timeout: {
         ...(request.connectTimeoutMs !== undefined && connectTimeouts(request.connectTimeoutMs)),
@@ -154,7 +155,7 @@ function attempt(
       informational += 1
       if (informational > maxInformational) stream.destroy(new HttpClientError('protocol'))
     })
-    // `on`, not `once`: got may report a second error after the first, and an unheard error ends the process.
+    // `on`, not `once`: got may emit a second error, and an unhandled one ends the process.
     stream.on('error', (error: unknown) => {
       if (done) return
       done = true
@@ -171,7 +172,7 @@ interface Agents {
   https: https.Agent
 }
 
-/** Agents of our own: nothing in the environment can put a proxy in between, and lookups are pinned. */
+/** Creates separate agents, so that no proxy of the environment is used and lookups are pinned. */
 function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClientOptions): Agents {
   const maxSockets = options.maxSocketsPerHost ?? 64
   const common = {
@@ -187,7 +188,7 @@ function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClien
   }
 }
 
-/** What says nothing but how the message is written; everything else stays with the origin it was given for. */
+/** Headers that are sent to another origin after a redirect; they only describe the message format. */
 const crossOriginHeaders = new Set(['accept', 'content-length', 'content-type', 'user-agent'])
 
 function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOptions & { timeoutMs: number }): Got {
@@ -206,7 +207,7 @@ function configure(policy: CompiledPolicy, agents: Agents, options: HttpClientOp
         (updated, response) => {
           const result = checkUrl(updated.url instanceof URL ? updated.url : String(updated.url), policy)
           if (!result.ok) throw new BlockedTargetError(result.reason)
-          // What the owner of a target gave for it, a token perhaps, is not for another one.
+          // Headers of the target's owner, for example a token, must not reach another origin.
           if (result.url.origin === new URL(response.url).origin) return
           const kept = Object.entries(updated.headers).filter(([name]) => crossOriginHeaders.has(name.toLowerCase()))
           updated.headers = Object.fromEntries(kept)

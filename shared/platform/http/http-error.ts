@@ -1,6 +1,6 @@
 import type { TargetProblem } from './target-policy.ts'
 
-/** Where a request failed. `blocked` is ours: the target policy forbids the address. */
+/** The phase in which a request failed. `blocked` means that the target policy forbids the address. */
 export type HttpFailure =
   | 'invalid-url'
   | 'blocked'
@@ -14,9 +14,9 @@ export type HttpFailure =
   | 'aborted'
 
 /**
- * The texts that owners of checks read (docs/spec/monitoring.md#delivery-attempts). They are fixed sentences on purpose: the text of
- * a socket error holds addresses and ports of the inner network. The codes are the ones curl users know: 3 malformed
- * URL, 8 strange answer, 42 aborted, 56 connection lost.
+ * Texts for owners of checks (docs/spec/monitoring.md#delivery-attempts). They are fixed, because socket errors contain
+ * addresses and ports of the internal network. The codes are those of curl: 3 malformed URL, 8 invalid response, 42
+ * aborted, 56 connection lost.
  */
 const failureTexts: Record<HttpFailure, string> = {
   'invalid-url': 'HTTP request failed, code: 3',
@@ -31,7 +31,9 @@ const failureTexts: Record<HttpFailure, string> = {
   aborted: 'HTTP request failed, code: 42',
 }
 
-/** A request that got no complete answer. `message` may be shown; `cause` holds addresses and is for the log only. */
+/**
+ * A request without a complete response. `message` may be shown; `cause` contains addresses and is for the log only.
+ */
 export class HttpClientError extends Error {
   override readonly name = 'HttpClientError'
   readonly failure: HttpFailure
@@ -41,7 +43,7 @@ export class HttpClientError extends Error {
   }
 }
 
-/** An address or URL that the policy refuses, thrown inside a lookup or a redirect and found again as a cause. */
+/** An address or URL that the policy refuses; thrown in a lookup or redirect and found as the cause of an error. */
 export class BlockedTargetError extends Error {
   override readonly name = 'BlockedTargetError'
   readonly reason: TargetProblem
@@ -50,13 +52,13 @@ export class BlockedTargetError extends Error {
     this.reason = reason
   }
 
-  /** Only an address is told apart: the rest is a URL that should not have been stored. */
+  /** Only a private address has a separate failure. Other problems mean that an invalid URL was stored. */
   get failure(): HttpFailure {
     return this.reason === 'private-address' ? 'blocked' : 'invalid-url'
   }
 }
 
-/** Which failure an error of got, of a socket or of TLS stands for. */
+/** Maps an error of got, a socket or TLS to a failure. */
 export function classifyFailure(error: unknown): HttpClientError {
   if (error instanceof HttpClientError) return error
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
@@ -95,7 +97,7 @@ function failureOf(code: string, error: unknown): HttpFailure {
   if (code === 'ERR_TOO_MANY_REDIRECTS') return 'redirects'
   if (code === 'ERR_ABORTED') return 'aborted'
   if (code === 'ERR_INVALID_URL') return 'invalid-url'
-  // The far side hung up while the TLS handshake was under way: node reports it as a reset with this sentence.
+  // The target closed the connection during the TLS handshake; Node reports a reset with this text.
   if (code === 'ECONNRESET' && error instanceof Error && error.message.includes('secure TLS connection')) return 'tls'
   return resetCodes.has(code) ? 'reset' : 'protocol'
 }
@@ -104,7 +106,7 @@ function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors[0])
   if (!(error instanceof Error)) return ''
   const own = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  // got puts its own code where the cause has none; a cause that names one knows better.
+  // got sets its own code if the cause has none; the code of the cause is more precise.
   if (!own.startsWith('ERR_GOT') && own !== 'ERR_READING_RESPONSE_STREAM' && own !== '') return own
   return error.cause ? codeOf(error.cause) : own
 }

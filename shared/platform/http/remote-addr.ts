@@ -2,12 +2,12 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Networks whose word about the client is believed; made once from the setting. */
+/** Networks whose forwarding headers are trusted. */
 export type TrustedProxies = readonly [Address, number][]
 
 /**
- * Reads a list of addresses and CIDR ranges.
- * @throws Error naming the first entry that is neither
+ * Parses a list of addresses and CIDR ranges.
+ * @throws Error with the first invalid entry
  */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   return entries.map((entry) => {
@@ -20,28 +20,28 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 export interface RequestOrigin {
-  /** address of the connection's other end; undefined once the socket is gone */
+  /** remote address of the connection; undefined after the socket closed */
   peer: string | undefined
-  /** header texts as received, repeated ones joined by commas */
+  /** header values as received, repeated ones joined by commas */
   forwardedFor: string | undefined
   forwarded: string | undefined
   forwardedProto: string | undefined
 }
 
 export interface Client {
-  /** short form; null when it cannot be told */
+  /** short form; null if unknown */
   remoteAddr: string | null
   /** at most 10 characters */
   scheme: string
 }
 
 /**
- * Who sent a request. Forwarding headers are believed only from trusted proxies and counted from the right: the
- * first address that is no trusted proxy is the client's. `X-Forwarded-For` goes before `Forwarded`.
+ * Returns the client of a request. Uses forwarding headers of trusted proxies only, from the right: the first address
+ * that is not a trusted proxy is the client. `X-Forwarded-For` takes precedence over `Forwarded`.
  */
 export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): Client {
   const peer = parseIp(origin.peer ?? '')
-  // A dual-stack socket shows IPv4 peers as mapped addresses; that says nothing about the client.
+  // A dual-stack socket reports IPv4 peers as mapped addresses.
   const remote = peer === null ? null : unmapped(peer)
   if (remote === null || !isTrusted(remote, trusted)) {
     return { remoteAddr: remote === null ? null : shortForm(remote), scheme: 'http' }
@@ -52,7 +52,7 @@ export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): C
   return { remoteAddr: firstUntrusted(hops, trusted), scheme }
 }
 
-/** When every hop is trusted, the leftmost is the client. */
+/** Returns the leftmost hop if all hops are trusted. */
 function firstUntrusted(hops: readonly string[], trusted: TrustedProxies): string | null {
   for (const [index, hop] of [...hops.entries()].toReversed()) {
     const address = parseHop(hop)
@@ -62,7 +62,7 @@ function firstUntrusted(hops: readonly string[], trusted: TrustedProxies): strin
   return null
 }
 
-/** The `for=` of each element (RFC 7239); one without it cannot be told. Null when the header is absent. */
+/** Returns the `for=` of each element (RFC 7239), empty if missing; null if the header is absent. */
 function forwardedHops(header: string | undefined): string[] | null {
   if (header === undefined) return null
   return header.split(',').map((element) => {
@@ -75,9 +75,9 @@ function forwardedHops(header: string | undefined): string[] | null {
 }
 
 /**
- * The short form of an address as a proxy writes it: spaces, the brackets and port of `[v6]:port`, the port of
- * `v4:port` and an IPv6 zone are dropped, a mapped address keeps its `::ffff:` (docs/spec/monitoring.md#ping-record).
- * @returns null for anything that is no address then
+ * Returns the short form of an address in a header: without spaces, brackets and port of `[v6]:port`, the port of
+ * `v4:port`, and an IPv6 zone. A mapped address keeps its `::ffff:` (docs/spec/monitoring.md#ping-record).
+ * @returns null if the text is not an address
  */
 export function normalizeAddress(text: string): string | null {
   const address = parseHop(text)
@@ -85,9 +85,9 @@ export function normalizeAddress(text: string): string | null {
 }
 
 /**
- * What limits per address count under. With IPv6 that is the first 64 bits, since whoever has one address has all of
- * its network; a mapped IPv4 address counts as itself.
- * @returns `unknown`, one bucket for all, when the text is no address
+ * Returns the key for limits per address. For IPv6 this is the /64 network, because a client usually controls all of
+ * it; a mapped IPv4 address counts as IPv4.
+ * @returns `unknown`, one shared bucket, if the text is not an address
  */
 export function addressBucket(text: string | null | undefined): string {
   const address = parseHop(text ?? '')
@@ -107,7 +107,7 @@ function parseHop(text: string): Address | null {
   return colon === -1 ? null : parseFourParts(trimmed.slice(0, colon))
 }
 
-/** What was read of texts: connections of one address come by the thousand, and are looked at several times each. */
+/** Cache of parsed addresses: one address may have thousands of connections, each parsed several times. */
 const parsed = new Map<string, Address | null>()
 const MAX_PARSED = 4_096
 const MAX_PARSED_LENGTH = 64
@@ -130,12 +130,12 @@ function readIp(text: string): Address | null {
   return ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.parse(address) : null
 }
 
-/** The library also reads octal, hexadecimal and shortened forms, which no proxy writes. */
+/** Refuses octal, hexadecimal and shortened forms, which the library accepts but proxies do not write. */
 function parseFourParts(text: string): ipaddr.IPv4 | null {
   return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null
 }
 
-/** Whether an address is one of those whose forwarding headers are believed. */
+/** Returns true if forwarding headers of the address are trusted. */
 export function isTrustedProxy(text: string | undefined, trusted: TrustedProxies): boolean {
   const address = parseIp(text ?? '')
   return address !== null && isTrusted(unmapped(address), trusted)

@@ -4,9 +4,9 @@ import { BlockedTargetError } from './http-error.ts'
 import { addressesProblem, type CompiledPolicy, isLocalName, type Resolve } from './target-policy.ts'
 
 /**
- * A lookup for `net.connect` and `tls.connect` that resolves once, refuses the name when any address is forbidden,
- * and hands over the very addresses it checked: a name cannot be public for the check and private for the connect.
- * The TLS name stays the host's.
+ * Returns a lookup for `net.connect` and `tls.connect` that resolves once, refuses the name if any address is
+ * forbidden, and returns exactly the checked addresses, so that a name cannot be public for the check and private for
+ * the connection. The TLS server name stays the host name.
  */
 export function pinnedLookup(policy: CompiledPolicy, resolve: Resolve, plainHttp: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -33,12 +33,12 @@ function notFound(): NodeJS.ErrnoException {
 }
 
 /**
- * All addresses of a name. Public names are asked of the name servers directly: the system's own function blocks one
- * of a few threads per question, so a handful of names with dead servers would hold back every other target. What the
- * servers do not know may still be in the hosts file, and names of the inner network are only known to the system.
+ * Resolves all addresses of a name. Queries the name servers directly for public names, because the system resolver
+ * blocks one of a few threads per lookup, so a few names with dead servers would delay all other targets. Falls back to
+ * the system for names in the hosts file and in internal networks.
  */
 export function openSystemResolver(): Resolve {
-  // 1.5 s and then 3 s: below the 5 s that a connection may take.
+  // 1.5 s and then 3 s: less than the connect timeout of 5 s.
   const servers = new Resolver({ timeout: 1_500, tries: 2 })
   return async (hostname) => {
     if (isLocalName(hostname)) return lookUp(hostname)

@@ -2,13 +2,13 @@ import ipaddr from 'ipaddr.js'
 import type { FieldCode } from '../../field-codes.ts'
 
 /**
- * Permitted targets of outgoing requests (docs/spec/transparency.md#webhook-endpoints, faults B29-B31). The same rules hold when an address is
- * registered (`checkTarget`) and at every connect (`http-client.ts`).
+ * Permitted targets of outgoing requests (docs/spec/transparency.md#webhook-endpoints, faults B29-B31). The rules apply
+ * at registration (`checkTarget`) and at every connect (`http-client.ts`).
  */
 export interface TargetPolicy {
-  /** `ALLOW_PRIVATE_TARGETS`: no network beyond the public one, every network, or the public one and these CIDRs */
+  /** `ALLOW_PRIVATE_TARGETS`: false for public networks only, true for all networks, or additional CIDRs */
   allowPrivate: boolean | readonly string[]
-  /** whether plain http may reach the public network; a target inside an allowed network may always use it */
+  /** if plain http may reach public networks; it may always reach an allowed network */
   plainHttp: 'anywhere' | 'allowed-networks'
 }
 
@@ -36,7 +36,7 @@ const TARGET_CODES: Record<TargetProblem, FieldCode> = {
   unresolvable: 'UNRESOLVABLE',
 }
 
-/** Sentences fit for a caller: they never tell what a name resolved to. */
+/** Texts for callers; they never contain the resolved address. */
 export const targetProblemTexts: Record<TargetProblem, string> = {
   'not-a-url': 'is not a URL',
   scheme: 'must start with https:// or http://',
@@ -47,20 +47,20 @@ export const targetProblemTexts: Record<TargetProblem, string> = {
   unresolvable: 'has a host name that cannot be resolved',
 }
 
-/** All addresses of a name. Rejects when the name does not resolve. */
+/** Returns all addresses of a name. Rejects if the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export type UrlResult = { ok: true; url: URL; addressLiteral: string | null } | { ok: false; reason: TargetProblem }
 export type TargetResult = { ok: true; url: URL } | { ok: false; reason: TargetProblem }
 
-/** The policy with its CIDRs parsed, so that a check costs no parsing. */
+/** A policy with parsed CIDRs, so that a check needs no parsing. */
 export interface CompiledPolicy {
   allowAll: boolean
   networks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
   plainHttp: TargetPolicy['plainHttp']
 }
 
-/** @throws Error when a CIDR cannot be read: a typing error must not open or close anything silently */
+/** @throws Error for an invalid CIDR, so that a typing error does not silently change the policy */
 export function compilePolicy(policy: TargetPolicy): CompiledPolicy {
   const cidrs = typeof policy.allowPrivate === 'boolean' ? [] : policy.allowPrivate
   return {
@@ -71,8 +71,8 @@ export function compilePolicy(policy: TargetPolicy): CompiledPolicy {
 }
 
 /**
- * Everything that the text of a URL can tell, without resolving. The WHATWG parser turns `0x7f.1`, `2130706433` and
- * the like into dotted form first, so no odd spelling of an address passes as a name.
+ * Checks a URL without resolving its name. The WHATWG parser normalizes `0x7f.1`, `2130706433` and similar forms to
+ * dotted notation, so an unusual spelling of an address cannot pass as a name.
  */
 export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlResult {
   const url = typeof text === 'string' ? parseUrl(text) : text
@@ -81,12 +81,12 @@ export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlResult 
   if (!plain && url.protocol !== 'https:') return { ok: false, reason: 'scheme' }
   if (url.username !== '' || url.password !== '') return { ok: false, reason: 'credentials' }
   const port = url.port === '' ? (plain ? 80 : 443) : Number(url.port)
-  // Endpoints of /v1 keep to the usual ports; integrations may use any that is no other service's.
+  // Endpoints of /v1 may use the usual ports only; integrations may use any port that no other service uses.
   const isOdd = policy.plainHttp === 'allowed-networks' && port !== 80 && port !== 443 && port < 1024
   if (isOdd || refusedPorts.has(port)) return { ok: false, reason: 'port' }
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
   if (!ipaddr.isValid(host)) {
-    // Without an allowed network such a name leads nowhere that may be reached, whether it resolves by now or not.
+    // Without an allowed network a local name cannot reach a permitted address, even if it resolves later.
     const isHopeless = !policy.allowAll && policy.networks.length === 0 && isLocalName(host)
     return isHopeless ? { ok: false, reason: 'private-address' } : { ok: true, url, addressLiteral: null }
   }
@@ -95,8 +95,8 @@ export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlResult 
 }
 
 /**
- * Why none of these addresses may be connected to; null when all of them may. One bad address condemns the name: a
- * name that has a public and a private address is not to be trusted with either.
+ * Returns the reason to refuse a connection to these addresses; null if all are permitted. One forbidden address is
+ * enough, because a name with public and private addresses is not trustworthy.
  */
 export function addressesProblem(
   host: string,
@@ -113,7 +113,7 @@ export function addressesProblem(
   return plainHttp && policy.plainHttp === 'allowed-networks' ? 'plain-http' : null
 }
 
-/** The whole check, for the moment an address is registered; the connect checks again, since names change. */
+/** Runs the whole check at registration. The connect repeats it, because names can resolve differently later. */
 export async function checkTarget(text: string, policy: TargetPolicy, resolve: Resolve): Promise<TargetResult> {
   const compiled = compilePolicy(policy)
   const result = checkUrl(text, compiled)
@@ -133,7 +133,7 @@ function isInside(address: ipaddr.IPv4 | ipaddr.IPv6, networks: CompiledPolicy['
   return networks.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
 }
 
-/** `::a.b.c.d`, ::/96 (RFC 4291, 2.5.5.1): deprecated, and an address of IPv4 in disguise. */
+/** `::a.b.c.d`, ::/96 (RFC 4291, 2.5.5.1): a deprecated form of an IPv4 address. */
 function isIpv4Compatible(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address.kind() === 'ipv6' && address.match(ipaddr.IPv6.parse('::'), 96)
 }
@@ -145,15 +145,17 @@ function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 
 const localName = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/
 
-/** Names that only mean something inside a network, whatever they resolve to here (RFC 6761, RFC 8375, .internal). */
+/**
+ * Returns true for names that exist only inside a network, even if they resolve here (RFC 6761, RFC 8375, .internal).
+ */
 export function isLocalName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   return localName.test(name) || (!name.includes('.') && !name.includes(':'))
 }
 
 /**
- * Ports at which no HTTP service is meant to listen: the Fetch standard's bad ports, whose services would read a request
- * as commands of their own, and those of databases, caches and brokers, our own among them.
+ * Ports of services other than HTTP: the bad ports of the Fetch standard, whose services could interpret a request as
+ * commands, and ports of databases, caches and brokers, including our own.
  */
 const refusedPorts: ReadonlySet<number> = new Set([
   // https://fetch.spec.whatwg.org/#port-blocking
