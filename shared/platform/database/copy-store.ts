@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { execute, query } from './sql.ts'
 
-/** Shows one moment of the database to `work`, and the name under which other connections see the same. */
+/** Runs `work` in a snapshot transaction. Passes the snapshot name, with which other connections see the same state. */
 export async function exportSnapshot<T>(db: Knex, work: (tx: Knex, snapshot: string) => Promise<T>): Promise<T> {
   return await db.transaction(
     async (tx) => {
@@ -14,7 +14,7 @@ export async function exportSnapshot<T>(db: Knex, work: (tx: Knex, snapshot: str
   )
 }
 
-/** @param name of our own making: letters, digits and lines */
+/** @param name chosen by us: letters, digits and underscores only, because it is not escaped */
 export async function createDatabase(db: Knex, name: string): Promise<void> {
   await execute(db, `CREATE DATABASE "${name}" TEMPLATE template0`, [])
 }

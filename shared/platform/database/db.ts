@@ -14,30 +14,30 @@ import {
   type TimelineFence,
 } from './timeline-fence.ts'
 
-// bigint columns hold ids, counts and microseconds, all far below 2^53: numbers serve better than texts.
+// bigint columns contain ids, counts and microseconds, all far below 2^53, so numbers are safe.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 export interface DatabaseOptions {
-  /** may name several servers, of which one is the primary */
+  /** may name several servers, one of which is the primary */
   url: string
   /** shown in pg_stat_activity */
   name: string
   poolSize: number
   timeoutMs: number
-  /** what the address leads to; PostgreSQL itself when absent */
+  /** the pooler that the URL leads to; none by default */
   pooler?: Pooler
-  /** that of the process's other pools, which then learn together that the server was replaced */
+  /** the fence of the process's other pools, so that all of them detect a replaced server together */
   fence?: TimelineFence
 }
 
-/** A connection lives ten minutes, more or less a fifth: long enough to be cheap, and an address that moved is noticed. */
+/** Connections are closed after 8 to 12 minutes, so that a moved address is noticed. */
 const LIFE_MS = { least: 480_000, jitter: 240_000 }
 
 /**
- * SQLSTATEs after which a connection must not go back to the pool: the server is going away (57P01-57P03), is
- * read-only because another one was promoted (25006), the connection is broken (08xxx), has forgotten the statements
- * that were prepared on it (26000, behind a pooler) or holds plans that the schema has left behind (0A000); or the query
- * was cancelled by our own deadline, whose answer may still be under way.
+ * SQLSTATEs after which a connection must not return to the pool: the server shuts down (57P01-57P03), became read-only
+ * after a fail-over (25006), the connection is broken (08xxx), a pooler lost its prepared statements (26000), or its
+ * plans no longer match the schema (0A000). The same holds after our own query timeout, because the answer may still
+ * arrive.
  */
 const DISCARD = /^(25006|57P0[123]|08...|26000|0A000)$/
 
@@ -49,7 +49,7 @@ class DiscardingClient extends PostgresClient {
     } catch (error) {
       if (isConnectionFailure(error)) {
         discardConnection(connection, error)
-        // Without this, the rollback that follows would wait for the same silent server once more.
+        // Otherwise the following rollback would wait for the same silent server.
         connection.connection?.stream?.destroy()
       }
       throw error
@@ -57,15 +57,15 @@ class DiscardingClient extends PostgresClient {
   }
 }
 
-/** What traces call the server. */
+/** Attributes of the server in traces. */
 export const TRACED_AS = { 'db.system': 'postgresql' }
 
-/** What a trace says of a statement: its first word, since the rest may hold values. */
+/** Returns the span name of a statement: only its first word, because the rest may contain values. */
 function verbOf({ sql = '' }: KnexQuery): string {
   return `db ${/^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? 'statement'}`
 }
 
-/** A client whose connections that are refused let the servers be asked again which is the primary. */
+/** Returns a client class that looks for the primary again after a refused connection. */
 function clientOf(hosts: DatabaseHosts) {
   return class extends DiscardingClient {
     override async acquireRawConnection(): Promise<unknown> {
@@ -79,25 +79,25 @@ function clientOf(hosts: DatabaseHosts) {
   }
 }
 
-/** Left to itself knex writes plain text to the console. Every failure also reaches its caller, who logs it as ours are. */
+/** By default knex logs plain text to the console. Callers receive and log every failure anyway. */
 const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} }
 
 type PooledConnection = FencedConnection &
   ScopedConnection & {
-    /** knex's own mark: a connection that carries it is destroyed instead of lent again */
+    /** set by knex: the pool destroys the connection instead of reusing it */
     __knex__disposed?: unknown
     hosts?: DatabaseHosts
   }
 
-/** Has a connection destroyed instead of lent again, and the servers asked anew which of them is the primary. */
+/** Makes the pool destroy a connection, and the next one look for the primary again. */
 export function discardConnection(connection: Pick<PooledConnection, '__knex__disposed' | 'hosts'>, error: unknown) {
   connection.__knex__disposed = error
   connection.hosts?.doubt()
 }
 
 /**
- * A pool with a finite wait for everything: for a connection, for a lock, for an answer, and for the answer's packets.
- * A deadline that passes destroys the connection, since its answer may yet arrive.
+ * Opens a pool with timeouts for connections, locks, statements and packets. A timeout destroys the connection, because
+ * its answer may still arrive.
  */
 export function openDatabase(options: DatabaseOptions): Knex {
   const { timeoutMs, pooler = 'none', fence = createTimelineFence() } = options
@@ -118,13 +118,13 @@ export function openDatabase(options: DatabaseOptions): Knex {
     client: clientOf(hosts),
     connection: async () => ({
       connectionString: await hosts.address(),
-      // Asked for again once a connection failed: the primary may be another server by then.
+      // Reads the URL again after a connection failed, because the primary may have changed.
       expirationChecker: hosts.isDoubted,
       application_name: options.name,
       connectionTimeoutMillis: timeoutMs,
-      // A pooler refuses them; without one declared, that refusal tells of it.
+      // A pooler refuses these parameters; if none is configured, its refusal reveals the wrong setting.
       ...(pooler === 'none' ? { ...limits, options: `-c lock_timeout=${lock_timeout} -c jit=${jit}` } : {}),
-      // Slightly later than the server's own limit, so that it only fires when the server cannot be heard.
+      // Later than the server's own timeout, so that it only fires if the server is unreachable.
       query_timeout: timeoutMs + 1000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -148,11 +148,11 @@ export function openDatabase(options: DatabaseOptions): Knex {
   })
 }
 
-/** What the driver says without a code. knex puts the statement and a dash in front. */
+/** Errors that the driver throws without a code. knex prepends the statement and a dash. */
 const LOST =
   /(^| - )(Query read timeout|Connection terminated|timeout expired|Client has encountered a connection error)/
 
-/** Whether the database, not the statement, is at fault: the same work may succeed later on another connection. */
+/** Returns true if the database and not the statement caused the error: a retry on another connection may succeed. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'KnexTimeoutError' || error instanceof ReplacedServerError) return true
@@ -164,29 +164,29 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /**
- * 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53xxx the server lacks disk,
- * memory or connections, 58xxx its operating system fails it.
+ * 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53xxx insufficient disk,
+ * memory or connections, 58xxx system error of the server.
  */
 const RETRYABLE = /^(40001|40P01|55P03|57014|53...|58...)$/
 
-/** Whether the same transaction, run again from its start, may succeed. */
+/** Returns true if a retry of the whole transaction may succeed. */
 export function isRetryable(error: unknown): boolean {
   if (isConnectionFailure(error)) return true
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && RETRYABLE.test(error.code)
 }
 
 /**
- * Runs `work` in a transaction; serialization failures and deadlocks are retried from the start, with jitter.
- * @throws UnavailableError when the database cannot serve; anything else that `work` throws, unchanged
+ * Runs `work` in a transaction; retries it after serialization failures and deadlocks, with jitter.
+ * @throws UnavailableError if the database cannot serve; other errors of `work`, unchanged
  */
 export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => Promise<T>, tries = 4): Promise<T> {
   return await againOnConflict(() => db.transaction(work), tries)
 }
 
 /**
- * Makes another attempt after one that was in another's way, or whose connection no longer knew its statements; each
- * attempt is a transaction of its own.
- * @throws UnavailableError when the database cannot serve; anything else that the last attempt throws, unchanged
+ * Retries after a conflict with another transaction, or if the connection lost its prepared statements. Each attempt is
+ * a separate transaction.
+ * @throws UnavailableError if the database cannot serve; other errors of the last attempt, unchanged
  */
 export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): Promise<T> {
   for (let made = 1; ; made++) {
@@ -200,19 +200,21 @@ export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): 
   }
 }
 
-/** Nothing of such an attempt was committed, and the next one may fare better. */
+/** Nothing of the attempt was committed, and a retry may succeed. */
 const CONFLICT = /^(40001|40P01|26000|0A000)$/
 
 function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && CONFLICT.test(error.code)
 }
 
-/** Wraps what is the database's fault into an UnavailableError; returns everything else as it came. */
+/** Wraps errors of the database in an UnavailableError; returns other errors unchanged. */
 export function asUnavailable(error: unknown): unknown {
   return isRetryable(error) ? new UnavailableError('the database cannot serve now', { cause: error }) : error
 }
 
-/** Whether a value of the statement is at fault (SQLSTATE class 22): out of range, or no text that can be stored. */
+/**
+ * Returns true if a value of the statement is invalid (SQLSTATE class 22): out of range, or text that cannot be stored.
+ */
 export function isDataException(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^22...$/.test(error.code)
 }

@@ -5,15 +5,15 @@ import { pendingMigrations } from './migrate.ts'
 import { PoolerError } from './server.ts'
 import { ReplacedServerError } from './timeline-fence.ts'
 
-/** 22: data exceptions; 23: violated constraints. Only these can be brought about by what a message carries. */
+/** 22: data exceptions; 23: violated constraints. Only these can be caused by the content of a message. */
 const OF_THE_DATA = /^2[23]...$/
 const SQLSTATE = /^[0-9A-Z]{5}$/
 
 /**
- * Whether a failed handling may be held against the message. It may not when the database says anything but that the
- * data is at fault (a full disk, a missing column, a forgotten prepared statement), when a server cannot be reached, or
- * when the operating system refused something: then every message would fail alike, and waiting helps.
- * @param error what the handler threw
+ * Returns true if the message may have caused the failure. Returns false if the database reports anything but invalid
+ * data (a full disk, a missing column, a lost prepared statement), if a server is unreachable, or if the operating
+ * system refused an operation: then every message would fail, and waiting helps.
+ * @param error the error of the handler
  */
 export function isCausedByMessage(error: unknown): boolean {
   if (error instanceof UnavailableError || isRetryable(error)) return false
@@ -24,9 +24,9 @@ export function isCausedByMessage(error: unknown): boolean {
 }
 
 /**
- * Asked before a message is given up for what the database said of it: with a schema that lacks migrations of this
- * process even a violated constraint may be our own doing.
- * @returns false also when the database does not answer
+ * Checked before a message is dead-lettered for a database error: while migrations of this process are missing, even a
+ * violated constraint may be our own fault.
+ * @returns false also if the database does not answer
  */
 export async function schemaMatches(db: Knex): Promise<boolean> {
   try {
@@ -37,15 +37,15 @@ export async function schemaMatches(db: Knex): Promise<boolean> {
 }
 
 /**
- * Whether a message was given up for a fault that was not its own, by the error that its dead letter names (`error
- * 42703`). Names without an SQLSTATE are no evidence of that.
+ * Returns true if a message was dead-lettered for a fault that it did not cause, by the error name in its dead letter
+ * (`error 42703`). Returns false without an SQLSTATE.
  */
 export function isOwnFailure(errorName: string | null): boolean {
   const code = errorName?.split(' ').at(-1) ?? ''
   return isSqlState(code) && !OF_THE_DATA.test(code)
 }
 
-/** EPIPE has five letters too; SQLSTATEs that begin with a letter have a digit in them. */
+/** EPIPE also has five letters; SQLSTATEs that begin with a letter contain a digit. */
 function isSqlState(code: string): boolean {
   return SQLSTATE.test(code) && /\d/.test(code)
 }
@@ -65,8 +65,8 @@ const CLASSES: readonly [code: RegExp, words: string][] = [
 ]
 
 /**
- * What kind of failure keeps the database from serving, for operators: a few words and the code, never the driver's
- * message, which may hold the address or the login.
+ * Describes the failure for operators in a few words and the code, without the driver's message, which may contain the
+ * address or the login.
  */
 export function databaseFailure(error: unknown): string {
   if (error instanceof ReplacedServerError) return `the address leads to a server that was replaced: ${error.message}`
@@ -77,14 +77,14 @@ export function databaseFailure(error: unknown): string {
   const [, words] = CLASSES.find(([pattern]) => pattern.test(code)) ?? []
   if (words !== undefined) return `${words} (${code})`
   if (!(error instanceof Error)) return 'cannot be reached'
-  // What the pool and the driver say without a code.
+  // Errors of the pool and the driver without a code.
   if (error.name === 'KnexTimeoutError') return 'no connection comes free in time'
   if (/timeout/i.test(error.message)) return 'does not answer in time'
   if (/does not support SSL/.test(error.message)) return 'does not speak TLS'
   return code === '' ? 'cannot be reached' : `fails (${code})`
 }
 
-/** A host with several addresses fails with an error of several, of which the first says enough. */
+/** A host with several addresses fails with an AggregateError; its first error is sufficient. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

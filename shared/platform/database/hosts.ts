@@ -1,21 +1,21 @@
 import pg from 'pg'
 
-/** Longest wait for one server of several to say whether it may be written to, in milliseconds. */
+/** Timeout in milliseconds for the role of one server of several. */
 const ASK_MS = 2_000
 
-/** The servers that DATABASE_URL names, of which one may be written to at a time (docs/spec/reliability.md#database-faults). */
+/** The servers of DATABASE_URL, one of which is the primary (docs/spec/reliability.md#database-faults). */
 export interface DatabaseHosts {
-  /** The address for a new connection: the primary's; of several without one, any that answers; else any. */
+  /** Returns the URL for a new connection: the primary; without one, a server that answers; otherwise any. */
   address(): Promise<string>
-  /** The server may not be the primary any more: the next connection asks all of them. */
+  /** Marks the primary as unknown, so that the next connection queries all servers. */
   doubt(): void
-  /** whether that was said since the last address was given */
+  /** true if the primary was doubted after the last address() call */
   isDoubted(): boolean
 }
 
 /**
- * Reads an address as libpq writes it, `postgres://user:password@one:5432,two/name`. One server is never asked.
- * @param ask what a server is; for tests
+ * Reads a URL in the form of libpq, `postgres://user:password@one:5432,two/name`. A single server is not queried.
+ * @param ask returns the role of a server; for tests
  */
 export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): DatabaseHosts {
   const addresses = splitHosts(url)
@@ -32,7 +32,7 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
       known = primary.address
       return primary.address
     }
-    // Nobody to write to: what can be read is still read, and the first write that fails lets us ask again.
+    // Without a primary, reads still work on a standby. The first failed write triggers a new search.
     const standby = roles.find(({ role }) => role === 'standby')
     return standby?.address ?? addresses[turn++ % addresses.length] ?? only
   }
@@ -53,14 +53,14 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
   }
 }
 
-/** The address of each server that an address names; `target_session_attrs` is what we do anyway. */
+/** Returns the URL of each server, without `target_session_attrs`, which we apply ourselves. */
 export function splitHosts(url: string): string[] {
   const [, before = '', hosts = '', after = ''] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? []
   const rest = after.replace(/([?&])target_session_attrs=[^&]*&?/, '$1').replace(/[?&]$/, '')
   return hosts.split(',').map((host) => `${before}${host.trim()}${rest}`)
 }
 
-/** The address of the one server that may be written to, for what lives for one command. */
+/** Returns the URL of the primary, for processes that run one command. */
 export async function primaryAddress(url: string): Promise<string> {
   return await createDatabaseHosts(url).address()
 }

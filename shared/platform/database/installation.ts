@@ -6,29 +6,32 @@ import { pendingMigrations } from './migrate.ts'
 import { agreeOnGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
 
 /**
- * What this process knows of the installation it is part of: whether the schema has its migrations, and through which
- * queues pings go. One that does not know would refuse, lose or falsely miss what others do right, and must not work.
+ * State of the installation: if the schema has all migrations, and which queues contain pings. A process without this
+ * knowledge must not work, because it would refuse, lose or wrongly miss pings.
  */
 export interface Installation extends WatchedProblems {
-  /** Generations of ping queues, oldest first; empty before the database was asked. An outage of it changes nothing. */
+  /**
+   * Returns the generations of ping queues, oldest first; empty before the first query. A database outage does not
+   * change it.
+   */
   generations(): readonly PingGeneration[]
-  /** Calls at every change of the generations. */
+  /** Calls the listener after each change of the generations. */
   onGenerations(listener: (live: readonly PingGeneration[]) => void): void
 }
 
-/** Within it a process notices that the number of ping queues was changed. */
+/** Interval at which a process checks for a changed number of ping queues. */
 export const POLL_EVERY_MS = 2_000
 
 /**
- * Starts to ask at once, and goes on asking.
- * @param own PING_SHARDS of this process: the number of a new installation
- * @param wallMs the clock that may be set, in milliseconds
+ * Starts to poll immediately.
+ * @param own PING_SHARDS of this process, for a new installation
+ * @param wallMs adjustable wall clock, in milliseconds
  */
 export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => number = Date.now): Installation {
   const followers = new Set<(live: readonly PingGeneration[]) => void>()
   let isSchemaKnown = false
   let live: readonly PingGeneration[] = []
-  /** when the question was sent whose answer is known, on two clocks: one stands still in a sleep, the other may be set */
+  /** time of the last successful query on two clocks: one stops while the machine sleeps, the other may be adjusted */
   let known = { monotonic: performance.now(), wall: wallMs() }
   const watched = watchProblems({
     find: findProblems,
@@ -39,7 +42,7 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
   })
 
   async function findProblems(): Promise<string[]> {
-    // A schema never becomes older while we run, so the question is asked until it is answered well once.
+    // The schema never loses migrations while we run, so one successful check is enough.
     const pending = isSchemaKnown ? [] : await pendingMigrations(db)
     if (pending.length > 0) return [`database: ${pending.length} migrations are pending`]
     isSchemaKnown = true
@@ -60,7 +63,7 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
     ...watched,
     problems() {
       const age = Math.max(performance.now() - known.monotonic, wallMs() - known.wall)
-      // After this time the queues that it knows may be retired (docs/adr/0007).
+      // After this time the known queues may be retired (docs/adr/0007).
       const problems = watched.problems()
       return age > KNOWS_FOR_MS ? [...problems, 'database: has not said for a day where pings go'] : problems
     },

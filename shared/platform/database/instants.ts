@@ -1,9 +1,9 @@
-/** Instants as microseconds: text would have to be parsed, and a Date would lose digits. */
+/** Returns a timestamp in microseconds: text would need parsing, and a Date would lose precision. */
 export function microsOf(column: string): string {
   return `(extract(epoch FROM ${column}) * 1000000)::bigint`
 }
 
-/** The reverse, for a parameter of type bigint. */
+/** Converts a bigint parameter in microseconds to a timestamp. */
 export function timestampOf(parameter: string): string {
   return `('epoch'::timestamptz + ${parameter} * interval '1 microsecond')`
 }

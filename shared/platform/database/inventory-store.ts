@@ -3,7 +3,7 @@ import type { SealPurpose, Secrets } from '../process/secrets.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { columns, query, typed } from './sql.ts'
 
-/** Rows of each table, by its name. For a copy and what it was copied from: both see one moment. */
+/** Counts the rows of each table, to compare a copy with its original at one snapshot. */
 export async function countRows(db: Knex): Promise<Record<string, number>> {
   const tables = await query<{ name: string }>(
     db,
@@ -18,7 +18,6 @@ export async function countRows(db: Knex): Promise<Record<string, number>> {
   return counts
 }
 
-/** Migrations that were applied, oldest first. */
 export async function appliedMigrations(db: Knex): Promise<string[]> {
   return (await query<{ name: string }>(db, 'SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 }
@@ -29,7 +28,7 @@ const SEQUENCES_BEHIND_COLUMNS = columns<{ table: string; column: string; sequen
   sequence: "pg_get_serial_sequence(format('%I', c.relname), a.attname)",
 })
 
-/** Identities whose next value was given already: the next insert would fail. */
+/** Returns identity columns whose next value already exists, so that the next insert would fail. */
 export async function sequencesBehind(db: Knex): Promise<string[]> {
   const columns = await query(
     db,
@@ -47,7 +46,7 @@ export async function sequencesBehind(db: Knex): Promise<string[]> {
   return behind
 }
 
-/** Checks that have logged more pings than they count. */
+/** Counts checks with more logged pings than their counter. */
 export async function checksWithMissingSources(db: Knex): Promise<number> {
   const [row] = await query<{ checks: number }>(
     db,
@@ -56,10 +55,10 @@ export async function checksWithMissingSources(db: Knex): Promise<number> {
   return row?.checks ?? 0
 }
 
-/** Values of a column that are tried: with a wrong key the first one fails. */
+/** Number of values to decrypt per column; with a wrong key the first one fails. */
 const TRIED = 20
 
-/** Columns of sealed values of which some does not open. */
+/** Returns the columns with a sealed value that cannot be decrypted. */
 export async function sealedColumnsUnreadable(
   db: Knex,
   secrets: Pick<Secrets, 'open'>,

@@ -12,7 +12,7 @@ import { query } from './sql.ts'
 
 const directory = fileURLToPath(new URL('../../../migrations', import.meta.url))
 
-/** Any constant: everyone who migrates this product takes the same advisory lock. */
+/** An arbitrary constant: every migration of this product takes the same advisory lock. */
 const MIGRATION_LOCK = 7_419_201
 const LOCK_AGAIN_MS = 100
 
@@ -23,14 +23,13 @@ const settings: Knex.MigratorConfig = {
   directory,
   loadExtensions: ['.ts'],
   tableName: 'migrations',
-  // During an upgrade the schema has migrations that the older processes do not know; they only expand it.
+  // During an upgrade older processes find migrations that they do not know; these only expand the schema.
   disableMigrationsListValidation: true,
 }
 
 /**
- * Brings the schema up to date. Any number of processes may call this at once: an advisory lock lets one work while
- * the others wait and then find nothing to do.
- * @throws the driver's error when the database cannot be reached or a migration fails; nothing is half applied
+ * Applies the pending migrations. Processes may call it concurrently: an advisory lock serializes them.
+ * @throws the driver's error if the database is unreachable or a migration fails; a failed migration is rolled back
  */
 export async function migrateLatest(databaseUrl: string): Promise<string[]> {
   return await withMigrationLock(databaseUrl, async (db) => {
@@ -41,9 +40,10 @@ export async function migrateLatest(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * Brings the schema up to date as its owner and, where another login is to work with it, binds that one by row security.
- * @returns the migrations applied, and a warning in words where row security cannot be had
- * @throws ValidationError for a pooler that shares sessions without a login whose own they could be
+ * Applies the pending migrations as the owner and, if the processes use another login, restricts that login by row
+ * security.
+ * @returns the applied migrations, and a warning if row security is not available
+ * @throws ValidationError for a pooler with shared sessions but without a separate login
  */
 export async function migrateAndSecure(addresses: {
   databaseUrl: string
@@ -85,8 +85,8 @@ function loginOf(url: string): { role: string; password: string } {
 }
 
 /**
- * Refuses a database that a development build created: its tables have other names, and no migration leads from them.
- * @throws ValidationError that says how to start over
+ * Refuses a database of a development build: its tables have other names, and no migration converts them.
+ * @throws ValidationError that explains how to start over
  */
 async function requireReleasedSchema(db: Knex): Promise<void> {
   const [table] = await query<{ exists: boolean }>(db, `SELECT to_regclass('public.migrations') IS NOT NULL AS exists`)
@@ -98,12 +98,12 @@ async function requireReleasedSchema(db: Knex): Promise<void> {
   )
 }
 
-/** Takes every migration back, newest first: for the test that proves each can be. */
+/** Rolls back every migration, newest first, to test that each one can be reverted. */
 export async function rollbackAll(databaseUrl: string): Promise<void> {
   await withMigrationLock(databaseUrl, async (db) => await db.migrate.rollback(settings, true))
 }
 
-/** Names of migrations that the code has and the database does not. Those of a newer release do not matter. */
+/** Returns migrations that are missing in the database. Ignores migrations of a newer release. */
 export async function pendingMigrations(db: Knex): Promise<string[]> {
   const [, pending] = await db.migrate.list(settings)
   return pending.map((migration: { file: string }) => migration.file)
@@ -114,11 +114,11 @@ async function withMigrationLock<T>(databaseUrl: string, work: (db: Knex) => Pro
   const lock = knex({ client: 'pg', connection, pool: { min: 0, max: 1 } })
   const db = knex({ client: 'pg', connection, pool: { min: 0, max: 2 } })
   try {
-    // A lock of a transaction, not of a session: a pooler would keep the session, and with it the lock, after we ended.
+    // A transaction lock, because a pooler would keep the session and a session lock after this process ends.
     return await lock.transaction(async (tx) => {
       await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
       await untilLocked(tx)
-      // knex's own lock row survives a killed process; ours cannot, and we hold it now.
+      // The lock row of knex survives a killed process. Our advisory lock does not, and we own it now.
       await db.migrate.forceFreeMigrationsLock(settings)
       return await work(db)
     })
@@ -129,8 +129,8 @@ async function withMigrationLock<T>(databaseUrl: string, work: (db: Knex) => Pro
 }
 
 /**
- * Asks again and again: who waits inside a statement is in turn waited for by an index that is built concurrently. Without
- * parameters, because those of a statement keep its snapshot until the next one, and so have the same effect.
+ * Polls for the lock: a statement that waits for it would block, and be blocked by, a concurrent index build. It has no
+ * parameters, because a statement with parameters keeps its snapshot, which also blocks the build.
  */
 async function untilLocked(tx: Knex.Transaction): Promise<void> {
   for (;;) {

@@ -3,12 +3,12 @@ import type { SqlValue } from './sql.ts'
 type Element = Exclude<SqlValue, readonly unknown[]>
 
 /**
- * A value as a prepared statement takes it: null, text, or bytes. Faster than the driver's own way, which writes each
- * number of an array as a quoted text.
+ * Encodes a value for a prepared statement as null, text or bytes. Faster than the driver, which quotes each number of
+ * an array.
  */
 export function parameterOf(value: SqlValue): string | Buffer | null {
   if (Array.isArray(value)) return arrayOf(value)
-  // What Array.isArray says of a read-only array does not reach the type.
+  // Array.isArray does not narrow a readonly array.
   return scalarOf(value as Element)
 }
 
@@ -17,14 +17,14 @@ function scalarOf(value: Element): string | Buffer | null {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
-/** An array as PostgreSQL reads it: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+/** Encodes an array as PostgreSQL reads it: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function arrayOf(values: readonly Element[]): string {
   if (values.length === 0) return '{}'
   let text = ''
   let last: Element | undefined
   let written = ''
   for (const value of values) {
-    // Most columns of pings say the same over and over.
+    // Most columns of pings repeat the same value.
     if (value !== last || last === undefined) {
       last = value
       written = elementOf(value)
@@ -42,12 +42,12 @@ function elementOf(value: Element): string {
   return PLAIN.test(text) ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
-/** What needs no quotes: nothing of it has a meaning in an array. */
+/** Text that needs no quotes in an array. */
 const PLAIN = /^(?!null$)[0-9a-z][0-9a-z.:_-]*$/
 
 /**
- * A column of several that `unnest` puts beside each other, for values that are seldom there. A column without any is
- * null as a whole, which `unnest` fills up with nulls: to write and read each of them would cost as much as a value.
+ * Returns a column for `unnest` whose values are usually absent. A column without values becomes null, which `unnest`
+ * fills with nulls, because encoding each null costs as much as a value.
  */
 export function sparseColumn<T>(values: readonly (T | null)[]): readonly (T | null)[] | null {
   return values.every((value) => value === null) ? null : values

@@ -75,7 +75,7 @@ export async function addGeneration(
   })
 }
 
-/** Returns true if the queues before a change are not drained after the time that this takes. */
+/** Returns true if the queues from before a change should be drained by now but are not. */
 export async function isChangeLate(db: Knex): Promise<boolean> {
   const rows = await query(
     db,

@@ -12,18 +12,18 @@ import { currentTenant, type Tenant } from './tenant.ts'
 export type { Prepared } from './round-trip.ts'
 
 /**
- * Runs a prepared statement in the transaction and returns its rows, of the type of its column list. Statements that
- * start in one turn of the event loop are sent together, in their order.
+ * Runs a prepared statement in the transaction and returns its rows. Statements that start in one turn of the event
+ * loop are sent together, in order.
  */
 export interface RunPrepared {
   <Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<NoInfer<Row>[]>
-  /** Runs one that changes rows; @returns how many */
+  /** Runs a statement that changes rows. @returns the number of changed rows */
   count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
   /** Runs a statement whose rows are not needed. It is sent with the next one, at the latest with the commit. */
   later(statement: Prepared, values: readonly SqlValue[]): void
-  /** The transaction as stores take it: each of their texts is a prepared statement. */
+  /** The transaction for stores: each statement text becomes a prepared statement. */
   tx: Knex.Transaction
-  /** The same for stores that only write: statements are sent as with `later`, and return neither rows nor a count. */
+  /** The same for stores that only write: statements are sent as with `later`, without rows or a count. */
   writes: Knex.Transaction
 }
 
@@ -41,11 +41,10 @@ const NARROW_AGAIN: Prepared = { name: 'narrow-again', text: "SELECT set_config(
 type PooledClient = Client & ScopedConnection & { __knex__disposed?: unknown }
 
 /**
- * A transaction of prepared statements on one pooled connection, for the paths that run hundreds of times a second:
- * the query builder's own work, the server's parsing and a wait for each answer would cost more there than the statements
- * themselves. The begin travels with the first statement and the commit with the last. A tenant's request sees its own
- * rows alone, as with the query builder (`runScoped`).
- * @throws UnavailableError when the database cannot serve; anything else that `work` throws, unchanged
+ * Runs a transaction of prepared statements on one pooled connection, for paths that run hundreds of times per second:
+ * there the query builder, parsing and round trips would cost more than the statements. The first statement carries the
+ * begin, the last one the commit. A tenant's request sees only its own rows (`runScoped`).
+ * @throws UnavailableError if the database cannot serve; other errors of `work`, unchanged
  */
 export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
   return await traced(
@@ -89,7 +88,7 @@ export async function preparedRead<T>(db: Knex, read: (tx: Knex) => Promise<T>):
   const { requested } = await againOnConflict(() =>
     preparedTransaction(db, async (run) => {
       const requested = read(run.tx)
-      // Not waited for here, so that the commit travels along; where it fails, so does the commit.
+      // Not awaited, so that the commit is sent in the same trip; the commit fails if the statement fails.
       requested.catch(() => {})
       return { requested }
     }),
@@ -124,7 +123,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
   }
 
   async function run<Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<Row[]> {
-    // The text of each statement decides what its rows are.
+    // The statement text determines the row type.
     return (await ask(statement, values)).rows as Row[]
   }
 
@@ -133,7 +132,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
     waiting.push({ statement, values, resolve: () => {}, reject: () => {} })
   }
 
-  /** Statements of a store; one that crosses tenants in a tenant's transaction is given the pipeline's role. */
+  /** Adapts statements of a store; one that crosses tenants in a tenant's transaction takes the pipeline role. */
   const asStores = (put: (statement: Prepared, values: readonly SqlValue[]) => Promise<Result>) => {
     const raw = (text: string, values: readonly SqlValue[]) => {
       const isWider = connection.transaction === 'tenant' && currentTenant() === undefined
@@ -142,7 +141,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
       if (isWider) later(NARROW_AGAIN, [])
       return result
     }
-    // Stores use this one function of it (`sql.ts`).
+    // Stores only use this function (`sql.ts`).
     return { raw } as unknown as Knex.Transaction
   }
   const write = (statement: Prepared, values: readonly SqlValue[]) => {
@@ -157,7 +156,7 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
 
 const NOTHING: Promise<Result> = Promise.resolve({ rows: [], rowCount: null })
 
-/** By the text of a store, with `?` for its values; there are as many as the product's code has. */
+/** Prepared statements by store text, with `?` for values; bounded by the number of statements in the code. */
 const texts = new Map<string, Prepared>()
 
 function preparedOf(text: string): Prepared {

@@ -3,7 +3,6 @@ import type { Micros } from '../../time.ts'
 import { microsOf } from './instants.ts'
 import { columns, execute, query, typed } from './sql.ts'
 
-/** A moment that this database has lived through. */
 export interface Mark {
   id: string
   at: Micros
@@ -73,7 +72,7 @@ export interface Suppressed {
   flips: number
   notifications: number
   mails: number
-  /** incidents whose next step was due; they are looked at again in a quarter of an hour, after recoveries */
+  /** incidents whose due step is postponed by 15 minutes, until recoveries are processed */
   postponed: number
 }
 

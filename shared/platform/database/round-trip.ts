@@ -15,7 +15,7 @@ export interface Result {
   rowCount: number | null
 }
 
-/** A statement under way; its result is handed over once the whole trip is done. */
+/** A statement in progress; its result is delivered after the whole trip. */
 export interface Step {
   statement: Prepared
   values: readonly SqlValue[]
@@ -28,7 +28,7 @@ interface Field {
   parse: (value: string) => unknown
 }
 
-/** The statements that each connection has parsed, by name, with their columns. */
+/** The parsed statements of each connection, by name, with their columns. */
 const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
 
 /**
@@ -43,10 +43,10 @@ export class RoundTrip implements Submittable {
   #fields: (Field[] | undefined)[] = []
   #at = 0
   #known = new Map<string, Field[]>()
-  /** Called by the driver when the trip ended, or took too long. */
+  /** Called by the driver at the end of the trip or after a timeout. */
   callback: (error: unknown) => void
 
-  /** @param isKept whether the session, and so what it has parsed, is there for the next trip */
+  /** @param isKept true if the session, with its parsed statements, is kept for the next trip */
   constructor(steps: readonly Step[], isKept = true) {
     this.#steps = steps
     this.#isKept = isKept
@@ -74,7 +74,7 @@ export class RoundTrip implements Submittable {
     const statement = this.#isKept ? name : ''
     this.#fields.push(fields)
     if (fields === undefined) {
-      // A trip that failed may have left it parsed; closing what is not there is no error.
+      // A failed trip may have parsed it. Closing a missing statement is not an error.
       if (this.#isKept) connection.close({ type: 'S', name }, true)
       connection.parse({ name: statement, text, types: [] }, true)
     }
@@ -102,7 +102,7 @@ export class RoundTrip implements Submittable {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    // The tag ends with how many: INSERT 0 1, UPDATE 2, SELECT 3.
+    // The tag ends with the row count: INSERT 0 1, UPDATE 2, SELECT 3.
     const count = / (\d+)$/.exec(text)?.[1]
     const result = this.#results[this.#at]
     if (result && count !== undefined) result.rowCount = Number(count)

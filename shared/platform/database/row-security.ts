@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { sessionSettings } from './server.ts'
 
-/** The role of everything that crosses tenants: workers, the ping listener, sign-in. It owns nothing and bypasses nothing. */
+/** The role for work across tenants: workers, the ping listener, sign-in. It owns no table and bypasses no policy. */
 export const PIPELINE_ROLE = 'signalbox_pipeline'
 
 const setting = (name: string) => `(SELECT nullif(current_setting('signalbox.${name}', true), '')::bigint)`
 const ofOrganisation = `organisation_id = ${setting('organisation_id')}`
 const ofProject = `project_id = ${setting('project_id')}`
 const through = (parent: string, column: string) =>
-  `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})` // whose own policy decides
+  `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})` // the parent's policy applies
 
-/** Which rows are a tenant's, for each table that holds what belongs to one. */
+/** The policy condition of each tenant table. */
 export const tenantTables: Readonly<Record<string, string>> = {
   organisations: `id = ${setting('organisation_id')}`,
   projects: `id = ${setting('project_id')} OR ${ofOrganisation}`,
@@ -118,16 +118,15 @@ export const tenantTables: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes the login role and the pipeline's role where they are missing, lets both use every table, and puts the policies
- * on the tables of tenants. Repeating it changes what has changed and nothing else. The owner of the tables, who calls
- * it, is not bound by policies.
+ * Creates the login role and the pipeline role if missing, grants both access to every table, and creates the policies
+ * of tenant tables. Idempotent. The caller owns the tables and is not restricted by policies.
  * @param login role and password of DATABASE_URL
- * @throws the server's error; 42501 where the owner may not create roles
+ * @throws the server's error; 42501 if the owner may not create roles
  */
 export async function secureRows(owner: pg.Client, login: { role: string; password: string }): Promise<void> {
   const role = pg.escapeIdentifier(login.role)
   await ensureRole(owner, PIPELINE_ROLE, 'NOLOGIN')
-  // NOINHERIT: a session has the pipeline's rights only where it takes its role.
+  // NOINHERIT: a session has the rights of the pipeline role only after SET ROLE.
   await ensureRole(owner, login.role, 'LOGIN NOINHERIT', login.password)
   await changeRoles(owner, `GRANT ${PIPELINE_ROLE} TO ${role}`)
   const both = `${PIPELINE_ROLE}, ${role}`
@@ -168,8 +167,8 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
 }
 
 /**
- * Grants both roles every table. A rule with OR also accepts a row that keeps one of its columns only, so tenants may not
- * update the columns that the rule names: otherwise the session of a project could move it to another organisation.
+ * Grants both roles access to every table. A rule with OR also accepts a row that keeps only one of its columns, so
+ * tenants may not update the columns of the rule: otherwise a project's session could move it to another organisation.
  */
 async function grantTables(owner: pg.Client, login: string, both: string): Promise<void> {
   const statements = [`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`]
@@ -191,7 +190,10 @@ export function ownerColumns(rule: string): string[] {
   return [...rule.matchAll(/(\w+) = \(SELECT/g)].map(([, column = '']) => column)
 }
 
-/** A rule with OR also names tenants that see a row of another one; only the row's own organisation inserts it. */
+/**
+ * Returns true for a rule with OR. It also matches tenants that only see the row; only the row's own organisation may
+ * insert it.
+ */
 function isShared(rule: string): boolean {
   return rule.includes(' OR ')
 }
@@ -202,7 +204,7 @@ function policiesOf(table: string, rule: string): string {
     CREATE POLICY tenant_update ON ${table} FOR UPDATE USING (${rule})`
 }
 
-/** One transaction a table, so that no lock waits for another; policies that are equal already stay untouched. */
+/** Uses one transaction per table to avoid deadlocks; leaves unchanged policies untouched. */
 async function secureTable(owner: pg.Client, table: string, rule: string, secured: boolean): Promise<void> {
   const policies = policiesOf(table, rule)
   const { rows } = await owner.query<{ rule: string | null }>(
@@ -234,14 +236,14 @@ async function ensureRole(owner: pg.Client, name: string, options: string, passw
       await owner.query(`CREATE ROLE ${pg.escapeIdentifier(name)} ${options}${secret}`)
       return
     } catch (error) {
-      // Another migration of the same server was faster.
+      // A concurrent migration of the same server was faster.
       if (!(error instanceof pg.DatabaseError) || (error.code !== '42710' && error.code !== '23505')) throw error
     }
   }
   if (secret !== '') await changeRoles(owner, `ALTER ROLE ${pg.escapeIdentifier(name)}${secret}`)
 }
 
-/** Roles belong to the server, and policies name them: another migration may be changing the same rows this moment. */
+/** Retries, because roles belong to the server and a migration of another database may change the same rows. */
 export async function changeRoles(owner: pg.Client, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -250,7 +252,7 @@ export async function changeRoles(owner: pg.Client, statement: string): Promise<
     } catch (error) {
       const isRace = error instanceof pg.DatabaseError && /concurrently updated/.test(error.message)
       if (!isRace || attempt === 8) throw error
-      await owner.query('ROLLBACK') // what of several statements was begun; only a warning where nothing was
+      await owner.query('ROLLBACK') // ends a partial batch; only a warning if none is open
       await sleep(Math.random() * 50 * attempt)
     }
   }

@@ -2,29 +2,29 @@ import { PIPELINE_ROLE } from './row-security.ts'
 import { type Pooler, PoolerError, sessionSettings } from './server.ts'
 import { currentTenant, type Tenant } from './tenant.ts'
 
-/** A client of the driver: its own connection, and that one's socket. */
+/** A client of the driver with its connection and socket. */
 export interface SocketHolder {
   connection?: { stream?: { destroy(): void } }
 }
 
-/** A pooled connection of the driver, with what we know of its session. */
+/** A pooled connection of the driver, with the state of its session. */
 export interface ScopedConnection {
   query(text: string): Promise<{ rowCount: number | null; rows: unknown[] }>
-  /** whether its login is bound by row security and so can be narrowed to a tenant */
+  /** true if row security applies to its login, so that it can be restricted to a tenant */
   isBound?: boolean
-  /** whether the next transaction may find itself in another session, which knows no statement by name */
+  /** true if the next transaction may use another session, without prepared statements */
   isShared?: boolean
-  /** how the transaction under way began; absent outside of one */
+  /** the mode of the current transaction; absent outside a transaction */
   transaction?: 'pipeline' | 'tenant' | undefined
 }
 
-/** A statement as knex hands it to the driver; `response` is what it reads afterwards. */
+/** A statement that knex passes to the driver; knex reads `response` afterwards. */
 export interface KnexQuery {
   sql?: string
   response?: unknown
 }
 
-/** Whether the login is a member of the pipeline's role and owns no table: such a login sees no row by itself. */
+/** True if the login is a member of the pipeline role and owns no table: without the role it sees no rows. */
 const NEEDS_ROLE = `EXISTS (
   SELECT FROM pg_roles AS login
   WHERE login.rolname = session_user AND NOT login.rolsuper
@@ -36,15 +36,15 @@ const NEEDS_ROLE = `EXISTS (
 interface Session {
   role: string
   needsRole: boolean
-  /** `0` is none */
+  /** `0` means no timeout */
   deadline: string
 }
 
 /**
- * Gives a new session its deadlines and the pipeline's role, where row security binds its login. Another login (a
- * superuser on a developer's machine) stays as it is. Where sessions are shared, both belong to the login (`migrate`),
- * and nothing may be set here: it would stay with a session of somebody else.
- * @throws PoolerError when what was set does not hold
+ * Sets the timeouts of a new session, and the pipeline role if row security applies to its login. Other logins, for
+ * example a developer's superuser, stay unchanged. With shared sessions both are defaults of the login (`migrate`), and
+ * nothing is set here, because it would leak into sessions of other clients.
+ * @throws PoolerError if the settings have no effect
  */
 export async function beginSession(connection: ScopedConnection, pooler: Pooler, timeoutMs: number): Promise<void> {
   connection.isShared = pooler === 'transaction'
@@ -60,7 +60,7 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
   const { rows } = await connection.query(
     `SELECT current_user AS role, ${NEEDS_ROLE} AS "needsRole", current_setting('statement_timeout') AS deadline`,
   )
-  // The statement's own text decides what its rows are.
+  // The statement text determines the row type.
   const [session] = rows as Session[]
   connection.isBound = session?.needsRole === true
   if (session?.deadline !== '0' && (!connection.isBound || session?.role === PIPELINE_ROLE)) return
@@ -72,9 +72,9 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
 }
 
 /**
- * Runs a statement of knex. For a tenant's request the transaction, or one made around a statement outside of any, gives
- * up the pipeline's role and says whose rows it may touch. Both end with the transaction, however it ends, so the next
- * one to have the connection inherits nothing.
+ * Runs a statement of knex. For a tenant's request, the transaction (or one around a single statement) resets the
+ * pipeline role and sets the tenant. Both settings end with the transaction, so the next user of the connection does
+ * not inherit them.
  */
 export async function runScoped(
   connection: ScopedConnection,
@@ -102,23 +102,23 @@ export async function runScoped(
     await connection.query('COMMIT')
     return result
   } catch (error) {
-    await connection.query('ROLLBACK').catch(() => undefined) // of the two errors the first says more
+    await connection.query('ROLLBACK').catch(() => undefined) // the first of the two errors is more useful
     throw error
   }
 }
 
-/** One statement that crosses tenants in the middle of a tenant's transaction. */
+/** Runs one statement across tenants within a tenant's transaction. */
 async function widened(connection: ScopedConnection, run: () => Promise<unknown>): Promise<unknown> {
   await connection.query(`SET LOCAL ROLE ${PIPELINE_ROLE}`)
   try {
     return await run()
   } finally {
-    // In a transaction that has failed this fails too, and the rollback takes the role back.
+    // In a failed transaction this also fails; the rollback resets the role.
     await connection.query('SET LOCAL ROLE NONE').catch(() => undefined)
   }
 }
 
-/** Ids are numbers, so they may stand in the text: several statements in one go take no parameters. */
+/** Ids are numbers, so inserting them into the text is safe; a multi-statement query accepts no parameters. */
 function beginAs({ organisationId, projectId }: Tenant): string {
   return `BEGIN; SET LOCAL ROLE NONE; SET LOCAL signalbox.organisation_id = '${idText(organisationId)}'; SET LOCAL signalbox.project_id = '${idText(projectId)}'`
 }

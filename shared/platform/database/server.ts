@@ -3,7 +3,7 @@ import type { Micros } from '../../time.ts'
 import { microsOf } from './instants.ts'
 import { columns, query, typed } from './sql.ts'
 
-/** Throws what the driver throws when the server does not answer. */
+/** @throws the driver's error if the server does not answer */
 export async function pingServer(db: Knex): Promise<void> {
   await query(db, 'SELECT 1')
 }
@@ -55,17 +55,16 @@ export function sessionSettings(timeoutMs: number) {
     // Shorter than the statement timeout, whose error does not name the lock.
     lock_timeout: Math.ceil(timeoutMs * 0.8),
     idle_in_transaction_session_timeout: timeoutMs * 3,
-    // A statement over thousands of rows looks dear enough to be compiled first, at a tenth of a second each time, which
-    // is more than any of ours takes.
+    // JIT compiles statements over thousands of rows for about 100 ms, longer than any of them runs.
     jit: 'off',
   }
 }
 
 /** The durability that a commit has when it is confirmed. */
 export interface ReplicationState {
-  /** servers that stream from this one; copies for a backup are not among them */
+  /** servers that stream from this one, without base backups */
   standbys: number
-  /** whether a commit waits for at least one of them */
+  /** true if a commit waits for at least one standby */
   isSynchronous: boolean
 }
 
@@ -91,9 +90,9 @@ export async function readReplication(db: Knex): Promise<ReplicationState> {
 /** The state of WAL archiving. */
 export interface ArchivingState {
   isOn: boolean
-  /** whether the newest attempt failed */
+  /** true if the latest attempt failed */
   isFailing: boolean
-  /** since the newest segment was copied; null before the first */
+  /** age of the last archived segment; null before the first */
   ageSeconds: number | null
 }
 

@@ -22,7 +22,7 @@ export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row> {
   return items.join(', ') as Typed<Row> // the brand exists in types only
 }
 
-/** Also for a union of rows, the keys of all. */
+/** The keys of a row; for a union, the keys of all its members. */
 type KeyOf<Row> = Row extends unknown ? keyof Row : never
 
 type Part = string | number
@@ -30,7 +30,7 @@ type Rows<P extends Part> = P extends Typed<infer Row> ? (parts: { row: Row }) =
 type RowOf<P extends Part> =
   Rows<P> extends (parts: infer Boxes extends { row: unknown }) => void ? Boxes['row'] : never
 
-/** Per place in the code the last text, so that a statement on a hot path is built and hashed once. */
+/** The last text of each template in the code, so that a hot statement is built once. */
 const built = new WeakMap<TemplateStringsArray, { parts: readonly Part[]; sql: string }>()
 
 /**

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Whose rows a request may touch; what is absent matches no row. */
+/** The tenant whose rows a request may access; an absent id matches no row. */
 export interface Tenant {
   organisationId?: number
   projectId?: number
@@ -8,28 +8,28 @@ export interface Tenant {
 
 const current = new AsyncLocalStorage<{ tenant: Tenant } | 'all'>()
 
-/** Runs a request for which nobody is known yet: until `enterTenant` its queries find no tenant's rows. */
+/** Runs a request before authentication: until `enterTenant` its queries see no tenant rows. */
 export function withTenantUnknown<T>(work: () => T): T {
   return current.run({ tenant: {} }, work)
 }
 
-/** From here on the request that is under way touches this tenant's rows alone. Without such a request: nothing. */
+/** Restricts the rest of the current request to this tenant. Has no effect outside `withTenantUnknown`. */
 export function enterTenant(tenant: Tenant): void {
   const store = current.getStore()
   if (store !== undefined && store !== 'all') store.tenant = tenant
 }
 
-/** Reads for the public what is this tenant's: no request that is known, and yet one tenant's rows alone. */
+/** Runs public reads with access to the rows of one tenant, without an authenticated request. */
 export function asTenant<T>(tenant: Tenant, work: () => T): T {
   return current.run({ tenant }, work)
 }
 
-/** For the look-up that finds out who asks, and for answers that differ between a foreign thing and none. */
+/** Runs work across tenants: for authentication, and to distinguish a foreign row from a missing one. */
 export function acrossTenants<T>(work: () => T): T {
   return current.run('all', work)
 }
 
-/** Whose rows a query of this moment may touch; undefined for work that belongs to no tenant's request. */
+/** Returns the tenant of the current query; undefined for work outside tenant requests. */
 export function currentTenant(): Tenant | undefined {
   const store = current.getStore()
   return store === 'all' ? undefined : store?.tenant

@@ -1,28 +1,28 @@
 import type { SocketHolder } from './scoped-connection.ts'
 
-/** A pooled connection of the driver, as far as the fence touches it. */
+/** The members of a pooled connection that the fence uses. */
 export interface FencedConnection extends SocketHolder {
   query(text: string): Promise<{ rows: unknown[] }>
   once(event: 'end', listener: () => void): unknown
 }
 
-/** The server was replaced by another one, which this process has already met. */
+/** The server was replaced by another one that this process already knows. */
 export class ReplacedServerError extends Error {
   override name = 'ReplacedServerError'
 }
 
-/** Tells servers of one installation apart after a fail-over; shared by all pools of a process. */
+/** Distinguishes the servers of an installation after a fail-over; shared by all pools of a process. */
 export interface TimelineFence {
   /**
-   * Asks a new connection for its server's timeline, which every promotion raises. At a higher one than known, the
-   * connections to the server before are cut: what they wrote would be lost. A standby and a server that does not tell
-   * are let in as they are.
-   * @throws ReplacedServerError at a lower timeline than known
+   * Reads the timeline of a new connection's server, which every promotion increments. If it is higher than the known
+   * one, cuts the connections to the previous server, because their writes would be lost. Admits a standby, and a
+   * server that does not report a timeline.
+   * @throws ReplacedServerError if the timeline is lower than the known one
    */
   admit(connection: FencedConnection): Promise<void>
 }
 
-/** `system` is made with the cluster and stays: timelines of two clusters say nothing of each other. */
+/** `system` is fixed at initdb; timelines of different clusters are not comparable. */
 interface Server {
   system: string
   timeline: number
@@ -49,15 +49,15 @@ export function createTimelineFence(): TimelineFence {
   }
 }
 
-/** @returns null for a standby, and where the server or the login may not tell */
+/** @returns null for a standby, or if the server or the login cannot report it */
 async function serverOf(connection: FencedConnection): Promise<Server | null> {
   try {
-    // A standby has no position of its own to write at: asked for it, it fails.
+    // A standby has no write position; the function would fail there.
     const { rows } = await connection.query(
       `SELECT system_identifier::text AS system, left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline
        FROM pg_control_system() WHERE NOT pg_is_in_recovery()`,
     )
-    // The statement's own text decides what its rows are.
+    // The statement text determines the row type.
     const [row] = rows as { system: string; timeline: string }[]
     return row ? { system: row.system, timeline: Number.parseInt(row.timeline, 16) } : null
   } catch (error) {
