@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 
 /**
- * A message, declared once. Everything else is derived: its routing key is its name, each consumer has a durable
- * quorum queue `<name>.<consumer>` and a dead-letter queue `<name>.<consumer>.dead`. A message carries ids and facts
- * that cannot be read again, never rows.
+ * A message contract. Its name is the routing key; each consumer has a durable quorum queue `<name>.<consumer>` and a
+ * dead-letter queue `<name>.<consumer>.dead`. A message contains ids and facts that cannot be read again, never rows.
  */
 export interface MessageContract<T> {
   name: string
@@ -22,12 +21,10 @@ export function defineMessage<T>(
   return { name, version, ...contract }
 }
 
-/** The queue of one consumer of a message. */
 export function queueOf(message: MessageContract<unknown>, consumer: string): string {
   return `${message.name}.${consumer}`
 }
 
-/** Where a queue's messages end that cannot be handled. */
 export function deadLetterQueueOf(queue: string): string {
   return `${queue}.dead`
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
 /**
- * A barrier is a tiny message with a reply address, put into a shard's queue behind everything accepted before it.
- * The evaluator answers it once all before it is applied. It has no body, needs no confirm and may be lost: whoever
- * waits for it has a deadline.
+ * A barrier is a small message with a reply address, published to a shard's queue after the pings accepted before. The
+ * evaluator replies when all earlier messages are applied. It has no body, needs no confirm and may be lost, because
+ * its sender has a timeout.
  */
 export const BARRIER_TYPE = 'barrier'
 
@@ -12,13 +12,10 @@ const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('project'), projectId: z.int() }),
 ])
 
-/**
- * A change that every ingress process must forget its cached copy for, announced after it has committed. Handling it
- * twice is harmless: a forgotten copy is only read again.
- */
+/** Announces a committed change, so that every ingress process drops its cached copy. Idempotent. */
 export type CacheChange = z.infer<typeof changeSchema>
 
-/** @returns null for what is not an announcement of this version */
+/** @returns null if it is not an announcement of this version */
 export function parseCacheChange(content: Buffer): CacheChange | null {
   try {
     return changeSchema.safeParse(JSON.parse(content.toString('utf8'))).data ?? null
@@ -27,7 +24,7 @@ export function parseCacheChange(content: Buffer): CacheChange | null {
   }
 }
 
-/** More ids than this are not listed: then everybody who watches anything looks again. */
+/** Beyond this number of ids the list is omitted and all open pages reload. */
 export const MAX_LISTED = 500
 
 const liveChangeSchema = z.union([
@@ -35,10 +32,10 @@ const liveChangeSchema = z.union([
   z.object({ checks: z.array(z.int()), channels: z.array(z.int()) }),
 ])
 
-/** What changed of checks and of what their integrations delivered: ids only, and after the change has committed. */
+/** Announces committed changes of checks and of deliveries of their integrations, by id. */
 export type LiveChange = z.infer<typeof liveChangeSchema>
 
-/** @returns null for what is not an announcement of this version */
+/** @returns null if it is not an announcement of this version */
 export function parseLiveChange(content: Buffer): LiveChange | null {
   try {
     return liveChangeSchema.safeParse(JSON.parse(content.toString('utf8'))).data ?? null

@@ -2,6 +2,6 @@
 export interface MailText {
   /** decoded and unfolded; empty when missing */
   subject: string
-  /** the first plain part, then the text of the first HTML part; those that exist */
+  /** the first plain part, then the text of the first HTML part, if present */
   pieces: string[]
 }

@@ -20,13 +20,13 @@ import type { SignalKind } from './signal-kind.ts'
  */
 export const PING_BATCH_VERSION = 1
 
-/** A ping as the ingress saw it, not yet classified. */
+/** A ping as received, not classified yet. */
 export interface AcceptedPing {
   checkId: number
   kind: SignalKind
   /** as in the URL; null without one */
   exitStatus: number | null
-  /** arrival, stamped by the ingress */
+  /** arrival time, set by the ingress */
   receivedAt: Micros
   scheme: string
   remoteAddr: string | null
@@ -34,18 +34,18 @@ export interface AcceptedPing {
   method: string
   ua: string
   rid: string | null
-  /** cut at the limit, null when there was none; a mail is whole */
+  /** truncated at the limit; null if absent; a mail is complete */
   body: Buffer | null
   /** e-mail pings only */
   mail?: AcceptedMail
-  /** which of several machines reports (docs/spec/alerting.md#sources); absent without a name */
+  /** the machine that reports (docs/spec/alerting.md#sources); absent without a name */
   source?: string
 }
 
 export interface AcceptedMail {
-  /** what keywords are searched in; null when it is stored beside the body, being too large for a message */
+  /** the text for keyword search; null if it is too large for a message and stored with the body */
   text: MailText | null
-  /** the row of ping_bodies that holds the whole message; null when `body` does */
+  /** the row of ping_bodies with the whole message; null if `body` contains it */
   storedBody: string | null
 }
 
@@ -55,17 +55,17 @@ export interface PingBatch {
   pings: AcceptedPing[]
 }
 
-/** Queues of a generation have numbers from 64 times its own (ping-generations.ts); those of the first are plain. */
+/** Queues of generation g have numbers from 64 * g (ping-generations.ts); the first generation has plain numbers. */
 const NUMBERS_OF_A_GENERATION = 64
 
-/** Name of a queue of pings. @param number unique among all generations; in the first one it is the shard */
+/** @param number unique among all generations; in the first one it is the shard */
 export function pingQueue(number: number): string {
   const generation = Math.floor(number / NUMBERS_OF_A_GENERATION)
   const shard = number % NUMBERS_OF_A_GENERATION
   return generation === 0 ? `pings.${shard}` : `pings.${generation}.${shard}`
 }
 
-/** The shard of a check: consecutive checks spread evenly, and every process agrees. */
+/** Distributes consecutive checks evenly over the shards. */
 export function shardOf(checkId: number, shards: number): number {
   return checkId % shards
 }
@@ -96,7 +96,7 @@ function encodePing(ping: AcceptedPing): unknown[] {
   return fields
 }
 
-/** Why a message on a ping queue is not a batch of pings: machine-readable, never with the content. */
+/** The reason why a message is not a batch of pings: machine-readable, without the content. */
 export class MalformedBatchError extends Error {
   readonly code: 'NOT_JSON' | 'UNKNOWN_VERSION' | 'WRONG_SHAPE'
   constructor(code: 'NOT_JSON' | 'UNKNOWN_VERSION' | 'WRONG_SHAPE') {
@@ -108,7 +108,7 @@ export class MalformedBatchError extends Error {
 const KINDS: ReadonlySet<unknown> = new Set<SignalKind>(['success', 'start', 'fail', 'log'])
 
 /**
- * Written by hand rather than with a schema: it runs for every ping.
+ * Decodes without a schema library, because it runs for every ping.
  * @throws MalformedBatchError
  */
 export function decodePingBatch(content: Buffer): PingBatch {

@@ -6,57 +6,57 @@ import { shardOf } from './ping-batch.ts'
  * queues; those of the former one are consumed until no listener can send to them.
  */
 export interface PingGeneration {
-  /** counted from 0, never used twice */
+  /** counted from 0, never reused */
   generation: number
   shards: number
-  /** from then on pings go here, by the clock that all processes share */
+  /** start time by the database clock; from then on listeners publish to it */
   opensAt: Micros
-  /** nothing of those who follow the change is left in it: what comes after it may be taken */
+  /** no ping of a process that knows the next generation is left, so the next one may be consumed */
   isDrained: boolean
 }
 
-/** A generation has at most so many shards. */
 export const MAX_SHARDS = 64
-/** The position of a stream keeps the number of its queue in two bytes. */
+/** The position of a stream stores the queue number in two bytes. */
 export const LAST_GENERATION = 511
 
-/** The number of a queue, unique among all generations: what `pingQueue` names. */
+/** Returns the number of a queue for `pingQueue`, unique among all generations. */
 export function queueNumber({ generation }: Pick<PingGeneration, 'generation'>, shard: number): number {
   return generation * MAX_SHARDS + shard
 }
 
-/** Numbers of the queues of a generation, by shard. */
+/** Returns the queue numbers of a generation, by shard. */
 export function queuesOf(one: Pick<PingGeneration, 'generation' | 'shards'>): number[] {
   return Array.from({ length: one.shards }, (_, shard) => queueNumber(one, shard))
 }
 
-/** Shards of the newest generation; one where none is known. @param live oldest first */
+/** Returns the number of shards of the newest generation; 1 if none is known. @param live oldest first */
 export function shardsNow(live: readonly PingGeneration[]): number {
   return live.at(-1)?.shards ?? 1
 }
 
-/** Where pings go that arrive now: the newest generation that is open. @param live oldest first */
+/** Returns the newest open generation, to which listeners publish. @param live oldest first */
 export function openGeneration(live: readonly PingGeneration[], now: Micros): PingGeneration | null {
   return live.findLast(({ opensAt }) => opensAt <= now) ?? live[0] ?? null
 }
 
 /**
- * Numbers of the queues that may be taken from. Those of a generation only once the ones before it are drained, so that
- * the pings of a check are applied in their order. @param live oldest first
+ * Returns the numbers of queues that may be consumed. A generation is included after all earlier ones are drained, so
+ * that pings of a check are applied in order. @param live oldest first
  */
 export function queuesToTake(live: readonly PingGeneration[]): number[] {
   const blocked = live.findIndex(({ isDrained }) => !isDrained)
   return (blocked === -1 ? live : live.slice(0, blocked + 1)).flatMap(queuesOf)
 }
 
-/** The queues that may hold pings of a check: one of each generation. */
+/** Returns the queues that may contain pings of a check: one of each generation. */
 export function queuesOfCheck(live: readonly PingGeneration[], checkId: number): number[] {
   return live.map((one) => queueNumber(one, shardOf(checkId, one.shards)))
 }
 
 /**
- * Shards of the newest generation of whose checks no queue of any generation holds anything unknown. Two numbers of
- * shards put a check into shard s of the one and r of the other only where both are the same modulo what divides both.
+ * Returns the shards of the newest generation whose checks have no unapplied pings in any generation. With two shard
+ * counts, a check is in shard s of one and r of the other only if s and r are equal modulo the greatest common divisor
+ * of the counts.
  * @param live oldest first
  * @param answered numbers of the queues that answered
  */
@@ -73,8 +73,8 @@ export function settledShards(live: readonly PingGeneration[], answered: Readonl
 }
 
 /**
- * A proof about shards as a mask that means the same under another number of them, wherever that is a multiple: bit b
- * speaks for shard b modulo their number.
+ * Returns a mask of proven shards that keeps its meaning under a multiple of the shard count: bit b covers shard b
+ * modulo their number.
  */
 export function maskOfShards(proven: readonly boolean[]): bigint {
   let mask = 0n

@@ -2,26 +2,23 @@ import { z } from 'zod'
 import { defineMessage } from './define-message.ts'
 
 /**
- * There are flips that nobody has been told of, or incidents whose next step is due. It names none: whoever takes it
- * hands on all that there are, so a copy finds nothing left.
+ * Flips without notifications or due escalation steps exist. It names none: the consumer processes all of them, so a
+ * duplicate finds nothing.
  */
 export const alertsReevaluate = defineMessage('alerts.wake', 1, {
   consumers: ['alerter'],
   schema: z.object({}),
 })
 
-/**
- * An endpoint is owed a delivery now. Whoever handles it takes the endpoint's deliveries, one attempt after the other, for
- * as long as any is due. Which they are, rows say.
- */
+/** An endpoint has a due delivery. The consumer sends its due deliveries one after the other, as stored in rows. */
 export const deliveryDue = defineMessage('delivery.due', 1, {
   consumers: ['webhook-deliverer'],
   schema: z.object({ endpointId: z.uuid() }),
 })
 
 /**
- * The status of a credential that verified an identity is to be looked up again. Handling it twice is harmless: it is
- * looked up once more, and an identity that is suspended already stays so.
+ * The status of a credential that verified an identity is due for a check. Idempotent: a repeated check leaves a
+ * suspended identity suspended.
  */
 export const identityStatusDue = defineMessage('identity.status_due', 1, {
   consumers: ['presentation-verifier'],
@@ -29,8 +26,8 @@ export const identityStatusDue = defineMessage('identity.status_due', 1, {
 })
 
 /**
- * What became of a message after it was taken (a bounce, a gateway's call) disabled its integration: people are to be
- * told. The mails of a copy have the same ids as the first ones.
+ * A later result of a delivered message (a bounce, a gateway callback) disabled its integration, so the users must be
+ * notified. Mails of a duplicate have the same ids.
  */
 export const integrationDisabled = defineMessage('integration.disabled', 1, {
   consumers: ['notifier'],
@@ -38,19 +35,18 @@ export const integrationDisabled = defineMessage('integration.disabled', 1, {
 })
 
 /**
- * Somebody tries a webhook that is not stored: its configuration travels with the message, sealed, since it can be read
- * nowhere else. Handling it twice is harmless: a copy comes while somebody waits, and says that it is the same test, or
- * it comes too late and sends nothing.
+ * A test of a webhook that is not stored: the message contains its sealed configuration. Idempotent: an early duplicate
+ * reports the same test, a late one sends nothing.
  */
 export const integrationTried = defineMessage('integration.tried', 1, {
   consumers: ['notifier'],
   schema: z.object({
     trialId: z.uuid(),
-    /** who waits among others for the same target */
+    /** the project whose share of the target's concurrency is used */
     projectId: z.int(),
     status: z.enum(['up', 'down']),
     sealedConfig: z.string(),
-    /** microseconds of the database's clock: later, whoever waited has gone */
+    /** microseconds of the database clock; later, the caller has timed out */
     beginBy: z.int(),
     replyTo: z.string(),
   }),
@@ -58,96 +54,93 @@ export const integrationTried = defineMessage('integration.tried', 1, {
 
 export type IntegrationTried = z.infer<typeof integrationTried.schema>
 
-/** What is replied to who waits, as JSON. */
+/** The JSON reply to the caller. */
 export const TrialResult = z.object({
-  /** of the answer; null when there was none */
+  /** of the response; null without one */
   status: z.int().nullable(),
-  /** why it does not count as delivered; empty when it does */
+  /** the reason why it does not count as delivered; empty on success */
   error: z.string(),
   durationMs: z.int(),
 })
 
 export type TrialResult = z.infer<typeof TrialResult>
 
-/** A mail with a link is to be sent now. Handling it twice is harmless: a mail that was sent is no row any more. */
+/** A mail with a link is due. Idempotent, because the row of a sent mail is deleted. */
 export const mailDue = defineMessage('mail.due', 1, {
   consumers: ['mailer'],
   schema: z.object({ mailId: z.uuid() }),
 })
 
-/** One notification through one channel is to be tried now. */
+/** A notification through one integration is due. */
 export const notificationDue = defineMessage('notification.due', 1, {
   consumers: ['notifier'],
   schema: z.object({ notificationId: z.uuid() }),
 })
 
-/** A pack was asked for and is to be composed. `replyTo` is the queue of a process whose caller waits for it. */
+/** A pack was requested and is to be composed. `replyTo` is the queue of the process whose caller waits. */
 export const packRequested = defineMessage('pack.requested', 1, {
   consumers: ['pack-composer'],
   schema: z.object({ packId: z.uuid(), replyTo: z.string().optional() }),
 })
 
-/**
- * A wallet answered a request. Handling it twice is harmless: an answer that was verified or refused is not looked at
- * again.
- */
+/** A wallet answered a request. Idempotent: an answer that was verified or refused is not processed again. */
 export const presentationReceived = defineMessage('presentation.received', 1, {
   consumers: ['presentation-verifier'],
   schema: z.object({ presentationId: z.uuid(), replyTo: z.string().optional() }),
 })
 
-// Handling one twice is harmless: a job that is done is not done again.
+// Idempotent: a finished job is not run again.
 const job = z.object({ jobId: z.uuid(), replyTo: z.string().optional() })
 
-/** An acceptance is to be recorded: the registry is asked first. */
+/** Records an acceptance, after a query of the registry. */
 export const acceptanceRequested = defineMessage('acceptance.requested', 1, {
   consumers: ['acceptance-recorder'],
   schema: job,
 })
 
-/** How much of a supplier's sales to a buyer was taken back is to be measured. */
+/** Measures the share of a supplier's sales to a buyer that was reversed. */
 export const dilutionRequested = defineMessage('dilution.requested', 1, {
   consumers: ['dilution-measurer'],
   schema: job,
 })
 
-/** A business is to be verified, or an entity identifier looked up. */
+/** Verifies a business, or resolves an entity identifier. */
 export const kybRequested = defineMessage('kyb.verification_requested', 1, {
   consumers: ['kyb-verifier'],
   schema: job,
 })
 
-/** A tape of loans or a bureau file was uploaded, and is to be read: what is stored of it is not stored again. */
+/** Reads an uploaded loan tape or bureau file; rows that are already stored are skipped. */
 export const tapeUploaded = defineMessage('tape.uploaded', 1, {
   consumers: ['tape-importer'],
   schema: z.object({ importId: z.uuid() }),
 })
 
-/** An export is to be verified with the registries of foreign trade, or a provenance pack to be issued. */
+/** Verifies an export with the registries of foreign trade, or issues a provenance pack. */
 export const provenanceRequested = defineMessage('provenance.requested', 1, {
   consumers: ['provenance-composer'],
   schema: job,
 })
 
-/** A subject's identity is to be verified: a registry asked, a signature checked, a presentation counted. */
+/** Verifies the identity of a subject: queries a registry, checks a signature or counts a presentation. */
 export const identityRequested = defineMessage('identity.verification_requested', 1, {
   consumers: ['identity-verifier'],
   schema: job,
 })
 
-/** Members of a pool are to get their evidence objects, or a cut of it is to be frozen. */
+/** Creates the evidence objects of pool members, or freezes a cut of the pool. */
 export const poolChanged = defineMessage('pool.changed', 1, {
   consumers: ['pool-builder'],
   schema: job,
 })
 
-/** What is registered in an epoch is to be looked at, and its root anchored if it changed. Twice is harmless. */
+/** Takes a snapshot of an epoch's registrations, and anchors its root if it changed. Idempotent. */
 export const financingSnapshotDue = defineMessage('financing.snapshot_due', 1, {
   consumers: ['financing-registrar'],
   schema: z.object({ env: z.enum(['SANDBOX', 'PRODUCTION']), epoch: z.int() }),
 })
 
-/** A check, registration, transfer or dispute of a receivable is to be decided. */
+/** Decides a check, registration, transfer or dispute of a receivable. */
 export const financingRequested = defineMessage('financing.requested', 1, {
   consumers: ['financing-registrar'],
   schema: job,
