@@ -12,11 +12,11 @@ import type { Secrets } from '#shared/platform/process/secrets.ts'
 import type { Tracer } from '#shared/platform/process/tracing.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** What a worker is given. Built once in main.ts; tests replace members. */
+/** Dependencies of a worker. Created once in main.ts; tests replace members. */
 export interface WorkerDeps {
   config: Config
   db: Knex
-  /** a small pool of its own for the sweeper and health, which must work while the main pool is exhausted */
+  /** a separate small pool for the sweeper and health, which must work while the main pool is exhausted */
   reserveDb: Knex
   broker: Broker
   /** takes reasons why the process cannot do its work */
@@ -31,7 +31,7 @@ export interface WorkerDeps {
   installation: Pick<Installation, 'generations'>
   /** the database's time */
   now(): Micros
-  /** tells open pages of what has committed */
+  /** announces committed changes to open pages */
   live: LiveAnnouncer
   /** tests only: ends the process at a named point */
   crashPoint(point: string): void
@@ -39,8 +39,8 @@ export interface WorkerDeps {
 
 export interface Worker {
   name: string
-  /** whether alerts, mails, webhooks or signatures go out through it: it stays closed on a restored copy */
+  /** true if alerts, mails, webhooks or signatures leave through it: it stays stopped on a restored copy */
   sends?: true
-  /** Opens whatever the worker runs on. Closed in reverse order at shutdown. */
+  /** Starts the consumers and timers of the worker. They are disposed in reverse order at shutdown. */
   start(deps: WorkerDeps): AsyncDisposable[]
 }

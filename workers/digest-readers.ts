@@ -10,7 +10,7 @@ export interface DigestReader {
   uuid: string
 }
 
-/** Who is meant by an integration; nobody that is disabled. */
+/** The recipients of an integration; none if it is disabled. */
 export interface Recipients {
   /** take a message about many checks */
   readers: DigestReader[]

@@ -66,7 +66,7 @@ function createSwitch(start: () => AsyncDisposable): { turn(on: boolean): void }
   let isClosed = false
   const turn = (on: boolean) => {
     isWanted = on && !isClosed
-    // What is stopping looks again when it has stopped.
+    // A stopping worker is checked again after it stopped.
     if (stopping || isWanted === (running !== null)) return
     if (isWanted) {
       running = start()

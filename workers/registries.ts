@@ -5,7 +5,7 @@ import { createBreakers } from '#shared/risk/registries/breaker.ts'
 import { type HttpRequest, NoAnswerError, type RegistryDeps } from '#shared/risk/registries/connector.ts'
 import { createRegistrySet, RegistryConfig, type RegistrySet } from '#shared/risk/registries/registry-set.ts'
 
-/** The clock, chance and patience of connectors; `http` is what differs between environments. */
+/** Clock, random source and timeouts of connectors; `http` differs between environments. */
 export function registryTools(nowMs: () => number): Omit<RegistryDeps, 'http'> {
   return {
     now: nowMs,
@@ -29,9 +29,9 @@ function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The production connectors as REGISTRIES configures them. They live as long as the process, since their breakers
- * remember.
- * @throws Error when REGISTRIES is not what docs/registries says
+ * Creates the production connectors that REGISTRIES configures. They live as long as the process, because their circuit
+ * breakers have state.
+ * @throws Error if REGISTRIES does not match docs/registries
  */
 export function openProductionRegistries(
   config: Config,
@@ -49,7 +49,7 @@ export function openProductionRegistries(
     const answer = await client.request(request).catch((error: unknown) => {
       throw noAnswerOf(error)
     })
-    // What was cut off cannot be hashed or read: it counts as no answer.
+    // A truncated response cannot be hashed or parsed, so it counts as no response.
     if (answer.truncated) throw new Error('the answer is too long')
     return { status: answer.status, headers: answer.headers, body: answer.body }
   }

@@ -48,11 +48,10 @@ export interface Advance {
  * Advances a log by one step: sequences waiting entries, stores the tiles, signs, saves the checkpoint outside the
  * database, publishes. Each part is durable before the next begins, and is deterministic: after a crash between two
  * parts, the next step first finishes the incomplete batch (docs/spec/transparency.md#sequencer, fault F24).
- *
  * The advisory lock only saves duplicate work. Positions are unique rows, so two concurrent sequencers would sign the
  * same tree.
- * @returns null when another process advances the log
- * @throws LogRefusedError when the database is not the one that was signed last
+ * @returns null if another process advances the log
+ * @throws LogRefusedError if the database is older than the last signed checkpoint
  */
 export async function advanceLog(log: LogDeps): Promise<Advance | null> {
   return await log.db.transaction(async (lock) => ((await tryLockLog(lock, log.env)) ? await advance(log) : null))

@@ -16,8 +16,8 @@ import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
 /**
- * Has the hourly snapshots of the first-financing registry taken, and retires epochs of its keys whose successor is
- * thirty days old. Whoever left a registration in a retired epoch is told: blind answers stay UNRESOLVED by it.
+ * Requests the hourly snapshots of the first-financing registry, and retires key epochs whose successor is thirty days
+ * old. Owners of registrations in a retired epoch are notified, because these leave blind answers UNRESOLVED.
  */
 export const financingEpochs: Sweep = {
   name: 'financing-epochs',
@@ -51,8 +51,8 @@ async function retire(deps: WorkerDeps): Promise<void> {
 const PAGE = 100
 
 /**
- * Lets registrations lapse whose time is over, and what packs presented; tells of financed ones two weeks before; marks
- * those whose disputes nobody answered. Rows that another process looks at are skipped, so each is told of once.
+ * Expires registrations and presented packs, notifies owners of financed registrations two weeks before, and marks
+ * registrations with unanswered disputes. Skips rows that another process has locked, so each owner is notified once.
  */
 export const lapsedRegistrations: Sweep = {
   name: 'lapsed-registrations',

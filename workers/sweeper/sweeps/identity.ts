@@ -8,12 +8,12 @@ import type { WorkerDeps } from '../../define-worker.ts'
 import type { Sweep } from '../sweep.ts'
 
 const PAGE = 500
-/** How often the status of a credential that verified an identity is looked up. */
+/** Interval between status checks of a credential that verified an identity. */
 const STATUS_MS = 12 * 3_600_000
 
 /**
- * Ends requests to wallets that nobody answered in time, deletes presented values and unverified answers whose time is over, lets identities
- * expire, and has statuses of credentials looked up again. Rows that another process looks at are skipped.
+ * Ends unanswered requests to wallets, deletes expired presented values and unverified answers, expires identities, and
+ * requests status checks of credentials. Skips rows that another process has locked.
  */
 export const identity: Sweep = {
   name: 'identity',

@@ -14,7 +14,7 @@ import type { Sweep } from '../sweep.ts'
  * process out of service because a standby is missing would not help. The first result and each change are logged.
  */
 export function servers(): Sweep {
-  let said = ''
+  let reported = ''
   return {
     name: 'servers',
     everySeconds: 30,
@@ -29,8 +29,8 @@ export function servers(): Sweep {
       metrics.syncStandbys.set(isSynchronous ? standbys : 0)
       metrics.syncStandbysWanted.set(config.databaseSyncStandbys)
       const isEnough = config.databaseSyncStandbys <= (isSynchronous ? standbys : 0)
-      if (said === JSON.stringify(state)) return
-      said = JSON.stringify(state)
+      if (reported === JSON.stringify(state)) return
+      reported = JSON.stringify(state)
       deps.log[isEnough ? 'info' : 'error']({ ...state, wanted: config.databaseSyncStandbys }, 'database.standbys')
     },
   }
