@@ -1,8 +1,8 @@
 import { mustRun } from './run-command.ts'
 
 /**
- * How to administer a broker: by its management API where that answers, else by `rabbitmqctl`, given as the whole
- * command (`['rabbitmqctl']`, or `['docker', 'exec', id, 'rabbitmqctl']`) and the environment it needs.
+ * Access to the administration of a broker: its management API, otherwise `rabbitmqctl` as a whole command
+ * (`['rabbitmqctl']`, or `['docker', 'exec', id, 'rabbitmqctl']`) with its environment.
  */
 export type BrokerControl = {
   managementUrl?: string | undefined
@@ -55,7 +55,7 @@ export async function dropVhosts(control: BrokerControl, amqpUrl: string, names:
   )
 }
 
-/** Whether a virtual host of this name exists. */
+/** Returns true if a virtual host of this name exists. */
 export async function vhostExists(control: BrokerControl, amqpUrl: string, name: string): Promise<boolean> {
   if (control.managementUrl) {
     const response = await manage(control.managementUrl, amqpUrl, 'GET', `/api/vhosts/${encodeURIComponent(name)}`)
@@ -96,8 +96,8 @@ async function manage(
 }
 
 /**
- * Evaluates an Erlang expression for each virtual host, named V in it. One call does many, because each rabbitmqctl call
- * starts a virtual machine of its own; not all, because a call has a deadline.
+ * Evaluates an Erlang expression for each virtual host, named V in it. Each rabbitmqctl call starts a virtual machine,
+ * so one call covers many hosts; not all, because a call has a timeout.
  */
 async function evaluateForEach(control: BrokerControl, names: readonly string[], expression: string): Promise<void> {
   for (let from = 0; from < names.length; from += HOSTS_PER_CALL) {

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '..')
 /** One project name per checkout, so that two of them on one machine do not share containers or data. */
 const project = `signalbox-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`
 
-/** Whether a Docker engine really answers: the command alone may be installed without one. */
+/** Returns true if a Docker engine answers; the command may be installed without one. */
 async function engineAnswers(): Promise<boolean> {
   const { code, stdout } = await runCommand(['docker', 'version', '--format', '{{.Server.Version}}'], {
     timeoutMs: 10_000,

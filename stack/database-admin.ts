@@ -24,7 +24,7 @@ export function databaseName(url: string): string {
 /** A machine that starts a stack or runs the tests is busy; a server that is not there refuses at once. */
 const CONNECT_MS = 30_000
 
-/** Runs a piece of administration on one connection, which is closed whatever happens. */
+/** Runs `work` on one connection and always closes it. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
   client.on('error', () => undefined) // the query in flight reports it
@@ -41,7 +41,7 @@ export async function databaseExists(client: pg.Client, name: string): Promise<b
   return rowCount === 1
 }
 
-/** Creates an empty database. @returns false when it was there already (also when somebody else was faster) */
+/** Creates an empty database. @returns false if it exists, also if another process created it concurrently */
 export async function createDatabaseIfMissing(client: pg.Client, name: string): Promise<boolean> {
   if (await databaseExists(client, name)) return false
   try {
@@ -54,10 +54,10 @@ export async function createDatabaseIfMissing(client: pg.Client, name: string): 
 }
 
 /**
- * The two addresses of a stack's database: the owner's for migrations, and that of a login which owns nothing and which
- * row security binds. Addresses given in the environment are taken as they are: with one alone, it is everybody's.
- * @param owner the database as it was found or made
- * @param password of the login that migrations make
+ * Returns both URLs of a stack's database: the owner's for migrations, and one of a login that owns nothing and is
+ * restricted by row security. URLs in the environment are used unchanged; a single URL is used for both.
+ * @param owner the database that was found or created
+ * @param password of the login that migrations create
  */
 export function databaseLogins(
   owner: Pick<Services['postgres'], 'url' | 'origin'>,

@@ -14,8 +14,9 @@ type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; 
 type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?: string }
 
 /**
- * The demo project and sandbox client, created once (again when the database does not know them) by the same commands an operator would use.
- * @throws Error with what the command said
+ * Returns the demo project and sandbox client. Creates them if the database does not know them, with the commands of an
+ * operator.
+ * @throws Error with the output of the command
  */
 export async function demoCredentials(folder: string, admin: RunAdmin, address: string): Promise<Demo> {
   const file = join(folder, 'demo.json')
@@ -42,7 +43,7 @@ export async function demoCredentials(folder: string, admin: RunAdmin, address: 
   return demo
 }
 
-/** Whether the key still opens the API: a database may have been dropped and made again under its old name. */
+/** Returns true if the key is valid: the database may have been dropped and created again under its old name. */
 async function isKnown(address: string, { apiKey }: DemoProject): Promise<boolean> {
   const response = await fetch(`${address}/api/v3/checks/?slug=none`, { headers: { 'X-Api-Key': apiKey } })
   return response.status !== 401
@@ -51,14 +52,14 @@ async function isKnown(address: string, { apiKey }: DemoProject): Promise<boolea
 /** The link by which the first person signs in to the pages; undefined when there is none to give (any more). */
 export async function setupLink(admin: RunAdmin): Promise<string | undefined> {
   try {
-    const said = await admin(['setup-link'])
-    return said === '' ? undefined : said
+    const link = await admin(['setup-link'])
+    return link === '' ? undefined : link
   } catch {
     return undefined
   }
 }
 
-/** Returns commands that run in processes of their own with these settings. */
+/** Returns commands that run in separate processes with these settings. */
 export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
   return async (args) => {
     const command = [process.execPath, '--import', 'tsx', 'ingress/admin.ts', ...args]
@@ -68,7 +69,7 @@ export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
   }
 }
 
-/** What a newcomer needs to try both APIs: the address, the credentials and lines to paste. */
+/** Returns the text for a first try of both APIs: the address, the credentials and lines to paste. */
 export function introduction(address: string, { project, client }: Demo, more: readonly string[]): string {
   const check = '{"name":"Demo","slug":"demo","timeout":3600,"grace":300,"unique":["slug"]}'
   const pack =

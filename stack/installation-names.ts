@@ -55,7 +55,7 @@ async function existingVhost(url: string, control: BrokerControl | undefined): P
   const refusal = await brokerRefusal(url)
   if (!refusal) return url
   const vhost = decodeURIComponent(new URL(url).pathname.slice(1))
-  // Brokers say NOT_ALLOWED for a virtual host that is not there.
+  // Brokers answer NOT_ALLOWED if the virtual host is missing.
   if (!/vhost|NOT_ALLOWED/i.test(refusal.message) || !control || !vhost) throw new Error(`AMQP_URL: ${refusal.message}`)
   await createVhosts(control, url, [vhost])
   return url

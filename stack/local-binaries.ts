@@ -13,7 +13,7 @@ const install = {
 }
 
 export type BinariesOptions = {
-  /** where each server keeps its data, found again by the next run */
+  /** data folder of each server, reused by the next run */
   folder: string
   /** a port to prefer, so that addresses stay the same over restarts */
   ports?: { postgres?: number | undefined; rabbitmq?: number | undefined }
@@ -26,7 +26,7 @@ export type BinariesOptions = {
   report: (line: string) => void
 }
 
-/** Servers of our own from installed packages; as root on Debian and Ubuntu, packages are installed when missing. */
+/** Starts separate servers from installed packages; as root on Debian and Ubuntu, installs missing packages. */
 export function localBinaries(options: BinariesOptions): Starter {
   const { folder, ports = {}, running = {}, postgresOptions, brokerErlang = '', report } = options
   return {
@@ -62,7 +62,7 @@ export function localBinaries(options: BinariesOptions): Starter {
   }
 }
 
-/** The port of last time, so that addresses stay the same, unless somebody took it meanwhile. */
+/** Returns the previous port, so that addresses stay the same, unless another process uses it. */
 async function usablePort(wanted: number | undefined): Promise<number> {
   return wanted !== undefined && (await portTrouble(wanted, '127.0.0.1')) === undefined ? wanted : await freePort()
 }

@@ -6,7 +6,7 @@ import { makePrivateFolder, type ServiceUser, serviceUser } from './service-user
 
 export type LocalPostgres = { url: string; port: number; pid: number }
 
-/** Where initdb and pg_ctl are (the newest version found); undefined when PostgreSQL's server is not installed. */
+/** Returns the folder of initdb and pg_ctl (newest version); undefined if the PostgreSQL server is not installed. */
 export async function postgresBinaries(): Promise<string | undefined> {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -20,8 +20,8 @@ export async function postgresBinaries(): Promise<string | undefined> {
 }
 
 /**
- * Starts a PostgreSQL server of our own on the loopback, in `folder`, which it fills the first time.
- * @param options server settings (`fsync: 'off'`), as they would stand in postgresql.conf
+ * Starts a PostgreSQL server on the loopback with its data in `folder`, which is initialized on the first start.
+ * @param options server settings as in postgresql.conf (`fsync: 'off'`)
  * @throws Error with the end of the server's log
  */
 export async function startLocalPostgres(
@@ -50,10 +50,10 @@ export async function startLocalPostgres(
   const start = [join(bin, 'pg_ctl'), '-D', data, '-l', log, '-o', flags.join(' '), '-w', '-t', '60', 'start']
   const { code } = await runCommand(start, { ...user, cwd: folder, timeoutMs: 90_000 })
   if (code !== 0) {
-    const said = existsSync(log)
+    const reason = existsSync(log)
       ? readFileSync(log, 'utf8').trim().split('\n').slice(-8).join('\n')
       : 'nothing in its log'
-    throw new Error(`PostgreSQL did not start:\n${said}`)
+    throw new Error(`PostgreSQL did not start:\n${reason}`)
   }
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   await untilAnswers(() => postgresRefusal(url), { what: `PostgreSQL on port ${port}`, timeoutMs: 30_000 })

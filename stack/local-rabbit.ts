@@ -11,9 +11,9 @@ import { freePort } from './wait-until-ready.ts'
 
 export type LocalRabbit = { url: string; port: number; pid: number; control: BrokerControl }
 
-/** Where the plain rabbitmq-server and rabbitmqctl are; undefined when RabbitMQ is not installed. */
+/** Returns the folder of the plain rabbitmq-server and rabbitmqctl; undefined if RabbitMQ is not installed. */
 export async function rabbitBinaries(): Promise<string | undefined> {
-  // Debian's commands in /usr/sbin insist on the one system-wide node; those beneath do what they are told.
+  // Debian's commands in /usr/sbin always use the system-wide node; these commands do not.
   const folders = ['/usr/lib/rabbitmq/bin', '/usr/local/opt/rabbitmq/sbin', '/opt/homebrew/opt/rabbitmq/sbin']
   const packaged = folders.find((folder) => existsSync(join(folder, 'rabbitmq-server')))
   if (packaged) return packaged
@@ -24,7 +24,7 @@ export async function rabbitBinaries(): Promise<string | undefined> {
 export interface RabbitOptions {
   /** lines of rabbitmq.conf */
   settings?: readonly string[]
-  /** what the nodes of one cluster have in common; one of its own when left out */
+  /** shared by the nodes of a cluster; a new one by default */
   cookie?: string | undefined
   /** of those that come with the server */
   plugins?: readonly string[]
@@ -33,8 +33,8 @@ export interface RabbitOptions {
 }
 
 /**
- * Starts a broker of our own on the loopback: its own node name, cookie, data and logs in `folder`. The port mapper
- * (epmd) is one per machine; ours joins the one that runs, and leaves it running.
+ * Starts a broker on the loopback with a separate node name, cookie, data and logs in `folder`. It uses the machine's
+ * port mapper (epmd), and leaves it running.
  * @throws Error with the end of the broker's output
  */
 export async function startLocalRabbit(
@@ -68,7 +68,7 @@ export async function startLocalRabbit(
         child.exitCode === null && child.pid !== undefined ? undefined : lastLines(join(folder, 'output.log')),
     })
   } catch (error) {
-    // Nobody knows of it yet, so nobody else would end it.
+    // The state does not list the process yet, so nothing else would end it.
     if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL')
     throw error
   }
@@ -76,7 +76,7 @@ export async function startLocalRabbit(
   return { url, port, pid, control: rabbitControl(bin, folder, port) }
 }
 
-/** How to administer the broker that lives in `folder`. */
+/** Returns the access to the administration of the broker in `folder`. */
 export function rabbitControl(bin: string, folder: string, port: number): BrokerControl {
   return { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: nodeEnvironment(folder, port) }
 }

@@ -7,7 +7,7 @@ const kept = 200
 const caught: CaughtMail[] = []
 const host = process.env.HOST ?? '127.0.0.1'
 
-// Takes any mail from anybody and keeps the newest in memory: for looking at what a trial installation would send.
+// Accepts all mail and keeps the newest in memory, to show the mails of a trial installation.
 const smtp = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS'],
@@ -50,7 +50,7 @@ export type CaughtMail = { at: string; from: string; to: string[]; subject: stri
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** What the page may do: show. A mail's own look is framed where nothing runs and nothing is loaded. */
+/** The page cannot run scripts. The HTML of a mail is in a frame without scripts or external content. */
 export const MAIL_PAGE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; form-action 'none'; base-uri 'none'`
 
 const STYLE = `

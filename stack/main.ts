@@ -8,7 +8,7 @@ import { up } from './up.ts'
 const say = (line: string) => console.log(line)
 const root = resolve(import.meta.dirname, '..')
 const commands: Record<string, () => Promise<void>> = {
-  // A .env file is for settings one wants every time; the environment of this very command beats it.
+  // The environment of the command overrides the .env file.
   up: () => up({ ...readEnvFile(resolve(root, '.env')), ...process.env }, stateDirectory, say),
   down: () => down(stateDirectory, say),
   status: async () => {

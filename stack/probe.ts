@@ -6,15 +6,15 @@ import pg from 'pg'
 const PROBE_MS = 10_000
 
 /**
- * Whether a PostgreSQL server lets us in at this URL: a whole handshake and one query, since an open port proves little.
- * @returns undefined when it does, else the reason; `code` is the SQLSTATE where the server itself refused
+ * Logs in to a PostgreSQL server and runs one query, because an open port is no proof.
+ * @returns undefined on success, otherwise the reason; `code` is the SQLSTATE if the server refused
  */
 export async function postgresRefusal(
   url: string,
   timeoutMs = PROBE_MS,
 ): Promise<(Error & { code?: string }) | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs })
-  client.on('error', () => undefined) // a server that goes away while we ask has answered already
+  client.on('error', () => undefined) // a server that disconnects now has already answered
   try {
     await client.connect()
     await client.query('select 1')
@@ -26,7 +26,7 @@ export async function postgresRefusal(
   }
 }
 
-/** Whether a broker opens an AMQP connection at this URL. @returns undefined when it does, else the reason */
+/** Opens an AMQP connection to a broker. @returns undefined on success, otherwise the reason */
 export async function brokerRefusal(url: string, timeoutMs = PROBE_MS): Promise<Error | undefined> {
   try {
     const connection = await connectBroker(url, { timeout: timeoutMs })
@@ -39,8 +39,8 @@ export async function brokerRefusal(url: string, timeoutMs = PROBE_MS): Promise<
 }
 
 /**
- * Asks again and again until a service lets us in.
- * @throws Error with the last reason after `timeoutMs`, or as soon as `gaveUp` says why it never will
+ * Retries until a service accepts a login.
+ * @throws Error with the last reason after `timeoutMs`, or immediately if `gaveUp` returns a reason
  */
 export async function untilAnswers(
   refusal: () => Promise<Error | undefined>,
@@ -58,7 +58,7 @@ export async function untilAnswers(
 }
 
 function toError(error: unknown): Error & { code?: string } {
-  // A refused connection on several addresses arrives as an AggregateError without a message of its own.
+  // A connection refused at several addresses is an AggregateError without a message.
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0]
   return error instanceof Error ? error : new Error(String(error))
 }

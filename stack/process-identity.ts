@@ -11,14 +11,14 @@ export async function identify(pid: number): Promise<ProcessIdentity | undefined
   return startedAt === undefined ? undefined : { pid, startedAt }
 }
 
-/** Whether this very process still runs. */
+/** Returns true if the same process still runs, and not another one with a reused pid. */
 export async function isRunning({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
   return (await identify(pid))?.startedAt === startedAt
 }
 
 /**
- * Asks a process to stop, and forces it after `stopTimeoutMs`. A process that is not this very one is left alone.
- * @returns whether it ran
+ * Stops a process, and kills it after `stopTimeoutMs`. Ignores another process with a reused pid.
+ * @returns true if it was running
  */
 export async function stopProcess(
   identity: ProcessIdentity,

@@ -18,10 +18,10 @@ import type { ManagedProcess } from './service-state.ts'
 const root = resolve(import.meta.dirname, '..')
 const maximumLogBytes = 20 * 1024 * 1024
 
-/** One of our own processes: its entry file with arguments, and the settings it gets on top of our environment. */
+/** A process of the product: its entry file with arguments, and its settings in addition to our environment. */
 export type ProcessPlan = { name: string; command: readonly string[]; settings: Readonly<Record<string, string>> }
 
-/** Stands for everything that would make a running process differ from a fresh one. */
+/** Returns a hash of everything that distinguishes a running process from a fresh one. */
 export function fingerprint(plan: ProcessPlan, code: string): string {
   return createHash('sha256')
     .update(JSON.stringify([plan.command, plan.settings, code]))

@@ -6,7 +6,7 @@ import { mustRun } from './run-command.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** What we read of a CycloneDX document; `npm sbom` writes one licence or one expression per package. */
+/** The members of a CycloneDX document that we read; `npm sbom` writes one licence or one expression per package. */
 const billOfMaterials = z.looseObject({
   components: z.array(
     z.looseObject({
@@ -34,8 +34,8 @@ const lockFile = z.object({
 const READ: Readonly<Record<string, string>> = { 'png-js': 'MIT (its LICENSE file)' }
 
 /**
- * The packages a release ships, as a CycloneDX document of what is installed here.
- * `npm sbom --omit dev` leaves out what a development package needs as well, so the lock file says what is shipped.
+ * Returns the packages of a release as a CycloneDX document. `npm sbom --omit dev` omits packages that a development
+ * package also needs, so the lock file determines the list.
  */
 export async function makeSbom(): Promise<string> {
   const all = await mustRun(['npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'], { cwd: root })
@@ -55,8 +55,8 @@ export async function makeSbom(): Promise<string> {
 }
 
 /**
- * The list of licences of a CycloneDX document, one line per package in order of names.
- * A package that declares none is listed as `not declared`: somebody has to look at its files.
+ * Returns the licences of a CycloneDX document, one line per package, ordered by name. A package without a licence is
+ * listed as `not declared`, for a manual check of its files.
  */
 export function licenceList(sbom: string): string {
   const { components } = billOfMaterials.parse(JSON.parse(sbom))

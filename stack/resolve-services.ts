@@ -11,7 +11,7 @@ type FoundService = { origin: Origin; url: string; process?: ProcessIdentity | u
 type FoundBroker = FoundService & { control?: BrokerControl | undefined }
 export type Services = { postgres: FoundService; broker: FoundBroker }
 
-/** Starts the two services in some way of its own; each method is called only when `isAvailable`. */
+/** Starts the two services in one way; methods are called only if `isAvailable` returns true. */
 export interface Starter {
   /** undefined when this way is open, else why not */
   unavailable(service: 'postgres' | 'rabbitmq'): Promise<string | undefined>
@@ -24,9 +24,9 @@ export type ResolveOptions = {
   amqpUrl?: string | undefined
   docker: Starter
   binaries: Starter
-  /** the ways to try for each service, in this order; all of them in the usual order unless told */
+  /** the ways to try for each service, in order; default all of them */
   order?: { postgres?: readonly Origin[]; rabbitmq?: readonly Origin[] }
-  /** told what is tried and why something is passed over, one line each */
+  /** receives one line for each way that is tried or skipped, with the reason */
   report: (line: string) => void
 }
 

@@ -12,8 +12,7 @@ export type CommandOptions = {
 
 /**
  * Runs a program to its end, without a shell.
- * @returns its exit code and output; 127 when the program does not exist, 124 when it had to be stopped at `timeoutMs`
- *   (60 s unless told)
+ * @returns its exit code and output; 127 if the program does not exist, 124 after `timeoutMs` (default 60 s)
  */
 export function runCommand(
   command: readonly string[],
@@ -37,14 +36,14 @@ function withAdminPrograms(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /**
  * Runs a program that must succeed.
- * @returns what it wrote to its output, without the final line break
- * @throws Error with the command and the last lines of what it said
+ * @returns its standard output without the final line break
+ * @throws Error with the command and the last lines of its output
  */
 export async function mustRun(command: readonly string[], options: CommandOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await runCommand(command, options)
   if (code !== 0) {
-    const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n')
-    throw new Error(`${command.slice(0, 3).join(' ')} failed (${code}):\n${said}`)
+    const output = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n')
+    throw new Error(`${command.slice(0, 3).join(' ')} failed (${code}):\n${output}`)
   }
   return stdout.trimEnd()
 }

@@ -6,14 +6,14 @@ import type { Origin } from './resolve-services.ts'
 import { runCommand } from './run-command.ts'
 import { canEnter, serviceUser } from './service-user.ts'
 
-/** A process `make up` started; `fingerprint` stands for its command, settings and code. */
+/** A process that `make up` started; `fingerprint` is a hash of its command, settings and code. */
 export type ManagedProcess = ProcessIdentity & { fingerprint: string; metricsPort: number }
 
-/** What `make up` found and started, in `.local/stack.json`: all that `make down` may touch. */
+/** The services that `make up` found and started, in `.local/stack.json`. `make down` stops nothing else. */
 export type StackState = {
   postgres?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
   broker?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
-  /** where mails of an installation without a mail server of its own can be read */
+  /** address of the mail catcher, for an installation without a mail server */
   mail?: MailPorts | undefined
   processes: Record<string, ManagedProcess>
 }
@@ -49,7 +49,7 @@ export async function killBelow(pid: number): Promise<number> {
   return pids.length
 }
 
-/** What `ps` prints: a process and its parent in each line. */
+/** Parses the output of `ps`: a process and its parent in each line. */
 function parentsOf(listing: string): [pid: number, parent: number][] {
   return listing
     .trim()
@@ -64,8 +64,8 @@ function below(root: number, parents: readonly [pid: number, parent: number][]):
 }
 
 /**
- * Where servers of our own keep their data: below `.local/`, unless we are root and the users that servers run as cannot
- * get there (a checkout in /root): then in a folder of /var/tmp named after the checkout.
+ * Returns the folder of server data: below `.local/`, or, as root with a checkout that the server users cannot enter
+ * (in /root), a folder of /var/tmp named after the checkout.
  */
 export async function serverFolder(folder: string): Promise<string> {
   const servers = `${folder}/servers`

@@ -4,9 +4,9 @@ import { runCommand } from './run-command.ts'
 export type ServiceUser = { uid: number; gid: number }
 
 /**
- * Whom a server started by root should run as: the user its package made, because PostgreSQL refuses root and a broker
- * has no need of it.
- * @returns undefined when we are not root: then it runs as whoever we are
+ * Returns the user for a server that root starts: the user of its package, because PostgreSQL refuses root and a broker
+ * does not need it.
+ * @returns undefined if we are not root; then the server runs as the current user
  */
 export async function serviceUser(name: 'postgres' | 'rabbitmq'): Promise<ServiceUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -24,7 +24,7 @@ export function makePrivateFolder(path: string, owner: ServiceUser | undefined):
   if (owner) chownSync(path, owner.uid, owner.gid)
 }
 
-/** Whether the user can reach a folder; a checkout below /root is closed to everybody else. */
+/** Returns true if the user can enter a folder; a checkout below /root is closed to other users. */
 export async function canEnter(path: string, user: ServiceUser | undefined): Promise<boolean> {
   if (!user) return true
   return (await runCommand(['test', '-x', path], { ...user })).code === 0

@@ -32,7 +32,7 @@ export function stackSettings(
   const { DATABASE_URL_FILE: _, AMQP_URL_FILE: __, DATABASE_OWNER_URL_FILE: ___, ...known } = knownSettings(env)
   const key: Record<string, string> = known.SECRET_KEY_FILE ? {} : { SECRET_KEY: previous.SECRET_KEY ?? freshKey }
   const listen: Record<'HOST' | 'PORT' | 'SMTP_PORT', string> = {
-    HOST: '127.0.0.1', // a trial is for whoever started it, with the passwords of development servers
+    HOST: '127.0.0.1', // a trial uses passwords of development servers, so it listens on the loopback only
     PORT: settings.PORT.fallback ?? '',
     SMTP_PORT: settings.SMTP_PORT.fallback ?? '',
   }
@@ -40,16 +40,16 @@ export function stackSettings(
 }
 
 /**
- * What a process of the tape importer alone is started with, so that a tape takes less than 64 MB. Nearly all that it
- * makes is young and soon of no use; left to itself the runtime lets the young objects of a large machine grow to 128 MB
- * with the first tape, and what outlives them to several times what is in use (docs/performance.md).
+ * Node options of a separate tape importer, so that a tape needs less than 64 MB. Most of its objects are short-lived;
+ * by default the young generation grows to 128 MB on a large machine with the first tape, and the old one to several
+ * times the used memory (docs/performance.md).
  */
 export const IMPORTER_HEAP: readonly string[] = ['--max-semi-space-size=4', '--max-old-space-size=256']
 
 /**
- * What an ingress is started with, so that its memory comes back after a flood (docs/performance.md). Left to itself the
- * runtime lets the young objects of a large machine grow to 128 MB, and the old ones to four times what is in use, and
- * keeps both: connections that are broken off leave nothing behind, but the process looks as if they did.
+ * Node options of an ingress, so that it releases memory after a flood of connections (docs/performance.md). By default
+ * the young generation grows to 128 MB on a large machine, the old one to four times the used memory, and both keep
+ * that size, which looks like a leak.
  */
 export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512']
 

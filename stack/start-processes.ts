@@ -18,9 +18,9 @@ export type StartOptions = {
 }
 
 /**
- * Starts ingress, SMTP listener and workers in the background, leaves those alone that run just so already, and waits
- * until all are ready.
- * @throws Error that says which port is taken, or with the end of the log of the process that failed
+ * Starts ingress, SMTP listener and workers in the background and waits until all are ready. Keeps processes that
+ * already run with the same settings.
+ * @throws Error with the port that is in use, or the end of the log of the failed process
  */
 export async function startProcesses({ settings, folder, state, save, say }: StartOptions): Promise<void> {
   const code = codeDigest()
@@ -51,7 +51,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
     return undefined
   }
   try {
-    // Only the metrics port says why a process is not ready.
+    // Only the metrics port reports why a process is not ready.
     const serviceAccount = (name: string) => httpReady(`http://127.0.0.1:${state.processes[name]?.metricsPort}`)
     const ready = {
       ...(state.mail && { mail: portOpen(state.mail.http) }),
@@ -70,7 +70,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   }
 }
 
-/** Each process serves its metrics on a port of its own: METRICS_PORT, and the next ones, as far as they are free. */
+/** Assigns a separate metrics port to each process: METRICS_PORT and the next free ports. */
 async function processPlans(settings: Readonly<Record<string, string>>, state: StackState): Promise<ProcessPlan[]> {
   const first = Number(settings.METRICS_PORT ?? known.METRICS_PORT.fallback)
   const entries = [

@@ -5,8 +5,9 @@ import { readState, type StackState } from './service-state.ts'
 import { httpReady, portOpen } from './wait-until-ready.ts'
 
 /**
- * `make status`: where it listens, then one line for each service and process, by their own account: a process that runs
- * and cannot work says why. @returns whether all of it works
+ * `make status`: prints the address, then one line for each service and process; a running process that is not ready
+ * reports the reason.
+ * @returns true if all of it works
  */
 export async function status(folder: string, say: (line: string) => void): Promise<boolean> {
   const state = readState(folder)

@@ -16,10 +16,10 @@ import { orderOfOrigins, stackSettings } from './stack-settings.ts'
 import { mailPorts, startProcesses } from './start-processes.ts'
 
 /**
- * `make up`: finds services, migrates, starts what does not run or runs with other settings, and waits until it is
- * ready. Running it again changes nothing that need not change.
- * @param env settings of the processes; values beat what is stored
- * @throws Error with one clear line, or the end of the log of what failed
+ * `make up`: finds services, migrates, starts processes that do not run or have other settings, and waits until they
+ * are ready. Idempotent.
+ * @param env settings of the processes; values override stored ones
+ * @throws Error with one clear line, or the end of the log of the failed process
  */
 export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
   const state = readState(folder)
@@ -43,7 +43,7 @@ export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: str
   }
   state.mail = settings.SMTP_URL || settings.SMTP_URL_FILE ? undefined : await mailPorts(state)
   if (state.mail) settings.SMTP_URL = `smtp://127.0.0.1:${state.mail.smtp}`
-  const config = loadConfig(settings) // what no process would start with is said before anything is started
+  const config = loadConfig(settings) // reports an invalid setting before anything is started
   say('migrating the database')
   const { databaseUrl, databaseOwnerUrl } = config
   const { warning } = await migrateAndSecure({ databaseUrl, databaseOwnerUrl })

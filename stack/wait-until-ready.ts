@@ -6,7 +6,7 @@ import type { BrokerControl } from './broker-admin.ts'
 import { brokerRefusal, postgresRefusal } from './probe.ts'
 import { runCommand } from './run-command.ts'
 
-/** Says why a stack is not ready yet; undefined when it is. */
+/** Returns the reason why a service is not ready; undefined if it is. */
 export type Readiness = () => Promise<string | undefined>
 
 /**
@@ -24,7 +24,7 @@ export function httpReady(address: string): Readiness {
   }
 }
 
-/** Whether something accepts connections on a port of this machine. */
+/** Checks that a local port accepts connections. */
 export function portOpen(port: number): Readiness {
   return () =>
     new Promise((resolve) => {
@@ -41,8 +41,8 @@ export function portOpen(port: number): Readiness {
 
 /**
  * Waits until everything is ready.
- * @param died says which process ended meanwhile: then waiting is pointless
- * @throws NotReady with the name of the process to look at
+ * @param died returns the name of a process that ended meanwhile, which ends the wait
+ * @throws NotReady with the name of the failed process
  */
 export async function untilReady(
   all: Readonly<Record<string, Readiness>>,
@@ -71,7 +71,9 @@ export class NotReady extends Error {
   }
 }
 
-/** A PostgreSQL server on localhost's standard port that lets us in without being told how; undefined when none does. */
+/**
+ * Returns a PostgreSQL server on the standard port of localhost that accepts the default login; undefined without one.
+ */
 export async function answeringPostgres(): Promise<string | undefined> {
   const users = new Set(['postgres', userInfo().username])
   const logins = [...[...users].map(encodeURIComponent), 'postgres:postgres']
@@ -91,7 +93,7 @@ export async function answeringBroker(): Promise<{ url: string; control: BrokerC
   return { url, control: await controlOf(url) }
 }
 
-/** How a broker found by its URL can be administered; undefined when in no way we know. */
+/** Returns the access to the administration of a broker by its URL; undefined if there is no known way. */
 export async function controlOf(amqpUrl: string): Promise<BrokerControl | undefined> {
   const { hostname } = new URL(amqpUrl)
   const managementUrl = `http://${hostname}:15672`
@@ -117,15 +119,15 @@ async function managementAnswers(managementUrl: string, amqpUrl: string): Promis
 }
 
 /**
- * Below the ports that Linux (32768 and up) and the BSDs (49152 and up) give to outgoing connections: a port from among
- * those may be taken by anybody's next connection between our look and our listening.
+ * Below the ephemeral ports of Linux (from 32768) and the BSDs (from 49152): any outgoing connection could take one of
+ * those before we listen.
  */
 const [LOWEST, HIGHEST] = [20_000, 32_767]
 const TRIES = 50
 
 /**
- * A TCP port on the loopback that nobody listens on right now.
- * @throws Error when none of those tried was free
+ * Returns a free TCP port on the loopback.
+ * @throws Error if none of the tried ports was free
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
