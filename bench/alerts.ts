@@ -16,15 +16,15 @@ interface Options {
   alerts: number
 }
 
-/** What came of one round: seconds, and microseconds of processor time per item of workers, database and broker. */
+/** Results of one round: seconds, and microseconds of processor time per item of workers, database and broker. */
 interface Round {
   seconds: number
   costs: number[]
 }
 
 /**
- * Flips handed on by the alerter where nobody wants to be told; and alerts to one host of a webhook each, from the
- * moment they are notifications to the last one's arrival.
+ * Measures flips that the alerter processes without notifications, and alerts to one webhook host each, from their
+ * creation to the arrival of the last one.
  */
 export async function benchAlerts({ rounds, flips, alerts }: Options): Promise<Row[]> {
   const handedOn: Round[] = []
@@ -132,7 +132,7 @@ export async function openReceiver(answerMs: number, count: number) {
   }
 }
 
-/** Adds an integration that all checks tell. @param body what it sends when they are down */
+/** Adds an integration of all checks. @param body the body that it sends when a check is down */
 export async function addWebhook({ db, env }: BenchStack, url: string, body = '$NAME is $STATUS'): Promise<void> {
   const config = {
     url_down: url,

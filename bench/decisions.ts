@@ -65,7 +65,7 @@ export function benchDecisions({ rounds }: { rounds: number }): Row[] {
   ]
 }
 
-/** @returns milliseconds of the processor: what else the machine does says nothing of a pure function */
+/** @returns milliseconds of processor time, because wall time depends on other load */
 function timed(work: () => void): number {
   const from = process.cpuUsage()
   work()

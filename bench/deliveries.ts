@@ -176,7 +176,7 @@ async function addEndpoints(stack: BenchStack, urls: readonly string[]): Promise
   return ids
 }
 
-/** As many due deliveries for each endpoint, each of an event of its own. */
+/** Adds the same number of due deliveries for each endpoint, each of a separate event. */
 async function addDeliveries(db: Knex, endpointIds: readonly string[], each: number): Promise<void> {
   await db.raw(
     `WITH made AS (

@@ -15,9 +15,9 @@ const VERIFICATION =
   '{"gstin":"29AAACR5678D1Z5","cin":"U28999MH2015PTC123456","legalName":"Synthetic Components Private Limited"}'
 
 /**
- * The evidence families in the sandbox: how long a verification of a business and a check of a receivable take at one
- * connection, and how many checks a second one registrar decides when many ask at once, with the processor time that
- * each takes of it: 500 a second need less than 2,000 us.
+ * Measures the evidence families in the sandbox: latency of a business verification and of a receivable check on one
+ * connection, and checks per second of one registrar with many concurrent requests, with the processor time of each:
+ * 500 per second need less than 2,000 us.
  */
 export async function benchFamilies({ seconds, rounds }: Options): Promise<Row[]> {
   await using stack = await openBenchStack({
@@ -84,7 +84,7 @@ function row(name: string, limit: string, loads: readonly LoadResult[]): Row {
   }
 }
 
-/** A POST as it goes over the wire, under an idempotency key of its own. @param body ASCII */
+/** Returns a raw POST request with a separate idempotency key. @param body ASCII */
 export function post(path: string, token: string, body: string): string {
   const headers = [
     `Authorization: Bearer ${token}`,

@@ -6,7 +6,7 @@ import { costPerItem, openProcessorTime } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** What stands for one of two things that are compared. */
+/** One side of a comparison. */
 interface Side {
   /** a tree with its dependencies installed; this one without it */
   tree?: string

@@ -131,7 +131,7 @@ export function get(path: string, headers = '', keepAlive = true): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\n${keepAlive ? '' : 'Connection: close\r\n'}${headers}\r\n`
 }
 
-/** Middle value: what one run says is noise. */
+/** Returns the median, because single runs are noisy. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

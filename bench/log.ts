@@ -26,7 +26,7 @@ export async function benchLog({ seconds }: Options): Promise<Row[]> {
   const { db } = stack
   const storedAlone = (await storeFor(db, seconds / 2)) / (seconds / 2)
   const { port } = await stack.ingress()
-  // What was stored meanwhile waits for the worker like everything else, and is not counted.
+  // Entries stored meanwhile wait for the worker and are not counted.
   await stack.workers('anchor')
   const from = await coveredBy(db, 1)
   const startedAt = performance.now()
@@ -88,7 +88,7 @@ async function coveredBy(db: Knex, size: number): Promise<{ size: number; checkp
 
 const Anchor = z.object({ proof: z.array(z.string()), tlogProof: z.string() })
 
-/** What an offline verifier is given for one entry. */
+/** Reads the input of an offline verifier for one entry. */
 async function readProof(db: Knex, port: number, seq: number): Promise<{ hashes: number; bytes: number }> {
   const { rows } = await db.raw<{ rows: { txId: string }[] }>(
     `SELECT encode(leaf_hash, 'hex') AS "txId" FROM log_entries WHERE env = 'SANDBOX' AND seq = ?`,

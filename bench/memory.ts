@@ -8,7 +8,7 @@ const SIDE_BY_SIDE = 200
 /** For the garbage collector, which is in no hurry. */
 const REST_MS = 10_000
 
-/** What an ingress holds in memory at rest, and after many clients that broke off in the middle of a ping. */
+/** Measures the memory of an ingress at rest, and after many clients that disconnected in the middle of a ping. */
 export async function benchMemory({ aborted }: { aborted: number }): Promise<Row[]> {
   await using stack = await openBenchStack()
   const { port, child } = await stack.ingress()

@@ -24,7 +24,7 @@ export async function benchPaint({ rounds }: { rounds: number }): Promise<Row[]>
   const { port } = await stack.ingress()
   const path = `/projects/${project?.uuid}/checks`
   await using copy = await openCopy(`http://127.0.0.1:${port}`, cookie)
-  // As on a stack that somebody uses: its code is compiled.
+  // Warms up the server, so that its code is compiled.
   for (let n = 0; n < WARM_UP; n++)
     await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { cookie } })).text()
   const sides: { list: number; copy: number }[] = []

@@ -8,7 +8,7 @@ import { hasWrk, runWrk } from './wrk.ts'
 interface Options {
   seconds: number
   rounds: number
-  /** only the cases that say most */
+  /** runs only the most important cases */
   isQuick: boolean
 }
 
@@ -18,7 +18,7 @@ interface Case {
   checks: number
   reconnect?: boolean
   isQuick?: boolean
-  /** what must be reached, and what is aimed at */
+  /** the required and the desired result */
   limit: string
   goal: string
 }
@@ -32,7 +32,7 @@ interface Side {
   perMessage: number
 }
 
-/** What is compared to say what more checks cost. */
+/** The cases whose ratio shows the cost of more checks. */
 const FEW_CHECKS = '64 connections, 100 checks'
 const MANY_CHECKS = '64 connections, 10,000 checks'
 
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** What the bare server answers a second, at 256 kept connections, on a machine that the limits in time are of. */
+/** Requests per second of the bare server with 256 keep-alive connections, on the machine of the time limits. */
 const REFERENCE_RATE = 77_000
 const CONNECTIONS_OF_REFERENCE = 256
 
@@ -111,7 +111,7 @@ export async function benchPings(options: Options): Promise<Row[]> {
   // Cases of as many connections are measured in turn: a machine that is slower for a minute is so for all of them, and
   // what a listener knows of ten thousand checks is not out of date when their turn comes again.
   for (const group of Map.groupBy(cases, ({ connections, reconnect }) => `${connections} ${reconnect}`).values()) {
-    // A ratio of two of our own figures has the noise of both.
+    // A ratio of two measurements has the noise of both.
     const rounds = group.some(({ name }) => name === MANY_CHECKS) ? 2 * options.rounds - 1 : options.rounds
     for (let round = 0; round < rounds; round++) {
       for (const { connections, checks, reconnect = false, sides } of group) {
@@ -159,7 +159,7 @@ function summary({ name, limit, goal }: Case, sides: readonly Side[]): Row {
   }
 }
 
-/** What more checks cost: the same load over ten thousand beside a hundred, round by round. */
+/** Compares the same load over ten thousand and a hundred checks, round by round. */
 function growth(rows: readonly Row[], cases: readonly { name: string; sides: readonly Side[] }[]): Row {
   const of = (name: string) => cases.find((one) => one.name === name)?.sides.map(({ pings }) => pings.perSecond) ?? []
   const few = of(FEW_CHECKS)
@@ -168,7 +168,7 @@ function growth(rows: readonly Row[], cases: readonly { name: string; sides: rea
   return { ...empty, name: '10,000 against 100 checks', ratio: ratio.toFixed(2), limit: '0.85', goal: '0.95' }
 }
 
-/** Limits in time say nothing of a machine half as fast: what they come to on this one. */
+/** Scales time limits to the speed of this machine. */
 function limitsHere(cases: readonly { connections: number; reconnect?: boolean; sides: readonly Side[] }[]): string {
   const alike = cases.filter(({ connections, reconnect }) => connections === CONNECTIONS_OF_REFERENCE && !reconnect)
   const rate = median(alike.flatMap(({ sides }) => sides.map(({ bare }) => bare.perSecond)))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Knex } from 'knex'
 import { brokerServer } from '../test/support/services.ts'
 
-/** Processor time per ping, in microseconds, of each stage; null where the machine does not tell (only Linux does). */
+/** Processor time per ping in microseconds, by stage; null if the platform does not report it (only Linux does). */
 export type StageCost = Record<Stage, number | null>
 type Stage = 'ingress' | 'evaluator' | 'database' | 'broker'
 
@@ -31,7 +31,7 @@ export async function openProcessorTime(
   }
 }
 
-/** What was used between two readings, per ping, flip or alert. */
+/** Returns the processor time between two readings, per ping, flip or alert. */
 export function costPerItem(before: StageCost, after: StageCost, items: number): StageCost {
   const of = (stage: Stage) => {
     const [from, to] = [before[stage], after[stage]]

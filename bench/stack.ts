@@ -20,8 +20,8 @@ export interface BenchStack extends AsyncDisposable {
 }
 
 /**
- * The product as separate processes on a database and a virtual host of its own.
- * @param tree where its files are; this tree by default
+ * Starts the product as separate processes, on a separate database and virtual host.
+ * @param tree the folder of its files; this tree by default
  */
 export async function openBenchStack(extra: Record<string, string> = {}, tree = root): Promise<BenchStack> {
   const resources = new AsyncDisposableStack()

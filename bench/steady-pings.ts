@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Milliseconds between an answer and the next ping: a tenant that pings often, and no load of its own. */
+/** Milliseconds between a response and the next ping: frequent pings of a tenant without notable load. */
 const PAUSE_MS = 2
 
-// A thread of its own: what the attacker's side of a measurement costs must not count as time of the listener.
+// Runs in a separate thread, so that work for the attacker's side does not count as time of the listener.
 
 let slowestMs = 0
 parentPort?.on('message', () => {

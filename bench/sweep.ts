@@ -5,13 +5,14 @@ import { costPerItem, openProcessorTime } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** How much longer than a plain statement the sweep may take, and should: 2.5 s and 1.3 s where that takes 1.1. */
+/** Limit and goal relative to a plain statement: 2.5 s and 1.3 s if that takes 1.1 s. */
 const BESIDE_PLAIN = { limit: 2.27, goal: 1.18 }
 const PLAIN_PAGE = 5_000
 
 /**
- * A tenth of the checks looked at in vain, since a ping has moved their deadlines on; then as many overdue at once, with
- * their flips. By the sweeper's own statements, beside a plain one that only changes the status in a table of its own.
+ * Measures a tenth of the checks evaluated without effect, because a ping moved their deadlines; then as many overdue
+ * at once, with their flips. Compares the sweeper's statements with a plain one that only changes the status in a
+ * separate table.
  */
 export async function benchSweep(options: { checks: number; overdue: number }): Promise<Row[]> {
   await using stack = await openBenchStack()
@@ -64,8 +65,8 @@ export async function benchSweep(options: { checks: number; overdue: number }): 
 }
 
 /**
- * What the server itself takes to change as many rows of as large a table by an index, page by page, each committed: no
- * flips, nothing to hand on, nobody else's locks. @returns seconds
+ * Measures the server's time to change as many rows of a table of the same size by an index, page by page, each
+ * committed: without flips, messages and lock conflicts. @returns seconds
  */
 async function sweepPlainly(db: Knex, { checks, overdue }: { checks: number; overdue: number }): Promise<number> {
   const share = Math.round(checks / overdue)

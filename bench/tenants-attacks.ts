@@ -33,7 +33,7 @@ const TOOL_CALL = JSON.stringify({
 })
 /** The largest batch that one request may have evaluated. */
 const BATCH = 64
-/** What the attacker's client may ask. */
+/** Features of the attacker's client. */
 const FAMILIES = ['risk-signals', 'agents', 'first-financing'] as const
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -75,7 +75,7 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
         const headers = { ...JSON_TYPE, 'x-forwarded-for': `192.0.2.${++addresses % 250}` }
         return ask(`${base}/v1/anchors/verify`, [200], { method: 'POST', headers, body: object })
       }),
-    // No header can carry it: it must count against nobody's registry.
+    // No header can carry it; it must not count against any registry.
     'H4 consents that cannot be sent': () =>
       times(3, () =>
         ask(`${base}/v1/po/risk-signals`, [400], {
@@ -111,7 +111,7 @@ function blindedElement(): Uint8Array {
   return ristretto255_oprf.voprf.blind(Uint8Array.from(randomBytes(20))).blinded
 }
 
-/** What a client of the tools sends with a call (revision 2026-07-28), with a key of its own. */
+/** Returns the headers of an MCP client (revision 2026-07-28), with a separate key. */
 async function agentHeaders(base: string, authorized: Record<string, string>): Promise<Record<string, string>> {
   const made = await ask(`${base}/v1/agents/keys`, [201], {
     method: 'POST',
@@ -149,7 +149,7 @@ async function store(db: Knex): Promise<{ project: number; mailed: string }> {
   return { project, mailed }
 }
 
-/** A token whose signature nobody made, with a reference of 36,000 letters. */
+/** Returns a token with an invalid signature and a reference of 36,000 letters. */
 function unsignedInvoice(): string {
   const data = {
     SellerGstin: PARTIES.borrowerGstin,

@@ -8,13 +8,13 @@ import { arm } from './tenants-attacks.ts'
 
 /** No ping of a tenant waits longer for what another one does. */
 const LIMIT_MS = 100
-/** An attack that is over sooner is watched on for so long: without a ping in between it would say nothing. */
+/** Minimum observation time of an attack that ends early; without a ping in between it would show nothing. */
 const MIN_MS = 200
 
 /**
- * The slowest ping of one tenant while another does the worst that a single request could: each of the six attacks that
- * once stopped the ingress, beside runs in which nobody attacks. What counts is the median over the runs: on a machine
- * with other work a single one also measures that.
+ * Measures the slowest ping of one tenant during the worst single requests of another: each of the six attacks that
+ * once stopped the ingress, compared with runs without an attack. The median over the runs counts, because a single run
+ * also measures other load of the machine.
  */
 export async function benchTenants({ rounds, idleMs }: { rounds: number; idleMs: number }): Promise<Row[]> {
   await using stack = await openBenchStack({
@@ -39,7 +39,7 @@ export async function benchTenants({ rounds, idleMs }: { rounds: number; idleMs:
     return slowest
   }
   const idle = await slowestOfRuns(() => sleep(idleMs))
-  // What a thread of the ingress takes is taken from everybody on the machine, whoever takes it.
+  // Processor time of an ingress thread is taken from all processes of the machine.
   const rows = [rowOf('none, but one processor is busy', await slowestOfRuns(() => keepBusy(idleMs)), idle)]
   for (const [name, attack] of Object.entries(attacks)) rows.push(rowOf(name, await slowestOfRuns(attack), idle))
   return rows
@@ -63,7 +63,7 @@ async function keepBusy(ms: number): Promise<void> {
   await once(busy, 'exit')
 }
 
-/** Pings from a thread of its own until it is disposed of; `slowest` is in milliseconds, since the last look. */
+/** Sends pings from a separate thread until it is disposed; `slowest` is in milliseconds since the last call. */
 function pingSteadily(url: string): AsyncDisposable & { slowest(): Promise<number> } {
   const worker = new Worker(new URL('./steady-pings.ts', import.meta.url), { workerData: url })
   return {

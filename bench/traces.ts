@@ -9,7 +9,9 @@ const CALLS = 1_000_000
 /** Pings that share a message and the transaction that applies it; at 64 connections it is twice as many. */
 const PINGS_PER_MESSAGE = 25
 
-/** What traces add to a ping while no address is set for them: processor time beside the same work without them. */
+/**
+ * Measures the processor time that traces add to a ping while they are off, compared with the same work without them.
+ */
 export async function benchTracesOff({ rounds }: { rounds: number }): Promise<Row> {
   const request = new IncomingMessage(new Socket())
   const response = new ServerResponse(request)
@@ -51,7 +53,7 @@ async function repeatAwaited(call: () => Promise<unknown>): Promise<void> {
   for (let n = 0; n < CALLS; n++) await call()
 }
 
-/** @returns nanoseconds of the processor: what else the machine does says nothing of so small a thing */
+/** @returns nanoseconds of processor time, because wall time depends on other load */
 async function processorTime(work: () => void | Promise<void>): Promise<number> {
   const from = process.cpuUsage()
   await work()

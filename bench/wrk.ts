@@ -15,7 +15,7 @@ export interface WrkLoad {
   reconnect: boolean
 }
 
-/** Whether wrk is installed (Debian: `apt-get install wrk`). */
+/** Returns true if wrk is installed (Debian: `apt-get install wrk`). */
 export async function hasWrk(): Promise<boolean> {
   return await new Promise((resolve) => {
     const child = spawn('wrk', ['--version'], { stdio: 'ignore' })
@@ -24,7 +24,7 @@ export async function hasWrk(): Promise<boolean> {
   })
 }
 
-/** @throws Error with what wrk said when it did not end well */
+/** @throws Error with the output of wrk if it failed */
 export async function runWrk(load: WrkLoad): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
   try {
