@@ -17,10 +17,10 @@ const DEMO = {
   poValue: 1_250_000,
 }
 
-/** How often something is asked for again, a second apart. */
+/** Number of polls, one per second. */
 const TRIES = 60
 
-/** Any tool's structured answer: the schemas that the service lists say what is in each. */
+/** Structured result of any tool; the schemas of the service describe its members. */
 type Answer = Record<string, unknown>
 
 async function main(): Promise<number> {
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Which checks are there, and why was somebody notified, or not, of the newest change? */
+/** Lists the checks, and explains the newest change: why were people notified, or why not? */
 async function watch(client: Client): Promise<void> {
   const { checks } = await call<{ checks: { checkId: string; name: { text: string }; status: string }[] }>(
     client,
@@ -65,7 +65,7 @@ async function watch(client: Client): Promise<void> {
   }
 }
 
-/** A pack and its anchor. Whether to lend is nobody's question here: the answer is evidence. */
+/** Composes a pack and its anchor. It is evidence; the decision to lend is not part of it. */
 async function lend(client: Client): Promise<void> {
   let pack = await call<Answer>(client, 'risk_signals_run', { idempotencyKey: randomUUID(), ...DEMO })
   // Slow registries: the call does not wait for them longer than ten seconds.
@@ -86,7 +86,7 @@ async function lend(client: Client): Promise<void> {
   throw new Error('the anchor is not in the log yet')
 }
 
-/** What this key may not do, in the words of the service. */
+/** Returns a refusal of this key, in the words of the service. */
 async function refusal(client: Client): Promise<string> {
   try {
     await client.callTool({ name: 'check_create', arguments: { idempotencyKey: randomUUID(), name: 'mine' } })

@@ -11,7 +11,10 @@ export interface Receivable {
 
 const SEPARATOR = '\u001f'
 
-/** What is blinded of a receivable: the same document, nearly the same, the same parties with date and amount. */
+/**
+ * Returns the values to blind for a receivable: the same document, nearly the same, and the same parties with date and
+ * amount.
+ */
 export function inputsOf(receivable: Receivable): [rf1: string, rf2: string, rf3: string] {
   const { documentType, documentNumber, documentDate, totalInr } = receivable
   const [supplier, buyer] = [receivable.supplierGstin.toUpperCase(), receivable.buyerGstin.toUpperCase()]

@@ -20,7 +20,7 @@ interface Epoch {
   record: { epoch: number; publicKey: string; eventType: string }
 }
 
-/** What a caller of the service is. */
+/** The credentials of a caller of the service. */
 interface Session {
   base: string
   token: string
@@ -43,7 +43,7 @@ async function main(): Promise<number> {
     console.log(HELP)
     return values.help ? 0 : 2
   }
-  // What the file holds is the user's own; the service judges the fingerprints alone.
+  // The file belongs to the user; the service checks only the fingerprints.
   const receivable = JSON.parse(readFileSync(file, 'utf8')) as Receivable
   const session = { base, token: await tokenOf(base, id, secret) }
   const { epochs } = await ask<{ epochs: Epoch[] }>(session, '/v1/first-financing/oprf/key')
@@ -99,13 +99,13 @@ async function tokenOf(base: string, id: string, secret: string): Promise<string
   return token
 }
 
-/** Asks the service, with a GET or, given a body, with a POST. @throws Error with its answer unless it is a success */
+/** Sends a GET or, with a body, a POST. @throws Error with the response unless it is a success */
 async function ask<T>({ base, token }: Session, path: string, body?: object): Promise<T> {
   const response = await fetch(new URL(path, base), {
     method: body ? 'POST' : 'GET',
     headers: {
       authorization: `Bearer ${token}`,
-      prefer: 'wait=25', // what is made in a queue is waited for as long as may be asked
+      prefer: 'wait=25', // the maximum wait for queued work
       ...(body ? { 'content-type': 'application/json', 'x-idempotency-key': randomUUID() } : {}),
     },
     ...(body ? { body: JSON.stringify(body) } : {}),

@@ -22,8 +22,9 @@ export class LogSource {
   }
 
   /**
-   * The bytes of a tile or bundle. A partial one may be gone once the full one exists, which then is read instead.
-   * @returns the id of what was read, at least as wide as asked; undefined when the log does not have it
+   * Returns the bytes of a tile or bundle. A partial one may be missing once the full one exists; then it reads the
+   * full one.
+   * @returns the id of the object, at least as wide as requested; undefined if the log does not have it
    */
   async tile<T extends TileId | BundleId>(id: T): Promise<{ width: number; data: Uint8Array } | undefined> {
     const data = await this.#get(tilePath(id))

@@ -4,7 +4,7 @@ import { equalBytes, HASH_BYTES, parseBase64, toBase64 } from '#shared/transpare
 import { EMPTY_FRONTIER, type Frontier, frontierRoot } from '#shared/transparency/anchoring/tiles.ts'
 import { parseJsonBytes } from '../../shared/canonical/parse-json.ts'
 
-/** How far the log was followed: the edge of the tree that the monitor computed itself, and the note that it agreed with. */
+/** Progress in the log: the edge of the tree that the monitor computed, and the note that agreed with it. */
 export interface MonitorState {
   readonly frontier: Frontier
   readonly note: string

@@ -57,7 +57,7 @@ function holderJwk({ publicJwk: { kid: _kid, alg: _alg, ...jwk } }: Wallet) {
   return jwk
 }
 
-/** Fetches the request, looks for credentials that it asks for, and presents what it asks of them and no more. */
+/** Fetches the request, finds the requested credentials and presents only the requested claims. */
 async function answerRequest(wallet: Wallet, authorizationRequest: string): Promise<number> {
   const requested = await fetchRequest(authorizationRequest)
   const vpToken: Record<string, string[]> = {}
@@ -73,14 +73,14 @@ async function answerRequest(wallet: Wallet, authorizationRequest: string): Prom
     console.log(`presenting ${names.join(', ')} to ${requested.response_uri.split('/', 3).join('/')}`)
     vpToken[query.id] = [await present(credential, names, bindingOf(requested), wallet.privateJwk)]
   }
-  const said = await answer(requested, vpToken)
-  const body = (await said.json()) as { redirect_uri?: string; error?: string }
+  const response = await answer(requested, vpToken)
+  const body = (await response.json()) as { redirect_uri?: string; error?: string }
   if (body.redirect_uri !== undefined) console.log(`go on at ${body.redirect_uri}`)
-  console.log(said.ok ? 'accepted' : `refused: ${body.error}`)
-  return said.ok ? 0 : 1
+  console.log(response.ok ? 'accepted' : `refused: ${body.error}`)
+  return response.ok ? 0 : 1
 }
 
-/** The newest credential of a type that can disclose everything asked for. */
+/** Returns the newest credential of a type that can disclose all requested claims. */
 function choose({ credentials }: Wallet, types: readonly string[], names: readonly string[]): string | undefined {
   return credentials.findLast((credential) => {
     const offered = disclosable(credential)

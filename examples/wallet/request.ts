@@ -1,7 +1,7 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { CompactEncrypt, decodeProtectedHeader, importJWK, importX509, type JWK, jwtVerify } from 'jose'
 
-/** What a verifier asks for, as far as a small wallet understands it. */
+/** The request of a verifier, as far as this wallet supports it. */
 export interface Requested {
   client_id: string
   response_mode: 'direct_post' | 'direct_post.jwt'
@@ -39,7 +39,7 @@ async function verifierKey(jwt: string, clientId: string) {
   return await importX509(certificate.toString(), alg)
 }
 
-/** Answers a request. @returns what the verifier said */
+/** Answers a request. @returns the verifier's response */
 export async function answer(requested: Requested, vpToken: Record<string, string[]>): Promise<Response> {
   return await fetch(requested.response_uri, { method: 'POST', body: await formOf(requested, vpToken) })
 }

@@ -4,7 +4,7 @@ import { parseBase64Hash, toBase64 } from '#shared/transparency/anchoring/text.t
 import type { WitnessedTree } from '#shared/transparency/anchoring/witness-protocol.ts'
 import { parseJsonBytes } from '../../shared/canonical/parse-json.ts'
 
-/** What was cosigned last, by origin. The file is the witness's memory: without it, it would sign a rolled-back log. */
+/** The last cosigned tree of each origin. Without this file the witness would sign a rolled-back log. */
 export class WitnessState {
   readonly #path: string
   readonly #trees: Map<string, WitnessedTree>
@@ -43,8 +43,8 @@ export class WitnessState {
   }
 
   /**
-   * Remembers a tree; durable when it returns. It blocks on purpose: nothing else of this process can run between a
-   * decision and its record, which is the atomicity that the witness protocol asks for.
+   * Stores a tree durably. It blocks on purpose, so that nothing runs between a decision and its record: the witness
+   * protocol requires this to be atomic.
    */
   record(origin: string, tree: WitnessedTree): void {
     const trees = new Map(this.#trees).set(origin, tree)
