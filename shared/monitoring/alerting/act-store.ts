@@ -3,7 +3,7 @@ import { timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** What somebody did about an incident. */
+/** An action of a user on an incident. */
 export interface Act {
   kind: 'ack' | 'unack' | 'assign' | 'note' | 'report'
   by: string
@@ -61,7 +61,7 @@ export async function setReport(tx: Knex, id: string, report: string): Promise<v
   await execute(tx, 'UPDATE incidents SET report = ? WHERE id = ?::uuid', [report, id])
 }
 
-/** Whether an address belongs to a member of an organisation. */
+/** Returns true if an address belongs to a member of an organisation. */
 export async function isMember(tx: Knex, organisationId: number, email: string): Promise<boolean> {
   const rows = await query(
     tx,

@@ -22,9 +22,9 @@ export const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' 
 
 /**
  * Returns a condition that is true if a check has a waiting flip. `checks` must be joined. It reads all flips of that
- * check, not the index of waiting flips: its statistics say that this index is empty, and after 100,000 checks went
- * down at once PostgreSQL would scan it completely for each of them. Therefore the condition must not match that index,
- * and OFFSET 0 keeps one subquery per check.
+ * check instead of the index of waiting flips: statistics show that index as empty, so PostgreSQL would scan it
+ * completely for each of 100,000 checks that went down together. Therefore the condition must not match that index, and
+ * OFFSET 0 keeps one subquery per check.
  * @param checkId the column with the id of the check
  * @param also a further condition on the flip, `waiting`
  */

@@ -3,7 +3,7 @@ import type { Gap, Listener } from '../availability/unavailable.ts'
 import { isAbout, timesOf, type Window } from '../maintenance/window.ts'
 import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './incident.ts'
 
-/** A longer delay of an evaluation is an outage of our own, which must not escalate. */
+/** A longer delay of an evaluation counts as an outage of Signalbox, which must not escalate. */
 const LATE_AFTER: Micros = microsOfSeconds(60)
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 

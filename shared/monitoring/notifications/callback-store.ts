@@ -12,7 +12,7 @@ export interface LateFailure {
   withinHours: number
   /** messages of other kinds are left as they are */
   kinds: readonly string[]
-  /** whether a message that has failed already is left as it is */
+  /** if true, a message that has already failed is left unchanged */
   isOnce: boolean
 }
 

@@ -6,7 +6,7 @@ interface MessageLimit {
   unit: 'characters' | 'units' | 'bytes'
   /** the service does not count HTML elements and counts an entity as one character */
   isWithoutMarkup?: true
-  /** the documentation that states it, or the reason of our own limit */
+  /** URL of the documentation, or the reason for a limit that we set */
   source: string
 }
 

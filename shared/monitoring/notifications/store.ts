@@ -18,7 +18,7 @@ export const reevaluateIncidentsOf = (ids: string) => `
       WHERE n.id ${ids})
     ORDER BY n FOR NO KEY UPDATE)`
 
-/** What integrations are to be notified of: a flip, a place in an incident, or nothing but a test. */
+/** The cause of a notification: a flip, an escalation step of an incident, or a test. */
 export interface Notified {
   flipId: number | null
   checkId: number | null

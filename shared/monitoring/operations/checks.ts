@@ -41,8 +41,8 @@ interface NewCheck {
 }
 
 /**
- * Creates a check, or updates the one that `unique` finds (docs/spec/monitoring.md#create-and-update). A lock per project
- * serialises these requests, because of `unique` and the limit of checks.
+ * Creates a check, or updates the check that `unique` finds (docs/spec/monitoring.md#create-and-update). A lock per
+ * project serialises these requests, because of `unique` and the limit of checks.
  * @returns the check; `lagMs` is above 0 if the latest pings may be missing; `changedRules` is null without `rules`
  * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
  * @throws ForbiddenError if the limit of checks is reached; the project's owners get a mail

@@ -18,7 +18,7 @@ export interface ListedCheck extends CheckTimes {
   tags: string
   /** uuids of the integrations it is assigned to */
   integrationIds: string[]
-  /** what the order is by; the cursor of the next page */
+  /** the sort value, and the cursor of the next page */
   sortKey: string | number
 }
 

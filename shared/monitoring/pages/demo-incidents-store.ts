@@ -2,9 +2,9 @@ import type { Knex } from 'knex'
 import { execute } from '../../platform/database/sql.ts'
 
 /**
- * Stores what became of the outages of a demo: an incident for each time a check went down, why it was told, the messages
- * of its integrations and their attempts. An integration with an error has failed since what lasts began, and delivered
- * before. @returns how many incidents
+ * Stores the results of demo outages: an incident for each flip to down, its reason, the messages of its integrations
+ * and their attempts. An integration with an error fails since the current outage began, and delivered before.
+ * @returns the number of incidents
  */
 export async function insertDemoIncidents(tx: Knex.Transaction, projectId: number): Promise<number> {
   const incidents = await execute(tx, INCIDENTS, [projectId])
@@ -32,8 +32,8 @@ const INCIDENTS = `
          lag(id) OVER (PARTITION BY check_id ORDER BY at)
   FROM outages ORDER BY at`
 
-/** The flips of outages, each with its incident and what it says. */
-const TOLD = `
+/** The flips of outages, with their incidents and reasons. */
+const EXPLAINED_FLIPS = `
   SELECT f.id AS flip_id, f.check_id, i.id AS incident_id, f.at, f.to_status, i.resolved_at,
          CASE f.to_status WHEN 'down' THEN 1 ELSE 2 END AS entry
   FROM incidents i JOIN flips f ON f.check_id = i.check_id AND (
@@ -44,7 +44,7 @@ const DECISIONS = `
   INSERT INTO alert_decisions (check_id, flip_id, incident_id, at, outcome, reason, channels, created_at)
   SELECT notified.check_id, notified.flip_id, notified.incident_id, notified.at, 'notified', 'DIRECT',
          jsonb_agg(jsonb_build_object('id', h.uuid, 'outcome', 'notified', 'reason', 'DIRECT') ORDER BY h.id), notified.at
-  FROM (${TOLD}) notified JOIN check_integrations cc ON cc.check_id = notified.check_id JOIN integrations h ON h.id = cc.integration_id
+  FROM (${EXPLAINED_FLIPS}) notified JOIN check_integrations cc ON cc.check_id = notified.check_id JOIN integrations h ON h.id = cc.integration_id
   GROUP BY notified.check_id, notified.flip_id, notified.incident_id, notified.at ORDER BY notified.at`
 
 const MESSAGES = `
@@ -54,7 +54,7 @@ const MESSAGES = `
          CASE WHEN lost THEN 'failed' ELSE 'delivered' END, CASE WHEN lost THEN h.last_error ELSE '' END,
          CASE WHEN lost THEN 3 ELSE 1 END, notified.at,
          notified.at + CASE WHEN lost THEN interval '5 minutes' ELSE interval '0.4 seconds' END, notified.entry
-  FROM (${TOLD}) notified JOIN check_integrations cc ON cc.check_id = notified.check_id JOIN integrations h ON h.id = cc.integration_id
+  FROM (${EXPLAINED_FLIPS}) notified JOIN check_integrations cc ON cc.check_id = notified.check_id JOIN integrations h ON h.id = cc.integration_id
   CROSS JOIN LATERAL (SELECT h.last_error <> '' AND notified.resolved_at IS NULL AS lost) its`
 
 const ATTEMPTS = `

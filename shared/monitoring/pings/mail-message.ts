@@ -157,7 +157,7 @@ export function splitParts(
   const parts: Range[] = []
   let start: number | null = null
   let lookalikes = 0
-  // The line end before the first boundary is the one that ends the headers.
+  // The line end before the first boundary also ends the headers.
   let at = Math.max(body.start - 1, 0)
   while (parts.length < limit && lookalikes < MAX_LOOKALIKES) {
     const end = Math.min(body.end, at + budget.bytesLeft)

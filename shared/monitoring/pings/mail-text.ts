@@ -90,18 +90,18 @@ interface Range {
 }
 
 /** Finds the first body of each kind, depth first. @returns headers of the mail itself */
-async function findBodies(search: Search, { start, end }: Range, depth: number): Promise<Said> {
+async function findBodies(search: Search, { start, end }: Range, depth: number): Promise<HeaderFields> {
   search.partsLeft -= 1
   const { raw } = search
   const headers = await readMailHeaders(raw, start, end, search.headerBytesLeft)
   search.headerBytesLeft -= headers.bytes
-  const said = depth === 0 ? readHeaderFields(headers) : NOTHING
-  if (headerToken(headers.first('content-disposition')) === 'attachment') return said
+  const fields = depth === 0 ? readHeaderFields(headers) : NOTHING
+  if (headerToken(headers.first('content-disposition')) === 'attachment') return fields
 
   const contentType = headers.first('content-type')
   const type = headerToken(contentType) || 'text/plain'
   if (type.startsWith('multipart/')) {
-    if (depth === MAX_DEPTH) return said
+    if (depth === MAX_DEPTH) return fields
     const body = { start: headers.bodyStart, end }
     for (const part of splitParts(raw, body, headerParameter(contentType, 'boundary'), MAX_PARTS, search.boundaries)) {
       if ((search.plain !== null && search.html !== null) || search.partsLeft === 0) break
@@ -110,7 +110,7 @@ async function findBodies(search: Search, { start, end }: Range, depth: number):
       // The other parts of these types are related to the first: images, styles.
       if (type === 'multipart/related') break
     }
-    return said
+    return fields
   }
   const text = () => {
     const encoding = headerToken(headers.first('content-transfer-encoding'))
@@ -119,16 +119,16 @@ async function findBodies(search: Search, { start, end }: Range, depth: number):
   }
   if (type === 'text/plain') search.plain ??= text()
   else if (type === 'text/html') search.html ??= text()
-  return said
+  return fields
 }
 
-type Said = Pick<Mail, 'subject' | 'sender'>
+type HeaderFields = Pick<Mail, 'subject' | 'sender'>
 
-const NOTHING: Said = { subject: '', sender: '' }
+const NOTHING: HeaderFields = { subject: '', sender: '' }
 /** Maximum length of a From header that is parsed: the library's time grows with it. */
 const MAX_FROM = 1_000
 
-function readHeaderFields(headers: MailHeaders): Said {
+function readHeaderFields(headers: MailHeaders): HeaderFields {
   const [from] = addressParser(headers.first('from').slice(0, MAX_FROM), { flatten: true })
   return { subject: decodeHeaderText(headers.first('subject')), sender: from?.address ?? '' }
 }

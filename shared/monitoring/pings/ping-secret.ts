@@ -61,7 +61,7 @@ function isEqual(given: string, right: string): boolean {
 
 /** Requirements that a ping must meet before it is accepted (docs/spec/alerting.md#sources). */
 export interface PingAuthRules {
-  /** where pings name their source; null if no source is required */
+  /** the place of the source name in pings; null if no source is required */
   by: SourceRule['by'] | null
   /** null if no secret is required */
   auth: PingAuth | null

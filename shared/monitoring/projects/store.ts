@@ -16,7 +16,7 @@ export interface Project {
 /** A key that was presented, and whose it is. */
 export interface ProjectKey {
   keyId: number
-  /** what people call it, else how it begins */
+  /** its name, or its first characters if it has none */
   label: string
   kind: KeyKind
   project: Project
@@ -124,10 +124,10 @@ export interface ListedKey {
   id: number
   kind: KeyKind
   prefix: string
-  /** what it is for; may be empty */
+  /** its purpose; may be empty */
   name: string
   createdAt: Date
-  /** who made it, as the audit log names them; empty for keys of before */
+  /** its creator as in the audit log; empty for older keys */
   createdBy: string
   lastUsedAt: Date | null
   /** ping keys only */

@@ -165,8 +165,8 @@ export async function findReader(db: Knex, projectId: number, email: string): Pr
 }
 
 /**
- * Returns what happened in projects in a period, in the order of the ids. The status before the first stored flip is
- * the one that it changed; a check without a flip had its present status.
+ * Returns the events of projects in a period, ordered by id. The status before the first stored flip is the old status
+ * of that flip; a check without a flip had its present status.
  */
 export async function projectReports(
   db: Knex,

@@ -153,7 +153,7 @@ function finishEach(
   return { type: kind, flip: { from, to, reason: kind === 'fail' ? 'fail' : '', processed: false }, late: false }
 }
 
-/** Stores the newest open run as the one that the API shows. */
+/** Stores the newest open run, which the API shows. */
 function showNewest(check: CheckMachine, { open }: RunBook): void {
   const newest = open.toSorted((a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0)).at(-1)
   check.lastStart = newest?.startedAt ?? null

@@ -85,7 +85,7 @@ export async function outagesBeside(
   )
 }
 
-/** Returns when pings of a check were refused because of our own failures, ascending. */
+/** Returns the times at which pings of a check were refused because of failures of Signalbox, ascending. */
 export async function refusalsOf(db: Knex, checkId: number): Promise<Micros[]> {
   const rows = await query<{ at: Micros }>(
     db,
