@@ -79,7 +79,7 @@ function checkRecord(raw: JsonObject, record: DayRecord | undefined, hash: strin
   return { date, check: passed('record', 'hashes into the statement of its day, and its sums follow from its flips') }
 }
 
-/** Checks that each statement names the previous one, and that a correction names a statement of its own day. */
+/** Checks that each statement names the previous one, and that a correction names a statement of the same day. */
 function checkChain(statements: readonly Statement[]): Check[] {
   const broken = statements.flatMap(({ date, previous, corrects }, index) => {
     const before = statements.slice(0, index)
