@@ -47,7 +47,7 @@ function abandon(model: ChannelModel, error: Error): void {
  * Waits for work on a new connection, then checks that the connection is alive. The driver reports no event if the
  * connection breaks meanwhile, so it would count as open. A node that shuts down may close the connection in its
  * opening packet, before a listener exists; only an operation detects this.
- * @throws Error if the connection broke, whatever the result of the work; BrokerSilentError if it does not answer
+ * @throws Error if the connection broke, even if the work succeeded; BrokerSilentError if it does not answer
  */
 export async function unbroken(model: ChannelModel, work: Promise<void>): Promise<void> {
   let isBroken = false

@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a sealed value is for. It is part of what is authenticated: put in another's place, a value does not open. */
+/**
+ * The purpose of a sealed value. It is authenticated, so a value that is copied to another place cannot be decrypted.
+ */
 export type SealPurpose =
   | 'acceptance'
   | 'cursor'
@@ -31,27 +33,27 @@ export type SealPurpose =
   | 'trade'
   | 'webhook-secret'
 
-/** What is done with SECRET_KEY: each use has a key of its own, derived from it. */
+/** Operations with SECRET_KEY; each uses a separate derived key. */
 export interface Secrets {
-  /** Keyed digest of an API key, token or link: what is stored instead of it, 32 bytes. */
+  /** Keyed digest (32 bytes) that is stored instead of an API key, token or link. */
   digest(text: string): Buffer
-  /** The digests under which it may be stored: the present key's, and the one's before the last rotation. */
+  /** The digests that may be stored: with the current key, and with the key before the last rotation. */
   digests(text: string): Buffer[]
-  /** AES-256-GCM; the result is text, versioned, and different each time. */
+  /** Encrypts with AES-256-GCM; the result is versioned text that differs each time. */
   seal(purpose: SealPurpose, plain: string): string
-  /** @throws Error when it was sealed under another key or for another purpose, or changed */
+  /** @throws Error if it was sealed with another key or for another purpose, or was changed */
   open(purpose: SealPurpose, sealed: string): string
-  /** The same for bytes, which stay bytes. */
+  /** The same for bytes. */
   sealBytes(purpose: SealPurpose, plain: Buffer): Buffer
   /** @throws Error as `open` */
   decryptBytes(purpose: SealPurpose, sealed: Buffer): Buffer
-  /** The same sealed under the present key; null when it is already. @throws Error as `open` */
+  /** Seals the value with the current key; null if it already is. @throws Error as `open` */
   reseal(purpose: SealPurpose, sealed: string): string | null
-  /** A key for one named purpose, 32 bytes: badge signatures, session cookies, fingerprints. */
+  /** Derives a 32-byte key for one purpose: badge signatures, session cookies, fingerprints. */
   derive(purpose: string): Buffer
 }
 
-/** Prefix of a sealed text: the format of what follows (docs/adr/0013). */
+/** Prefix of a sealed text that identifies its format (docs/adr/0013). */
 const FORMAT = 'v2'
 
 export function createSecrets(secretKey: string, previousKey?: string): Secrets {
@@ -64,12 +66,12 @@ export function createSecrets(secretKey: string, previousKey?: string): Secrets 
 
   const seal = (purpose: SealPurpose, plain: string): string =>
     `${FORMAT}.${encrypt(sealKey, Buffer.from(plain, 'utf8'), Buffer.from(purpose)).toString('base64url')}`
-  /** What is sealed, and the place of its key among ours. */
+  /** Returns the decrypted value and the index of its key. */
   const opened = (purpose: SealPurpose, sealed: string): { plain: string; place: number } => {
     const [format, data] = sealed.split('.')
     if (format !== FORMAT || data === undefined) throw new Error('not a sealed value')
     const bytes = Buffer.from(data, 'base64url')
-    // Only the canonical spelling, so that a sealed link or cookie has one text.
+    // Accepts only the canonical encoding, so that a sealed link or cookie has a unique text.
     if (bytes.toString('base64url') !== data) throw new Error('not a sealed value')
     for (const [place, key] of sealKeys.entries()) {
       const plain = decrypt(key, bytes, Buffer.from(purpose))
