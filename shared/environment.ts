@@ -1,2 +1,2 @@
-/** Which of its two worlds a client of `/v1` belongs to; data never crosses from one to the other. */
+/** The environment of a client of `/v1`; data never crosses between the two. */
 export type ApiEnv = 'SANDBOX' | 'PRODUCTION'

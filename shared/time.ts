@@ -1,14 +1,14 @@
 declare const unit: unique symbol
 
 /**
- * Instants and lengths of time: whole microseconds, instants since the Unix epoch, the resolution of PostgreSQL's
- * timestamptz. A number holds them exactly until the year 2255. A plain number passes for one, as sums and rows do; what
- * was converted to another unit does not. Conversions stand in this file alone.
+ * Instants and durations in whole microseconds, the resolution of PostgreSQL's timestamptz; instants since the Unix
+ * epoch. A number is exact until the year 2255. The type accepts a plain number, for sums and rows, but no other unit.
+ * Only this file converts units.
  */
 export type Micros = number & { readonly [unit]?: 'microseconds' }
-/** Milliseconds, with a fraction where they come of microseconds. */
+/** Milliseconds, with a fraction if converted from microseconds. */
 export type Millis = number & { readonly [unit]?: 'milliseconds' }
-/** Seconds, with a fraction where they come of microseconds. */
+/** Seconds, with a fraction if converted from microseconds. */
 export type Seconds = number & { readonly [unit]?: 'seconds' }
 
 const PER_MILLI = 1000
@@ -16,7 +16,9 @@ const PER_SECOND = 1_000_000
 
 let wallAtZero = 0
 
-/** The wall clock. Its microseconds are the monotonic clock's, which starts again from the wall's millisecond when they part. */
+/**
+ * Returns the wall clock. Its microseconds come from the monotonic clock, which is synchronized when the two differ.
+ */
 export function nowMicros(): Micros {
   const wall = Date.now() * PER_MILLI
   const monotonic = Math.floor(monotonicMicros())
@@ -26,7 +28,7 @@ export function nowMicros(): Micros {
   return wall
 }
 
-/** Of a clock that no one sets and that begins with the process; not whole. */
+/** Time since the process started, of a clock that cannot be adjusted; not rounded. */
 export function monotonicMicros(): Micros {
   return performance.now() * PER_MILLI
 }
@@ -43,32 +45,30 @@ export function microsOfDate(date: Date): Micros {
   return date.getTime() * PER_MILLI
 }
 
-/** Not rounded. */
 export function toSeconds(micros: Micros): Seconds {
   return micros / PER_SECOND
 }
 
-/** Not rounded. */
 export function toMillis(micros: Micros): Millis {
   return micros / PER_MILLI
 }
 
-/** Beyond what a number holds. */
+/** As bigint, because a number cannot represent it. */
 export function toNanos(at: Micros): bigint {
   return BigInt(at) * BigInt(PER_MILLI)
 }
 
-/** The fraction of a millisecond is cut. */
+/** Truncates the fraction of a millisecond. */
 export function toDate(at: Micros): Date {
   return new Date(at / PER_MILLI)
 }
 
-/** `YYYY-MM-DDTHH:MM:SS+00:00`, the fraction cut, never rounded (docs/spec/monitoring.md#check-object). */
+/** `YYYY-MM-DDTHH:MM:SS+00:00`, truncated, never rounded (docs/spec/monitoring.md#check-object). */
 export function toIsoSeconds(at: Micros): string {
   return `${isoPrefix(at)}+00:00`
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.fffZ`, as the risk API and events have it. */
+/** `YYYY-MM-DDTHH:MM:SS.fffZ`, as in the risk API and events. */
 export function toIsoMillis(at: Micros): string {
   return toDate(at).toISOString()
 }

@@ -11,14 +11,14 @@ export interface Fault {
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] }
 
-/** Unknown members that an error lists: a body with thousands of them needs no list of thousands. */
+/** Maximum number of unknown members that an error lists. */
 const MAX_LISTED = 100
-/** Characters of an unknown member that an error repeats. */
+/** Maximum number of characters of an unknown member in an error. */
 const MAX_NAME = 100
 
 /** Parses a value. Texts of the schema library never reach a fault. */
 export function checkValue<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
-  // `error` is used for issues without a message of their own; with `input`, an absent member differs from a wrong one.
+  // `error` is used for issues without a separate message; with `input`, an absent member differs from a wrong one.
   const parsed = schema.safeParse(value, { error: problemOf, reportInput: true })
   if (parsed.success) return { ok: true, value: parsed.data }
   return { ok: false, faults: parsed.error.issues.flatMap((issue) => faultsOf(issue, [])) }
