@@ -4,15 +4,12 @@ import { type ChannelModel, connect, type Options } from 'amqplib'
 /** The servers of AMQP_URL: one server, or the nodes of a cluster (docs/spec/reliability.md#broker-faults). */
 export interface BrokerAddresses {
   count: number
-  /**
-   * Connection options for the driver. The driver reads the members at each attempt and gets those of the current node.
-   */
+  /** Connection options; the driver reads the members at each attempt and gets those of the current node. */
   target: Options.Connect
   /** TLS options; empty if the URL has none, and the default authorities are trusted */
   tls: { ca?: Buffer; cert?: Buffer; key?: Buffer }
   /** host and port of the current node */
   current(): string
-  /** Selects another node for the next attempt. */
   next(): void
 }
 
@@ -68,15 +65,11 @@ export function splitAddresses(urls: string): string[] {
     .filter((url) => url !== '')
 }
 
-/** Returns the connection timeout in milliseconds. */
 export function connectMs({ count }: BrokerAddresses): number {
   return count > 1 ? NEXT_NODE_AFTER_MS : ONLY_NODE_MS
 }
 
-/**
- * Opens a connection for one command to the first node that answers.
- * @throws the driver's error of the last node
- */
+/** @throws the driver's error of the last node if none answers */
 export async function connectOnce(urls: string, connectionName: string): Promise<ChannelModel> {
   const addresses = brokerAddresses(urls)
   const clientProperties = { connection_name: connectionName }

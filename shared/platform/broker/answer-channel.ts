@@ -14,7 +14,6 @@ const REOPEN_AFTER_MS = 200
 const UNANSWERED = { questions: 3, ms: 4_000 }
 
 export interface Answers {
-  /** Sends a request. It is lost if no channel is open. */
   ask(question: Omit<UnconfirmedMessage, 'replyTo'>): void
 }
 
@@ -44,7 +43,6 @@ export class AnswerChannel implements Answers {
     try {
       this.#channel?.publish(exchange, routingKey, body, { ...properties, replyTo: REPLY_TO })
     } catch (error) {
-      // The channel closed, but its event has not arrived yet.
       this.#log.debug(describeError(error), 'question.not-sent')
     }
   }

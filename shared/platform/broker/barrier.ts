@@ -5,7 +5,6 @@ import { type PingGeneration, queuesOf, queuesOfCheck } from '../../contracts/pi
 import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 
-/** Timeout of a read that waits for earlier pings (read your writes). */
 const READ_TIMEOUT_MS = 500
 
 export interface Barriers {

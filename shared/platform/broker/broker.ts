@@ -15,9 +15,7 @@ import { type OutgoingMessage, Publisher, type UnconfirmedMessage } from './publ
 export interface BrokerOptions {
   /** one URL, or the nodes of a cluster separated by commas */
   url: string
-  /** shown in the broker's list of connections */
   name: string
-  /** called at each declaration of the topology */
   queues: () => readonly QueueDeclaration[]
   publishTimeoutMs: number
   log: Log
@@ -31,9 +29,7 @@ export interface BrokerOptions {
  */
 export interface Broker extends AsyncDisposable {
   /**
-   * Resolves when the broker has confirmed the message into a queue.
-   * @throws UnavailableError if it is disconnected, the buffer is full, the message is returned, or it is not confirmed
-   * in time
+   * @throws UnavailableError if disconnected, the buffer is full, or the message is returned or not confirmed in time
    */
   publish(message: OutgoingMessage): Promise<void>
   /** Sends a message without a confirm: for barriers, replies and announcements, which may be lost. */
@@ -44,9 +40,8 @@ export interface Broker extends AsyncDisposable {
    * frozen node of a cluster blocks declarations (docs/spec/reliability.md#broker-faults).
    */
   ask(onAnswer: (correlationId: string) => void): Answers
-  /** Declares the topology again on a live connection, because a queue or exchange is missing. */
+  /** Declares the topology again, because a queue or exchange is missing. */
   repair(): void
-  /** Declares the topology immediately, because queues were added. */
   extend(): void
   /** Changes when the publishing channel is replaced; empty while no channel is open. */
   readonly publisherEpoch: string
@@ -55,21 +50,15 @@ export interface Broker extends AsyncDisposable {
    * @throws the driver's error if the broker cannot be reached
    */
   inspect(queues: readonly string[]): Promise<Map<string, QueueState>>
-  /** @throws the driver's error */
   remove(queues: readonly string[]): Promise<void>
-  /** Returns the reasons why the broker cannot be used; empty if it can. */
   problems(): string[]
-  /** Returns the reasons why nothing can be published; empty if it can. Ignores consumers. */
   publishProblems(): string[]
-  /** Resolves when both connections are open and messages can be published. */
   connected(): Promise<void>
 }
 
-/** Reconnect backoff in milliseconds, after every node was tried. */
 const AGAIN_MS = { first: 250, longest: 5_000, jitter: 0.3 }
 /** Maximum wait of a starting process for the topology of a cluster. A frozen node blocks all declarations. */
 const FIRST_TOPOLOGY_MS = 3_000
-/** Timeout for closing a connection. */
 const CLOSE_MS = 5_000
 /**
  * Delay before a repair. A quorum queue that is declared again during its deletion keeps its former consumer, which
@@ -131,14 +120,12 @@ export function openBroker(options: BrokerOptions): Broker {
   }
 }
 
-/** A recovering connection that declares the topology after each connect. */
 class Connection {
   readonly #name: string
   readonly #options: BrokerOptions
   readonly #listeners = new Set<(model: ChannelModel | null) => void>()
   readonly #ready: Promise<RecoveringChannelModel>
   readonly #addresses: BrokerAddresses
-  /** true after this process has seen a complete declaration */
   #isDeclared = false
   #model: ChannelModel | null = null
   #lastError = 'not connected yet'
@@ -173,7 +160,6 @@ class Connection {
     )
   }
 
-  /** Returns 0 for the next node, and an increasing delay after each round of all nodes. */
   #delayMs(attempt: number): number {
     const round = Math.floor(attempt / this.#addresses.count)
     if (attempt % this.#addresses.count !== 0) return 0
@@ -200,7 +186,6 @@ class Connection {
     await declareTopology(model, this.#options.queues(), this.#options.log)
   }
 
-  /** Calls the listener with each new connection, and with null when it is lost. */
   onModel(listener: (model: ChannelModel | null) => void): void {
     this.#listeners.add(listener)
     if (this.#model) listener(this.#model)

@@ -1,4 +1,3 @@
-/** A node of a RabbitMQ cluster, as its management plugin reports it. */
 export interface BrokerNode {
   name: string
   running: boolean
@@ -8,10 +7,8 @@ export interface BrokerNode {
   alarms: readonly string[]
 }
 
-/** The nodes of a replicated queue. */
 export interface QueueMembers {
   queue: string
-  /** node names */
   members: readonly string[]
   online: readonly string[]
   leader: string | null
@@ -22,7 +19,6 @@ export interface ClusterState {
   queues: readonly QueueMembers[]
 }
 
-/** Problems of a cluster for operators; each list is empty if there are none. */
 export interface ClusterIlls {
   /** queues with fewer members than possible, and the nodes without a member */
   missing: readonly { queue: string; has: number; nodes: readonly string[] }[]

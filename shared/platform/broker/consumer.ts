@@ -6,7 +6,6 @@ import { answered } from './deadlines.ts'
 /** A message in flight. Settling it after its channel closed does nothing, because the broker redelivers it. */
 export interface Delivery {
   message: ConsumeMessage
-  /** number of earlier deliveries; 0 on the first */
   redeliveries: number
   ack(): void
   /** acknowledges all messages of this consumer up to and including this one */
@@ -17,7 +16,6 @@ export interface Delivery {
   leave(ms: number): void
   /** true if it was acknowledged individually or requeued; settling it twice would be a protocol error */
   readonly isSettled: boolean
-  /** false after its channel closed */
   isLive(): boolean
 }
 
@@ -35,7 +33,6 @@ export interface ConsumerOptions {
    * closed, which requeues its messages in order.
    */
   inOrder?: boolean
-  /** for shutdown: finishes the messages in flight and accepts no more */
   settled?: () => Promise<void>
 }
 
@@ -83,12 +80,10 @@ export class Consumer implements AsyncDisposable {
     this.#openSoon(0)
   }
 
-  /** true while the broker has this consumer on the queue */
   get isConsuming(): boolean {
     return this.#channel !== null && this.#consumerTag !== ''
   }
 
-  /** reasons why messages do not arrive; empty if they can */
   problems(): string[] {
     if (performance.now() < this.#awayUntil && !this.#isClosing)
       return [`consumer of ${this.kind}: leaves a message to a newer release: update this process`]
@@ -105,7 +100,6 @@ export class Consumer implements AsyncDisposable {
     if (this.#channel && this.#consumerTag !== '' && !inOrder)
       await this.#goodbye(this.#channel.cancel(this.#consumerTag))
     await settled?.()
-    // The channel may have closed during the wait.
     if (this.#channel) await this.#goodbye(this.#channel.close())
     this.#channel = null
     this.#onClosed()
@@ -189,7 +183,6 @@ export class Consumer implements AsyncDisposable {
       try {
         how()
       } catch (error) {
-        // The channel closed, but its event has not arrived yet. The broker redelivers the message.
         this.#log.debug({ queue, ...describeError(error) }, 'message.not-settled')
       }
     }
@@ -227,7 +220,6 @@ export class Consumer implements AsyncDisposable {
   }
 }
 
-/** Closes a channel that may already be closed. */
 function discard(channel: Channel): void {
   channel.close().catch(() => {})
 }

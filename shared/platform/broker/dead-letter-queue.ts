@@ -5,7 +5,6 @@ import { connectOnce } from './addresses.ts'
 import { type DeadLetteredMessage, revived } from './dead-letter.ts'
 import { inspectQueues, type QueueState } from './management.ts'
 
-/** The decision for one message. `kept` leaves it in the queue. */
 export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'
 
 /** Reads and replays dead letters for an operator, on a separate connection for one command. */
@@ -16,9 +15,7 @@ export interface DeadLetterQueue extends AsyncDisposable {
    * @returns null if the queue does not exist
    */
   look(queue: string): Promise<QueueState | null>
-  /**
-   * Returns the number of dead letters of a queue, read in the same way. @returns null if it has no dead-letter queue
-   */
+  /** Counts dead letters, read in the same way. @returns null if it has no dead-letter queue */
   depth(queue: string): Promise<number | null>
   /**
    * Passes at most `limit` messages in order to `decide`; requeues those that are kept. A replayed message leaves its

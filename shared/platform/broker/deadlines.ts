@@ -1,8 +1,6 @@
 import type { ChannelModel } from 'amqplib'
 
-/**
- * Timeout for an answer of the broker. A frozen node, or one that waits for a frozen node, may not answer for minutes.
- */
+/** Timeout for an answer of the broker. A node that is frozen, or waits for a frozen one, may need minutes. */
 const BROKER_ANSWER_MS = 10_000
 
 /**
@@ -58,7 +56,6 @@ export async function unbroken(model: ChannelModel, work: Promise<void>): Promis
   if (isBroken) throw new Error('the connection broke while it was prepared')
 }
 
-/** Opens and closes a channel, which involves no other node. */
 async function proveAlive(model: ChannelModel): Promise<void> {
   const channel = await answered(model, 'a first channel', model.createChannel())
   channel.on('error', () => {})

@@ -2,7 +2,6 @@ import { type LiveChange, MAX_LISTED } from '../../contracts/ingress-messages.ts
 import { LIVE_EXCHANGE } from '../../contracts/topology.ts'
 import type { Broker } from './broker.ts'
 
-/** Minimum delay between announcements; changes in between are combined. */
 const GATHER_MS = 250
 
 export interface LiveAnnouncer {

@@ -4,16 +4,11 @@ import { describeError, type Log } from '../process/log.ts'
 import { brokerAddresses, splitAddresses } from './addresses.ts'
 import type { ClusterState } from './cluster-health.ts'
 
-/** The management plugin of RabbitMQ, at the first node that answers. */
 export interface BrokerManagement {
   /** @param queues the queues to read; omits others, and queues without members */
   state(queues: readonly string[]): Promise<ClusterState>
-  /**
-   * Adds a member to a queue. @returns false if the broker does not support it (before 3.11.19 and 3.12.1) or refuses
-   * it
-   */
+  /** @returns false if the broker does not support it (before 3.11.19 and 3.12.1) or refuses it */
   addMember(queue: string, node: string): Promise<boolean>
-  /** Distributes the leaders of all queues over the nodes. */
   rebalance(): Promise<void>
 }
 

@@ -3,7 +3,6 @@ import type { Delivery } from './consumer.ts'
 
 /** Delay before a process consumes again after it met a message of a newer release. */
 export const REQUEUE_DELAY_MS = 60_000
-/** Age after which an unreadable message is dead-lettered. */
 const GIVE_UP_AFTER_SECONDS = 3_600
 /** Below the delivery limit, at which the broker dead-letters it without a reason. */
 const GIVE_UP_AFTER_DELIVERIES = DELIVERY_LIMIT - 10

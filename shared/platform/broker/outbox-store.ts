@@ -43,9 +43,7 @@ export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): P
   )
 }
 
-/**
- * Claims messages that were not confirmed in time, oldest first. Other processes do not claim them for RESEND_AFTER.
- */
+/** Claims unconfirmed messages, oldest first. Other processes do not claim them for RESEND_AFTER. */
 export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
   return await query(
     db,

@@ -22,8 +22,7 @@ export interface Outbox {
   /** Runs `work` in a transaction, then publishes its messages without waiting for the broker. */
   run<T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>): Promise<T>
   /**
-   * Does the same with prepared statements, for paths that run hundreds of times per second. The commit stores the
-   * messages.
+   * Does the same with prepared statements, for paths that run hundreds of times per second.
    * @param work uses `writes` for statements without a result; these are sent with the next statement or the commit
    */
   runPrepared<T>(work: (run: Pick<RunPrepared, 'tx' | 'writes'>, enqueue: Enqueue) => Promise<T>): Promise<T>
@@ -31,17 +30,14 @@ export interface Outbox {
   publishLater(rows: readonly OutboxRow[]): void
   /** Publishes rows that were not confirmed in time, oldest first. @returns the number of sent rows */
   resend(limit: number): Promise<number>
-  /** Waits for publishes in progress, for shutdown. */
   settled(): Promise<void>
 }
 
-/** Maximum number of publishes whose rows one statement deletes. */
 const FORGET_AT_ONCE = 500
 
 export function createOutbox(db: Knex, broker: Broker, log: Log): Outbox {
   const underWay = new Set<Promise<void>>()
 
-  /** Deletes rows of confirmed messages in batches. */
   const forget = batched(
     async (sent: readonly (readonly number[])[]) => {
       await acrossTenants(() => deleteSent(db, sent.flat()))

@@ -12,12 +12,10 @@ export interface OutgoingMessage {
   body: Buffer
   /** the same for every copy of the message */
   messageId: string
-  /** name of the contract */
   type: string
   headers?: Record<string, unknown>
 }
 
-/** A message without a confirm. */
 export interface UnconfirmedMessage {
   exchange: string
   routingKey: string
@@ -106,7 +104,6 @@ export class Publisher {
     return this.#opened.promise
   }
 
-  /** Returns the reason why publishes are refused while connected: the channel is not open. */
   problems(): string[] {
     return this.#model && !this.#open ? ['broker (publish): its channel is not open'] : []
   }
@@ -162,7 +159,6 @@ export class Publisher {
         sentOn.unconfirmed += 1
         sentOn.unconfirmedBytes += bytes
       } catch (error) {
-        // The channel closed, but its event has not arrived yet.
         settle(new UnavailableError('the broker cannot be reached', { cause: error }))
       }
     })
@@ -188,7 +184,6 @@ export class Publisher {
     on.channel.close().catch(() => {})
   }
 
-  /** Fails the unconfirmed messages of a channel and opens another one. */
   #lose(on: OpenChannel, model: ChannelModel): void {
     if (this.#open === on) {
       this.#open = null
@@ -200,7 +195,6 @@ export class Publisher {
     this.#reopenLater(model, lost)
   }
 
-  /** Waits until every publish is settled; each has a timeout. */
   async drain(): Promise<void> {
     this.#closing = true
     if (this.#pending.size === 0) return

@@ -6,7 +6,6 @@ import type { Metrics } from '../process/metrics.ts'
 import type { Broker } from './broker.ts'
 
 export interface QueueWatch extends AsyncDisposable {
-  /** Returns the queues of this process's workers that have no consumer. */
   problems(): string[]
 }
 

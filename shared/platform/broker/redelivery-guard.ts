@@ -1,8 +1,6 @@
 import type { Delivery } from './consumer.ts'
 
-/**
- * Maximum number of started but unfinished attempts of a redelivered message; then it is assumed to crash the process.
- */
+/** Unfinished attempts of a redelivered message after which it is assumed to crash the process. */
 export const MAX_STARTS = 3
 
 /**

@@ -15,7 +15,6 @@ export async function recordStart(db: Knex, queue: string, delivery: Delivery): 
   return row?.starts ?? 0
 }
 
-/** Deletes the attempts of a message that was handled. */
 export async function forgetStarts(db: Knex, queue: string, delivery: Delivery): Promise<void> {
   await execute(db, 'DELETE FROM message_attempts WHERE queue = ? AND message = ?', [queue, nameOf(delivery)])
 }

@@ -15,7 +15,6 @@ import { MAX_STARTS, wasRedelivered } from './redelivery-guard.ts'
 import { forgetStarts, recordStart } from './redelivery-store.ts'
 import { countWaiting } from './waiting.ts'
 
-/** Context of a message for its handler. */
 export interface MessageContext {
   /** the same for every copy of the message: the idempotency key of its effect */
   messageId: string
@@ -92,7 +91,6 @@ export function subscribe(worker: string, subscription: Subscription, deps: Runt
   })
 }
 
-/** Failures of a message, for the headers of its dead letter. */
 interface Failure {
   firstError: unknown
   lastError: unknown
