@@ -27,9 +27,7 @@ export interface OutgoingRequest {
   url: string
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** overrides the client's total timeout */
   timeoutMs?: number
-  /** overrides the client's timeout for DNS, connect and TLS handshake */
   connectTimeoutMs?: number
   /** aborts the request and its connection with `aborted` */
   signal?: AbortSignal

@@ -31,9 +31,7 @@ const failureTexts: Record<HttpFailure, string> = {
   aborted: 'HTTP request failed, code: 42',
 }
 
-/**
- * A request without a complete response. `message` may be shown; `cause` contains addresses and is for the log only.
- */
+/** `message` may be shown; `cause` contains addresses and is for the log only. */
 export class HttpClientError extends Error {
   override readonly name = 'HttpClientError'
   readonly failure: HttpFailure
@@ -58,7 +56,6 @@ export class BlockedTargetError extends Error {
   }
 }
 
-/** Maps an error of got, a socket or TLS to a failure. */
 export function classifyFailure(error: unknown): HttpClientError {
   if (error instanceof HttpClientError) return error
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {

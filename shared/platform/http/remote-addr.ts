@@ -2,7 +2,6 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Networks whose forwarding headers are trusted. */
 export type TrustedProxies = readonly [Address, number][]
 
 /**
@@ -52,7 +51,6 @@ export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): C
   return { remoteAddr: firstUntrusted(hops, trusted), scheme }
 }
 
-/** Returns the leftmost hop if all hops are trusted. */
 function firstUntrusted(hops: readonly string[], trusted: TrustedProxies): string | null {
   for (const [index, hop] of [...hops.entries()].toReversed()) {
     const address = parseHop(hop)
@@ -135,7 +133,6 @@ function parseFourParts(text: string): ipaddr.IPv4 | null {
   return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null
 }
 
-/** Returns true if forwarding headers of the address are trusted. */
 export function isTrustedProxy(text: string | undefined, trusted: TrustedProxies): boolean {
   const address = parseIp(text ?? '')
   return address !== null && isTrusted(unmapped(address), trusted)

@@ -21,7 +21,6 @@ export type TargetProblem =
   | 'private-address'
   | 'unresolvable'
 
-/** Returns the code of `errors[].code` for a refused URL. */
 export function targetCode(problem: TargetProblem): FieldCode {
   return TARGET_CODES[problem]
 }
@@ -47,7 +46,6 @@ export const targetProblemTexts: Record<TargetProblem, string> = {
   unresolvable: 'has a host name that cannot be resolved',
 }
 
-/** Returns all addresses of a name. Rejects if the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export type UrlResult = { ok: true; url: URL; addressLiteral: string | null } | { ok: false; reason: TargetProblem }
@@ -145,9 +143,7 @@ function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 
 const localName = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/
 
-/**
- * Returns true for names that exist only inside a network, even if they resolve here (RFC 6761, RFC 8375, .internal).
- */
+/** Returns true for names that exist only inside a network (RFC 6761, RFC 8375, .internal). */
 export function isLocalName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   return localName.test(name) || (!name.includes('.') && !name.includes(':'))
