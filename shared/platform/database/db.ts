@@ -20,7 +20,6 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 export interface DatabaseOptions {
   /** may name several servers, one of which is the primary */
   url: string
-  /** shown in pg_stat_activity */
   name: string
   poolSize: number
   timeoutMs: number
@@ -57,7 +56,6 @@ class DiscardingClient extends PostgresClient {
   }
 }
 
-/** Attributes of the server in traces. */
 export const TRACED_AS = { 'db.system': 'postgresql' }
 
 /** Returns the span name of a statement: only its first word, because the rest may contain values. */
@@ -65,7 +63,6 @@ function verbOf({ sql = '' }: KnexQuery): string {
   return `db ${/^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? 'statement'}`
 }
 
-/** Returns a client class that looks for the primary again after a refused connection. */
 function clientOf(hosts: DatabaseHosts) {
   return class extends DiscardingClient {
     override async acquireRawConnection(): Promise<unknown> {
@@ -169,7 +166,6 @@ export function isConnectionFailure(error: unknown): boolean {
  */
 const RETRYABLE = /^(40001|40P01|55P03|57014|53...|58...)$/
 
-/** Returns true if a retry of the whole transaction may succeed. */
 export function isRetryable(error: unknown): boolean {
   if (isConnectionFailure(error)) return true
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && RETRYABLE.test(error.code)
@@ -212,9 +208,7 @@ export function asUnavailable(error: unknown): unknown {
   return isRetryable(error) ? new UnavailableError('the database cannot serve now', { cause: error }) : error
 }
 
-/**
- * Returns true if a value of the statement is invalid (SQLSTATE class 22): out of range, or text that cannot be stored.
- */
+/** SQLSTATE class 22: a value of the statement is out of range, or text that cannot be stored. */
 export function isDataException(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^22...$/.test(error.code)
 }

@@ -1,6 +1,5 @@
 import pg from 'pg'
 
-/** Timeout in milliseconds for the role of one server of several. */
 const ASK_MS = 2_000
 
 /** The servers of DATABASE_URL, one of which is the primary (docs/spec/reliability.md#database-faults). */
@@ -60,7 +59,6 @@ export function splitHosts(url: string): string[] {
   return hosts.split(',').map((host) => `${before}${host.trim()}${rest}`)
 }
 
-/** Returns the URL of the primary, for processes that run one command. */
 export async function primaryAddress(url: string): Promise<string> {
   return await createDatabaseHosts(url).address()
 }

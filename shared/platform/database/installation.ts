@@ -10,16 +10,11 @@ import { agreeOnGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
  * knowledge must not work, because it would refuse, lose or wrongly miss pings.
  */
 export interface Installation extends WatchedProblems {
-  /**
-   * Returns the generations of ping queues, oldest first; empty before the first query. A database outage does not
-   * change it.
-   */
+  /** Empty before the first query, then oldest first. A database outage does not change it. */
   generations(): readonly PingGeneration[]
-  /** Calls the listener after each change of the generations. */
   onGenerations(listener: (live: readonly PingGeneration[]) => void): void
 }
 
-/** Interval at which a process checks for a changed number of ping queues. */
 export const POLL_EVERY_MS = 2_000
 
 /**

@@ -3,7 +3,6 @@ import type { SealPurpose, Secrets } from '../process/secrets.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { columns, query, typed } from './sql.ts'
 
-/** Counts the rows of each table, to compare a copy with its original at one snapshot. */
 export async function countRows(db: Knex): Promise<Record<string, number>> {
   const tables = await query<{ name: string }>(
     db,
@@ -55,7 +54,7 @@ export async function checksWithMissingSources(db: Knex): Promise<number> {
   return row?.checks ?? 0
 }
 
-/** Number of values to decrypt per column; with a wrong key the first one fails. */
+/** Values to decrypt per column; with a wrong key the first one fails. */
 const TRIED = 20
 
 /** Returns the columns with a sealed value that cannot be decrypted. */

@@ -16,7 +16,6 @@ const directory = fileURLToPath(new URL('../../../migrations', import.meta.url))
 const MIGRATION_LOCK = 7_419_201
 const LOCK_AGAIN_MS = 100
 
-/** Migrations with an earlier name belong to builds before the first release. */
 const FIRST_MIGRATION = '20261127100001'
 
 const settings: Knex.MigratorConfig = {

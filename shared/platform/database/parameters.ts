@@ -42,7 +42,6 @@ function elementOf(value: Element): string {
   return PLAIN.test(text) ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
-/** Text that needs no quotes in an array. */
 const PLAIN = /^(?!null$)[0-9a-z][0-9a-z.:_-]*$/
 
 /**

@@ -12,10 +12,7 @@ const PING_GENERATION_COLUMNS = columns<PingGeneration>({
   isDrained: 'drained_at IS NOT NULL',
 })
 
-/**
- * Returns the generations whose queues may contain pings, oldest first; an empty array before the first process
- * started.
- */
+/** Returns the generations whose queues may contain pings, oldest first; empty before the first process started. */
 export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
   return await query(
     db,
@@ -40,7 +37,7 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
   return await liveGenerations(db)
 }
 
-/** Listeners use a new generation after this time: every process has read its row by then. */
+/** Delay before listeners use a new generation; every process has read its row by then. */
 const STARTS_AFTER = '6 seconds'
 
 /**
@@ -75,7 +72,7 @@ export async function addGeneration(
   })
 }
 
-/** Returns true if the queues from before a change should be drained by now but are not. */
+/** Returns true if the queues from before a change are still not drained two minutes after it took effect. */
 export async function isChangeLate(db: Knex): Promise<boolean> {
   const rows = await query(
     db,
@@ -87,8 +84,8 @@ export async function isChangeLate(db: Knex): Promise<boolean> {
 }
 
 /**
- * Records that a generation contains no more pings of processes that know the change, so that the next generation may
- * be consumed.
+ * Records that only processes that do not know the change may still add pings, so that the next generation may be
+ * consumed.
  */
 export async function markDrained(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET drained_at = now() WHERE generation = ? AND drained_at IS NULL', [
@@ -97,17 +94,13 @@ export async function markDrained(db: Knex, generation: number): Promise<void> {
 }
 
 /**
- * Time for which a listener publishes into a generation after it last read the generations; afterwards it refuses
- * pings. Equals the maximum age of cached checks (ingress/ping-path/check-cache.ts).
+ * Maximum time since the last read of the generations for which a listener accepts pings. Equals the maximum age of
+ * cached checks (ingress/ping-path/check-cache.ts).
  */
 export const KNOWS_FOR_MS = 24 * 3_600_000
-/**
- * Time after the start of the next generation at which a generation is retired; later than any listener publishes into
- * it.
- */
+/** Delay after the start of the next generation; later than any listener publishes to the former one. */
 const RETIRES_AFTER = '25 hours'
 
-/** Returns generations that no listener can publish into and that are not retired yet. */
 export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
   const live = await liveGenerations(db)
   const rows = await query<{ generation: number }>(
@@ -120,7 +113,7 @@ export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
   return live.filter(({ generation }) => rows.some((row) => row.generation === generation))
 }
 
-/** Retires a generation: its queues are no longer consumed or declared. */
+/** Its queues are no longer consumed or declared. */
 export async function retireGeneration(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET retired_at = now() WHERE generation = ?', [generation])
 }
@@ -130,10 +123,7 @@ const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 
   shards: 'shards',
 })
 
-/**
- * Returns generations that were retired recently, but so long ago that every process knows it. Their queues can be
- * deleted.
- */
+/** Returns recently retired generations that every process knows as retired, so that their queues can be deleted. */
 export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {
   return await query(
     db,

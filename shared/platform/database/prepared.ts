@@ -11,15 +11,12 @@ import { currentTenant, type Tenant } from './tenant.ts'
 
 export type { Prepared } from './round-trip.ts'
 
-/**
- * Runs a prepared statement in the transaction and returns its rows. Statements that start in one turn of the event
- * loop are sent together, in order.
- */
+/** Statements that start in one turn of the event loop are sent together, in order. */
 export interface RunPrepared {
   <Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<NoInfer<Row>[]>
-  /** Runs a statement that changes rows. @returns the number of changed rows */
+  /** @returns the number of changed rows */
   count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
-  /** Runs a statement whose rows are not needed. It is sent with the next one, at the latest with the commit. */
+  /** Runs a statement without a result. It is sent with the next one, at the latest with the commit. */
   later(statement: Prepared, values: readonly SqlValue[]): void
   /** The transaction for stores: each statement text becomes a prepared statement. */
   tx: Knex.Transaction
@@ -29,7 +26,6 @@ export interface RunPrepared {
 
 const BEGIN: Prepared = { name: 'begin', text: 'BEGIN' }
 const COMMIT: Prepared = { name: 'commit', text: 'COMMIT' }
-/** The settings of `runScoped`, with parameters. */
 const NARROW: Prepared = {
   name: 'narrow',
   text: `SELECT set_config('role', 'none', true), set_config('signalbox.organisation_id', $1, true),
@@ -80,7 +76,7 @@ async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>
 }
 
 /**
- * Runs one read as a prepared statement in one round trip, with the row security of the tenant.
+ * Runs one read in one round trip, with the row security of the tenant.
  * @param read must start its statement immediately
  * @throws UnavailableError if the database cannot serve
  */

@@ -31,7 +31,6 @@ export async function readInstallation(db: Knex): Promise<{ id: string; restored
   return made
 }
 
-/** Returns which of these marks this database contains. */
 export async function knownMarks(db: Knex, ids: readonly string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(db, 'SELECT id FROM restore_marks WHERE id = ANY(?::uuid[])', [[...ids]])
   return rows.map(({ id }) => id)
@@ -67,7 +66,6 @@ export async function recordRestore(db: Knex): Promise<void> {
  */
 const BEFORE_RESTORE = `(SELECT greatest(restored_from + interval '1 minute', found_at - interval '1 minute') FROM installation)`
 
-/** Messages that were due and are not sent. */
 export interface Suppressed {
   flips: number
   notifications: number

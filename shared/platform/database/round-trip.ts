@@ -3,7 +3,7 @@ import pg from 'pg'
 import { parameterOf } from './parameters.ts'
 import type { SqlValue, Statement } from './sql.ts'
 
-/** A statement that each connection parses once. `text` has `$1`, `$2`, ... */
+/** Each connection parses it once. `text` has `$1`, `$2`, ... */
 export interface Prepared<Row = unknown> {
   name: string
   text: Statement<Row>
@@ -15,7 +15,6 @@ export interface Result {
   rowCount: number | null
 }
 
-/** A statement in progress; its result is delivered after the whole trip. */
 export interface Step {
   statement: Prepared
   values: readonly SqlValue[]
@@ -28,7 +27,6 @@ interface Field {
   parse: (value: string) => unknown
 }
 
-/** The parsed statements of each connection, by name, with their columns. */
 const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
 
 /**

@@ -11,7 +11,6 @@ const ofProject = `project_id = ${setting('project_id')}`
 const through = (parent: string, column: string) =>
   `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})` // the parent's policy applies
 
-/** The policy condition of each tenant table. */
 export const tenantTables: Readonly<Record<string, string>> = {
   organisations: `id = ${setting('organisation_id')}`,
   projects: `id = ${setting('project_id')} OR ${ofOrganisation}`,
@@ -190,10 +189,7 @@ export function ownerColumns(rule: string): string[] {
   return [...rule.matchAll(/(\w+) = \(SELECT/g)].map(([, column = '']) => column)
 }
 
-/**
- * Returns true for a rule with OR. It also matches tenants that only see the row; only the row's own organisation may
- * insert it.
- */
+/** True for a rule with OR. It also matches tenants that may only read the row. */
 function isShared(rule: string): boolean {
   return rule.includes(' OR ')
 }

@@ -2,12 +2,10 @@ import { PIPELINE_ROLE } from './row-security.ts'
 import { type Pooler, PoolerError, sessionSettings } from './server.ts'
 import { currentTenant, type Tenant } from './tenant.ts'
 
-/** A client of the driver with its connection and socket. */
 export interface SocketHolder {
   connection?: { stream?: { destroy(): void } }
 }
 
-/** A pooled connection of the driver, with the state of its session. */
 export interface ScopedConnection {
   query(text: string): Promise<{ rowCount: number | null; rows: unknown[] }>
   /** true if row security applies to its login, so that it can be restricted to a tenant */
@@ -73,8 +71,7 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
 
 /**
  * Runs a statement of knex. For a tenant's request, the transaction (or one around a single statement) resets the
- * pipeline role and sets the tenant. Both settings end with the transaction, so the next user of the connection does
- * not inherit them.
+ * pipeline role and sets the tenant until it ends, so the next user of the connection does not inherit them.
  */
 export async function runScoped(
   connection: ScopedConnection,
@@ -107,7 +104,6 @@ export async function runScoped(
   }
 }
 
-/** Runs one statement across tenants within a tenant's transaction. */
 async function widened(connection: ScopedConnection, run: () => Promise<unknown>): Promise<unknown> {
   await connection.query(`SET LOCAL ROLE ${PIPELINE_ROLE}`)
   try {

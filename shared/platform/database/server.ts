@@ -8,7 +8,7 @@ export async function pingServer(db: Knex): Promise<void> {
   await query(db, 'SELECT 1')
 }
 
-/** Returns whether the login of the connection is bound by no policy: a superuser, or a role with BYPASSRLS. */
+/** Returns true if no policy applies to the login: a superuser, or a role with BYPASSRLS. */
 export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
   const [row] = await query<{ bypasses: boolean }>(
     db,
@@ -17,7 +17,7 @@ export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
   return row?.bypasses ?? false
 }
 
-/** Returns the server's present time, also inside a transaction. */
+/** Returns the current time of the server, also inside a transaction. */
 export async function readServerClock(db: Knex): Promise<Micros> {
   const [row] = await query<{ now: Micros }>(db, `SELECT ${microsOf('clock_timestamp()')} AS now`)
   if (!row) throw new Error('the database returned no time')
@@ -29,7 +29,7 @@ const SERVER_COLUMNS = columns<{ version: number; role: string }>({
   role: 'current_user',
 })
 
-/** Returns the version as a number (150004 is 15.4), and the role of the connection. */
+/** The version is a number: 150004 is 15.4. */
 export async function describeServer(db: Knex): Promise<{ version: number; role: string }> {
   const [row] = await query(db, typed`SELECT ${SERVER_COLUMNS}`)
   if (!row) throw new Error('the database returned no version')
@@ -60,7 +60,6 @@ export function sessionSettings(timeoutMs: number) {
   }
 }
 
-/** The durability that a commit has when it is confirmed. */
 export interface ReplicationState {
   /** servers that stream from this one, without base backups */
   standbys: number
@@ -87,10 +86,8 @@ export async function readReplication(db: Knex): Promise<ReplicationState> {
   return { standbys: row.standbys, isSynchronous: row.names.trim() !== '' && WAITING.includes(row.commit) }
 }
 
-/** The state of WAL archiving. */
 export interface ArchivingState {
   isOn: boolean
-  /** true if the latest attempt failed */
   isFailing: boolean
   /** age of the last archived segment; null before the first */
   ageSeconds: number | null

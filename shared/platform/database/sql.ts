@@ -48,7 +48,6 @@ export function typed<const P extends readonly Part[]>(
   return sql as Typed<RowOf<P[number]>>
 }
 
-/** Runs one statement and returns its rows, of the type of its column lists. */
 export async function query<Row>(
   db: Knex,
   sql: Statement<Row>,
@@ -58,7 +57,7 @@ export async function query<Row>(
   return rows
 }
 
-/** Runs one statement. @returns the number of rows that it changed */
+/** @returns the number of changed rows */
 export async function execute(db: Knex, sql: string, values: readonly SqlValue[] = []): Promise<number> {
   const { rowCount } = await run(db, sql, values)
   return rowCount ?? 0

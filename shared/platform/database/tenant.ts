@@ -29,7 +29,6 @@ export function acrossTenants<T>(work: () => T): T {
   return current.run('all', work)
 }
 
-/** Returns the tenant of the current query; undefined for work outside tenant requests. */
 export function currentTenant(): Tenant | undefined {
   const store = current.getStore()
   return store === 'all' ? undefined : store?.tenant
