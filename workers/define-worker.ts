@@ -19,7 +19,7 @@ export interface WorkerDeps {
   /** a separate small pool for the sweeper and health, which must work while the main pool is exhausted */
   reserveDb: Knex
   broker: Broker
-  /** takes reasons why the process cannot do its work */
+  /** accepts reasons why the process is not ready */
   readiness: Pick<Readiness, 'add'>
   outbox: Outbox
   secrets: Secrets
@@ -27,7 +27,7 @@ export interface WorkerDeps {
   metrics: Metrics
   tracer: Tracer
   clock: Clock
-  /** which ping queues there are */
+  /** the ping queue generations */
   installation: Pick<Installation, 'generations'>
   /** the database's time */
   now(): Micros

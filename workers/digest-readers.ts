@@ -12,15 +12,14 @@ export interface DigestReader {
 
 /** The recipients of an integration; none if it is disabled. */
 export interface Recipients {
-  /** take a message about many checks */
+  /** accept a message about many checks */
   readers: DigestReader[]
-  /** keep a record per check, or cannot be read: they take one message for each */
+  /** need one message per check, because they keep a record per check or cannot be read */
   keepers: DigestReader[]
 }
 
 /**
- * Which of these integrations take a message about many checks and which do not, the members of groups in place of the
- * groups.
+ * Splits integrations by support for messages about many checks; groups are replaced by their members.
  * @param named ids and uuids
  */
 export async function digestReaders(

@@ -1,24 +1,22 @@
 export interface BatchOptions {
-  /** items of one batch at most */
+  /** maximum number of items per batch */
   largest: number
   /**
-   * When the first item of a quiet time starts: at once by default. `queueMicrotask` and `setImmediate` let what else
-   * the caller, or the turn of the event loop, has to add come along.
+   * Schedules the first batch after an idle time; immediately by default. With `queueMicrotask` or `setImmediate` the
+   * batch includes items that are added in the same turn of the event loop.
    */
   start?: (run: () => void) => void
-  /** A batch that fails is tried again item by item: the one at fault takes no neighbours along. */
+  /** Retries a failed batch item by item, so that one bad item does not fail the others. */
   isolate?: boolean
 }
 
 /**
- * Does together what arrives together: those items that come while a batch is under way wait and form the next one. So a
- * quiet process waits for nothing, and a busy one makes one round trip for many.
- *
- * The ping path has its own batches: `ingress/ping-path/batcher.ts` has several messages in flight, bounded by bytes and in
- * order per shard; the check cache repeats a lookup that hangs; the evaluator acknowledges what it gathers. Counters and
- * announcements, which have no result, wait for a time instead (`live-announcer.ts`, `usage-counters.ts`).
- *
- * @param work gives one result per item, in order
+ * Batches concurrent items: items that arrive during a batch form the next one. So an idle process does not delay an
+ * item, and a busy one makes one round trip for many.
+ * The ping path has separate batches: `ingress/ping-path/batcher.ts` has several messages in flight, bounded by bytes
+ * and ordered per shard; the check cache repeats a lookup that hangs; the evaluator acknowledges in batches. Counters
+ * and announcements, which have no result, use a timer instead (`live-announcer.ts`, `usage-counters.ts`).
+ * @param work returns one result per item, in order
  */
 export function batched<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
