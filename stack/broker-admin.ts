@@ -10,17 +10,16 @@ export type BrokerControl = {
   env?: Readonly<Record<string, string>> | undefined
 }
 
-/** Virtual hosts per rabbitmqctl call: some ten seconds of it on a busy machine. */
+/** Virtual hosts per rabbitmqctl call; this takes about ten seconds on a busy machine. */
 const HOSTS_PER_CALL = 32
 
-/** The same broker and login, another virtual host. */
 export function vhostUrl(amqpUrl: string, vhost: string): string {
   const url = new URL(amqpUrl)
   url.pathname = vhost === '/' ? '' : `/${encodeURIComponent(vhost)}`
   return url.href
 }
 
-/** Creates virtual hosts, each with all permissions for the URL's user. Those that exist are left as they are. */
+/** Creates virtual hosts with all permissions for the URL's user. Existing ones are left unchanged. */
 export async function createVhosts(control: BrokerControl, amqpUrl: string, names: readonly string[]): Promise<void> {
   const user = decodeURIComponent(new URL(amqpUrl).username) || 'guest'
   if (control.managementUrl) {
@@ -40,7 +39,7 @@ export async function createVhosts(control: BrokerControl, amqpUrl: string, name
   )
 }
 
-/** Drops virtual hosts with all that is in them; those that are gone already are no error. */
+/** Deletes virtual hosts with their content; missing ones are not an error. */
 export async function dropVhosts(control: BrokerControl, amqpUrl: string, names: readonly string[]): Promise<void> {
   if (control.managementUrl) {
     for (const name of names) {
@@ -64,7 +63,7 @@ export async function vhostExists(control: BrokerControl, amqpUrl: string, name:
   return (await evaluate(control, `rabbit_vhost:exists(${binary(name)}).`)).includes('true')
 }
 
-/** The names of all queues in a virtual host, those that go with their connection too. */
+/** Returns the names of all queues in a virtual host, including exclusive ones. */
 export async function queueNames(control: BrokerControl, amqpUrl: string, vhost: string): Promise<string[]> {
   if (control.managementUrl) {
     const response = await manage(control.managementUrl, amqpUrl, 'GET', `/api/queues/${encodeURIComponent(vhost)}`)
@@ -111,7 +110,7 @@ function evaluate({ rabbitmqctl, env }: BrokerControl, expression: string): Prom
   return mustRun([...rabbitmqctl, 'eval', expression], { env: { ...process.env, ...env } })
 }
 
-/** An Erlang binary of a name; names are ours, but a quote in a login must not become code. */
+/** Returns an Erlang binary of a name. Escapes it, because a quote in a login must not become code. */
 function binary(text: string): string {
   return `<<${[...Buffer.from(text)].join(',')}>>`
 }

@@ -7,7 +7,7 @@ import { mustRun, runCommand } from './run-command.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** One project name per checkout, so that two of them on one machine do not share containers or data. */
+/** Uses a separate project name per checkout, so that checkouts do not share containers or data. */
 const project = `signalbox-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`
 
 /** Returns true if a Docker engine answers; the command may be installed without one. */
@@ -46,7 +46,7 @@ export function composeServices(secretsFolder: string, report: (line: string) =>
   }
 }
 
-/** Removes the containers `composeServices` started; their volumes, and so all data, stay. */
+/** Removes the containers that `composeServices` started; their volumes, and so all data, remain. */
 export async function composeDown(): Promise<void> {
   const command = await composeCommand()
   if (command && (await engineAnswers())) await mustRun([...command, 'down'], { cwd: root, timeoutMs: 120_000 })

@@ -1,14 +1,12 @@
 import pg from 'pg'
 import type { Services } from './resolve-services.ts'
 
-/** The same server and login, another database. */
 export function databaseUrl(url: string, database: string): string {
   const other = new URL(url)
   other.pathname = `/${encodeURIComponent(database)}`
   return other.href
 }
 
-/** The same server and database, another login. */
 export function loginUrl(url: string, { role, password }: { role: string; password: string }): string {
   const other = new URL(url)
   other.username = encodeURIComponent(role)
@@ -16,12 +14,12 @@ export function loginUrl(url: string, { role, password }: { role: string; passwo
   return other.href
 }
 
-/** The database a URL names; `postgres` when it names none. */
+/** Returns the database of a URL; `postgres` by default. */
 export function databaseName(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
 }
 
-/** A machine that starts a stack or runs the tests is busy; a server that is not there refuses at once. */
+/** Long, because the machine may be busy; a missing server refuses at once. */
 const CONNECT_MS = 30_000
 
 /** Runs `work` on one connection and always closes it. */

@@ -5,7 +5,7 @@ import { writePrivately } from './service-state.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** Runs one operator's command. Returns its output; throws when it fails. */
+/** Runs an operator's command and returns its output. @throws Error if it fails */
 type RunAdmin = (args: readonly string[]) => Promise<string>
 
 /** Credentials for a first look, shown by `make up`. */
@@ -49,7 +49,7 @@ async function isKnown(address: string, { apiKey }: DemoProject): Promise<boolea
   return response.status !== 401
 }
 
-/** The link by which the first person signs in to the pages; undefined when there is none to give (any more). */
+/** Returns the sign-in link of the first user; undefined if there is none, or it was used. */
 export async function setupLink(admin: RunAdmin): Promise<string | undefined> {
   try {
     const link = await admin(['setup-link'])

@@ -4,7 +4,7 @@ import { forgetProcess } from './processes.ts'
 import { readState, writeState } from './service-state.ts'
 import { stopTimeoutMs } from './start-processes.ts'
 
-/** `make down`: stops what `make up` started, in the reverse order, and nothing else. Data stays. */
+/** `make down`: stops only what `make up` started, in reverse order. Data remains. */
 export async function down(folder: string, say: (line: string) => void): Promise<void> {
   const state = readState(folder)
   const processes = Object.entries(state.processes)
@@ -18,7 +18,8 @@ export async function down(folder: string, say: (line: string) => void): Promise
   state.processes = {}
   const names = stopped.filter((name) => name !== undefined)
   if (names.length > 0) say(`stopped ${names.join(', ')}`)
-  // The broker first: it has no need of the database, and takes longer. SIGINT is PostgreSQL's fast shutdown.
+  // Stops the broker first, because it takes longer and does not need the database. SIGINT is PostgreSQL's fast
+  // shutdown.
   if (state.broker?.process && (await stopProcess(state.broker.process, 'SIGTERM', 30_000))) say('stopped RabbitMQ')
   if (state.postgres?.process && (await stopProcess(state.postgres.process, 'SIGINT', 30_000)))
     say('stopped PostgreSQL')

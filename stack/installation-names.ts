@@ -7,10 +7,9 @@ import type { Services } from './resolve-services.ts'
 export type Addresses = { DATABASE_URL: string; AMQP_URL: string }
 
 /**
- * A database and a virtual host for this stack on the services found. Addresses given in the environment are taken as
- * they are (what they name is created when missing and allowed). Elsewhere both get a name of ours: the one of last
- * time, else `signalbox`, else one with a random end, because data of an unknown origin has an unknown key.
- * The database's address is its owner's.
+ * Returns a database and a virtual host for this stack. Those of URLs in the environment are used, and created if
+ * missing and permitted. Otherwise both get the name of the last run, or `signalbox`, or a name with a random suffix if
+ * that exists, because data of unknown origin has an unknown key. The database URL is the owner's.
  */
 export async function ownNames(
   { postgres, broker }: Services,
@@ -67,7 +66,7 @@ async function ownVhost(
   previous: string | undefined,
 ): Promise<string> {
   if (previous !== undefined && sameServer(url, previous) && !(await brokerRefusal(previous))) return previous
-  if (!control) return url // its default virtual host is all we may have
+  if (!control) return url // without administration only its default virtual host is available
   let name = 'signalbox'
   while (await vhostExists(control, url, name)) name = `signalbox-${randomBytes(3).toString('hex')}`
   await createVhosts(control, url, [name])

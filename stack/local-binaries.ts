@@ -15,13 +15,13 @@ const install = {
 export type BinariesOptions = {
   /** data folder of each server, reused by the next run */
   folder: string
-  /** a port to prefer, so that addresses stay the same over restarts */
+  /** preferred ports, so that addresses stay the same over restarts */
   ports?: { postgres?: number | undefined; rabbitmq?: number | undefined }
-  /** the servers of an earlier run: used again when they still run */
+  /** servers of an earlier run; reused if they still run */
   running?: { postgres?: ProcessIdentity | undefined; rabbitmq?: ProcessIdentity | undefined }
   /** server settings for PostgreSQL */
   postgresOptions?: Readonly<Record<string, string>>
-  /** further arguments of the broker's Erlang machine */
+  /** additional arguments of the broker's Erlang VM */
   brokerErlang?: string
   report: (line: string) => void
 }
@@ -53,7 +53,7 @@ export function localBinaries(options: BinariesOptions): Starter {
         return { url: `amqp://guest:guest@127.0.0.1:${ports.rabbitmq}`, control, process: running.rabbitmq }
       }
       report('starting a RabbitMQ node of our own')
-      const port = ports.rabbitmq ?? (await freePort()) // the node's name and data hang on it
+      const port = ports.rabbitmq ?? (await freePort()) // the node name and data depend on the port
       const { url, control, pid } = await startLocalRabbit(bin, join(folder, 'rabbitmq'), port, {
         erlang: brokerErlang,
       })
@@ -92,7 +92,7 @@ async function installed(
   return bin
 }
 
-/** Keeps packages from starting services at installation: what `make up` starts, `make down` must be able to stop. */
+/** Prevents packages from starting services at installation, because `make down` could not stop them. */
 async function withoutAutostart(work: () => Promise<void>): Promise<void> {
   const policy = '/usr/sbin/policy-rc.d'
   if (existsSync(policy)) return await work()

@@ -34,8 +34,8 @@ export async function startLocalPostgres(
   makePrivateFolder(folder, user)
   const data = join(folder, 'data')
   if (!existsSync(join(data, 'PG_VERSION'))) {
-    rmSync(data, { recursive: true, force: true }) // an initdb that was interrupted
-    // Trust is safe here: the server listens on the loopback only, like the servers development machines have.
+    rmSync(data, { recursive: true, force: true }) // left by an interrupted initdb
+    // Trust authentication is safe, because the server listens on the loopback only.
     await mustRun(
       [join(bin, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C.UTF-8'],
       {
@@ -60,7 +60,7 @@ export async function startLocalPostgres(
   return { url, port, pid: await postmasterPid(data, user) }
 }
 
-/** Stops a server that was started in `folder`: `fast` breaks connections off, `immediate` is a crash. */
+/** Stops the server in `folder`: `fast` closes connections, `immediate` is a crash. */
 export async function stopLocalPostgres(
   bin: string,
   folder: string,

@@ -26,9 +26,9 @@ export interface RabbitOptions {
   settings?: readonly string[]
   /** shared by the nodes of a cluster; a new one by default */
   cookie?: string | undefined
-  /** of those that come with the server */
+  /** plugins that are bundled with the server */
   plugins?: readonly string[]
-  /** further arguments of the Erlang machine */
+  /** additional arguments of the Erlang VM */
   erlang?: string
 }
 
@@ -55,7 +55,7 @@ export async function startLocalRabbit(
     ...user,
     cwd: folder,
     env: { ...process.env, ...environment },
-    detached: true, // a terminal's Ctrl-C must not reach it
+    detached: true, // not stopped by Ctrl-C in the terminal
     stdio: ['ignore', output, output],
   })
   child.unref()
@@ -81,14 +81,14 @@ export function rabbitControl(bin: string, folder: string, port: number): Broker
   return { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: nodeEnvironment(folder, port) }
 }
 
-/** The name of the node that listens on a port. */
+/** Returns the name of the node that listens on a port. */
 export function rabbitNode(port: number): string {
   return `signalbox-${port}@localhost`
 }
 
 /**
- * As docs/scale.md recommends for clusters, by the way that every version takes: a member that is frozen is noticed after
- * some seconds, and another one leads its queues.
+ * Settings that docs/scale.md recommends for clusters, in a form that every version supports: a frozen member is
+ * detected after some seconds, and another one leads its queues.
  */
 const ADVANCED = '[{aten, [{poll_interval, 1000}]}].\n'
 
@@ -122,7 +122,7 @@ function nodeEnvironment(folder: string, port: number, erlang = ''): Record<stri
     RABBITMQ_CONFIG_FILES: join(folder, 'no-conf.d'),
     RABBITMQ_CONF_ENV_FILE: join(folder, 'rabbitmq-env.conf'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'enabled_plugins'),
-    // Busy-waiting schedulers of an idle broker would take a core from everything else on a small machine.
+    // Busy-waiting schedulers of an idle broker would use a whole core of a small machine.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `+sbwt none +sbwtdcpu none +sbwtdio none ${erlang}`.trim(),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_FLAGS: '-kernel inet_dist_use_interface {127,0,0,1}',

@@ -45,7 +45,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-/** A caught mail, as its page and `/messages` show it. */
 export type CaughtMail = { at: string; from: string; to: string[]; subject: string; text: string; html: string }
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
@@ -63,7 +62,7 @@ summary small { display: block; opacity: .75; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0 12px; }
 iframe { width: 100%; height: 560px; border: 0; border-top: 1px solid #8885; background: #fff; }`
 
-/** The newest mails first, the first one open. Links in their text can be followed. */
+/** Shows the newest mails first, with the first one open. Links in their text are clickable. */
 export function mailPage(mails: readonly CaughtMail[]): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Caught mail (${mails.length})</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style>

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectBroker } from 'amqplib'
 import pg from 'pg'
 
-/** A server that is not there refuses at once; one that is there may be busy, and starting another beside it is worse. */
+/**
+ * Long, because a running server may be busy and must not get a second one beside it. A missing server refuses at once.
+ */
 const PROBE_MS = 10_000
 
 /**

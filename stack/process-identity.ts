@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from './run-command.ts'
 
-/** One process and no other: numbers are given again, a number with a start time is not. */
+/** Identifies a process by pid and start time, because pids are reused. */
 export type ProcessIdentity = { pid: number; startedAt: string }
 
-/** @returns undefined when no process has this number (or it is dead and only waits to be collected) */
+/** @returns undefined if no process has this pid, or it is a zombie */
 export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
   const startedAt = process.platform === 'linux' ? linuxStart(pid) : await psStart(pid)
   return startedAt === undefined ? undefined : { pid, startedAt }
@@ -35,18 +35,18 @@ export async function stopProcess(
   return true
 }
 
-/** A process that is no more is no error. */
+/** Ignores a process that has ended. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // it ended between the look and the signal
+    // it ended before the signal
   }
 }
 
 function linuxStart(pid: number): string | undefined {
   try {
-    // The name in brackets may itself hold brackets and spaces; state is the 1st field after it, start time the 20th.
+    // The name in brackets may contain brackets and spaces; state is the 1st field after it, start time the 20th.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')

@@ -29,7 +29,7 @@ export function fingerprint(plan: ProcessPlan, code: string): string {
     .slice(0, 16)
 }
 
-/** A digest of the program's files by path, size and time of change. */
+/** Returns a digest of the program's files by path, size and modification time. */
 export function codeDigest(): string {
   const hash = createHash('sha256').update(process.version)
   for (const room of ['ingress', 'workers', 'shared', 'package-lock.json']) {
@@ -41,7 +41,7 @@ export function codeDigest(): string {
   return hash.digest('hex')
 }
 
-/** Starts a process that outlives this one; its output goes to `<folder>/logs/<name>.log`, its number to a pid file. */
+/** Starts a process that outlives this one. Its output goes to `<folder>/logs/<name>.log`, its pid to a file. */
 export async function startProcess(plan: ProcessPlan, folder: string, code: string): Promise<ManagedProcess> {
   const log = logFile(folder, plan.name)
   mkdirSync(join(log, '..'), { recursive: true, mode: 0o700 })
@@ -64,7 +64,7 @@ export function forgetProcess(folder: string, name: string): void {
   rmSync(pidFile(folder, name), { force: true })
 }
 
-/** The last lines a process wrote. */
+/** Returns the last lines of a process's output. */
 export function logTail(folder: string, name: string, lines = 20): string {
   const log = logFile(folder, name)
   if (!existsSync(log)) return '(it wrote nothing)'

@@ -30,7 +30,7 @@ const lockFile = z.object({
   packages: z.record(z.string(), z.looseObject({ version: z.string().optional(), dev: z.boolean().optional() })),
 })
 
-/** Packages without a licence field whose files were read instead. */
+/** Licences read from the files of packages without a licence field. */
 const READ: Readonly<Record<string, string>> = { 'png-js': 'MIT (its LICENSE file)' }
 
 /**

@@ -2,18 +2,18 @@ import type { BrokerControl } from './broker-admin.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { answeringBroker, answeringPostgres, controlOf } from './wait-until-ready.ts'
 
-/** The ways of finding a service, in the order in which they are tried. */
+/** The origins of a service, in the order in which they are tried. */
 export const origins = ['environment', 'docker', 'localhost', 'binaries'] as const
 export type Origin = (typeof origins)[number]
 
-/** A service that lets us in. `process` is the server itself where we started it from local binaries. */
+/** A service that accepts our login. `process` is set if we started the server from local binaries. */
 type FoundService = { origin: Origin; url: string; process?: ProcessIdentity | undefined }
 type FoundBroker = FoundService & { control?: BrokerControl | undefined }
 export type Services = { postgres: FoundService; broker: FoundBroker }
 
 /** Starts the two services in one way; methods are called only if `isAvailable` returns true. */
 export interface Starter {
-  /** undefined when this way is open, else why not */
+  /** Returns the reason why this way is not available; undefined if it is. */
   unavailable(service: 'postgres' | 'rabbitmq'): Promise<string | undefined>
   postgres(): Promise<Omit<FoundService, 'origin'>>
   broker(): Promise<Omit<FoundBroker, 'origin'>>
@@ -32,8 +32,8 @@ export type ResolveOptions = {
 
 /**
  * Finds PostgreSQL and RabbitMQ, each in the first of four ways that works: named in the environment, a Docker engine,
- * a server that answers on localhost's standard port, local binaries. `make up` and the tests both come here; they
- * differ only in how containers are started.
+ * a server on localhost's standard port, local binaries. `make up` and the tests both use it; they only start
+ * containers differently.
  * @throws Error with one clear line on what to install or to set
  */
 export async function resolveServices(options: ResolveOptions): Promise<Services> {

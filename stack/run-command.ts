@@ -29,7 +29,7 @@ export function runCommand(
   })
 }
 
-/** Servers' own programs lie where the search path of an ordinary login does not look. */
+/** Folders of server programs, which are not in the PATH of a normal login. */
 function withAdminPrograms(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, PATH: `${env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` }
 }

@@ -18,10 +18,10 @@ export type StackState = {
   processes: Record<string, ManagedProcess>
 }
 
-/** Ports of the mail catcher: where it takes mails, and where it shows them. */
+/** Ports of the mail catcher: SMTP, and its web page. */
 export type MailPorts = { smtp: number; http: number }
 
-/** @returns an empty state when nothing was ever started */
+/** @returns an empty state if nothing was started yet */
 export function readState(folder: string): StackState {
   try {
     return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))
@@ -34,14 +34,14 @@ export function writeState(folder: string, state: StackState): void {
   writePrivately(join(folder, 'stack.json'), `${JSON.stringify(state, null, 2)}\n`)
 }
 
-/** Replaces a file that only its owner may read, in one step: a reader sees the old text or the new. */
+/** Replaces a file atomically; only its owner may read it. */
 export function writePrivately(file: string, text: string): void {
   mkdirSync(join(file, '..'), { recursive: true })
   writeFileSync(`${file}.new`, text, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 
-/** Kills everything below a process, which may be this one. @returns how many there were */
+/** Kills all descendants of a process, which may be this one. @returns the number of killed processes */
 export async function killBelow(pid: number): Promise<number> {
   const { stdout } = await runCommand(['ps', '-A', '-o', 'pid=,ppid='])
   const pids = below(pid, parentsOf(stdout))

@@ -18,7 +18,7 @@ export async function serviceUser(name: 'postgres' | 'rabbitmq'): Promise<Servic
   return undefined
 }
 
-/** Makes a folder that only this user can enter. */
+/** Creates a folder that only this user can enter. */
 export function makePrivateFolder(path: string, owner: ServiceUser | undefined): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   if (owner) chownSync(path, owner.uid, owner.gid)

@@ -5,8 +5,8 @@ import { type Origin, origins } from './resolve-services.ts'
 const root = resolve(import.meta.dirname, '..')
 
 /**
- * The settings named in an environment, each as a value or as the path of a file (`NAME_FILE`). Paths become absolute,
- * since the processes need not share our folder.
+ * Returns the settings of an environment, each as a value or as the path of a file (`NAME_FILE`). Paths become
+ * absolute, because the processes may run in another folder.
  */
 function knownSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const known: Record<string, string> = {}
@@ -20,9 +20,9 @@ function knownSettings(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /**
- * The settings of every process of a stack, but for where its services are.
- * @param previous what the last `make up` stored: of it only the key is kept, because data is encrypted under it
- * @param freshKey the key of a stack that has none yet
+ * Returns the settings of every process of a stack, except the URLs of its services.
+ * @param previous settings of the last `make up`; only the key is reused, because data is encrypted with it
+ * @param freshKey the key of a new stack
  */
 export function stackSettings(
   env: NodeJS.ProcessEnv,
@@ -54,10 +54,10 @@ export const IMPORTER_HEAP: readonly string[] = ['--max-semi-space-size=4', '--m
 export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512']
 
 /**
- * The ways to try, in order. Data is where it was found the last time, so a server of ours or one on localhost is looked
- * for there before anything that appeared since; what the environment names always comes first.
- * @param allowed comma-separated ways (the STACK_SERVICES setting of `make up`); all when not given
- * @throws Error for a way that does not exist
+ * Returns the ways to try, in order. The origin of the last run comes before new ones, because it has the data; the
+ * environment always comes first.
+ * @param allowed comma-separated ways (the STACK_SERVICES setting of `make up`); default all
+ * @throws Error for an unknown way
  */
 export function orderOfOrigins(allowed: string | undefined, last: Origin | undefined): Origin[] {
   const wanted = allowed?.split(',').map((name) => name.trim())

@@ -6,7 +6,7 @@ import type { MailPorts, StackState } from './service-state.ts'
 import { INGRESS_HEAP } from './stack-settings.ts'
 import { freePort, httpReady, NotReady, portOpen, portTrouble, untilReady } from './wait-until-ready.ts'
 
-/** Time a process gets to finish what is in flight before it is forced. */
+/** Timeout for a process to finish its work in flight before it is killed. */
 export const stopTimeoutMs = (SHUTDOWN_SECONDS + 5) * 1000
 
 export type StartOptions = {
@@ -92,13 +92,13 @@ async function processPlans(settings: Readonly<Record<string, string>>, state: S
   return state.mail ? [mailPlan(state.mail), ...plans] : plans
 }
 
-/** The catcher has no metrics; it takes mails of this machine only. */
+/** The mail catcher has no metrics, and accepts mail of this machine only. */
 function mailPlan({ smtp, http }: MailPorts): ProcessPlan {
   const settings = { HOST: '127.0.0.1', MAIL_SMTP_PORT: String(smtp), MAIL_HTTP_PORT: String(http), METRICS_PORT: '0' }
   return { name: 'mail', command: ['stack/mail-catcher.ts'], settings }
 }
 
-/** The ports that the catcher has already, else the usual ones or, where these are taken, others. */
+/** Returns the current ports of the mail catcher, otherwise the default ones, or free ones if these are in use. */
 export async function mailPorts({ mail, processes }: StackState): Promise<MailPorts> {
   if (mail && processes.mail && (await isRunning(processes.mail))) return mail
   const free = async (port: number) => ((await portTrouble(port, '127.0.0.1')) === undefined ? port : await freePort())

@@ -43,7 +43,7 @@ export async function status(folder: string, say: (line: string) => void): Promi
   return pings === 'are taken' && problems.every(({ problem }) => problem === undefined)
 }
 
-/** Why a process cannot work, by its own account; undefined when it can. */
+/** Returns the reason that a process reports for not being ready; undefined if it is. */
 async function processProblem(
   name: string,
   { processes, mail }: StackState,

@@ -10,8 +10,8 @@ import { runCommand } from './run-command.ts'
 export type Readiness = () => Promise<string | undefined>
 
 /**
- * The readiness of an HTTP process by its own account.
- * @returns the body of its answer while it is not ready, which names the reasons
+ * Checks `/readyz` of an HTTP process.
+ * @returns the response body with the reasons while it is not ready
  */
 export function httpReady(address: string): Readiness {
   return async () => {
@@ -62,7 +62,7 @@ export async function untilReady(
   }
 }
 
-/** A process that is not ready in time, or ended. */
+/** A process was not ready in time, or ended. */
 export class NotReady extends Error {
   readonly process: string
   constructor(process: string, reason: string) {
@@ -86,7 +86,7 @@ export async function answeringPostgres(): Promise<string | undefined> {
   return undefined
 }
 
-/** A broker on localhost's standard port with the login every RabbitMQ is born with; undefined when none answers. */
+/** Returns a broker on localhost's standard port with the default login of RabbitMQ; undefined if none answers. */
 export async function answeringBroker(): Promise<{ url: string; control: BrokerControl | undefined } | undefined> {
   const url = 'amqp://guest:guest@127.0.0.1:5672'
   if (await brokerRefusal(url)) return undefined
@@ -137,7 +137,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port among ${TRIES} between ${LOWEST} and ${HIGHEST}`)
 }
 
-/** Why a port cannot be listened on, by the system's code (`EADDRINUSE`, `EACCES`); undefined when it can. */
+/** Returns the error code of listening on a port (`EADDRINUSE`, `EACCES`); undefined if it succeeds. */
 export async function portTrouble(port: number, host = '0.0.0.0'): Promise<string | undefined> {
   const server = createServer()
   try {
