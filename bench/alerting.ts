@@ -6,14 +6,17 @@ import { addWebhook, openReceiver } from './alerts.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** Integrations that read of many checks at once. */
+/** Integrations that receive messages about many checks. */
 const INTEGRATIONS = 2
-/** Seconds for which first messages wait for others. */
+/** Grouping delay of first messages, in seconds. */
 const WITHIN = 5
-/** Milliseconds in which a message too many would come. */
+/** Milliseconds to wait for a surplus message. */
 const SETTLED_MS = 2_000
 
-/** Very many checks that go down at once under one policy (docs/spec/alerting.md#alerting-bounds): time until their incidents and notifications exist. */
+/**
+ * Measures very many checks that go down at once under one policy (docs/spec/alerting.md#alerting-bounds): time until
+ * their incidents and notifications exist.
+ */
 export async function benchOnePolicy({ checks, overdue }: { checks: number; overdue: number }): Promise<Row> {
   await using receiver = await openReceiver(5, INTEGRATIONS)
   await using stack = await openBenchStack()
@@ -52,7 +55,7 @@ async function count(db: Knex, table: 'flips' | 'incidents'): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** @returns when a count had reached a number, in milliseconds since 1970 */
+/** @returns the time at which a count reached a number, in milliseconds since 1970 */
 async function reached(counted: () => Promise<number>, wanted: number): Promise<number> {
   for (const started = performance.now(); (await counted()) < wanted; ) {
     if (performance.now() - started > 240_000) throw new Error('it did not come to its end within four minutes')

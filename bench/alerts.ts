@@ -53,7 +53,7 @@ function row(name: string, items: number, rounds: readonly Round[], bounds: { li
   }
 }
 
-/** The flips are there before the alerter is: its start is not counted, its first page neither. */
+/** Creates the flips before the alerter starts: its start and its first page are not measured. */
 async function handOn(count: number): Promise<Round> {
   await using stack = await openBenchStack()
   await addChecks(stack.db, count)
@@ -68,7 +68,7 @@ async function handOn(count: number): Promise<Round> {
             count(*) FILTER (WHERE processed_at = (SELECT min(processed_at) FROM flips))::int AS first FROM flips`,
   )
   const { seconds = Number.NaN, first = 0 } = rows[0] ?? {}
-  // The transaction that began last is not over when it begins: one page of many is left out at either end.
+  // Omits one page at either end, because the last transaction is not complete when it begins.
   return { seconds: (seconds * count) / (count - first), costs: measured.costs }
 }
 
@@ -107,7 +107,7 @@ async function measure(
   return { costs: [cost.evaluator, cost.database, cost.broker].map((each) => each ?? Number.NaN) }
 }
 
-/** `complete` is when the last of so many different alerts arrived, in milliseconds since 1970. */
+/** `complete` is the arrival of the last of the expected alerts, in milliseconds since 1970. */
 export async function openReceiver(answerMs: number, count: number) {
   const seen = new Set<string>()
   const complete = Promise.withResolvers<number>()
@@ -119,7 +119,7 @@ export async function openReceiver(answerMs: number, count: number) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // listening on TCP always yields an AddressInfo
+  // Listening on TCP always returns an AddressInfo.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,

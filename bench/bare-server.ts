@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-// The limit that the ping path is measured against: a server that does nothing but answer OK.
+// Baseline of the ping path: a server that only answers OK.
 const server = createServer((_request, response) => {
   response.writeHead(200, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', '2'])
   response.end('OK')

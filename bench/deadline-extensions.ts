@@ -5,7 +5,10 @@ import { microsOfSeconds, nowMicros } from '#shared/time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** Very many checks whose pings were expected in one coverage gap: all deadlines are extended, and none goes down (docs/spec/alerting.md#alerting-bounds). */
+/**
+ * Measures very many checks whose pings were expected in one coverage gap: all deadlines are extended, and no check
+ * goes down (docs/spec/alerting.md#alerting-bounds).
+ */
 export async function benchDeadlineExtensions({ checks, overdue }: { checks: number; overdue: number }): Promise<Row> {
   await using stack = await openBenchStack()
   const { db } = stack

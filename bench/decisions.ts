@@ -10,7 +10,7 @@ import type { Row } from './table.ts'
 
 const PINGS = 1_000
 const EVALUATIONS = 50_000
-/** Evaluations of one outage: the plan begins, speaks and repeats. */
+/** Evaluations of one outage: the plan begins, notifies and repeats. */
 const OUTAGE = 25
 const MINUTE: Micros = microsOfSeconds(60)
 const START: Micros = microsOfSeconds(1_763_856_000)
@@ -47,11 +47,14 @@ const CHANNELS: FactIntegration[] = ['chat', 'mail', 'phone'].map((uuid, id) => 
   isOverReserve: false,
 }))
 
-/** The pure rules alone (docs/spec/alerting.md#alerting-bounds): one decision, and a simulation of a thousand pings with outages among them. */
+/**
+ * Measures the pure rules (docs/spec/alerting.md#alerting-bounds): one decision, and a simulation of a thousand pings
+ * with outages.
+ */
 export function benchDecisions({ rounds }: { rounds: number }): Row[] {
   const decisions: number[] = []
   const simulations: number[] = []
-  // The first round compiles.
+  // The first round is for compilation.
   for (let round = 0; round <= rounds; round++) {
     const decided = timed(() => evaluateMany(EVALUATIONS))
     const simulated = timed(simulateOnce)
@@ -100,7 +103,7 @@ function evaluateMany(count: number): void {
 
 function simulateOnce(): void {
   const played = Array.from({ length: PINGS }, (_, n) => ({
-    // A failure among ten, and silence of ten minutes among a hundred.
+    // One failure in ten, and ten minutes without pings in a hundred.
     kind: n % 10 === 9 ? ('fail' as const) : ('success' as const),
     at: START + (n + Math.floor(n / 100) * 10) * MINUTE,
     rid: null,

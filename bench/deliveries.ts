@@ -26,7 +26,7 @@ const OTHERS = 150
 const BODY = JSON.stringify({ event: 'risk_signals.pack_ready', padding: 'x'.repeat(400) })
 
 /**
- * Deliveries per second of one deliverer beside a bare got loop, in turn, to one receiver; and how long deliveries take
+ * Measures deliveries per second of one deliverer and a bare got loop, alternately, to one receiver; and delivery times
  * while a quarter of the endpoints hang.
  */
 export async function benchDeliveries({ deliveries, rounds }: Options): Promise<Row[]> {
@@ -71,10 +71,10 @@ export async function benchDeliveries({ deliveries, rounds }: Options): Promise<
   ]
 }
 
-/** @returns the 99th percentile of the time from the message to its arrival, at the endpoints that answer */
+/** @returns the 99th percentile of the time from the message to its arrival, at endpoints that answer */
 async function whileSomeHang(): Promise<number> {
   await using stack = await openBenchStack()
-  // Closed first: else the deliverer would end only with its last hanging attempt.
+  // Close the hanging requests first; otherwise the deliverer waits for the last one.
   await using receiver = await openReceiver()
   const hanging = await addEndpoints(stack, repeated([`${receiver.url}/hang`], HANGING))
   const others = await addEndpoints(stack, repeated([`${receiver.url}/ok`], OTHERS))
@@ -97,10 +97,10 @@ async function whileSomeHang(): Promise<number> {
 
 interface Receiver extends AsyncDisposable {
   url: string
-  /** arrivals of requests that were answered */
+  /** arrival times of answered requests */
   times: number[]
   arrived(isThere: (seen: { answered: number; hung: number }) => boolean): Promise<void>
-  /** requests per second from the first to the last of `count` that `start` causes */
+  /** Returns requests per second from the first to the last of `count` requests that `start` causes. */
   rateOf(count: number, start: () => Promise<unknown>): Promise<number>
 }
 
@@ -119,7 +119,7 @@ async function openReceiver(): Promise<Receiver> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // listening on TCP always yields an AddressInfo
+  // Listening on TCP always returns an AddressInfo.
   const { port } = server.address() as AddressInfo
   const arrived: Receiver['arrived'] = (isThere) =>
     new Promise((resolve) => {
@@ -192,7 +192,7 @@ async function addDeliveries(db: Knex, endpointIds: readonly string[], each: num
   )
 }
 
-/** Messages as the outbox sends them, confirmed before this returns. */
+/** Publishes messages as the outbox does, and waits for their confirms. */
 async function publishDue(stack: BenchStack, endpointIds: readonly string[]): Promise<void> {
   const connection = await connect(stack.env.AMQP_URL ?? '')
   const channel = await connection.createConfirmChannel()

@@ -46,7 +46,7 @@ export async function benchFamilies({ seconds, rounds }: Options): Promise<Row[]
     const before = await time.read()
     const many = await load(64, check)
     const registrarUs = costPerItem(before, await time.read(), many.answered).evaluator ?? Number.NaN
-    // The first round warms the processes up.
+    // The first round warms up the processes.
     if (round > 0) sides.push({ verification, one, many, registrarUs })
   }
   return [

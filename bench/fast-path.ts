@@ -8,9 +8,9 @@ import type { Row } from './table.ts'
 
 /** One side of a comparison. */
 interface Side {
-  /** a tree with its dependencies installed; this one without it */
+  /** a tree with installed dependencies; this tree by default */
   tree?: string
-  /** after the checks were made */
+  /** runs after the checks were created */
   prepare?(db: Knex): Promise<void>
 }
 
@@ -19,12 +19,18 @@ interface Length {
   rounds: number
 }
 
-/** Pings of plain checks by the build before and by this one (docs/spec/alerting.md#alerting-bounds). @param before a tree of the build before */
+/**
+ * Compares pings of simple checks of the previous build and of this one (docs/spec/alerting.md#alerting-bounds). @param
+ * before a tree of the previous build
+ */
 export async function benchFastPath(before: string, length: Length): Promise<Row> {
   return { name: 'plain pings beside the build before', ...(await compare({ tree: before }, {}, length)) }
 }
 
-/** Pings in a project without policies, and where every check has a policy, a parent, and a window that is to come. */
+/**
+ * Compares pings in a project without policies, and in one where every check has a policy, a parent and a future
+ * window.
+ */
 export async function benchRuledProject(length: Length): Promise<Row> {
   return { name: 'pings under policies, parents and windows', ...(await compare({}, { prepare: addRules }, length)) }
 }
@@ -45,7 +51,7 @@ async function addRules(db: Knex): Promise<void> {
   )
 }
 
-/** Processor time of listener, evaluator and database for each ping, of both in turn. */
+/** Measures processor time of listener, evaluator and database per ping, alternately for both. */
 async function compare(one: Side, other: Side, { seconds, rounds }: Length): Promise<Omit<Row, 'name'>> {
   await using resources = new AsyncDisposableStack()
   const sides = await Promise.all(
@@ -67,7 +73,7 @@ async function compare(one: Side, other: Side, { seconds, rounds }: Length): Pro
       return { run, results: [] as Awaited<ReturnType<typeof run>>[] }
     }),
   )
-  // Both have compiled their code before anything counts.
+  // Warms up both before measuring.
   for (const { run } of sides) await run()
   for (let round = 0; round < rounds; round++) {
     for (const { run, results } of sides) results.push(await run())

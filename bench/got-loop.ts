@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import got from 'got'
 
-// The limit that deliveries are measured against: a loop that signs and posts with got, and does nothing else.
+// Baseline of deliveries: a loop that only signs and posts with got.
 const [url = '', count = '0', concurrency = '64', body = '{}'] = process.argv.slice(2)
 const agent = { http: new http.Agent({ keepAlive: true, maxSockets: Number(concurrency) }) }
 const client = got.extend({ agent, retry: { limit: 0 }, throwHttpErrors: false, timeout: { request: 15_000 } })

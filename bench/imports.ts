@@ -19,17 +19,16 @@ const Read = z.object({ status: z.string(), counts: z.object({ accepted: z.int()
 interface Side {
   uploadMs: number
   importMs: number
-  /** processor time of a row: importer and database */
+  /** processor time per row of importer and database */
   rowUs: number
   ingressMb: number
   importerMb: number
 }
 
 /**
- * A tape of 20 MiB and 150,000 rows: how fast the importer stores its rows, from the end of the upload to the end of
- * the import, and by how much the resident memory of ingress and importer grows at most meanwhile. The first tape
- * warms both up: what a process needs to work at all is not what a tape costs.
- * @param before a tree of the build before, with its dependencies installed: both are measured in turn
+ * Imports a tape of 20 MiB and 150,000 rows. Measures the rows per second from the end of the upload to the end of the
+ * import, and the maximum growth of resident memory of ingress and importer. The first tape warms up both.
+ * @param before a tree of the previous build, with its dependencies installed; both are measured alternately
  */
 export async function benchImports({ rounds, before }: { rounds: number; before: string | undefined }): Promise<Row[]> {
   await using resources = new AsyncDisposableStack()
@@ -88,7 +87,7 @@ async function oneTape({ port, token, child, importer, time }: Running, round: n
   return { uploadMs: uploaded - started, importMs, rowUs, ingressMb, importerMb }
 }
 
-/** A tape of exactly so many rows, and no byte more than is taken. */
+/** Returns a tape with this number of rows, of the maximum size. */
 function tapeOf(round: number): Buffer {
   const each = Math.floor((BYTES - HEADER.length) / ROWS)
   const lines = Array.from({ length: ROWS }, (_, n) => {
@@ -127,7 +126,7 @@ async function ended(port: number, token: string, importId: string): Promise<voi
   }
 }
 
-/** Looks at the resident memory of a process until it is stopped. @returns MB by which it grew at most */
+/** Samples the resident memory of a process until it is stopped. @returns its maximum growth in MB */
 function watchMemory(pid: number): { stop(): Promise<number> } {
   const before = residentMb(pid)
   let most = before

@@ -1,23 +1,23 @@
 import { connect, type Socket } from 'node:net'
 
 export interface Load {
-  /** connections are spread over these in turn */
+  /** connections are distributed over these */
   ports: readonly number[]
   connections: number
-  /** the run ends after this many seconds, or requests, whichever is first */
+  /** the run ends after this many seconds or requests, whichever is first */
   seconds: number
   requests?: number
-  /** the request with this number, as it goes over the wire */
+  /** the raw request with this number */
   request: (n: number) => string
-  /** a new connection for every request */
+  /** opens a new connection for every request */
   reconnect?: boolean
 }
 
 export interface LoadResult {
   answered: number
-  /** answers whose status is not 2xx */
+  /** responses with a status other than 2xx */
   refused: number
-  /** connections that ended without an answer */
+  /** connections that ended without a response */
   broken: number
   perSecond: number
   p50Ms: number
@@ -26,8 +26,8 @@ export interface LoadResult {
 }
 
 /**
- * A closed loop over loopback: each connection sends its next request once the answer to the last is complete. Bounded
- * in time and in number. Understands answers with a Content-Length only, which is what is measured here.
+ * Runs a closed loop over loopback: each connection sends its next request after the complete response, limited in time
+ * and number. Supports only responses with a Content-Length.
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const latencies: number[] = []
@@ -114,7 +114,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i
 
-/** @returns null while incomplete, else whether its status is 2xx */
+/** @returns null while incomplete, then true for a 2xx status */
 function completeAnswer(text: string): boolean | null {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd === -1) return null
@@ -126,7 +126,7 @@ function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
 }
 
-/** A GET as an ordinary client sends it. */
+/** Returns a GET as a typical client sends it. */
 export function get(path: string, headers = '', keepAlive = true): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\n${keepAlive ? '' : 'Connection: close\r\n'}${headers}\r\n`
 }

@@ -15,8 +15,8 @@ const BATCH = 1_000
 const WRITERS = 2
 
 /**
- * Entries per second that the anchor worker takes into its log, with a signed checkpoint each second, while entries
- * keep coming; beside storing them alone, in the same run. And how large a proof is at the size reached.
+ * Measures the entries per second that the anchor worker adds to its log, with a signed checkpoint each second, while
+ * entries arrive; compared with storing alone, in the same run. Also measures the proof size at the reached log size.
  */
 export async function benchLog({ seconds }: Options): Promise<Row[]> {
   await using files = new AsyncDisposableStack()
@@ -52,7 +52,7 @@ export async function benchLog({ seconds }: Options): Promise<Row[]> {
   ]
 }
 
-/** Stores entries as fast as the database takes them. @returns how many */
+/** Stores entries at the maximum rate of the database. @returns the number of entries */
 async function storeFor(db: Knex, seconds: number): Promise<number> {
   const end = performance.now() + seconds * 1000
   let stored = 0
@@ -72,7 +72,7 @@ const STORE = `INSERT INTO log_entries (env, leaf_hash, entry)
           || '","timestamp":"2026-11-21T00:00:00.000Z","v":1}', 'UTF8') AS entry
         FROM generate_series(1, ?::int)) e`
 
-/** Waits for a checkpoint that covers so many entries. */
+/** Waits for a checkpoint that covers this many entries. */
 async function coveredBy(db: Knex, size: number): Promise<{ size: number; checkpoints: number }> {
   for (const startedAt = performance.now(); performance.now() - startedAt < 60_000; ) {
     const { rows } = await db.raw<{ rows: { size: number; checkpoints: number }[] }>(

@@ -21,8 +21,8 @@ import { benchTracesOff } from './traces.ts'
 import { benchUnavailable } from './unavailable.ts'
 
 /**
- * Each suite stands by itself; ratios are taken within one run, since machines differ and are noisy.
- * `--quick` gives a first answer of the pings in a minute, with fewer cases and rounds.
+ * Suites are independent; ratios are measured within one run, because machines differ and are noisy. `--quick` measures
+ * the pings in a minute, with fewer cases and rounds.
  */
 const suites = {
   pings: async (isQuick: boolean) =>
@@ -71,7 +71,7 @@ type Suite = (isQuick: boolean) => Promise<void>
 const { chosenSuites, isQuick } = wanted(process.argv.slice(2))
 for (const run of chosenSuites) await run(isQuick)
 
-/** The named suites in the order of the list; all when none is named. */
+/** Returns the named suites in the order of the list; default all. */
 function wanted(args: string[]): { chosenSuites: Suite[]; isQuick: boolean } {
   try {
     const options = { quick: { type: 'boolean', default: false } } as const

@@ -5,7 +5,7 @@ import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
 const SIDE_BY_SIDE = 200
-/** For the garbage collector, which is in no hurry. */
+/** Time for the garbage collector. */
 const REST_MS = 10_000
 
 /** Measures the memory of an ingress at rest, and after many clients that disconnected in the middle of a ping. */
@@ -37,7 +37,7 @@ export async function benchMemory({ aborted }: { aborted: number }): Promise<Row
   ]
 }
 
-/** The headers promise a body that does not come. */
+/** The headers announce a body that is not sent. */
 async function abortOne(port: number, uuid: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' })

@@ -11,11 +11,11 @@ import type { Row } from './table.ts'
 interface Options {
   seconds: number
   rounds: number
-  /** waiting for the composer when it starts */
+  /** backlog of the composer when it starts */
   backlog: number
 }
 
-/** The demo parties: every member of the pack is filled, and every registry answers. */
+/** The demo parties: every member of the pack has a value, and every registry answers. */
 const REQUEST = JSON.stringify({
   mode: 'DEMO',
   buyerGstin: '27AAACB1234C1ZF',
@@ -25,8 +25,8 @@ const REQUEST = JSON.stringify({
 })
 
 /**
- * Packs in the sandbox: how long the synchronous call takes at 1 and 32 connections, beside the cheapest authenticated
- * call of the same ingress in the same run; and how fast one composer works off a backlog.
+ * Measures packs in the sandbox: duration of the synchronous call with 1 and 32 connections, compared with the cheapest
+ * authenticated call of the same ingress in the same run; and the rate at which one composer processes a backlog.
  */
 export async function benchPacks({ seconds, rounds, backlog }: Options): Promise<Row[]> {
   await using stack = await openBenchStack({ PLATFORM_RATE_LIMIT_PER_MINUTE: '0' })
@@ -46,7 +46,7 @@ export async function benchPacks({ seconds, rounds, backlog }: Options): Promise
     const usage = await runLoad({ ports: [port], connections: 32, seconds: seconds / 4, request: () => read(token) })
     const one = await runLoad({ ports: [port], connections: 1, seconds, request: () => pack(token) })
     const many = await runLoad({ ports: [port], connections: 32, seconds, request: () => pack(token) })
-    // The first round warms both processes up.
+    // The first round warms up both processes.
     if (round > 0) sides.push({ usage, one, many })
   }
   return [
@@ -90,7 +90,7 @@ function callRow(
   }
 }
 
-/** @returns packs per second from the first to the last of a backlog, by the database's clock */
+/** @returns packs per second from the first to the last of a backlog, by the database clock */
 async function composedPerSecond({ db }: BenchStack, backlog: number): Promise<number> {
   for (const startedAt = performance.now(); performance.now() - startedAt < 60_000; ) {
     const { rows } = await db.raw<{ rows: { done: number; seconds: number }[] }>(
@@ -104,7 +104,7 @@ async function composedPerSecond({ db }: BenchStack, backlog: number): Promise<n
   throw new Error('the backlog was not composed within a minute')
 }
 
-/** @returns an access token of a new client of the sandbox */
+/** @returns an access token of a new sandbox client */
 export async function openToken(
   stack: BenchStack,
   port: number,

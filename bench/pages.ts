@@ -13,10 +13,10 @@ import type { Row } from './table.ts'
 
 interface Options {
   checks: number
-  /** stored of each check; one check has a full log instead */
+  /** stored pings of each check; one check has a full log instead */
   pingsPerCheck: number
   rounds: number
-  /** times that each page is read in a round */
+  /** number of times that each page is read in a round */
   requests: number
 }
 
@@ -24,8 +24,8 @@ const FULL_LOG = 1_000
 const CHANNELS = 20
 
 /**
- * Pages of a large project as one person reads them, one after the other, beside the statement that reads the page's
- * rows alone: sessions, rights, waiting for the pings before, counting and rendering are the difference.
+ * Measures pages of a large project, read one after the other, compared with the statement that reads the rows of the
+ * page: the difference is sessions, permissions, waiting for earlier pings, counting and rendering.
  */
 export async function benchPages(options: Options): Promise<Row[]> {
   await using stack = await openBenchStack()
@@ -93,7 +93,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
   return rows
 }
 
-/** @returns milliseconds of the middle one */
+/** @returns the median in milliseconds */
 async function timed(run: () => Promise<unknown>, times: number): Promise<number> {
   const durations: number[] = []
   for (let n = 0; n < times; n++) {
@@ -104,7 +104,7 @@ async function timed(run: () => Promise<unknown>, times: number): Promise<number
   return median(durations)
 }
 
-/** @returns the cookie of an owner of the newest organisation */
+/** @returns the session cookie of an owner of the newest organisation */
 export async function signIn({ db, env }: BenchStack): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const digest = createSecrets(env.SECRET_KEY ?? '').digest(`session:${token}`)
@@ -118,7 +118,10 @@ export async function signIn({ db, env }: BenchStack): Promise<string> {
   return `signalbox-session=${token}`
 }
 
-/** Every tenth check is down; integrations are on every check's list twice. Takes channels, pings, and those of one. */
+/**
+ * Every tenth check is down; every check has two integrations. Arguments: integrations, pings, and the pings of the
+ * full log.
+ */
 const FURNISH = `
   WITH made AS (
     INSERT INTO integrations (project_id, kind, name, sealed_config)

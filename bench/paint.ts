@@ -10,8 +10,8 @@ const CHECKS = 60
 const WARM_UP = 30
 
 /**
- * The largest contentful paint of the list of checks in Chromium, with an empty cache each time, beside the same bytes
- * from memory: the difference is what the service takes, the rest is the browser's.
+ * Measures the largest contentful paint of the list of checks in Chromium with an empty cache, compared with the same
+ * bytes from memory: the difference is the time of the service.
  */
 export async function benchPaint({ rounds }: { rounds: number }): Promise<Row[]> {
   await using stack = await openBenchStack()
@@ -43,7 +43,7 @@ export async function benchPaint({ rounds }: { rounds: number }): Promise<Row[]>
   ]
 }
 
-/** Serves what a server answers from memory, after the first time. */
+/** Serves the responses of a server from memory, after the first request. */
 async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable & { port: number }> {
   const kept = new Map<string, Promise<{ type: string; bytes: Buffer }>>()
   const read = async (path: string) => {
@@ -52,7 +52,7 @@ async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable
   }
   const server = createServer(async (request, response) => {
     const path = request.url ?? '/'
-    // A stream of events has no end to be kept.
+    // An event stream does not end, so it is not cached.
     if (path.includes('/events')) return void response.writeHead(204).end()
     const answer = kept.get(path) ?? read(path)
     kept.set(path, answer)
@@ -60,7 +60,7 @@ async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable
     response.writeHead(200, { 'content-type': type }).end(bytes)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // Listening on a port: never a pipe, of which this would be a string.
+  // Listening on a port, never on a pipe, for which this would be a string.
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -72,8 +72,8 @@ async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable
 }
 
 /**
- * The browser has started before: what it does for itself then is not the page's.
- * @returns milliseconds until the largest part of the page was painted, in a browser that has never seen it
+ * The browser is already running, so its start is not measured.
+ * @returns milliseconds until the largest contentful paint, in a new browser profile
  */
 async function paintOf(url: string, cookie: string): Promise<number> {
   await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
@@ -85,7 +85,8 @@ async function paintOf(url: string, cookie: string): Promise<number> {
   return await page.evaluate(
     () =>
       new Promise<number>((resolve) => {
-        // Without a name, which the loader of TypeScript would keep by a function that the page has not.
+        // An anonymous function, because the TypeScript loader would call a helper for its name that the page does not
+        // have.
         new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({
           type: 'largest-contentful-paint',
           buffered: true,

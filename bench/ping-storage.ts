@@ -3,14 +3,14 @@ import { median } from './load.ts'
 import { openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** Small, so that every check's log is full and each new ping displaces one. */
+/** Small, so that every check's log is full and each new ping replaces one. */
 const LOG_LIMIT = 50
 const CHECKS = 5_000
 const BATCH = 500
 
 interface Storage {
   name: string
-  /** a table filled so that the next ping of every check displaces its oldest */
+  /** a table filled so that the next ping of every check replaces its oldest one */
   create: string
   write: (db: Knex, checkIds: number[], ns: number[]) => Promise<unknown>
 }
@@ -21,7 +21,7 @@ const VALUES = `'success', now(), 'http', '127.0.0.1', 'GET', 'curl/8.0', NULL::
 const FILLED = `SELECT c, n, ${VALUES} FROM generate_series(1, ${CHECKS}) c, generate_series(1, ${LOG_LIMIT}) n`
 const NEW = `SELECT check_id, n, ${VALUES} FROM unnest(?::bigint[], ?::bigint[]) AS t(check_id, n)`
 
-/** The three ways to bound the log of a check that docs/adr/0002 compares. */
+/** The three ways to limit the log of a check that docs/adr/0002 compares. */
 const storages: readonly Storage[] = [
   {
     name: 'insert, delete the displaced by key',
@@ -54,7 +54,7 @@ const storages: readonly Storage[] = [
   },
 ]
 
-/** Rows per second of each storage, in turn, in one run; and what it has grown to. */
+/** Measures rows per second and final size of each storage, alternately, in one run. */
 export async function benchPingStorage(options: { rounds: number; batches: number }): Promise<Row[]> {
   await using stack = await openBenchStack()
   for (const { create } of storages) await stack.db.raw(create)

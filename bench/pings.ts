@@ -81,8 +81,8 @@ const REFERENCE_RATE = 77_000
 const CONNECTIONS_OF_REFERENCE = 256
 
 /**
- * The ping path beside a bare server, in turn, in one run: acknowledged per second, applied in the same window, how
- * long the backlog takes to go, and what a ping costs each stage.
+ * Measures the ping path and a bare server, alternately, in one run: acknowledged and applied pings per second, the
+ * time to process the backlog, and the cost of a ping in each stage.
  */
 export async function benchPings(options: Options): Promise<Row[]> {
   await using stack = await openBenchStack({ PING_RATE_LIMIT_PER_MINUTE: '0' })
@@ -98,7 +98,7 @@ export async function benchPings(options: Options): Promise<Row[]> {
   const run = (await hasWrk()) ? runWrk : runBuiltIn
   if (run === runBuiltIn) console.log('wrk is not installed: the built-in load generator takes more of the processors.')
 
-  // Both have compiled their code before anything counts.
+  // Warms up both before measuring.
   for (const port of [bare, ingress.port]) {
     const paths = uuids.slice(0, 1_000).map((uuid) => `/ping/${uuid}`)
     await run({ port, paths, connections: 64, seconds: 2, reconnect: false })
@@ -108,8 +108,8 @@ export async function benchPings(options: Options): Promise<Row[]> {
     ...one,
     sides: [] as Side[],
   }))
-  // Cases of as many connections are measured in turn: a machine that is slower for a minute is so for all of them, and
-  // what a listener knows of ten thousand checks is not out of date when their turn comes again.
+  // Cases with the same number of connections alternate, so that slow periods of the machine affect all of them, and
+  // the listener's cache of ten thousand checks does not expire between its rounds.
   for (const group of Map.groupBy(cases, ({ connections, reconnect }) => `${connections} ${reconnect}`).values()) {
     // A ratio of two measurements has the noise of both.
     const rounds = group.some(({ name }) => name === MANY_CHECKS) ? 2 * options.rounds - 1 : options.rounds
@@ -192,7 +192,7 @@ async function countPings(db: Knex): Promise<number> {
   return Number(rows[0]?.n ?? 0)
 }
 
-/** Messages that an ingress has sent with pings. */
+/** Returns the number of ping messages that an ingress sent. */
 async function countMessages(metricsPort: number): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   return Number(/^signalbox_ping_batch_size_count (\d+)/m.exec(metrics)?.[1])

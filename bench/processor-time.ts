@@ -7,12 +7,12 @@ import { brokerServer } from '../test/support/services.ts'
 export type StageCost = Record<Stage, number | null>
 type Stage = 'ingress' | 'evaluator' | 'database' | 'broker'
 
-/** The clock tick of Linux's /proc, in microseconds. */
+/** Clock tick of /proc on Linux, in microseconds. */
 const TICK = 10_000
 
 /**
- * Reads how much processor time the stages of the ping path have had. It is steadier than a rate, since it does not
- * depend on what else the machine does. The database's part is that of the connections to this database.
+ * Reads the processor time of the stages of the ping path. It is steadier than a rate, because it does not depend on
+ * other load. For the database it counts the connections to this database.
  */
 export async function openProcessorTime(
   db: Knex,
@@ -64,11 +64,11 @@ function sum(pids: readonly number[]): number | null {
   return times.length === 0 ? null : times.reduce((total, time) => total + time, 0)
 }
 
-/** User and system time of a process since its start, in microseconds. */
+/** Returns user and system time of a process since its start, in microseconds. */
 function timeOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in brackets may hold spaces; what is counted comes after it.
+    // The name in brackets may contain spaces; the fields follow it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) * TICK
   } catch {

@@ -15,7 +15,7 @@ export interface BenchStack extends AsyncDisposable {
   /** starts an ingress and waits until it is ready */
   ingress(): Promise<{ port: number; metricsPort: number; child: ChildProcess }>
   workers(...names: string[]): Promise<ChildProcess>
-  /** the bare server to compare with; @returns its port */
+  /** Starts the bare server for comparison. @returns its port */
   bare(): Promise<number>
 }
 
@@ -38,7 +38,7 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
     METRICS_PORT: '0',
     LOG_LEVEL: 'error',
     API_RATE_LIMIT_PER_MINUTE: '0',
-    // The limit is looked up as by default, and never reached.
+    // The limit is checked as by default, and never reached.
     PING_RATE_LIMIT_PER_MINUTE: '10000000',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     NODE_ENV: 'production',
@@ -77,7 +77,7 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
     },
     async workers(...names) {
       const port = await freePort()
-      // As compose.yaml starts it; the build before may have started it otherwise.
+      // As in compose.yaml; the previous build may have used other options.
       const heap = tree === root && names.join() === 'tape-importer' ? IMPORTER_HEAP : []
       const child = run('workers/main.ts', names, { METRICS_PORT: String(port) }, heap)
       await answering(`http://127.0.0.1:${port}/readyz`)

@@ -31,15 +31,15 @@ const TOOL_CALL = JSON.stringify({
     },
   },
 })
-/** The largest batch that one request may have evaluated. */
+/** Maximum batch size of a blind evaluation. */
 const BATCH = 64
 /** Features of the attacker's client. */
 const FAMILIES = ['risk-signals', 'agents', 'first-financing'] as const
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
- * The attacker: a project with a member, an API client, and all that has to be stored beforehand.
- * @returns the attacks by name; each is carried out whole, or it throws
+ * Prepares the attacker: a project with a member, an API client, and all stored objects.
+ * @returns the attacks by name; each runs completely or throws
  */
 export async function arm(stack: BenchStack, port: number): Promise<Record<string, () => Promise<unknown>>> {
   const base = `http://127.0.0.1:${port}`
@@ -106,7 +106,7 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
   }
 }
 
-/** An element as a client sends it: an input that is hidden. */
+/** Returns a blinded element as a client sends it. */
 function blindedElement(): Uint8Array {
   return ristretto255_oprf.voprf.blind(Uint8Array.from(randomBytes(20))).blinded
 }
@@ -127,7 +127,7 @@ async function agentHeaders(base: string, authorized: Record<string, string>): P
   }
 }
 
-/** A mail of line ends, descriptions as long as they may be, and a thousand integrations. */
+/** A mail of line ends, descriptions of maximum length, and a thousand integrations. */
 async function store(db: Knex): Promise<{ project: number; mailed: string }> {
   const [mailed = ''] = await addChecks(db, 60)
   const { id, project_id: project } = await db('checks').where({ uuid: mailed }).first('id', 'project_id')
@@ -167,7 +167,7 @@ function unsignedInvoice(): string {
 
 const times = (count: number, work: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, work))
 
-/** So many, evenly over a second, whether or not the ones before are answered. */
+/** Sends requests evenly over a second, without waiting for responses. */
 async function withinSecond(count: number, work: () => Promise<unknown>): Promise<void> {
   const started = performance.now()
   const under: Promise<unknown>[] = []
@@ -179,7 +179,7 @@ async function withinSecond(count: number, work: () => Promise<unknown>): Promis
   await Promise.all(under)
 }
 
-/** The document is drawn at the first look after its pack is in the log; until then 202 is answered. */
+/** The document is rendered on the first request after its pack is in the log; until then the status is 202. */
 async function untilOk(url: string, headers: Record<string, string>): Promise<void> {
   const deadline = performance.now() + MAX_WAIT_MS
   while (performance.now() < deadline) {
@@ -192,7 +192,7 @@ async function untilOk(url: string, headers: Record<string, string>): Promise<vo
   throw new Error(`${url} answered nothing but 202 for a minute`)
 }
 
-/** @throws Error when it is answered otherwise: an attack that is not carried out measures nothing */
+/** @throws Error for another status, because a failed attack measures nothing */
 async function ask(url: string, statuses: readonly number[], init: RequestInit): Promise<string> {
   const answer = await fetch(url, init)
   const text = await answer.text()

@@ -6,7 +6,7 @@ import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 import { arm } from './tenants-attacks.ts'
 
-/** No ping of a tenant waits longer for what another one does. */
+/** Maximum delay of a ping by requests of another tenant. */
 const LIMIT_MS = 100
 /** Minimum observation time of an attack that ends early; without a ping in between it would show nothing. */
 const MIN_MS = 200
@@ -19,14 +19,14 @@ const MIN_MS = 200
 export async function benchTenants({ rounds, idleMs }: { rounds: number; idleMs: number }): Promise<Row[]> {
   await using stack = await openBenchStack({
     PLATFORM_RATE_LIMIT_PER_MINUTE: '0',
-    // Each verification comes from another address, or the limit would spare the work that is measured.
+    // Each verification uses another address; otherwise the limit would prevent the work.
     TRUSTED_PROXIES: '127.0.0.1',
   })
   const [uuid = ''] = await addChecks(stack.db, 1)
   const { port } = await stack.ingress()
   await stack.workers('ping-evaluator', 'pack-composer', 'anchor', 'financing-registrar')
   const attacks = await arm(stack, port)
-  // Once before: a thread that starts and code that is compiled are not what an attack costs.
+  // Runs once before, because thread start and compilation are not part of the attack.
   for (const attack of Object.values(attacks)) await attack()
   await using pings = pingSteadily(`http://127.0.0.1:${port}/ping/${uuid}`)
   const slowestOfRuns = async (work: () => Promise<unknown>) => {

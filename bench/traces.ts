@@ -6,7 +6,7 @@ import { median } from './load.ts'
 import type { Row } from './table.ts'
 
 const CALLS = 1_000_000
-/** Pings that share a message and the transaction that applies it; at 64 connections it is twice as many. */
+/** Pings that share a message and the transaction that applies it; twice as many with 64 connections. */
 const PINGS_PER_MESSAGE = 25
 
 /**
@@ -23,7 +23,7 @@ export async function benchTracesOff({ rounds }: { rounds: number }): Promise<Ro
   const work = async () => served
   const each: number[] = []
   const shared: number[] = []
-  // The first round compiles.
+  // The first round is for compilation.
   for (let round = 0; round <= rounds; round++) {
     const without = await processorTime(() => repeat(() => handle()))
     const wrappedToo = await processorTime(() =>

@@ -11,9 +11,9 @@ const BATCH_CONNECTIONS = 2
 const ELEMENTS = 64
 
 /**
- * Pings alone, and while blinded elements are evaluated 64 at a time, through one listener: the arithmetic is a worker's,
- * so the 99th percentile of pings is not moved by it (docs/spec/evidence-families.md#blind-mode-and-epochs). Where worker and listener share processors, what
- * moves it is the processors.
+ * Measures pings alone, and while 64 blinded elements at a time are evaluated, through one listener. A worker does the
+ * arithmetic, so the 99th percentile of pings does not change (docs/spec/evidence-families.md#blind-mode-and-epochs),
+ * unless worker and listener share processors.
  */
 export async function benchUnavailable({ seconds, rounds }: { seconds: number; rounds: number }): Promise<Row[]> {
   await using stack = await openBenchStack({
@@ -47,7 +47,7 @@ export async function benchUnavailable({ seconds, rounds }: { seconds: number; r
   for (let round = 0; round <= rounds; round++) {
     const quiet = await pings()
     const [busy, batch] = await Promise.all([pings(), batches()])
-    // The first round warms the processes up.
+    // The first round warms up the processes.
     if (round === 0) continue
     alone.push(quiet)
     beside.push(busy)

@@ -4,14 +4,14 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LoadResult } from './load.ts'
 
-/** Requests of wrk, an HTTP load generator in C: it leaves the processors to what is measured. */
+/** Load options of wrk, an HTTP load generator in C, which leaves the processors to the measured processes. */
 export interface WrkLoad {
   port: number
   connections: number
   seconds: number
-  /** taken in turn */
+  /** used in turn */
   paths: readonly string[]
-  /** a new connection for every request */
+  /** opens a new connection for every request */
   reconnect: boolean
 }
 
@@ -39,7 +39,7 @@ export async function runWrk(load: WrkLoad): Promise<LoadResult> {
   }
 }
 
-/** Every thread begins at another path, so that they do not walk side by side. */
+/** Every thread starts at another path, so that they do not use the same paths at the same time. */
 function scriptOf(paths: readonly string[]): string {
   return `local paths = {${paths.map((path) => JSON.stringify(path)).join(',')}}
 local at = 0
@@ -79,7 +79,7 @@ function parse(text: string): LoadResult {
   }
 }
 
-/** A time as wrk writes it: `950.00us`, `1.23ms`, `4.01s`, `1.02m`. */
+/** Parses a time of wrk: `950.00us`, `1.23ms`, `4.01s`, `1.02m`. */
 function milliseconds(text = ''): number {
   const [, value, unit = ''] = /^([\d.]+)(us|ms|s|m)$/.exec(text) ?? []
   return Number(value) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit] ?? Number.NaN)
