@@ -17,7 +17,6 @@ export interface Answers {
   ask(question: Omit<UnconfirmedMessage, 'replyTo'>): void
 }
 
-/** Sends requests and receives replies on one channel, as direct reply-to requires. */
 export class AnswerChannel implements Answers {
   readonly #onAnswer: (correlationId: string) => void
   readonly #log: Log

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import { execute } from '../database/sql.ts'
 
-/** Records the operator and the action for a dead letter. */
 export async function recordDeadLetterAction(
   db: Knex,
   action: { queue: string; messageId: string; action: 'replay' | 'discard'; actor: string },

@@ -9,7 +9,6 @@ export interface DeadLetteredMessage {
   body: Buffer
 }
 
-/** The reason for a dead letter, without its content. */
 export interface DeadLetterSummary {
   messageId: string
   type: string

@@ -19,7 +19,6 @@ export async function forgetStarts(db: Knex, queue: string, delivery: Delivery):
   await execute(db, 'DELETE FROM message_attempts WHERE queue = ? AND message = ?', [queue, nameOf(delivery)])
 }
 
-/** Deletes attempts that started more than a week ago. */
 export async function pruneStarts(db: Knex): Promise<void> {
   await execute(db, "DELETE FROM message_attempts WHERE started_at < now() - interval '7 days'")
 }

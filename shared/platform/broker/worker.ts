@@ -101,7 +101,6 @@ class Handling {
   readonly #subscription: Subscription
   readonly #queue: string
   readonly #deps: RuntimeDeps
-  /** failed messages are requeued instead of retried */
   isStopping = false
 
   constructor(subscription: Subscription, queue: string, deps: RuntimeDeps) {

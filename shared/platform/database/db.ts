@@ -196,14 +196,12 @@ export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): 
   }
 }
 
-/** Nothing of the attempt was committed, and a retry may succeed. */
 const CONFLICT = /^(40001|40P01|26000|0A000)$/
 
 function isConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && CONFLICT.test(error.code)
 }
 
-/** Wraps errors of the database in an UnavailableError; returns other errors unchanged. */
 export function asUnavailable(error: unknown): unknown {
   return isRetryable(error) ? new UnavailableError('the database cannot serve now', { cause: error }) : error
 }

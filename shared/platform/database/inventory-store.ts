@@ -45,7 +45,6 @@ export async function sequencesBehind(db: Knex): Promise<string[]> {
   return behind
 }
 
-/** Counts checks with more logged pings than their counter. */
 export async function checksWithMissingSources(db: Knex): Promise<number> {
   const [row] = await query<{ checks: number }>(
     db,
@@ -57,7 +56,6 @@ export async function checksWithMissingSources(db: Knex): Promise<number> {
 /** Values to decrypt per column; with a wrong key the first one fails. */
 const TRIED = 20
 
-/** Returns the columns with a sealed value that cannot be decrypted. */
 export async function sealedColumnsUnreadable(
   db: Knex,
   secrets: Pick<Secrets, 'open'>,

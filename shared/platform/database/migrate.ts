@@ -97,7 +97,6 @@ async function requireReleasedSchema(db: Knex): Promise<void> {
   )
 }
 
-/** Rolls back every migration, newest first, to test that each one can be reverted. */
 export async function rollbackAll(databaseUrl: string): Promise<void> {
   await withMigrationLock(databaseUrl, async (db) => await db.migrate.rollback(settings, true))
 }

@@ -14,7 +14,6 @@ export type { Prepared } from './round-trip.ts'
 /** Statements that start in one turn of the event loop are sent together, in order. */
 export interface RunPrepared {
   <Row>(statement: Prepared<Row>, values: readonly SqlValue[]): Promise<NoInfer<Row>[]>
-  /** @returns the number of changed rows */
   count(statement: Prepared, values: readonly SqlValue[]): Promise<number>
   /** Runs a statement without a result. It is sent with the next one, at the latest with the commit. */
   later(statement: Prepared, values: readonly SqlValue[]): void

@@ -50,7 +50,6 @@ export async function makeMark(db: Knex): Promise<Mark[]> {
   return await query(db, typed`SELECT ${MARK_COLUMNS} FROM restore_marks ORDER BY made_at DESC LIMIT ${NEWEST}`)
 }
 
-/** Records that this database is a restored copy, as of its newest mark. */
 export async function recordRestore(db: Knex): Promise<void> {
   await execute(
     db,

@@ -41,7 +41,6 @@ export class RoundTrip implements Submittable {
   #fields: (Field[] | undefined)[] = []
   #at = 0
   #known = new Map<string, Field[]>()
-  /** Called by the driver at the end of the trip or after a timeout. */
   callback: (error: unknown) => void
 
   /** @param isKept true if the session, with its parsed statements, is kept for the next trip */

@@ -43,7 +43,6 @@ export async function describeServer(db: Knex): Promise<{ version: number; role:
 export const poolers = ['none', 'session', 'transaction'] as const
 export type Pooler = (typeof poolers)[number]
 
-/** A pooler that does not match DATABASE_POOLER: timeouts or row security would not work. */
 export class PoolerError extends Error {
   override name = 'PoolerError'
 }
@@ -63,7 +62,6 @@ export function sessionSettings(timeoutMs: number) {
 export interface ReplicationState {
   /** servers that stream from this one, without base backups */
   standbys: number
-  /** true if a commit waits for at least one standby */
   isSynchronous: boolean
 }
 

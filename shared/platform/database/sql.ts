@@ -57,7 +57,6 @@ export async function query<Row>(
   return rows
 }
 
-/** @returns the number of changed rows */
 export async function execute(db: Knex, sql: string, values: readonly SqlValue[] = []): Promise<number> {
   const { rowCount } = await run(db, sql, values)
   return rowCount ?? 0

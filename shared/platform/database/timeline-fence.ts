@@ -1,6 +1,5 @@
 import type { SocketHolder } from './scoped-connection.ts'
 
-/** The members of a pooled connection that the fence uses. */
 export interface FencedConnection extends SocketHolder {
   query(text: string): Promise<{ rows: unknown[] }>
   once(event: 'end', listener: () => void): unknown

@@ -29,7 +29,6 @@ export interface OutgoingRequest {
   body?: string | Buffer
   timeoutMs?: number
   connectTimeoutMs?: number
-  /** aborts the request and its connection with `aborted` */
   signal?: AbortSignal
   /** maximum number of redirects, each checked like the first URL; by default none, and a 3xx is the result */
   followRedirects?: number
@@ -38,9 +37,7 @@ export interface OutgoingRequest {
 export interface HttpAnswer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** raw bytes, at most `maxBodyBytes` */
   body: Buffer
-  /** true if the response was longer than the stored body */
   truncated: boolean
   durationMs: number
 }

@@ -51,7 +51,6 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 export type UrlResult = { ok: true; url: URL; addressLiteral: string | null } | { ok: false; reason: TargetProblem }
 export type TargetResult = { ok: true; url: URL } | { ok: false; reason: TargetProblem }
 
-/** A policy with parsed CIDRs, so that a check needs no parsing. */
 export interface CompiledPolicy {
   allowAll: boolean
   networks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
