@@ -193,7 +193,7 @@ const RECORD: Prepared = {
     logged AS (
       INSERT INTO notification_attempts (notification_id, n, started_at, duration_ms, outcome, error)
       SELECT id, n, ${timestampOf('started_at')}, duration_ms, outcome, error FROM finished ON CONFLICT DO NOTHING),
-    -- An attempt that another has overtaken has no say any more, except that what was delivered was delivered.
+    -- An attempt that a later one has replaced is ignored, unless it was delivered.
     ended AS (
       UPDATE notifications SET state = f.state, error = f.error, lease_until = NULL, queued_until = NULL,
         next_attempt_at = now() + f.retry_ms * interval '1 millisecond',

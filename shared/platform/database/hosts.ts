@@ -20,7 +20,7 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
   const addresses = splitHosts(url)
   const [only = url] = addresses
   let known: string | null = addresses.length > 1 ? null : only
-  let asking: Promise<string> | null = null
+  let pending: Promise<string> | null = null
   let turn = 0
   let isDoubted = false
 
@@ -40,8 +40,8 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
     async address() {
       isDoubted = false
       if (known !== null) return known
-      asking ??= find().finally(() => (asking = null))
-      return await asking
+      pending ??= find().finally(() => (pending = null))
+      return await pending
     },
     doubt() {
       if (addresses.length === 1) return
