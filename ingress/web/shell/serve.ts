@@ -71,9 +71,7 @@ export function createPages(deps: IngressDeps): {
     if (!granted) throw new RateLimitedError('too many requests of this address, slow down', retryAfterSeconds)
   }
 
-  /**
-   * Accepts a form that was preserved during a new sign-in: it has the token of the visit, because it had no session.
-   */
+  /** Accepts a form that was preserved during a new sign-in: without a session it has the token of the visit. */
   function isPreservedForm(request: Request, token: string): boolean {
     const visitor = readCookie(request, deps.config, 'visit')
     return isOfOurPage(request) && visitor.length === 43 && isCsrfToken(csrfKey, visitor, token)
