@@ -90,7 +90,8 @@ async function manage(
     ...(body && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(20_000),
   })
-  if (!response.ok && response.status !== 404) throw new Error(`${method} ${path}: the broker says ${response.status}`)
+  if (!response.ok && response.status !== 404)
+    throw new Error(`${method} ${path}: the broker answered ${response.status}`)
   return response
 }
 

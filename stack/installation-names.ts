@@ -46,7 +46,7 @@ async function ownDatabase(url: string, previous: string | undefined): Promise<s
     for (const name of names) {
       if (await createDatabaseIfMissing(client, name)) return databaseUrl(url, name)
     }
-    throw new Error('could not create a database of our own')
+    throw new Error('could not create a database')
   })
 }
 

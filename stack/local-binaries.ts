@@ -41,7 +41,7 @@ export function localBinaries(options: BinariesOptions): Starter {
       if (ports.postgres && running.postgres && (await isRunning(running.postgres))) {
         return { url: `postgres://postgres@127.0.0.1:${ports.postgres}/postgres`, process: running.postgres }
       }
-      report('starting a PostgreSQL server of our own')
+      report('starting a PostgreSQL server')
       const port = await usablePort(ports.postgres)
       const server = await startLocalPostgres(bin, join(folder, 'postgres'), port, postgresOptions)
       return { url: server.url, process: await identify(server.pid) }
@@ -52,7 +52,7 @@ export function localBinaries(options: BinariesOptions): Starter {
         const control = rabbitControl(bin, join(folder, 'rabbitmq'), ports.rabbitmq)
         return { url: `amqp://guest:guest@127.0.0.1:${ports.rabbitmq}`, control, process: running.rabbitmq }
       }
-      report('starting a RabbitMQ node of our own')
+      report('starting a RabbitMQ node')
       const port = ports.rabbitmq ?? (await freePort()) // the node name and data depend on the port
       const { url, control, pid } = await startLocalRabbit(bin, join(folder, 'rabbitmq'), port, {
         erlang: brokerErlang,

@@ -67,7 +67,7 @@ export function mailPage(mails: readonly CaughtMail[]): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Caught mail (${mails.length})</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style>
 <h1>Caught mail</h1>
-<p class="warning">For trials only: whoever opens this page reads every mail below, links for signing in and for new
+<p class="warning">For trials only: anyone who opens this page can read every mail below, links for signing in and for new
 passwords included. For more than a trial set <code>SMTP_URL</code> to a mail server of your own.</p>
 ${mails.map(mailHtml).join('\n') || '<p>No mail yet. Load this page again once something was sent.</p>'}</html>`
 }

@@ -191,7 +191,7 @@ async function consumers(box: DeadLetterQueue, { config, db }: Pick<AdminContext
     const state = await box.look(queue)
     if (state?.consumers === 0) lonely.push(queue)
   }
-  const ill = `nobody takes from ${lonely.join(', ')}: start workers, and see admin shards show`
+  const ill = `no consumer takes from ${lonely.join(', ')}: start workers, and see admin shards show`
   return handling('consumers', lonely.length === 0, 'every queue has one', ill)
 }
 

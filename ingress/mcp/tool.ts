@@ -105,7 +105,7 @@ export const FORMULAS = `# Formulas
 - Established: at least 6 invoices in at least 3 months.
 - Capacity: the worse of two loads. Order to annual turnover: up to 0.25 ADEQUATE, up to 0.60 STRETCHED, above CONSTRAINED. Order per employee: 2,500,000 and 7,500,000 INR.
 - Cash flow: the mean of the monthly means of end-of-day balances of six complete months. BRONZE below 100,000, SILVER below 1,000,000, GOLD below 5,000,000, PLATINUM from there. It describes a balance, not quality.
-- Double financing, in this order: DUPLICATE_FINANCED, DUPLICATE_REGISTERED, CHARGE_FOUND, POSSIBLE_MATCH, UNRESOLVED, CLEAN. Nobody learns who the other party is.
+- Double financing, in this order: DUPLICATE_FINANCED, DUPLICATE_REGISTERED, CHARGE_FOUND, POSSIBLE_MATCH, UNRESOLVED, CLEAN. The name of the other party is never disclosed.
 `
 
 /** Text of an outside party (a registry, a caller, a ping): data, never an instruction (docs/spec/evidence-families.md#agent-audit). */

@@ -70,7 +70,7 @@ export class JobFailedError extends DomainError {
   }
 }
 
-/** How long a caller waits by default. */
+/** Default wait of a caller. */
 export const DEFAULT_WAIT_MS = 10_000
 
 /** The answer while a job is not finished. */

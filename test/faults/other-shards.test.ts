@@ -162,7 +162,7 @@ test.serial(
     await t.notThrowsAsync(ping())
     aheadMs = KNOWS_FOR_MS + 1_000
     await t.throwsAsync(ping(), { instanceOf: UnavailableError, message: /does not fit/ })
-    t.true(installation.problems().includes('database: has not said for a day where pings go'))
+    t.true(installation.problems().includes('database: ping queues were not read for a day'))
   },
 )
 
@@ -172,7 +172,7 @@ test.serial('a queue without a consumer is named', async (t) => {
   await using probe = await openBrokerProbe(product.config.amqpUrl)
   await probe.put('pings.1', Buffer.from('waits'))
   await using watch = openQueueWatch(deps, deps.installation.generations, (queue) => queue.startsWith('pings.'))
-  const problem = 'broker: nobody takes from pings.1'
+  const problem = 'broker: no consumer takes from pings.1'
   await eventually('the queue to be a problem', () => watch.problems().includes(problem), 60_000)
   const measured = async (gauge: 'queueConsumers' | 'queueMessages') =>
     (await deps.metrics[gauge].get()).values.find(({ labels }) => labels.queue === 'pings.1')?.value
@@ -181,7 +181,7 @@ test.serial('a queue without a consumer is named', async (t) => {
   t.true(((await measured('queueMessages')) ?? 0) >= 1)
   const doctor = await adminOf(product)('doctor')
   t.is(doctor.status, 1)
-  t.regex(doctor.stdout, /WRONG\s+consumers: nobody takes from .*pings\.1/)
+  t.regex(doctor.stdout, /WRONG\s+consumers: no consumer takes from .*pings\.1/)
 })
 
 const isThere = async (broker: Pick<Broker, 'inspect'>, queue: string) => (await broker.inspect([queue])).has(queue)

@@ -10,7 +10,7 @@ const MAX_BLOCK_MS = 100
 /** Routes requested as one tenant: some delete data, every key has a rate limit, and an address has a sign-in limit. */
 const ROUTES_PER_TENANT = 16
 
-/** How often a slow route is requested again. */
+/** Attempts before a slow route fails the test. */
 const TRIES = 3
 
 /** All of it takes a slow machine minutes, in which the run is to see that it gets on. */

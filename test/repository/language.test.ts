@@ -5,7 +5,7 @@ import { root, sourcesBelow } from '../support/imports.ts'
 import { type Finding, findInDocument, findInSource } from '../support/language.ts'
 
 /** So many findings are left. The number only falls; at 0 it goes. */
-const LEFT = 247
+const LEFT = 227
 
 test('code, tests, pages and documents use standard terms', (t) => {
   const sources = ['ingress', 'workers', 'shared', 'migrations', 'stack', 'bench', 'examples', 'test'].flatMap(

@@ -62,7 +62,7 @@ test('L17: the page of the mail catcher states who can read it', async (t) => {
     const response = await fetch(`http://127.0.0.1:${http}/`).catch(() => undefined)
     return await response?.text()
   })
-  t.regex(page, /whoever opens this page reads every mail/)
+  t.regex(page, /anyone who opens this page can read every mail/)
 })
 
 test('processes have one time limit for shutdown, and are not killed before it', (t) => {

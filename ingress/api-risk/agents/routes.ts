@@ -20,7 +20,7 @@ import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { formParam } from '../path-params.ts'
 import { read, write } from '../risk-route.ts'
-import { NoBody } from '../webhooks/schemas.ts'
+import { EmptyBody } from '../webhooks/schemas.ts'
 import { AgentCallSchema, AgentKeySchema, agentCallView, agentKeyView, NewAgentKeyBody } from './schemas.ts'
 
 const common = { tags: ['Agent tools'], access: withScope('agents:manage') } as const
@@ -87,7 +87,7 @@ const deleteKey = write({
   operationId: 'revokeAgentKey',
   summary: 'Revoke an agent key; effective within five seconds',
   params: { keyId: keyParam },
-  body: NoBody,
+  body: EmptyBody,
   returns: null,
   async handle({ caller, params: { keyId }, tx }) {
     await revokeAgentKey(tx, caller.actor, caller, keyId)

@@ -13,9 +13,9 @@ import {
   DeliverySchema,
   DeliveryStateSchema,
   deliveryParam,
+  EmptyBody,
   EventPayloadSchema,
   endpointParam,
-  NoBody,
 } from './schemas.ts'
 import { attemptView, deliveryView } from './views.ts'
 
@@ -72,7 +72,7 @@ const retryRoute = write({
   summary: 'Retry a delivery now, with the full retry schedule',
   description: 'A delivered event is not sent again: the answer is 409. Use a replay with status DELIVERED instead.',
   params: { deliveryId: deliveryParam },
-  body: NoBody,
+  body: EmptyBody,
   returns: DeliverySchema,
   status: 202,
   async handle({ caller, params: { deliveryId }, tx, enqueue }) {

@@ -8,7 +8,7 @@ import { InstantQuery } from '../../paging.ts'
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { write } from '../risk-route.ts'
-import { EndpointSchema, endpointParam, NoBody } from './schemas.ts'
+import { EmptyBody, EndpointSchema, endpointParam } from './schemas.ts'
 import { endpointView } from './views.ts'
 
 const common = { tags: ['Webhooks'], access: withScope('webhooks:manage') } as const
@@ -47,7 +47,7 @@ const disable = write({
   operationId: 'disableWebhookEndpoint',
   summary: 'Disable an endpoint; its events are stored and can be replayed',
   params,
-  body: NoBody,
+  body: EmptyBody,
   returns: EndpointSchema,
   async handle({ caller, params: { endpointId }, tx, deps }) {
     return endpointView(await switchOffEndpoint(tx, caller.actor, { scope: caller, endpointId }, deps))
@@ -61,7 +61,7 @@ const test = write({
   operationId: 'testWebhookEndpoint',
   summary: 'Send an event `webhook.test` to this endpoint only',
   params,
-  body: NoBody,
+  body: EmptyBody,
   returns: z.object({ eventId: z.uuid(), deliveryId: z.uuid() }),
   status: 202,
   async handle({ caller, params: { endpointId }, tx, enqueue, deps }) {

@@ -14,7 +14,7 @@ import { DEFAULT_PAGE, decodeCursor, encodeCursor, InstantQuery, PageQuery, page
 import type { Route } from '../../route.ts'
 import { withScope } from '../access.ts'
 import { read, write } from '../risk-route.ts'
-import { EndpointSchema, EndpointWithSecretSchema, endpointParam, NoBody } from './schemas.ts'
+import { EmptyBody, EndpointSchema, EndpointWithSecretSchema, endpointParam } from './schemas.ts'
 import { endpointView } from './views.ts'
 
 const HOUR = 3600
@@ -109,7 +109,7 @@ const deleteEndpoint = write({
   operationId: 'deleteWebhookEndpoint',
   summary: 'Delete an endpoint and cancel its pending deliveries',
   params,
-  body: NoBody,
+  body: EmptyBody,
   returns: null,
   async handle({ caller, params: { endpointId }, tx, deps }) {
     await removeEndpoint(tx, caller.actor, { scope: caller, endpointId }, deps)

@@ -85,4 +85,4 @@ export const EventPayloadSchema = z
   .meta({ id: 'WebhookEvent' })
 
 /** The body of a write that takes none. */
-export const NoBody = z.strictObject({})
+export const EmptyBody = z.strictObject({})

@@ -23,7 +23,7 @@ const before = `now() - interval '${LATE}'`
 
 const PARTS = [
   `('checks are overdue and were not looked at', EXISTS (SELECT FROM check_deadlines WHERE next_check_at < ${before}))`,
-  `('changes of checks wait to be handed on', EXISTS (
+  `('changes of checks wait for the alerter', EXISTS (
      SELECT FROM flips JOIN checks ON checks.id = flips.check_id
      WHERE flips.processed_at IS NULL AND flips.to_status IN ('up', 'down') AND flips.at < ${before}
        AND ${isNews('flips')}))`,

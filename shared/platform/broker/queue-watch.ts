@@ -57,7 +57,7 @@ export function openQueueWatch(
   }
 
   return {
-    problems: () => lonely.map((queue) => `broker: nobody takes from ${queue}`),
+    problems: () => lonely.map((queue) => `broker: no consumer takes from ${queue}`),
     async [Symbol.asyncDispose]() {
       isClosing = true
       if (timer) clearTimeout(timer)

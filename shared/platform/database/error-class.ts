@@ -72,7 +72,7 @@ export function databaseFailure(error: unknown): string {
   if (error instanceof ReplacedServerError) return `the address leads to a server that was replaced: ${error.message}`
   if (error instanceof PoolerError) return error.message
   if (error instanceof Error && /unsupported startup parameter/.test(error.message))
-    return 'a pooler refuses the settings of a session: DATABASE_POOLER must say what it keeps'
+    return 'a pooler refuses the settings of a session: DATABASE_POOLER must be set to its mode'
   const code = codeOf(error)
   const [, words] = CLASSES.find(([pattern]) => pattern.test(code)) ?? []
   if (words !== undefined) return `${words} (${code})`

@@ -60,7 +60,7 @@ export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => 
       const age = Math.max(performance.now() - known.monotonic, wallMs() - known.wall)
       // After this time the known queues may be retired (docs/adr/0007).
       const problems = watched.problems()
-      return age > KNOWS_FOR_MS ? [...problems, 'database: has not said for a day where pings go'] : problems
+      return age > KNOWS_FOR_MS ? [...problems, 'database: ping queues were not read for a day'] : problems
     },
     generations: () => live,
     onGenerations: (follower) => void followers.add(follower),

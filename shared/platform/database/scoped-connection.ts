@@ -65,7 +65,7 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
   throw new PoolerError(
     connection.isShared
       ? 'sessions behind the pooler lack deadlines or role: npm run -s migrate with DATABASE_POOLER=transaction, then RECONNECT the pooler'
-      : 'a pooler drops what is set for a session: DATABASE_POOLER must say what it keeps',
+      : 'a pooler drops what is set for a session: DATABASE_POOLER must be set to its mode',
   )
 }
 

@@ -91,7 +91,7 @@ test.serial('it is not fetched while a change waits that no alerter dispatches',
     [check.id],
   )
   await product.workers(['ping-evaluator', 'sweeper'])
-  await isReported(db, /changes of checks wait to be handed on for more than 2 minutes/)
+  await isReported(db, /changes of checks wait for the alerter for more than 2 minutes/)
   t.is(sink.requests.length, 0)
   await product.workers(['notifier'])
   await sink.waitFor(({ path }) => path === '/outside')
@@ -157,7 +157,7 @@ test.serial('each kind of work is late when it has been due for more than two mi
     await db(table).update({ [column]: db.raw(`${column} - interval '61 seconds'`) })
   for (const [table, column, what] of [
     ['check_deadlines', 'next_check_at', 'checks are overdue and were not looked at'],
-    ['flips', 'at', 'changes of checks wait to be handed on'],
+    ['flips', 'at', 'changes of checks wait for the alerter'],
     ['incidents', 'next_at', 'incidents wait to be decided on'],
     ['notification_bundles', 'send_at', 'digests wait to be sent'],
     ['notifications', 'next_attempt_at', 'notifications wait for a notifier'],

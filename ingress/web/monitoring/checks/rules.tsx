@@ -121,7 +121,7 @@ async function show(
 
 function ruleItems(policies: readonly { uuid: string; name: string }[], parents: ComponentChildren): FormItem[] {
   const policyOptions = [
-    { value: '', label: 'The one that matches by tags' },
+    { value: '', label: 'The policy that matches by tags' },
     ...policies.map(({ uuid, name }) => ({ value: uuid, label: name })),
   ]
   return [
