@@ -1,7 +1,7 @@
 import { mailDue } from '#shared/contracts/worker-messages.ts'
+import { renderMail } from '#shared/delivery/mail-frame.ts'
 import { createMailer, MailError, type Mailer, type OutgoingMail } from '#shared/delivery/mailer.ts'
 import { notificationRetries, retryDelayMs } from '#shared/delivery/retry-schedule.ts'
-import { escapeHtml } from '#shared/monitoring/notifications/text-parts.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { LinkMail, WrittenMail } from '#shared/tenancy/mails/mail.ts'
@@ -30,7 +30,7 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
   try {
     if (!server) throw new MailError('SMTP_URL is not set', { refused: null, failure: 'connect' })
     const mail: LinkMail | WrittenMail = JSON.parse(secrets.open('mail', claimed.sealedMail))
-    await server.send(toOutgoingMail(mailId, mail))
+    await server.send(toOutgoingMail(mailId, mail, deps.config.siteName))
     await deleteMail(db, mailId)
     log.info({ mailId, attempt: claimed.attempts }, 'mail.sent')
   } catch (error) {
@@ -49,17 +49,20 @@ async function attempt(deps: WorkerDeps, server: Mailer | null, mailId: string):
 const HEADERS = { 'Auto-Submitted': 'auto-generated' }
 
 /** @param id the same for each attempt, so that mail servers can drop duplicates */
-function toOutgoingMail(id: string, mail: LinkMail | WrittenMail): OutgoingMail {
+function toOutgoingMail(id: string, mail: LinkMail | WrittenMail, siteName: string): OutgoingMail {
   if ('html' in mail)
     return { ...mail, messageId: `${id}@signalbox`, headers: { ...HEADERS, ...mail.headers }, attachments: [] }
-  const [lead, url, foot] = [mail.lead, mail.url, mail.foot].map(escapeHtml)
-  return {
-    messageId: `${id}@signalbox`,
-    to: mail.to,
-    subject: mail.subject,
-    text: `${mail.lead}\n\n${mail.url}\n\n${mail.foot}\n`,
-    html: `<p>${lead}</p><p><a href="${url}">${url}</a></p><p>${foot}</p>`,
-    headers: HEADERS,
-    attachments: [],
-  }
+  const { to, subject, lead, action, url, foot } = mail
+  const rendered = renderMail({
+    siteName,
+    headline: subject,
+    tone: 'neutral',
+    sections: [
+      { kind: 'text', text: lead },
+      { kind: 'buttons', buttons: [{ label: action, url }] },
+      { kind: 'text', text: foot, isSmall: true },
+    ],
+    unsubscribe: null,
+  })
+  return { messageId: `${id}@signalbox`, to, subject, ...rendered, headers: HEADERS, attachments: [] }
 }

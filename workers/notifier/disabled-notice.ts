@@ -1,10 +1,11 @@
+import { renderMail, unsubscribeHeaders } from '#shared/delivery/mail-frame.ts'
 import type { OutgoingMail } from '#shared/delivery/mailer.ts'
 import { email } from '#shared/monitoring/integrations/kinds/other.ts'
 import { listIntegrations } from '#shared/monitoring/integrations/store.ts'
 import type { ClaimedNotification } from '#shared/monitoring/notifications/attempt-store.ts'
 import { disabledBy } from '#shared/monitoring/notifications/callback-store.ts'
 import { type IntegrationForSending, integrationsForSending } from '#shared/monitoring/notifications/sending-store.ts'
-import { escapeHtml, oneLine } from '#shared/monitoring/notifications/text-parts.ts'
+import { oneLine } from '#shared/monitoring/notifications/text-parts.ts'
 import { findManagers } from '#shared/monitoring/reports/report-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import { unsubscribeUrl } from './build-notification.ts'
@@ -89,24 +90,34 @@ function disabledNotice(
   { publicUrl, siteName }: { publicUrl: string; siteName: string },
 ): OutgoingMail {
   const label = disabled.name === '' ? disabled.kind : `"${oneLine(disabled.name)}" (${disabled.kind})`
-  const lines = [
-    `The integration ${label} of the project "${oneLine(disabled.projectName)}" was disabled: ${reason}.`,
-    'It is notified of no further changes until somebody corrects and enables it.',
-    publicUrl,
-  ]
+  const subject = `The integration ${label} was disabled`
   return {
     messageId: `disabled.${id}@${URL.parse(publicUrl)?.hostname || 'localhost'}`,
     to,
-    subject: `The integration ${label} was disabled`,
-    text: `${lines.join('\n\n')}\n\n--\n${siteName}\n${unsubscribe === null ? '' : `Unsubscribe: ${unsubscribe}\n`}`,
-    html: `<!doctype html><html lang="en"><body>${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}</body></html>\n`,
-    headers: {
-      ...(unsubscribe !== null && {
-        'List-Unsubscribe': `<${unsubscribe}>`,
-        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-      }),
-      'Auto-Submitted': 'auto-generated',
-    },
+    subject,
+    ...renderMail({
+      siteName,
+      headline: subject,
+      tone: 'down',
+      sections: [
+        { kind: 'text', text: `It receives no alerts until you correct and enable it.` },
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Project', value: oneLine(disabled.projectName) },
+            { label: 'Reason', value: oneLine(reason) },
+          ],
+        },
+        {
+          kind: 'buttons',
+          buttons: [
+            { label: 'Open the integrations', url: `${publicUrl}/projects/${disabled.projectUuid}/integrations` },
+          ],
+        },
+      ],
+      unsubscribe,
+    }),
+    headers: { ...unsubscribeHeaders(unsubscribe), 'Auto-Submitted': 'auto-generated' },
     attachments: [],
   }
 }

@@ -176,10 +176,11 @@ async function connect(context: Context, flow: Flow, claims: Claims, owner: numb
     await audit(context, null, 'identity.connected', claims.iss, tx)
     await queueLinkMail(tx, enqueue, deps, {
       to: session.email,
-      subject: `Another way to sign in to ${deps.config.siteName}`,
-      lead: `An identity of ${new URL(claims.iss).host} can sign in to your account from now on. If you did not connect it, choose a new password, which disconnects it:`,
+      subject: `A sign-in provider was connected at ${deps.config.siteName}`,
+      lead: `An identity of ${new URL(claims.iss).host} can now sign in to your account. If you did not connect it, choose a new password. That disconnects it.`,
+      action: 'Choose a new password',
       path: '/reset-password',
-      foot: 'If it was you, nothing needs to be done.',
+      foot: 'If you connected it, no action is needed.',
     })
   })
   redirect(context, flow.next)

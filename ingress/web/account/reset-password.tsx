@@ -79,10 +79,11 @@ async function sendLink(deps: IngressDeps, email: string): Promise<void> {
     })
     await queueLinkMail(tx, enqueue, deps, {
       to: user.email,
-      subject: `Choose a new password for ${deps.config.siteName}`,
-      lead: 'A new password was requested for your account. Choose it here within an hour:',
+      subject: `Reset your password for ${deps.config.siteName}`,
+      lead: 'A new password was requested for your account. The link is valid for one hour.',
+      action: 'Choose a new password',
       path: `/reset-password/${token}`,
-      foot: 'If it was not you, nothing has changed and nothing needs to be done.',
+      foot: 'If you did not request this, ignore this mail. Your password has not changed.',
     })
   })
 }

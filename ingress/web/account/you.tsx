@@ -105,10 +105,11 @@ export async function sendAddressConfirmation(context: FormContext): Promise<str
     await insertLink(tx, { purpose: 'change-address', digest, userId: session.userId, email })
     await queueLinkMail(tx, enqueue, deps, {
       to: email,
-      subject: `Your address at ${deps.config.siteName}`,
-      lead: `The person who signs in as ${session.email} wants to sign in with this address. Confirm it within a day:`,
+      subject: `Confirm your new e-mail address for ${deps.config.siteName}`,
+      lead: `The account ${session.email} wants to sign in with this address. The link is valid for one day.`,
+      action: 'Confirm this address',
       path: `/account/address/${token}`,
-      foot: 'If it was not you, nothing has changed and nothing needs to be done.',
+      foot: 'If you did not request this, ignore this mail. Nothing has changed.',
     })
   })
   setFlash(context, '/account', {
@@ -142,10 +143,11 @@ async function useAddress(context: FormContext): Promise<void> {
     await insertLink(tx, { purpose: 'restore-address', digest, userId: user.id, email: user.email })
     await queueLinkMail(tx, enqueue, deps, {
       to: user.email,
-      subject: `Your address at ${deps.config.siteName} has changed`,
-      lead: `From now on you sign in there as ${link.email}. If you did not change it, restore this address within seven days:`,
+      subject: `Your e-mail address at ${deps.config.siteName} has changed`,
+      lead: `You now sign in as ${link.email}. If you did not change it, restore this address within seven days.`,
+      action: 'Restore this address',
       path: `/account/former-address/${token}`,
-      foot: 'If it was you, nothing needs to be done. This is the last mail to this address.',
+      foot: 'If you changed it, no action is needed. This is the last mail to this address.',
     })
   })
   if (context.session?.userId === user.id)

@@ -54,26 +54,31 @@ async function invite(context: FormContext): Promise<void> {
     await insertLink(tx, {
       purpose: 'invitation',
       digest: deps.secrets.digest(`invitation:${token}`),
-      // Only the mail holds this one: who comes by it has the mailbox, and not just what the inviter was shown.
+      // Only the mail contains this one, so its use proves access to the mailbox.
       mailedDigest: deps.secrets.digest(`invitation:${mailedToken}`),
       organisationId: organisation.organisationId,
       email,
       role,
     })
     await audit(context, organisation.organisationId, 'invitation.sent', `${email} as ${role}`, tx)
-    // Names are free text of the inviting person: the mail has only their address.
     return await queueLinkMail(tx, enqueue, deps, {
       to: email,
       subject: `${session.email} invites you to ${deps.config.siteName}`,
-      lead: `${session.email} invites you to join an organisation on ${deps.config.siteName}. The link works once, for a week:`,
+      lead: `${session.email} invites you to join ${harmlessName(organisation.organisationName)} on ${deps.config.siteName}. The link is valid for one week and works once.`,
+      action: 'Accept the invitation',
       path: `/invitations/${mailedToken}`,
-      foot: 'If you do not know what this is about, nothing needs to be done.',
+      foot: 'If you do not know the sender, ignore this mail.',
     })
   })
   const path = `/organisations/${organisation.organisationUuid}/members`
   const secret = `${deps.config.publicUrl}/invitations/${token}`
   setFlash(context, path, { secret, about: `${isSent ? 'sent' : 'unsent'} ${email}` })
   redirect(context, path)
+}
+
+/** Returns the name only if it cannot contain a link, because strangers receive this mail. */
+function harmlessName(name: string): string {
+  return /^[\p{L}\p{N} '&-]{1,60}$/u.test(name) ? `the organisation "${name}"` : 'an organisation'
 }
 
 async function withdraw(context: FormContext): Promise<void> {

@@ -1,6 +1,6 @@
-import { type Micros, microsOfSeconds, toIsoSeconds, toMillis, toSeconds } from '../../time.ts'
+import { type Micros, microsOfSeconds, toMillis, toSeconds } from '../../time.ts'
 import type { AlertLinks, Notification } from './notification.ts'
-import { type Fact, formatPeriod, shortName } from './text-parts.ts'
+import { type Fact, formatInstant, formatPeriod, shortName } from './text-parts.ts'
 
 const LATE: Micros = microsOfSeconds(60)
 const A_DAY: Micros = microsOfSeconds(86_400)
@@ -12,11 +12,11 @@ export function stateLabel({ status, alert }: Pick<Notification, 'status' | 'ale
   return status.toUpperCase()
 }
 
-export function alertFacts({ status, alert }: Pick<Notification, 'status' | 'alert'>): Fact[] {
+export function alertFacts({ status, alert, timeZone }: Pick<Notification, 'status' | 'alert' | 'timeZone'>): Fact[] {
   if (!alert) return []
   const isDown = status === 'down'
   return [
-    { label: 'Down since', value: isDown ? toIsoSeconds(alert.downAt) : '' },
+    { label: 'Down since', value: isDown ? formatInstant(alert.downAt, timeZone) : '' },
     { label: 'Step', value: isDown && alert.step !== null ? String(alert.step) : '' },
     { label: 'Severity', value: alert.severity },
     { label: 'Acknowledge', value: isDown ? alert.ackUrl : '' },

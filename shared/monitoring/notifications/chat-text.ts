@@ -1,6 +1,7 @@
+import { escapeHtml } from '../../html.ts'
 import { factsOf, linkTextOf, quotedBody, sentenceOf, summaryOf, titleOf } from './message.ts'
 import type { Notification } from './notification.ts'
-import { codeBlock, escapeHtml, escapeMarkdown } from './text-parts.ts'
+import { codeBlock, escapeMarkdown } from './text-parts.ts'
 
 export function markdownText(notification: Notification): string {
   const facts = factsOf(notification).map(({ label, value }) => `- **${label}:** ${escapeMarkdown(value)}`)

@@ -1,9 +1,8 @@
-import { type Micros, toIsoSeconds, toMillis } from '../../time.ts'
 import { splitTags } from '../checks/tags.ts'
 import { dependentsText } from '../rules/parents.ts'
 import { alertFacts, stateLabel, suppressedText } from './alert-texts.ts'
 import type { FlipReason, Notification, NotifiedCheck, NotifiedPing } from './notification.ts'
-import { type Fact, formatDuration, formatPeriod, listText, oneLine, shortName } from './text-parts.ts'
+import { type Fact, formatDuration, formatInstant, formatPeriod, listText, oneLine, shortName } from './text-parts.ts'
 
 const reasonTexts: Record<FlipReason, string> = {
   '': '',
@@ -69,7 +68,7 @@ export function speechText(notification: Notification, siteName: string): string
 }
 
 export function factsOf(notification: Notification): Fact[] {
-  const { check, lastPing, summary } = notification
+  const { check, lastPing, summary, timeZone } = notification
   const project = { label: 'Project', value: notification.projectName }
   if (notification.brevity === 'title') return []
   if (notification.brevity === 'alert-facts') return alertFacts(notification).filter((fact) => fact.value !== '')
@@ -81,29 +80,15 @@ export function factsOf(notification: Notification): Fact[] {
     { label: 'Tags', value: tags },
     ...scheduleFacts(check),
     { label: 'Total pings', value: String(check.nPings) },
-    { label: 'Last ping', value: lastPing ? describePing(lastPing) : 'never' },
+    { label: 'Last ping', value: lastPing ? describePing(lastPing, timeZone) : 'never' },
   ].filter((fact) => fact.value !== '')
 }
 
-/** Returns for example `failure, exit status 3, 2026-01-31T10:00:00+00:00`. */
-function describePing(ping: NotifiedPing): string {
+/** Returns for example `failure, exit status 3, 31 Jan 2026, 10:00:00 UTC`. */
+function describePing(ping: NotifiedPing, timeZone: string): string {
   const names = { success: 'success', start: 'start', fail: 'failure', log: 'log', ign: 'ignored' }
   const exit = ping.exitStatus === null ? '' : `, exit status ${ping.exitStatus}`
-  return `${names[ping.type]}${exit}, ${toIsoSeconds(ping.at)}`
-}
-
-/** Formats an instant in a time zone: `31 Jan 2026, 11:00:00 GMT+1`. */
-export function formatInstant(at: Micros, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'short',
-  }).format(toMillis(at))
+  return `${names[ping.type]}${exit}, ${formatInstant(ping.at, timeZone)}`
 }
 
 /** Characters of a ping's body in chat messages (docs/spec/monitoring.md#integration-kinds). */

@@ -1,4 +1,5 @@
-import { type Micros, toSeconds } from '../../time.ts'
+import { escapeHtml } from '../../html.ts'
+import { type Micros, toMillis, toSeconds } from '../../time.ts'
 
 /**
  * Formats a duration in its two largest units (docs/spec/monitoring.md#webhooks): `2 days, 1 hour`, `1 hour, 30 minutes`,
@@ -10,6 +11,20 @@ export function formatDuration(length: Micros): string {
   if (seconds >= 3600) return `${count(seconds / 3600, 'hour')}, ${count((seconds % 3600) / 60, 'minute')}`
   if (seconds >= 60) return `${count(seconds / 60, 'minute')}, ${count(seconds % 60, 'second')}`
   return count(seconds, 'second')
+}
+
+/** Formats an instant in a time zone: `31 Jan 2026, 11:00:00 GMT+1`. */
+export function formatInstant(at: Micros, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  }).format(toMillis(at))
 }
 
 export function formatPeriod(seconds: number): string {
@@ -57,12 +72,6 @@ export interface Fact {
   value: string
 }
 
-const htmlCharacters: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => htmlCharacters[char] ?? char)
-}
-
 /** Escapes text for CommonMark, so that it contains no formatting, links or mentions. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~@]/g, '\\$&')
@@ -77,7 +86,7 @@ export function escapeInlineMarkdown(text: string): string {
 }
 
 export function escapeSlack(text: string): string {
-  return text.replace(/[&<>]/g, (char) => htmlCharacters[char] ?? char)
+  return text.replace(/[&<>]/g, escapeHtml)
 }
 
 /** Returns a code block whose fence is longer than every fence in the content. */

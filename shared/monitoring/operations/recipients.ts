@@ -137,7 +137,8 @@ async function mailRequest(
     {
       to: address,
       subject: `Do you want alerts from ${config.siteName}?`,
-      lead: `Someone entered this address to receive alerts from ${config.siteName} when checks of a project go down and come up again. Nothing is sent until you agree, on a page that names the project:`,
+      lead: `Someone entered this address to receive alerts from ${config.siteName} when checks of a project go down and come up again. Nothing is sent until you agree. The page names the project.`,
+      action: 'See the request',
       path: `/integrations/${uuid}/confirm/${signature}`,
       foot: 'If you did not expect this mail, no action is needed: you will not receive alerts.',
     },

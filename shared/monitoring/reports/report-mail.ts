@@ -1,8 +1,8 @@
+import { type MailSection, renderMail, unsubscribeHeaders } from '../../delivery/mail-frame.ts'
 import type { WrittenMail } from '../../tenancy/mails/mail.ts'
 import type { Micros } from '../../time.ts'
 import { nameOf } from '../checks/slug.ts'
-import { formatInstant } from '../notifications/message.ts'
-import { escapeHtml, formatDuration, oneLine } from '../notifications/text-parts.ts'
+import { formatDuration, formatInstant, oneLine } from '../notifications/text-parts.ts'
 import type { DownCheck, ProjectReport } from './report.ts'
 import { localDay, type ReminderKind, type ReportKind } from './report-times.ts'
 
@@ -23,24 +23,38 @@ export function reportMail(
   const { tz } = addressed
   const [first, last] = [localDay(period.from, tz), localDay(period.until - 1, tz)]
   const days = first === last ? first : `${first} to ${last}`
-  const sections = projects.map((project) => sectionOf(project, addressed.publicUrl))
-  return written(`Your ${kind} report, ${days}`, [`${days}, times in ${tz}`, ...sections], addressed)
+  const sections = projects.flatMap((project) => projectSections(project, addressed.publicUrl))
+  return written(
+    `Your ${kind} report, ${days}`,
+    'neutral',
+    [{ kind: 'text', text: `${days}, times in ${tz}` }, ...sections],
+    addressed,
+  )
 }
 
-function sectionOf(project: ProjectReport, publicUrl: string): string {
-  const lines = [
-    oneLine(project.name),
-    `Uptime: ${uptimeText(project)}`,
-    `Downtime: ${formatDuration(project.down)}`,
-    project.unknown > 0 && `Unknown: ${formatDuration(project.unknown)}`,
-    `Incidents: ${project.incidents}`,
-    ...project.worst.map((check) => `- ${oneLine(nameOf(check))}: down ${formatDuration(check.down)}`),
-    project.silent.length > 0 &&
-      `Silent for 30 days: ${project.silent.map((check) => oneLine(nameOf(check))).join(', ')}`,
-    project.unreached > 0 && `Messages that could not be delivered: ${project.unreached}`,
-    `${publicUrl}/projects/${project.uuid}/checks`,
+function projectSections(project: ProjectReport, publicUrl: string): MailSection[] {
+  const named = (check: { uuid: string; name: string }) => ({
+    text: oneLine(nameOf(check)),
+    url: `${publicUrl}/checks/${check.uuid}`,
+  })
+  const facts = [
+    { label: 'Project', value: oneLine(project.name) },
+    { label: 'Uptime', value: uptimeText(project) },
+    { label: 'Downtime', value: formatDuration(project.down) },
+    { label: 'Outage on our side', value: project.unknown > 0 ? formatDuration(project.unknown) : '' },
+    { label: 'Incidents', value: String(project.incidents) },
+    { label: 'Messages not delivered', value: project.unreached > 0 ? String(project.unreached) : '' },
   ]
-  return lines.filter((line) => line !== false).join('\n')
+  const worst = project.worst.map((check) => {
+    const { text, url } = named(check)
+    return { text: `${text}: down ${formatDuration(check.down)}`, url }
+  })
+  return [
+    { kind: 'facts', facts: facts.filter(({ value }) => value !== '') },
+    { kind: 'list', title: 'Most downtime', lines: worst },
+    { kind: 'list', title: 'Without a ping for 30 days', lines: project.silent.map(named) },
+    { kind: 'buttons', buttons: [{ label: 'Open the project', url: `${publicUrl}/projects/${project.uuid}/checks` }] },
+  ]
 }
 
 /** Returns the uptime in percent of the known time. It is never rounded up, so 100 % means no downtime. */
@@ -54,12 +68,19 @@ export function reminderMail(
   checks: readonly DownCheck[],
   addressed: Addressed,
 ): WrittenMail {
-  const lines = checks.map(
-    (check) =>
-      `${oneLine(nameOf(check))} (${oneLine(check.projectName)}): down since ${formatInstant(check.downAt, addressed.tz)}\n${addressed.publicUrl}/checks/${check.uuid}`,
+  const lines = checks.map((check) => ({
+    text: `${oneLine(nameOf(check))} (${oneLine(check.projectName)}): down since ${formatInstant(check.downAt, addressed.tz)}`,
+    url: `${addressed.publicUrl}/checks/${check.uuid}`,
+  }))
+  return written(
+    `Reminder: ${checks.length} ${checks.length === 1 ? 'check is' : 'checks are'} still down`,
+    'down',
+    [
+      { kind: 'list', title: '', lines },
+      { kind: 'text', text: `You get this reminder ${kind} while checks are down.`, isSmall: true },
+    ],
+    addressed,
   )
-  const subject = `Reminder: ${checks.length} ${checks.length === 1 ? 'check is' : 'checks are'} still down`
-  return written(subject, [`You get this reminder ${kind} while checks are down.`, ...lines], addressed)
 }
 
 export function limitMail(
@@ -67,11 +88,14 @@ export function limitMail(
   addressed: Omit<Addressed, 'unsubscribe'>,
 ): WrittenMail {
   const name = oneLine(limit.projectName)
+  const text = `${limit.what}: no more are sent for the project "${name}" before the next month (UTC). Other integrations still notify.`
+  const url = `${addressed.publicUrl}/projects/${limit.projectUuid}/integrations`
   return written(
     `${limit.what} of the project "${name}"`,
+    'neutral',
     [
-      `${limit.what}: no more are sent for the project "${name}" before the next month (UTC). Other integrations still notify.`,
-      `${addressed.publicUrl}/projects/${limit.projectUuid}/integrations`,
+      { kind: 'text', text },
+      { kind: 'buttons', buttons: [{ label: 'Open the integrations', url }] },
     ],
     addressed,
   )
@@ -79,25 +103,15 @@ export function limitMail(
 
 function written(
   subject: string,
-  sections: readonly string[],
-  { to, siteName, unsubscribe }: { to: string; siteName: string; unsubscribe?: string },
+  tone: 'down' | 'neutral',
+  sections: readonly MailSection[],
+  { to, siteName, unsubscribe = null }: { to: string; siteName: string; unsubscribe?: string | null },
 ): WrittenMail {
-  const html = sections.map((section) => `<p>${section.split('\n').map(lineHtml).join('<br>')}</p>`)
-  const end = unsubscribe === undefined ? '' : `\nUnsubscribe: ${unsubscribe}`
-  const link = unsubscribe === undefined ? '' : ` · <a href="${escapeHtml(unsubscribe)}">Unsubscribe</a>`
+  const headline = oneLine(subject)
   return {
     to,
-    subject: oneLine(subject),
-    text: `${sections.join('\n\n')}\n\n--\n${siteName}${end}\n`,
-    html: `<!doctype html><html lang="en"><body>${html.join('\n')}<p>${escapeHtml(siteName)}${link}</p></body></html>\n`,
-    headers:
-      unsubscribe === undefined
-        ? {}
-        : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+    subject: headline,
+    ...renderMail({ siteName, headline, tone, sections, unsubscribe }),
+    headers: unsubscribeHeaders(unsubscribe),
   }
-}
-
-function lineHtml(line: string): string {
-  const text = escapeHtml(line)
-  return /^https?:\/\/\S+$/.test(line) ? `<a href="${text}">${text}</a>` : text
 }

@@ -75,9 +75,10 @@ export async function requestBuyerAcceptance(
   await queueLinkMail(tx, enqueue, deps, {
     to: buyerEmail,
     subject: 'Do you accept a document that was issued to you?',
-    lead: 'A lender asks whether you accept a document that names you as its buyer. See it and answer here within seven days:',
+    lead: 'A lender requests your answer to a document that names you as its buyer. The link is valid for seven days.',
+    action: 'See the document and answer',
     path,
-    foot: 'Opening the link answers nothing. If you do not know of this, nothing needs to be done.',
+    foot: 'Opening the link does not send an answer. If you do not know this document, no action is needed.',
   })
   return requested
 }
@@ -177,7 +178,8 @@ export async function sendBuyerCode(
   await queueLinkMail(tx, enqueue, deps, {
     to: details.buyerEmail,
     subject: 'Your code',
-    lead: `Your code is ${code}. It is valid for ${CODE_MINUTES} minutes on this page:`,
+    lead: `Your code is ${code}. It is valid for ${CODE_MINUTES} minutes.`,
+    action: 'Enter the code',
     path: `/a/${token}`,
     foot: 'If you did not request a code, ignore this mail.',
   })

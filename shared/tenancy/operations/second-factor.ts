@@ -110,9 +110,10 @@ export async function removeSecondFactor(
     await queueLinkMail(tx, enqueue, deps, {
       to: person.email,
       subject: `A second factor was removed at ${deps.config.siteName}`,
-      lead: 'A second factor of your account was removed. If it was not you, choose a new password now:',
+      lead: 'A second factor of your account was removed. If you did not remove it, choose a new password now.',
+      action: 'Choose a new password',
       path: '/reset-password',
-      foot: 'If it was you, nothing needs to be done.',
+      foot: 'If you removed it, no action is needed.',
     })
   })
 }
@@ -145,7 +146,8 @@ async function noteAdded(
   const isMailed = await queueLinkMail(tx, enqueue, deps, {
     to: person.email,
     subject: `A second factor was added at ${deps.config.siteName}`,
-    lead: `Your account now requires this second factor: ${name}. Confirm it here, or remove it if you did not add it:`,
+    lead: `Your account now requires this second factor: ${name}. Confirm it, or remove it if you did not add it.`,
+    action: 'Confirm or remove it',
     path: `/account/new-factor/${token}`,
     foot: 'Until you confirm it, a password reset removes it.',
   })

@@ -1,4 +1,5 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { escapeHtml } from '#shared/html.ts'
 import {
   discord,
   googlechat,
@@ -14,7 +15,7 @@ import { htmlText, markdownText, markedTitle, plainText } from '#shared/monitori
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { factsOf, quotedBody, sentenceOf, summaryOf, titleOf } from '#shared/monitoring/notifications/message.ts'
 import type { Notification } from '#shared/monitoring/notifications/notification.ts'
-import { escapeHtml, escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/text-parts.ts'
+import { escapeInlineMarkdown, escapeMarkdown } from '#shared/monitoring/notifications/text-parts.ts'
 import type { HttpAnswer } from '#shared/platform/http/http-client.ts'
 import { answeredObject, basicAuth, deliver, form, json, permanentOn } from './http-delivery.ts'
 import { slackMessage } from './slack-format.ts'

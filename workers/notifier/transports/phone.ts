@@ -1,9 +1,9 @@
 import { type Outcome, permanent, temporary } from '#shared/delivery/outcome.ts'
+import { escapeHtml } from '#shared/html.ts'
 import { call, signal, sms, whatsapp } from '#shared/monitoring/integrations/kinds/phone.ts'
 import { plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { fitted } from '#shared/monitoring/notifications/fitted.ts'
 import { smsText, speechText } from '#shared/monitoring/notifications/message.ts'
-import { escapeHtml } from '#shared/monitoring/notifications/text-parts.ts'
 import { answeredObject, basicAuth, deliver, form, json } from './http-delivery.ts'
 import { defineTransport, type Transport, type TransportContext, type TwilioSettings } from './transport.ts'
 

@@ -31,8 +31,9 @@ function mailOf(notice: AbandonedNotice, to: string) {
   return {
     to,
     subject: `More runs of "${name}" are open than its rules allow`,
-    lead: `Runs of the check "${name}" begin and do not end. The oldest of them were given up: whether they ended well is not known.`,
+    lead: `Runs of the check "${name}" start and do not end. The oldest ones were abandoned; their result is unknown.`,
+    action: 'Open the check',
     path: `/checks/${notice.uuid}`,
-    foot: 'This is said at most once a day. Raise "open" in the rules of the check if so many may run at once.',
+    foot: 'You get this mail at most once a day. Raise "open" in the rules of the check if so many may run at once.',
   }
 }

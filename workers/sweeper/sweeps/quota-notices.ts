@@ -1,5 +1,6 @@
+import { renderMail } from '#shared/delivery/mail-frame.ts'
 import { createMailer, MailError, type OutgoingMail } from '#shared/delivery/mailer.ts'
-import { escapeHtml, oneLine } from '#shared/monitoring/notifications/text-parts.ts'
+import { oneLine } from '#shared/monitoring/notifications/text-parts.ts'
 import { claimQuotaNotices, type DueNotice, returnQuotaNotice } from '#shared/monitoring/projects/quota-store.ts'
 import { describeError } from '#shared/platform/process/log.ts'
 import type { Sweep } from '../sweep.ts'
@@ -36,17 +37,29 @@ export const quotaNotices: Sweep = {
 function mailOf(notice: DueNotice, to: string, config: { publicUrl: string; siteName: string }): OutgoingMail {
   const name = oneLine(notice.projectName)
   const url = `${config.publicUrl}/projects/${notice.projectUuid}/checks`
-  const lines = [
-    `The project "${name}" has reached its limit of ${notice.checkLimit} checks. No more can be added; pings that would make one are refused at twice as many.`,
-    'When you did not expect this, somebody may have your ping key: look at the newest checks, revoke the key and make a new one.',
-    url,
-  ]
+  const subject = `The project "${name}" has reached its limit of ${notice.checkLimit} checks`
   return {
     messageId: `quota.${notice.projectUuid}.${notice.checkLimit}@${URL.parse(config.publicUrl)?.hostname || 'localhost'}`,
     to,
-    subject: `The project "${name}" has as many checks as it may`,
-    text: `${lines.join('\n\n')}\n\n--\n${config.siteName}\n`,
-    html: `<!doctype html><html lang="en"><body>${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}</body></html>\n`,
+    subject,
+    ...renderMail({
+      siteName: config.siteName,
+      headline: subject,
+      tone: 'neutral',
+      sections: [
+        {
+          kind: 'text',
+          text: 'You cannot add more checks. Pings that would create a check are refused when there are twice as many.',
+        },
+        { kind: 'buttons', buttons: [{ label: 'Open the checks', url }] },
+        {
+          kind: 'text',
+          text: 'If you did not expect this, your ping key may have leaked: look at the newest checks, revoke the key and create a new one.',
+          isSmall: true,
+        },
+      ],
+      unsubscribe: null,
+    }),
     headers: { 'Auto-Submitted': 'auto-generated' },
     attachments: [],
   }

@@ -1,9 +1,9 @@
 import test from 'ava'
+import { escapeHtml } from '#shared/html.ts'
 import { htmlText, markdownText, plainText } from '#shared/monitoring/notifications/chat-text.ts'
 import { emailMessage } from '#shared/monitoring/notifications/email-message.ts'
 import {
   factsOf,
-  formatInstant,
   sentenceOf,
   smsText,
   speechText,
@@ -12,10 +12,10 @@ import {
 } from '#shared/monitoring/notifications/message.ts'
 import {
   codeBlock,
-  escapeHtml,
   escapeMarkdown,
   escapeSlack,
   formatDuration,
+  formatInstant,
   formatPeriod,
 } from '#shared/monitoring/notifications/text-parts.ts'
 import { slackMessage } from '../../../../workers/notifier/transports/slack-format.ts'
@@ -84,13 +84,20 @@ test('a message under a policy shows type, step, severity, acknowledge link and 
   t.is(known.get('Severity'), 'critical')
   t.is(known.get('Step'), '1')
   t.is(known.get('Acknowledge'), alert.ackUrl)
-  t.is(known.get('Down since'), '2026-01-31T10:00:00+00:00')
+  t.is(known.get('Down since'), '31 Jan 2026, 12:00:00 EET')
   t.false(known.has('Late'))
   t.false(facts({ lateBy: 60_000_000 }).has('Late'), 'only beyond a minute')
   t.is(
     facts({ lateBy: 540_000_000, lateReason: 'WINDOW_ENDED' }).get('Late'),
     'This message is 9 minutes late: the check was in maintenance',
   )
+})
+
+test('the mail of a down alert has a button to acknowledge, the mail of a recovery has none', (t) => {
+  const button = `href="${alert.ackUrl}" style=`
+  t.true(emailMessage(someNotification({ alert }), 'S').html.includes(button))
+  t.true(emailMessage(someNotification({ alert }), 'S').text.includes(`Acknowledge:\n${alert.ackUrl}`))
+  t.false(emailMessage(someRecovery({ alert: { ...alert, what: 'recovery' } }), 'S').text.includes(alert.ackUrl))
 })
 
 test('a suppressed message names the window, or the parent that came back', (t) => {
