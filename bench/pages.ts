@@ -42,7 +42,7 @@ export async function benchPages(options: Options): Promise<Row[]> {
   const { port } = await stack.ingress()
 
   const base = `/projects/${project.uuid}`
-  const filter = { tags: [], search: '', status: null }
+  const filter = { tags: [], search: '', status: null, quiet: null }
   const page = { after: null, limit: 51, shown: await shownAt(db, project.id, nowMicros()) }
   const log = {
     kinds: ['ping', 'flip', 'notification', 'gap'],

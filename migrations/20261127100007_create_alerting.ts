@@ -81,6 +81,8 @@ export async function up(knex: Knex): Promise<void> {
     COMMENT ON COLUMN incidents.notified IS 'number of entries already sent, per step of the plan';
     COMMENT ON COLUMN incidents.skipped_us IS 'waiting time skipped because no recipient was reached, in microseconds';
     COMMENT ON COLUMN incidents.plan_version IS 'policy version at the last evaluation; a changed policy applies from that moment only';
+    CREATE INDEX incidents_acknowledged_idx ON incidents (project_id) WHERE state = 'acknowledged';
+    COMMENT ON INDEX incidents_acknowledged_idx IS 'finds the acknowledged incidents of a project for its list of checks';
     CREATE INDEX incidents_check_idx ON incidents (check_id, n DESC);
     COMMENT ON INDEX incidents_check_idx IS 'lists the incidents of a check, newest first; supports its deletion';
     CREATE INDEX incidents_due_idx ON incidents (next_at) WHERE next_at IS NOT NULL;

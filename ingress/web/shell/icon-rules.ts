@@ -42,6 +42,8 @@ const LINES: Readonly<Record<string, string>> = {
   members: 'users',
   audit: 'clipboard-document-list',
   account: 'user-circle',
+  mute: 'bell-slash',
+  acknowledged: 'hand-raised',
   copy: 'square-2-stack',
   more: 'ellipsis-horizontal',
   search: 'magnifying-glass',

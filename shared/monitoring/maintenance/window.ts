@@ -14,6 +14,14 @@ export interface Window {
   shown: boolean
 }
 
+/** Name of a window that mutes single checks. Muting is maintenance that is started and ended with one press. */
+export const MUTED = 'Muted'
+
+/** True for a window that lists only single checks and has the name of a mute. */
+export function isMute({ name, match }: Pick<Window, 'name' | 'match'>): boolean {
+  return name === MUTED && match === ''
+}
+
 export interface WindowTime {
   from: Micros
   until: Micros
@@ -43,7 +51,7 @@ export function timesOf({ time }: Pick<Window, 'time'>, from: Micros, until: Mic
 
 /** Stored early ends; older occurrences count in full again. */
 const MAX_CUTS = 100
-const MIN_LENGTH: Micros = microsOfSeconds(60)
+export const MIN_LENGTH: Micros = microsOfSeconds(60)
 
 /**
  * Returns the times of a window after its current occurrence was ended. A single occurrence keeps at least MIN_LENGTH.

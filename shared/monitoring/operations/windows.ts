@@ -7,7 +7,7 @@ import type { Micros } from '../../time.ts'
 import { alertingChanged } from '../alerting/policy-store.ts'
 import type { JsonObject } from '../checks/json-body.ts'
 import { readWindow } from '../maintenance/read-window.ts'
-import { endedAt } from '../maintenance/window.ts'
+import { endedAt, isMute, MIN_LENGTH, MUTED, timesOf } from '../maintenance/window.ts'
 import {
   deleteWindow as deleteRow,
   findWindow,
@@ -89,4 +89,44 @@ export async function deleteWindow(
     await insertActorAudit(tx, actor, { organisationId, action: 'window.deleted', target: window.name })
     return window
   })
+}
+
+/**
+ * Mutes checks from now on: a maintenance window of one occurrence that lists them.
+ * @throws ForbiddenError beyond MAX_WINDOWS
+ */
+export async function muteChecks(
+  db: Knex,
+  actor: Actor,
+  input: { project: Pick<Project, 'id' | 'organisationId'>; uuids: readonly string[]; seconds: number; now: Micros },
+): Promise<void> {
+  const { project, uuids, seconds, now } = input
+  const body = Object.assign(Object.create(null), { name: MUTED, checks: [...uuids], for: seconds })
+  await storeWindow(db, actor, { project, uuid: null, body, now })
+}
+
+/** Ends the mutes of checks; a mute of several checks continues for the others. @returns the checks that were muted */
+export async function unmuteChecks(
+  db: Knex,
+  actor: Actor,
+  { project, uuids, now }: { project: Pick<Project, 'id' | 'organisationId'>; uuids: readonly string[]; now: Micros },
+): Promise<string[]> {
+  const windows = (await windowsOf(db, [project.id])).filter(
+    (window) =>
+      isMute(window) &&
+      window.checks.some((check) => uuids.includes(check)) &&
+      timesOf(window, now, now + 1).length > 0,
+  )
+  for (const { uuid, checks, time } of windows) {
+    const others = checks.filter((check) => !uuids.includes(check))
+    // A window that ends in its first minute keeps this minute.
+    const isNew = 'starts' in time && now < time.starts + MIN_LENGTH
+    if (others.length === 0)
+      await (isNew ? deleteWindow(db, actor, { project, uuid }) : endWindow(db, actor, { project, uuid, now }))
+    else {
+      const body = Object.assign(Object.create(null), { checks: others })
+      await storeWindow(db, actor, { project, uuid, body, now })
+    }
+  }
+  return uuids.filter((check) => windows.some((window) => window.checks.includes(check)))
 }

@@ -6,8 +6,9 @@ import { type Micros, toIsoMicros } from '../../time.ts'
 import { timesColumns } from '../checks/columns-store.ts'
 import { RULE_BITS } from '../checks/rule-bits.ts'
 import { type CheckTimes, shownStatus } from '../checks/status.ts'
+import type { OpenWindow } from '../maintenance/spans.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
-import type { CheckFilter, CheckGroup, CheckSort, ListCursor } from './check-list.ts'
+import type { Acknowledgement, CheckFilter, CheckGroup, CheckSort, ListCursor, QuietCounts } from './check-list.ts'
 
 /** A row of the list. */
 export interface ListedCheck extends CheckTimes {
@@ -124,10 +125,12 @@ export async function listCheckPage(
     before?: ListCursor | null
     limit: number
     shown: ShownAt
+    /** the windows in progress, for the filter of maintenance */
+    windows?: readonly OpenWindow[]
   },
 ): Promise<ListedCheck[]> {
   const { key, type } = SORTS[page.sort]
-  const where = conditions(projectId, page.filter, page.shown)
+  const where = conditions(projectId, page.filter, page.shown, page.windows ?? [])
   const { after, before = null } = page
   const beside = before ?? after
   const place = beside ? `WHERE ("sortKey", id) ${before ? '<' : '>'} (?::${type}, ?::bigint)` : ''
@@ -168,17 +171,22 @@ export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, s
  */
 const VERSIONS = `coalesce(sum(age('3'::xid)::bigint - age(c.xmin)), 0)::bigint`
 
-const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: number }>({
+const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: number; acknowledged: string }>({
   count: 'count(*)',
   versions: VERSIONS,
+  acknowledged: `coalesce((SELECT string_agg(i.n::text, ' ' ORDER BY i.n) FROM incidents i
+                           WHERE i.project_id = ? AND i.state = 'acknowledged'), '')`,
   down: "count(*) FILTER (WHERE c.status = 'down')",
 })
 
-/** Changes when anything in the project's list may look different: compared by who watches the list. */
+/** Changes when anything in the project's list may look different, except through a maintenance window. */
 export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
-  const rows = await query(db, typed`SELECT ${FINGERPRINT_COLUMNS} FROM checks c WHERE c.project_id = ?`, [projectId])
-  const { count, versions, down } = rows[0] ?? { count: 0, versions: 0, down: 0 }
-  return { mark: `${count} ${versions}`, down }
+  const rows = await query(db, typed`SELECT ${FINGERPRINT_COLUMNS} FROM checks c WHERE c.project_id = ?`, [
+    projectId,
+    projectId,
+  ])
+  const { count, versions, down, acknowledged } = rows[0] ?? { count: 0, versions: 0, down: 0, acknowledged: '' }
+  return { mark: `${count} ${versions}${acknowledged && ` ${acknowledged}`}`, down }
 }
 
 /** Returns the projects of checks; those of deleted checks are absent. */
@@ -201,7 +209,12 @@ function pattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-function conditions(projectId: number, filter: CheckFilter, shown: ShownAt): { sql: string; values: SqlValue[] } {
+function conditions(
+  projectId: number,
+  filter: CheckFilter,
+  shown: ShownAt,
+  windows: readonly OpenWindow[],
+): { sql: string; values: SqlValue[] } {
   const parts = ['c.project_id = ?']
   const values: SqlValue[] = [projectId]
   if (filter.tags.length > 0) {
@@ -217,5 +230,63 @@ function conditions(projectId: number, filter: CheckFilter, shown: ShownAt): { s
     parts.push(`${SHOWN} = ?`)
     values.push(...shown, filter.status)
   }
+  if (filter.quiet !== null) {
+    const quiet = filter.quiet === 'acknowledged' ? acknowledged(projectId) : inMaintenance(windows)
+    parts.push(quiet.sql)
+    values.push(...quiet.values)
+  }
   return { sql: parts.join(' AND '), values }
+}
+
+function acknowledged(projectId: number): Prepared {
+  const sql = `c.id IN (SELECT i.check_id FROM incidents i WHERE i.project_id = ? AND i.state = 'acknowledged')`
+  return { sql, values: [projectId] }
+}
+
+/** `isAbout` of maintenance windows in SQL. */
+function inMaintenance(windows: readonly OpenWindow[]): Prepared {
+  const tags = windows.map(({ window }) => window.match.trim()).filter((match) => match !== '')
+  if (tags.includes('*')) return { sql: 'true', values: [] }
+  const byTag = tags.map(() => ` OR string_to_array(c.tags, ' ') @> ?::text[]`).join('')
+  const uuids = windows.flatMap(({ window }) => window.checks)
+  return { sql: `(c.uuid = ANY(?::uuid[])${byTag})`, values: [uuids, ...tags.map((match) => match.split(/\s+/))] }
+}
+
+interface Prepared {
+  sql: string
+  values: SqlValue[]
+}
+
+const QUIET_COLUMNS = (windows: Prepared, acks: Prepared) =>
+  columns<QuietCounts>({
+    maintenance: `count(*) FILTER (WHERE ${windows.sql})`,
+    acknowledged: `count(*) FILTER (WHERE ${acks.sql})`,
+  })
+
+/** Counts the checks of a project that send no alerts at the moment. */
+export async function countQuiet(db: Knex, projectId: number, open: readonly OpenWindow[]): Promise<QuietCounts> {
+  const [windows, acks] = [inMaintenance(open), acknowledged(projectId)]
+  const rows = await query(db, typed`SELECT ${QUIET_COLUMNS(windows, acks)} FROM checks c WHERE c.project_id = ?`, [
+    ...windows.values,
+    ...acks.values,
+    projectId,
+  ])
+  return rows[0] ?? { maintenance: 0, acknowledged: 0 }
+}
+
+const ACKNOWLEDGEMENT_COLUMNS = columns<Acknowledgement & { checkId: number }>({
+  checkId: 'i.check_id',
+  by: "coalesce(i.ack_by, '')",
+  until: microsOf('i.ack_until'),
+})
+
+/** Returns the acknowledgements of open incidents of these checks, by check id. */
+export async function acknowledgementsOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Acknowledgement>> {
+  const rows = await query(
+    db,
+    typed`SELECT ${ACKNOWLEDGEMENT_COLUMNS} FROM incidents i
+     WHERE i.check_id = ANY(?::bigint[]) AND i.resolved_at IS NULL AND i.state = 'acknowledged'`,
+    [checkIds],
+  )
+  return new Map(rows.map(({ checkId, ...acknowledgement }) => [checkId, acknowledgement]))
 }

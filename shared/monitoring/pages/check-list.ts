@@ -1,3 +1,4 @@
+import type { Micros } from '../../time.ts'
 import type { ShownStatus } from '../checks/check.ts'
 import { splitTags } from '../checks/tags.ts'
 
@@ -9,7 +10,19 @@ export interface CheckFilter {
   /** part of a name, slug, tag or uuid, in any case */
   search: string
   status: ShownStatus | 'running' | null
+  /** checks that send no alerts at the moment, for this reason */
+  quiet: 'maintenance' | 'acknowledged' | null
 }
+
+/** An acknowledged incident of a check. */
+export interface Acknowledgement {
+  /** may be empty */
+  by: string
+  /** null: until the check is up */
+  until: Micros | null
+}
+
+export type QuietCounts = Record<NonNullable<CheckFilter['quiet']>, number>
 
 export interface ListCursor {
   key: string | number
@@ -28,12 +41,14 @@ export function parseListQuery(query: URLSearchParams): {
   before: ListCursor | null
 } {
   const status = query.get('status') ?? ''
+  const quiet = query.get('quiet')
   const sort = checkSorts.find((name) => name === query.get('sort')) ?? 'status'
   return {
     filter: {
       tags: [...new Set(query.getAll('tag').filter((tag) => tag !== '' && tag.isWellFormed()))].slice(0, 20),
       search: cleaned(query.get('q') ?? ''),
       status: isStatus(status) ? status : null,
+      quiet: quiet === 'maintenance' || quiet === 'acknowledged' ? quiet : null,
     },
     sort,
     after: parseCursor(query.get('after'), sort),

@@ -121,11 +121,11 @@ test.serial(
     await setUp()
     const check = await addCheck(owner, team, { name: 'db-backup' })
     await owner.post(`${base}/windows/new`, { ...once, match: '', add_check: 'db-backup', for: '5', for_unit: 'days' })
-    await owner.post(`/checks/${check}/snooze`, { for: '4' }, `/checks/${check}`)
-    const [long, snooze] = await windowsOf()
+    await owner.post(`/checks/${check}/mute`, { hours: '4' }, `/checks/${check}`)
+    const [long, mute] = await windowsOf()
     t.deepEqual(long?.checks, [check])
-    t.deepEqual(snooze?.checks, [check])
-    t.is(snooze?.ends_at - snooze?.starts_at, 4 * 3_600_000)
+    t.deepEqual(mute?.checks, [check])
+    t.is(mute?.ends_at - mute?.starts_at, 4 * 3_600_000)
     t.regex((await owner.get(`${base}/windows`)).text, /more than half of the next seven days: db-backup\./)
     t.regex((await owner.get(`/checks/${check}`)).text, /more than half of the next seven days/)
   },
@@ -184,7 +184,7 @@ test.serial('a viewer sees maintenance and plans none; a stranger sees none', as
   t.false(list.text.includes(check), 'the address for pings is not shown to viewers')
   t.is((await stranger.get(`${base}/windows`)).status, 404)
   const changes = [`new`, row?.uuid, `${row?.uuid}/end`, `${row?.uuid}/delete`].map((end) => `${base}/windows/${end}`)
-  for (const change of [...changes, `/checks/${check}/snooze`]) {
+  for (const change of [...changes, `/checks/${check}/mute`, `/checks/${check}/unmute`]) {
     t.is((await viewer.post(change, once, '/account')).status, 403, change)
     t.is((await stranger.post(change, once, '/account')).status, 404, change)
   }

@@ -6,6 +6,7 @@ import type { CheckOfProject } from '#shared/monitoring/operations/check-changes
 import { copyCheck, deleteCheck, pauseCheck, resumeCheck, updateCheck } from '#shared/monitoring/operations/checks.ts'
 import { toggleIntegration } from '#shared/monitoring/operations/integrations.ts'
 import { transferCheck } from '#shared/monitoring/operations/projects.ts'
+import { muteChecks, unmuteChecks } from '#shared/monitoring/operations/windows.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Actor } from '#shared/tenancy/actor.ts'
 import { isUuid } from '#shared/uuid.ts'
@@ -20,6 +21,8 @@ import { deny, requireCheckPage, requireProject } from '../../shell/workspace.ts
 export function checkActions(pages: Pages): void {
   pages.post('/checks/:check/pause', (context) => switchState(context, 'pause'))
   pages.post('/checks/:check/resume', (context) => switchState(context, 'resume'))
+  pages.post('/checks/:check/mute', mute)
+  pages.post('/checks/:check/unmute', unmute)
   pages.post('/checks/:check/toggle', toggle)
   pages.post('/checks/:check/copy', copy)
   pages.post('/checks/:check/transfer', transfer)
@@ -29,7 +32,13 @@ export function checkActions(pages: Pages): void {
 
 /** More do not fit what a browser keeps for the next page. */
 const MAX_UNDONE = 60
-const inverses: Readonly<Record<string, string>> = { pause: 'resume', resume: 'pause', tag: 'untag', untag: 'tag' }
+const inverses: Readonly<Record<string, string>> = {
+  pause: 'resume',
+  resume: 'pause',
+  mute: 'unmute',
+  tag: 'untag',
+  untag: 'tag',
+}
 
 /** Returns the action that undoes a change; undefined if it cannot be undone. */
 function undoOf(projectUuid: string, verb: string, uuids: readonly string[], tag: string, back: string): Flash {
@@ -62,6 +71,30 @@ async function switchOne(
       if (!(error instanceof ConflictError)) throw error
     })
   }
+}
+
+async function mute(context: FormContext): Promise<void> {
+  const { check, project, session } = await requireCheckPage(context, 'edit')
+  const input = { project, uuids: [check.uuid], seconds: muteSeconds(context), now: context.deps.now() }
+  await muteChecks(context.deps.db, personOf(context, session), input)
+  goBack(context, `/checks/${check.uuid}`, { notice: `${nameOf(check)}: muted.` })
+}
+
+async function unmute(context: FormContext): Promise<void> {
+  const { check, project, session } = await requireCheckPage(context, 'edit')
+  const input = { project, uuids: [check.uuid], now: context.deps.now() }
+  await unmuteChecks(context.deps.db, personOf(context, session), input)
+  goBack(context, `/checks/${check.uuid}`, { notice: `${nameOf(check)}: no longer muted.` })
+}
+
+const MAX_MUTE_HOURS = 72
+
+/** Returns the length that a form chose; one hour without a choice. */
+function muteSeconds({ form }: FormContext): number {
+  const hours = field(form, 'hours')
+  const isValid = /^[1-9]\d?$/.test(hours) && Number(hours) <= MAX_MUTE_HOURS
+  if (hours !== '' && !isValid) throw new ValidationError(`hours must be between 1 and ${MAX_MUTE_HOURS}.`)
+  return Number(hours || '1') * 3600
 }
 
 async function toggle(context: FormContext): Promise<void> {
@@ -119,6 +152,14 @@ async function bulk(context: FormContext): Promise<void> {
     )
   }
   const changed: string[] = []
+  if (verb === 'mute' && own.length > 0) {
+    changed.push(...own.map(({ uuid }) => uuid))
+    const input = { project, uuids: changed, seconds: muteSeconds(context), now: deps.now() }
+    await muteChecks(deps.db, actor, input)
+  } else if (verb === 'unmute')
+    changed.push(
+      ...(await unmuteChecks(deps.db, actor, { project, uuids: own.map(({ uuid }) => uuid), now: deps.now() })),
+    )
   for (const { name: _, tags, ...check } of own) {
     if (verb === 'pause' || verb === 'resume') await switchOne(context, actor, check, verb)
     else if (verb === 'delete') await deleteCheck(deps.db, actor, check, deps)
@@ -145,6 +186,8 @@ async function bulk(context: FormContext): Promise<void> {
 const doneLabels: Readonly<Record<string, string>> = {
   pause: 'paused',
   resume: 'resumed',
+  mute: 'muted',
+  unmute: 'unmuted',
   delete: 'deleted',
   tag: 'tagged',
   untag: 'untagged',

@@ -1,24 +1,33 @@
-import { type CheckFilter, checkSorts, type ListSummary } from '#shared/monitoring/pages/check-list.ts'
+import {
+  type CheckFilter,
+  checkSorts,
+  type ListSummary,
+  type QuietCounts,
+} from '#shared/monitoring/pages/check-list.ts'
 import type { SavedFilter } from '#shared/monitoring/pages/saved-filter-store.ts'
 import { Form } from '../../forms/form.tsx'
 import type { Context } from '../../shell/context.ts'
 import { statusNames } from '../../shell/icons.tsx'
 import { withQuery } from './list-view.ts'
+import { MuteLengths } from './maintenance.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 
 const shownStatuses = ['down', 'grace', 'running', 'up', 'new', 'paused'] as const
+const quietReasons = ['maintenance', 'acknowledged'] as const
+const quietNames = { maintenance: 'Muted or in maintenance', acknowledged: 'Acknowledged' } as const
 const filterNames = { ...statusNames, running: 'Running' } as const
 
 export function Filters(props: {
   context: Context
   summary: ListSummary
   filter: CheckFilter
+  quiet: QuietCounts
   projectUuid: string
   saved: readonly SavedFilter[]
 }) {
   const { context, summary, filter } = props
   const { statuses: counts, tags, total, found } = summary
-  const isFiltered = filter.status !== null || filter.tags.length > 0 || filter.search !== ''
+  const isFiltered = filter.status !== null || filter.quiet !== null || filter.tags.length > 0 || filter.search !== ''
   return (
     <>
       <div class="filters">
@@ -41,10 +50,24 @@ export function Filters(props: {
                 </a>
               </li>
             ))}
+          {quietReasons
+            .filter((reason) => props.quiet[reason] > 0 || filter.quiet === reason)
+            .map((reason) => (
+              <li key={reason}>
+                <a
+                  class="chip-quiet"
+                  href={withQuery(context, { quiet: filter.quiet === reason ? null : reason })}
+                  aria-current={filter.quiet === reason ? 'true' : undefined}
+                >
+                  {quietNames[reason]} <b>{props.quiet[reason]}</b>
+                </a>
+              </li>
+            ))}
         </ul>
         <div class="filter-tools">
           <form class="search" method="get">
             {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
+            {filter.quiet !== null && <input type="hidden" name="quiet" value={filter.quiet} />}
             {filter.tags.map((tag) => (
               <input key={tag} type="hidden" name="tag" value={tag} />
             ))}
@@ -80,7 +103,7 @@ export function Filters(props: {
       {isFiltered && (
         <p class="found">
           {found.toLocaleString('en')} of {total.toLocaleString('en')} checks{' '}
-          <a href={withQuery(context, { status: null, tag: null, q: null })}>Clear filters</a>
+          <a href={withQuery(context, { status: null, quiet: null, tag: null, q: null })}>Clear filters</a>
         </p>
       )}
       {tags.length > 0 && (
@@ -129,6 +152,13 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
         </button>
         <button type="submit" name="do" value="resume">
           Resume
+        </button>
+        <label class="hidden" for="bulk-mute">
+          Mute for
+        </label>
+        <MuteLengths id="bulk-mute" />
+        <button type="submit" name="do" value="mute">
+          Mute
         </button>
         <label class="hidden" for="bulk-tag">
           Tag to add

@@ -1,18 +1,31 @@
+import { type Policy, policyFor } from '#shared/monitoring/alerting/policy.ts'
+import { alertRulesOf, policiesOf } from '#shared/monitoring/alerting/policy-store.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { type CheckTimes, goingDownAt, nextPing } from '#shared/monitoring/checks/status.ts'
+import { splitTags } from '#shared/monitoring/checks/tags.ts'
 import { listIntegrations, type StoredIntegration } from '#shared/monitoring/integrations/store.ts'
-import { type TimedWindow, timedWindows } from '#shared/monitoring/maintenance/spans.ts'
-import { listUnknownOfChecks } from '#shared/monitoring/maintenance/uptime-store.ts'
-import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
-import { windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import {
+  type OpenWindow,
+  openWindows,
+  type TimedWindow,
+  timedWindows,
+  windowNow,
+} from '#shared/monitoring/maintenance/spans.ts'
+import { listUnknownOfChecks } from '#shared/monitoring/maintenance/uptime-store.ts'
+import { isMute, type WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import { type StoredWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
+import {
+  type Acknowledgement,
   type CheckFilter,
   formatCursor,
   type ListSummary,
   parseListQuery,
+  type QuietCounts,
   summarise,
 } from '#shared/monitoring/pages/check-list.ts'
 import {
+  acknowledgementsOf,
+  countQuiet,
   groupChecks,
   type ListedCheck,
   listCheckPage,
@@ -51,6 +64,13 @@ export interface ListView {
   unknown: ReadonlyMap<number, readonly WindowTime[]>
   /** with their times in the days that are shown */
   windows: readonly TimedWindow[]
+  /** maintenance windows in progress */
+  open: readonly OpenWindow<StoredWindow>[]
+  /** by check id */
+  acknowledgements: ReadonlyMap<number, Acknowledgement>
+  quiet: QuietCounts
+  /** the policies that apply, by check id */
+  policies: ReadonlyMap<number, Policy>
   channels: readonly StoredIntegration[]
   keys: readonly ListedKey[]
   saved: readonly SavedFilter[]
@@ -69,31 +89,36 @@ export async function loadList(
 ): Promise<ListView> {
   const { db } = context.deps
   const requested = parseListQuery(context.query)
-  const [rows, reached, channels, keys, saved, windows] = await Promise.all([
-    loadRows(context.deps, project.id, requested, pageSize),
+  const windows = await windowsOf(db, [project.id])
+  const open = await runYielding(openWindows(windows, context.deps.now()))
+  const [rows, quiet, reached, channels, keys, saved] = await Promise.all([
+    loadRows(context.deps, project.id, { ...requested, open }, pageSize),
+    countQuiet(db, project.id, open),
     findReachedLimit(db, project.id),
     listIntegrations(db, project.id),
     listProjectKeys(db, project.id),
     listSavedFilters(db, { projectId: project.id, userId: session.userId }),
-    windowsOf(db, [project.id]),
   ])
   const timed = await runYielding(timedWindows(windows, rows.now - microsOfSeconds(LIST_DAYS * 86_400), rows.now))
-  return { ...rows, filter: requested.filter, sort: requested.sort, windows: timed, channels, keys, saved, reached }
+  const { filter, sort } = requested
+  return { ...rows, filter, sort, windows: timed, open, quiet, channels, keys, saved, reached }
 }
 
 /** Loads rows and counts: the part of the list that pings change. */
 async function loadRows(
   { db, now: clock }: Context['deps'],
   projectId: number,
-  { filter, sort, after, before }: ReturnType<typeof parseListQuery>,
+  { filter, sort, after, before, open }: ReturnType<typeof parseListQuery> & Pick<ListView, 'open'>,
   pageSize: number,
-): Promise<Pick<ListView, 'now' | 'mark' | 'summary' | 'checks' | 'next' | 'previous' | 'flips' | 'unknown'>> {
+): Promise<
+  Omit<ListView, 'filter' | 'sort' | 'windows' | 'open' | 'quiet' | 'channels' | 'keys' | 'saved' | 'reached'>
+> {
   const now = clock()
   // The mark before all else, so that what changes in between is noticed by the open page.
   const [{ mark }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
   const [groups, found] = await Promise.all([
     groupChecks(db, projectId, shown, filter.search),
-    listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown }),
+    listCheckPage(db, projectId, { filter, sort, after, before, limit: pageSize + 1, shown, windows: open }),
   ])
   // Paging back reads the rows that end before a page, so the extra row is the first of them.
   const { checks, hasBefore, hasAfter } = before
@@ -103,15 +128,44 @@ async function loadRows(
   const next = (hasAfter && cursorOf(checks.at(-1))) || null
   const previous = (hasBefore && cursorOf(checks[0])) || null
   const ids = checks.map(({ id }) => id)
-  const [flips, unknown] = await Promise.all([
+  const [flips, unknown, acknowledgements, policies] = await Promise.all([
     listFlipsOfChecks(db, ids),
     listUnknownOfChecks(db, ids, now - microsOfSeconds(LIST_DAYS * 86_400), now),
+    acknowledgementsOf(db, ids),
+    policiesOfChecks(db, projectId, checks),
   ])
-  return { now, mark, summary: summarise(groups, filter), checks, next, previous, flips, unknown }
+  const summary = summarise(groups, filter)
+  return { now, mark, summary, checks, next, previous, flips, unknown, acknowledgements, policies }
+}
+
+async function policiesOfChecks(
+  db: Context['deps']['db'],
+  projectId: number,
+  checks: readonly ListedCheck[],
+): Promise<Map<number, Policy>> {
+  const ids = checks.map(({ id }) => id)
+  const [policies, rules] = await Promise.all([policiesOf(db, [projectId]), alertRulesOf(db, ids)])
+  const chosen = new Map(rules.map(({ checkId, policyId }) => [checkId, policyId]))
+  const found = checks.map(
+    ({ id, tags }) => [id, policyFor({ tags, policyId: chosen.get(id) ?? null }, policies)] as const,
+  )
+  return new Map(found.flatMap(([id, policy]) => (policy ? [[id, policy] as const] : [])))
+}
+
+/** A reason for which a check sends no alerts at the moment. */
+export type Quiet =
+  | { kind: 'muted' | 'maintenance'; until: Micros }
+  | { kind: 'acknowledged'; by: string; until: Micros | null }
+
+export function quietOf({ open, acknowledgements }: ListView, check: ListedCheck): Quiet | null {
+  const current = windowNow(open, { uuid: check.uuid, tags: splitTags(check.tags) })
+  if (current) return { kind: isMute(current.window) ? 'muted' : 'maintenance', until: current.until }
+  const acknowledged = acknowledgements.get(check.id)
+  return acknowledged ? { kind: 'acknowledged', ...acknowledged } : null
 }
 
 /** Query parameters that filter or sort a list; the cursor and the message of a finished action are not among them. */
-const FILTERING = ['status', 'tag', 'q', 'sort'] as const
+const FILTERING = ['status', 'quiet', 'tag', 'q', 'sort'] as const
 
 /** The address of this list with some parameters replaced; a change of filters leads to the first page. */
 export function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {

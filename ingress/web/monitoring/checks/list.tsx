@@ -12,7 +12,7 @@ import { liveAddress } from '../../shell/live.ts'
 import { type ProjectWorkspace, requireProject } from '../../shell/workspace.ts'
 import { AttentionStrip } from './attention-strip.tsx'
 import { BulkBar, Filters, Pager } from './list-controls.tsx'
-import { LIST_DAYS, type ListView, loadList, rowState, withQuery } from './list-view.ts'
+import { LIST_DAYS, type ListView, loadList, quietOf, rowState, withQuery } from './list-view.ts'
 import { CheckRow, RowForms, type RowProps } from './row.tsx'
 import { savedFilterPages } from './saved-filters.tsx'
 import { sendWall, WALL_SIZE } from './wall.tsx'
@@ -87,6 +87,7 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
               context={context}
               summary={summary}
               filter={filter}
+              quiet={view.quiet}
               projectUuid={project.uuid}
               saved={view.saved}
             />
@@ -127,7 +128,7 @@ function Checks({
   view,
 }: {
   context: Context
-  row: Omit<RowProps, 'check' | 'status' | 'state' | 'days'>
+  row: Omit<RowProps, 'check' | 'status' | 'state' | 'days' | 'quiet' | 'policy'>
   view: ListView
 }) {
   const groupOf = (tags: string) => (view.sort === 'tag' ? (splitTags(tags)[0] ?? 'No tag') : '')
@@ -153,6 +154,8 @@ function Checks({
               check={check}
               status={status}
               state={rowState(check, status, known)}
+              quiet={quietOf(view, check)}
+              policy={view.policies.get(check.id) ?? null}
               days={downDays(known, LIST_DAYS, row.now, { excluded, marked: excluded, unknown })}
             />,
           ]
@@ -207,7 +210,7 @@ function Columns({ context }: { context: Context }) {
           Next
         </th>
         <th scope="col" class="c-channels">
-          Told
+          Notifies
         </th>
         <th scope="col">
           <span class="hidden">Actions</span>

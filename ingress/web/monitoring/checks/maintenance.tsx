@@ -8,11 +8,11 @@ import {
   WEEK,
   windowNow,
 } from '#shared/monitoring/maintenance/spans.ts'
-import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
+import { isMute, type WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { type StoredWindow, windowsOf } from '#shared/monitoring/maintenance/window-store.ts'
 import { runYielding } from '#shared/platform/process/time-slices.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
-import { Form } from '../../forms/form.tsx'
+import { ButtonForm, Form } from '../../forms/form.tsx'
 import { Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
@@ -48,9 +48,15 @@ export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenanc
     <>
       {current && (
         <p class="notice">
-          In <a href={`${base}/windows`}>maintenance</a>
-          {current.window.name !== '' && ` “${current.window.name}”`} until <Exact at={current.until} isNamed />: no
-          alerts before.
+          {isMute(current.window) ? (
+            'Muted'
+          ) : (
+            <>
+              In <a href={`${base}/windows`}>maintenance</a>
+              {current.window.name !== '' && ` “${current.window.name}”`}
+            </>
+          )}{' '}
+          until <Exact at={current.until} isNamed />: no alerts before.
         </p>
       )}
       {isMuchOfWeek && (
@@ -65,19 +71,31 @@ export function MaintenanceNote({ maintenance, base }: { maintenance: Maintenanc
 
 const HOURS = [1, 2, 4, 8, 24, 72]
 
-/** Maintenance of one check from now on. */
-export function SnoozeForm({ context, path }: { context: Context; path: string }) {
+export function MuteLengths({ id }: { id: string }) {
   return (
-    <Form context={context} action={`${path}/snooze`} class="inline">
-      <label for="snooze">Maintenance for</label>
-      <select id="snooze" name="for">
-        {HOURS.map((hours) => (
-          <option key={hours} value={hours}>
-            {hours === 1 ? '1 hour' : hours < 48 ? `${hours} hours` : `${hours / 24} days`}
-          </option>
-        ))}
-      </select>
-      <button type="submit">Begin</button>
-    </Form>
+    <select id={id} name="hours">
+      {HOURS.map((hours) => (
+        <option key={hours} value={hours}>
+          {hours === 1 ? '1 hour' : hours < 48 ? `${hours} hours` : `${hours / 24} days`}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Mutes a check from now on, or ends that. */
+export function MuteForm(props: { context: Context; path: string; maintenance: Maintenance }) {
+  const { context, path, maintenance } = props
+  if (maintenance.current && isMute(maintenance.current.window))
+    return <ButtonForm context={context} action={`${path}/unmute`} label="Unmute" />
+  return (
+    <details class="menu">
+      <summary>Mute</summary>
+      <Form context={context} action={`${path}/mute`} class="inline">
+        <label for="mute">No alerts for</label>
+        <MuteLengths id="mute" />
+        <button type="submit">Mute</button>
+      </Form>
+    </details>
   )
 }

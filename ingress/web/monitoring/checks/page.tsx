@@ -31,7 +31,7 @@ import { PingInstructions } from './facts.tsx'
 import { Figures } from './figures.tsx'
 import { Lanes } from './lanes.tsx'
 import { CheckLog, readLog } from './log.tsx'
-import { loadMaintenance, MaintenanceNote } from './maintenance.tsx'
+import { loadMaintenance, type Maintenance, MaintenanceNote, MuteForm } from './maintenance.tsx'
 import { type Run, runsOf } from './runs.ts'
 import { Side } from './side.tsx'
 import { StatusSentence } from './status-sentence.tsx'
@@ -85,7 +85,7 @@ async function showCheck(context: Context): Promise<void> {
       live: liveAddress(`${path}/events`, mark),
     },
     <>
-      <Head context={context} workspace={workspace} status={status} mayEdit={mayEdit} />
+      <Head context={context} workspace={workspace} status={status} maintenance={maintenance} mayEdit={mayEdit} />
       <div data-region="status">
         <StatusSentence check={check} status={status} now={now} lastFlip={last} notified={notified} />
         <UpcomingMessages alertPolicy={alertPolicy} now={now} />
@@ -174,8 +174,14 @@ function requestedFlip({ query }: Context): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-function Head(props: { context: Context; workspace: CheckWorkspace; status: ShownStatus; mayEdit: boolean }) {
-  const { context, workspace, status, mayEdit } = props
+function Head(props: {
+  context: Context
+  workspace: CheckWorkspace
+  status: ShownStatus
+  maintenance: Maintenance
+  mayEdit: boolean
+}) {
+  const { context, workspace, status, maintenance, mayEdit } = props
   const { check, project } = workspace
   return (
     <>
@@ -185,7 +191,9 @@ function Head(props: { context: Context; workspace: CheckWorkspace; status: Show
           <StatusGlyph status={status} isRunning={check.lastStart !== null} />
           {nameOf(check)}
         </h1>
-        {mayEdit && <Actions context={context} workspace={workspace} isPaused={status === 'paused'} />}
+        {mayEdit && (
+          <Actions context={context} workspace={workspace} maintenance={maintenance} isPaused={status === 'paused'} />
+        )}
       </div>
     </>
   )
@@ -231,7 +239,7 @@ function About({ tags, desc }: { tags: readonly string[]; desc: string }) {
   )
 }
 
-function Actions(props: { context: Context; workspace: CheckWorkspace; isPaused: boolean }) {
+function Actions(props: { context: Context; workspace: CheckWorkspace; maintenance: Maintenance; isPaused: boolean }) {
   const path = `/checks/${props.workspace.check.uuid}`
   return (
     <div class="row">
@@ -243,6 +251,7 @@ function Actions(props: { context: Context; workspace: CheckWorkspace; isPaused:
         action={`${path}/${props.isPaused ? 'resume' : 'pause'}`}
         label={props.isPaused ? 'Resume' : 'Pause'}
       />
+      <MuteForm context={props.context} path={path} maintenance={props.maintenance} />
       <a class="button" href={`${path}/edit`}>
         Edit
       </a>

@@ -1,3 +1,4 @@
+import type { Policy } from '#shared/monitoring/alerting/policy.ts'
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { nameOf, uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
@@ -7,14 +8,14 @@ import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 import { Form } from '../../forms/form.tsx'
-import { Ago, Distance, troubleOf } from '../../shell/basics.tsx'
+import { Ago, Distance, Exact, troubleOf } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 import { everyText, humanDuration } from '../../shell/format.ts'
 import { Icon, KindIcon, StatusGlyph } from '../../shell/icons.tsx'
 import { checkPath } from '../../shell/workspace.ts'
 import { DayBar } from '../day-bar.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
-import type { RowState } from './list-view.ts'
+import type { Quiet, RowState } from './list-view.ts'
 
 /** A row shows this many, and the number of the others. The check's page shows all. */
 const SHOWN_INTEGRATIONS = 4
@@ -25,6 +26,9 @@ export interface RowProps {
   project: MemberProject
   status: ShownStatus
   state: RowState
+  quiet: Quiet | null
+  /** null: the integrations of the check are notified of each change */
+  policy: Pick<Policy, 'name' | 'plan'> | null
   days: readonly DownDay[]
   /** integrations that work */
   channels: readonly StoredIntegration[]
@@ -91,6 +95,7 @@ export function CheckRow(props: RowProps) {
       </td>
       <td class="c-state">
         <StateText state={state} status={status} now={now} />
+        <QuietMark quiet={props.quiet} />
       </td>
       <td class="c-when">
         <ScheduleText check={check} />
@@ -154,6 +159,35 @@ export function StateText({ state, status, now }: { state: RowState; status: Sho
   )
 }
 
+const quietNames = { muted: 'Muted', maintenance: 'In maintenance', acknowledged: 'Acknowledged' } as const
+const quietIcons = { muted: 'mute', maintenance: 'windows', acknowledged: 'acknowledged' } as const
+
+/** Shows that a check sends no alerts, why and until when. @param props.isNamed with its words beside the icon */
+export function QuietMark({ quiet, isNamed = false }: { quiet: Quiet | null; isNamed?: boolean }) {
+  if (!quiet) return null
+  const by = quiet.kind === 'acknowledged' && quiet.by !== '' ? ` by ${quiet.by}` : ''
+  const until = quiet.until === null ? '' : ` until ${toIsoSeconds(quiet.until)}`
+  const label = `${quietNames[quiet.kind]}${by}${until}: no alerts`
+  return (
+    <span class="quiet-mark" title={label}>
+      <Icon name={quietIcons[quiet.kind]} />
+      {isNamed ? (
+        <>
+          {quietNames[quiet.kind]}
+          {quiet.until !== null && (
+            <>
+              {' until '}
+              <Exact at={quiet.until} />
+            </>
+          )}
+        </>
+      ) : (
+        <span class="hidden">{label}</span>
+      )}
+    </span>
+  )
+}
+
 function ScheduleText({ check }: { check: ListedCheck }) {
   const title = `Late for more than ${humanDuration(check.graceSeconds)}, it goes down`
   return (
@@ -164,15 +198,23 @@ function ScheduleText({ check }: { check: ListedCheck }) {
   )
 }
 
-/** The pressed button shows the current choice. Without the right to edit, the buttons are read-only. */
-function Toggles({ check, project, channels, mayEdit }: RowProps) {
+/**
+ * The pressed buttons show the integrations that are notified. A button changes an integration of the check, so it is
+ * read-only without the right to edit, and where the policy decides.
+ */
+function Toggles({ check, project, channels, policy, mayEdit }: RowProps) {
   if (channels.length === 0) return <span class="muted">–</span>
+  const steps = policy?.plan.steps ?? []
+  const isOwnUsed = policy === null || steps.some((step) => step.channels === null)
+  const byPolicy = new Set(steps.flatMap((step) => step.channels ?? []))
   const shown = channels.slice(0, SHOWN_INTEGRATIONS)
   const more = channels.length - shown.length
   return (
     <div class="toggles">
       {shown.map((channel) => {
-        const isOn = check.integrationIds.includes(channel.uuid)
+        const isByPolicy = byPolicy.has(channel.uuid)
+        const isOn = isByPolicy || (isOwnUsed && check.integrationIds.includes(channel.uuid))
+        const reason = isByPolicy || !isOwnUsed ? `, set by the policy ${policy?.name}` : ''
         const trouble = troubleOf(channel)
         const label = `${channel.name || labelOfKind(channel.kind)} (${labelOfKind(channel.kind)}${trouble && `, ${trouble}`})`
         return (
@@ -184,8 +226,8 @@ function Toggles({ check, project, channels, mayEdit }: RowProps) {
             class={`toggle${isOn ? ' on' : ''}${trouble && ' failing'}`}
             aria-pressed={isOn ? 'true' : 'false'}
             aria-label={`${label} for ${nameOf(check)}`}
-            title={`${label}: ${isOn ? 'on' : 'off'}`}
-            disabled={!mayEdit}
+            title={`${label}: ${isOn ? 'on' : 'off'}${reason}`}
+            disabled={!mayEdit || reason !== ''}
           >
             <KindIcon kind={channel.kind} />
           </button>
@@ -198,7 +240,7 @@ function Toggles({ check, project, channels, mayEdit }: RowProps) {
 
 /** Shows the rarely needed actions of a row. */
 function Menu(props: RowProps & { path: string }) {
-  const { check, status, pingBase, pingKey, path } = props
+  const { check, status, quiet, pingBase, pingKey, path } = props
   const name = nameOf(check)
   const bySlug = pingKey !== null && check.slug !== ''
   const url = bySlug ? `${pingBase}/${pingKey}/${check.slug}` : `${pingBase}/${check.uuid}`
@@ -224,6 +266,17 @@ function Menu(props: RowProps & { path: string }) {
           <button {...rowAction(`${path}/${verb}`, `${label}d`)} aria-label={`${label} ${name}`}>
             {label}
           </button>
+        </li>
+        <li>
+          {quiet?.kind === 'muted' ? (
+            <button {...rowAction(`${path}/unmute`, 'Unmuted')} aria-label={`Unmute ${name}`}>
+              Unmute
+            </button>
+          ) : (
+            <button {...rowAction(`${path}/mute`, 'Muted for 1 hour')} aria-label={`Mute ${name} for 1 hour`}>
+              Mute for 1 hour
+            </button>
+          )}
         </li>
         <li>
           <a href={`${path}/edit`} aria-label={`Edit ${name}`}>

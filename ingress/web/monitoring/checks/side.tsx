@@ -11,7 +11,7 @@ import { type CheckWorkspace, checkPath } from '../../shell/workspace.ts'
 import { type AlertPolicy, AlertPolicyCard } from './alert-policy-card.tsx'
 import { DependsOn, type Relatives } from './depends-on.tsx'
 import { DowntimeTable, FilterRules, ScheduleFacts, UsedIntegrations } from './facts.tsx'
-import { type Maintenance, SnoozeForm } from './maintenance.tsx'
+import type { Maintenance } from './maintenance.tsx'
 import type { UnknownTime } from './unknown-periods.tsx'
 import { UptimeProofs } from './uptime-proof.tsx'
 
@@ -61,7 +61,6 @@ function MoreActions({ context, workspace }: { context: Context; workspace: Chec
     <section class="card" aria-labelledby="more">
       <h2 id="more">More</h2>
       <div class="stack">
-        <SnoozeForm context={context} path={path} />
         <ButtonForm context={context} action={`${path}/copy`} label="Make a copy" />
         {may(project.role, 'manage') && targets.length > 0 && (
           <Form

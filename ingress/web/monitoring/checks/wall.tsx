@@ -8,8 +8,8 @@ import { StatusGlyph, statusNames } from '../../shell/icons.tsx'
 import { sendPage } from '../../shell/layout.tsx'
 import { liveAddress } from '../../shell/live.ts'
 import type { ProjectWorkspace } from '../../shell/workspace.ts'
-import { type ListView, rowState } from './list-view.ts'
-import { StateText } from './row.tsx'
+import { type ListView, quietOf, rowState } from './list-view.ts'
+import { QuietMark, StateText } from './row.tsx'
 
 /** More tiles than this are too small to be read from afar. */
 export const WALL_SIZE = 200
@@ -55,6 +55,7 @@ export function sendWall(context: Context, { project }: ProjectWorkspace, view: 
               <StatusGlyph status={status} isRunning={check.lastStart !== null} />
               <b>{nameOf(check)}</b>
               <StateText state={state} status={status} now={now} />
+              <QuietMark quiet={quietOf(view, check)} isNamed />
             </li>
           )
         })}

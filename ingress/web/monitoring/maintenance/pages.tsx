@@ -13,10 +13,10 @@ import { ButtonForm } from '../../forms/form.tsx'
 import { PageHead } from '../../lists/list.tsx'
 import { personOf } from '../../shell/audit.ts'
 import { Exact } from '../../shell/basics.tsx'
-import { type Context, type FormContext, field, type Pages, redirect } from '../../shell/context.ts'
-import { humanDuration, secondsOf } from '../../shell/format.ts'
+import { type Context, type FormContext, type Pages, redirect } from '../../shell/context.ts'
+import { humanDuration } from '../../shell/format.ts'
 import { sendPage } from '../../shell/layout.tsx'
-import { checkPath, requireCheckPage, requireProject } from '../../shell/workspace.ts'
+import { requireProject } from '../../shell/workspace.ts'
 import { chosenChecks } from '../choices.tsx'
 import {
   bodyOfState,
@@ -47,7 +47,6 @@ export function windowPages(pages: Pages): void {
     await deleteWindow(context.deps.db, personOf(context, session), { project, uuid })
     redirect(context, `/projects/${project.uuid}/windows?done=window-deleted`)
   })
-  pages.post('/checks/:check/snooze', snooze)
 }
 
 async function requireWindow(context: Context): Promise<StoredWindow> {
@@ -88,16 +87,6 @@ async function end(context: FormContext): Promise<void> {
   const { deps } = context
   await endWindow(deps.db, personOf(context, session), { project, uuid, now: deps.now() })
   redirect(context, `/projects/${project.uuid}/windows?done=window-ended`)
-}
-
-/** Maintenance of one check from now on. */
-async function snooze(context: FormContext): Promise<void> {
-  const { project, session, check } = await requireCheckPage(context, 'edit')
-  const { deps, form } = context
-  const seconds = secondsOf(field(form, 'for'), 'hours')
-  const body = { checks: [check.uuid], for: seconds }
-  await storeWindow(deps.db, personOf(context, session), { project, uuid: null, body, now: deps.now() })
-  redirect(context, `${checkPath(check, project)}?done=window-saved`)
 }
 
 async function showForm(
