@@ -9,7 +9,7 @@ import { readVerifyBody } from './threads/read-verify-body.ts'
 export const VerifySchema = z
   .object({
     verified: z.boolean(),
-    verdict: z.enum(['VERIFIED', 'PARTIAL', 'FAILED']),
+    result: z.enum(['VERIFIED', 'PARTIAL', 'FAILED']),
     payloadSha256: z.string(),
     txId: z.string().nullable(),
     state: z.enum(['PENDING', 'INCLUDED', 'WITNESSED', 'EXTERNAL']).nullable(),

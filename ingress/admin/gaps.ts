@@ -41,10 +41,10 @@ const list: Command = {
 const close: Command = {
   noun: 'gaps',
   verb: 'close',
-  summary: 'Give up a listener that has ended for good, so that its checks are judged again',
+  summary: 'Forget a listener that was removed, so that its checks are evaluated again',
   help: [
-    'While a listener is missed, no check that is pinged through it goes down. One that was stopped cleanly is given up by',
-    'itself after a day; one that was killed is missed until it comes back, or until this command. If it comes back',
+    'While a listener is missing, no check that is pinged through it goes down. A listener that stopped cleanly is',
+    'forgotten after a day; one that was killed stays missing until it restarts, or until this command. If it restarts',
     'later, it counts again.',
   ],
   options: { listener: { description: 'http or smtp', value: 'LISTENER', required: true } },

@@ -94,7 +94,7 @@ export async function openConsumer(product: Product, db: Knex, bases: readonly s
           const object = parseJson(text)
           if (proof.status !== 200 || object === null || typeof object !== 'object' || Array.isArray(object))
             return false
-          return verifyAnchored(object, parseProofBundle(parseJson(proof.text)), policy).verdict === 'VERIFIED'
+          return verifyAnchored(object, parseProofBundle(parseJson(proof.text)), policy).result === 'VERIFIED'
         }
         await eventually('a proof', isProven, SETTLE_MS).catch(() => void found.push(`pack ${id} has no proof`))
       }

@@ -36,7 +36,7 @@ async function showVerification(context: Context): Promise<void> {
         log includes it, and the signature of the log. The pack does not leave this device.
       </p>
       <section
-        class="card verdict"
+        class="card verification"
         data-report
         data-tx-id={view ? requested : undefined}
         aria-live="polite"

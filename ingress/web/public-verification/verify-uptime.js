@@ -26,7 +26,7 @@ async function verifyUptime({ check, name, from, until, records, statements, pro
     for (const [checkpoint, env] of notes) await checkSignature(checkpoint.split('\n')[0], env, checkpoint)
   }
   const days = daysOf({ from, until, statements, found })
-  if (days && report.dataset.verdict !== 'failed') sayUptime({ name, from, until }, days)
+  if (days && report.dataset.result !== 'failed') sayUptime({ name, from, until }, days)
 }
 
 function checkRecord(record, hash, check, statements) {

@@ -78,9 +78,9 @@ function eventOf({ eventType, timestamp, event, occurredAt, packId, generatedAt 
   return packId && generatedAt ? { eventType: 'risk_signals.pack_ready', timestamp: generatedAt } : null
 }
 
-function clear(verdict) {
+function clear(result) {
   report.replaceChildren()
-  report.dataset.verdict = verdict
+  report.dataset.result = result
   report.hidden = false
 }
 
@@ -91,8 +91,8 @@ function line(result, text) {
   mark.textContent = { passed: 'ok', failed: 'failed', open: 'open' }[result]
   item.append(mark, ' ', ...withShortHashes(text))
   list().append(item)
-  if (result === 'failed') report.dataset.verdict = 'failed'
-  else if (result === 'open' && report.dataset.verdict !== 'failed') report.dataset.verdict = 'open'
+  if (result === 'failed') report.dataset.result = 'failed'
+  else if (result === 'open' && report.dataset.result !== 'failed') report.dataset.result = 'open'
   return result === 'passed'
 }
 
@@ -118,14 +118,14 @@ function list() {
 
 function conclude() {
   const title = document.createElement('h2')
-  const { verdict } = report.dataset
-  title.className = 'verdict-title'
+  const { result } = report.dataset
+  title.className = 'verification-title'
   title.textContent = {
     verified: 'Verified',
     included: 'In the log. Now check your file',
     failed: 'Not verified',
     open: 'Not all of it could be verified',
-  }[verdict]
+  }[result]
   report.prepend(title)
   report.focus()
 }
@@ -231,9 +231,9 @@ async function verifyPdf(bytes) {
   if (txId) await checkLog(txId)
 }
 
-/** @param verdict what it is when nothing speaks against it */
-async function run(verdict, work) {
-  clear(verdict)
+/** @param result used if no step fails or stays open */
+async function run(result, work) {
+  clear(result)
   try {
     await work()
   } catch {

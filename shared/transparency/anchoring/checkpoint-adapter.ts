@@ -20,10 +20,10 @@ export interface CheckpointReceipt {
 
 export type ReceiptResult =
   /** The network's record contains the checkpoint. `at` is absent if the record has no time. */
-  | { readonly verdict: 'ATTESTED'; readonly detail: string; readonly at?: Date }
+  | { readonly result: 'ATTESTED'; readonly detail: string; readonly at?: Date }
   /** Nothing contradicts the receipt, but it could not be compared with the network's record (yet). */
-  | { readonly verdict: 'PENDING'; readonly detail: string }
-  | { readonly verdict: 'FAILED'; readonly detail: string }
+  | { readonly result: 'PENDING'; readonly detail: string }
+  | { readonly result: 'FAILED'; readonly detail: string }
 
 /** HTTP client of the adapters. Ours rejects private addresses and limits responses. */
 export type AdapterRequest = (request: {

@@ -103,12 +103,12 @@ export async function verifyCommand(args: readonly string[]): Promise<VerifyOutc
       keys: readKeys(values['evidence-keys']),
       passport: readPassportTrust(values.issuer, values['status-list']),
     }
-    const verdict =
+    const verification =
       values.before === undefined
         ? await verifyFile(file, values.proof, trust)
         : verifyOrder([file, values.proof], values.before, trust.policy)
-    const text = values.json ? JSON.stringify(verdict, null, 2) : describe(verdict)
-    return { status: exitStatus(verdict, trust), stdout: `${text}\n`, stderr: '' }
+    const text = values.json ? JSON.stringify(verification, null, 2) : describe(verification)
+    return { status: exitStatus(verification, trust), stdout: `${text}\n`, stderr: '' }
   } catch (error) {
     const isUsage = error instanceof CommandLineError
     const text =
@@ -123,9 +123,9 @@ interface Trust {
   passport: PassportTrust
 }
 
-function exitStatus({ verdict }: Verification, { policy, keys, passport }: Trust): VerifyOutcome['status'] {
-  if (verdict === 'FAILED') return 1
-  return verdict === 'PARTIAL' && (policy ?? keys ?? passport.issuer) !== undefined ? 3 : 0
+function exitStatus({ result }: Verification, { policy, keys, passport }: Trust): VerifyOutcome['status'] {
+  if (result === 'FAILED') return 1
+  return result === 'PARTIAL' && (policy ?? keys ?? passport.issuer) !== undefined ? 3 : 0
 }
 
 async function verifyFile(file: string, proofFile: string | undefined, trust: Trust): Promise<Verification> {
@@ -177,12 +177,13 @@ function readPassportTrust(issuer: string | undefined, statusList: string | unde
   }
 }
 
-function describe({ verdict, payloadSha256, txId, checks }: Verification): string {
+function describe({ payloadSha256, txId, checks, ...verification }: Verification): string {
   const marks = { passed: 'ok  ', failed: 'FAIL', open: '?   ' } as const
   const lines = checks.map(
     ({ name, result, code, detail }) => `${marks[result]} ${name.padEnd(10)} ${code ? `${code}: ` : ''}${detail}`,
   )
-  return [verdict, `payloadSha256 ${payloadSha256 ?? '-'}`, `txId          ${txId ?? '-'}`, ...lines].join('\n')
+  const hashes = [`payloadSha256 ${payloadSha256 ?? '-'}`, `txId          ${txId ?? '-'}`]
+  return [verification.result, ...hashes, ...lines].join('\n')
 }
 
 /** Reads a bare object, or a bundle. An anchor block is never named `object`, so the two cannot be confused. */

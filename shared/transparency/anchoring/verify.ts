@@ -71,7 +71,7 @@ export interface Check {
 
 export interface Verification {
   /** VERIFIED: included in a log that a trusted key signed. FAILED: a step failed. PARTIAL: a step is open. */
-  readonly verdict: 'VERIFIED' | 'PARTIAL' | 'FAILED'
+  readonly result: 'VERIFIED' | 'PARTIAL' | 'FAILED'
   readonly payloadSha256?: string
   readonly txId?: string
   readonly checks: readonly Check[]
@@ -254,8 +254,8 @@ const OPTIONAL: ReadonlySet<CheckCode | undefined> = new Set<CheckCode>(['POLICY
 /** Returns FAILED if a step failed, VERIFIED if every required step passed, otherwise PARTIAL. */
 export function conclude(checks: readonly Check[]): Verification {
   const needed = checks.filter(({ code }) => !OPTIONAL.has(code))
-  if (needed.some(({ result }) => result === 'failed')) return { verdict: 'FAILED', checks }
-  return { verdict: needed.every(({ result }) => result === 'passed') ? 'VERIFIED' : 'PARTIAL', checks }
+  if (needed.some(({ result }) => result === 'failed')) return { result: 'FAILED', checks }
+  return { result: needed.every(({ result }) => result === 'passed') ? 'VERIFIED' : 'PARTIAL', checks }
 }
 
 export function passed(name: CheckName, detail: string): Check {

@@ -11,7 +11,7 @@ import { logName } from '../log-keys/store.ts'
 import { inclusionProof } from './proofs.ts'
 
 /** `state` and `txId` are null without an anchor. */
-export interface AnchorVerification extends Pick<Verification, 'verdict' | 'checks'> {
+export interface AnchorVerification extends Pick<Verification, 'result' | 'checks'> {
   verified: boolean
   payloadSha256: string
   txId: string | null
@@ -29,11 +29,11 @@ export async function verifyAnchor(
   const view = txId === null ? undefined : await viewAnchor(db, txId)
   const env = view?.env === 'production' ? 'PRODUCTION' : 'SANDBOX'
   const proof = view ? parseProofBundle({ ...view }) : undefined
-  const { verdict, checks } = verifyFacts(facts, proof, await policyOf(env))
+  const { result, checks } = verifyFacts(facts, proof, await policyOf(env))
   return {
-    verified: verdict === 'VERIFIED',
+    verified: result === 'VERIFIED',
     // Our service never returned an anchor that the log does not contain.
-    verdict: view ? verdict : 'FAILED',
+    result: view ? result : 'FAILED',
     payloadSha256: facts.digest,
     txId,
     state: view?.state ?? null,

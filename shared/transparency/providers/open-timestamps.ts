@@ -92,14 +92,14 @@ export function createOpenTimestamps({ calendars, request, readBlock }: OpenTime
     async verify(receipt, checkpoint) {
       const timestamp = timestampOf(receipt)
       if (!equalBytes(timestamp.message, digestOf(checkpoint)))
-        return { verdict: 'FAILED', detail: 'the receipt is for another checkpoint' }
+        return { result: 'FAILED', detail: 'the receipt is for another checkpoint' }
       const found = attestationsOf(timestamp).flatMap(({ attestation, message }) =>
         attestation.kind === 'bitcoin' ? [{ height: attestation.height, message }] : [],
       )
-      if (found.length === 0) return { verdict: 'PENDING', detail: 'no block attests it yet' }
+      if (found.length === 0) return { result: 'PENDING', detail: 'no block attests it yet' }
       if (readBlock === undefined)
         return {
-          verdict: 'PENDING',
+          result: 'PENDING',
           detail: `the receipt names Bitcoin block ${found[0]?.height}; no block source is configured`,
         }
       return await compareBlocks(found, readBlock)
@@ -114,9 +114,9 @@ async function compareBlocks(
   for (const { height, message } of found) {
     const block = await readBlock(height)
     if (block !== undefined && equalBytes(block.merkleRoot, message))
-      return { verdict: 'ATTESTED', detail: `in Bitcoin block ${height}`, at: block.minedAt }
+      return { result: 'ATTESTED', detail: `in Bitcoin block ${height}`, at: block.minedAt }
   }
-  return { verdict: 'FAILED', detail: `Bitcoin block ${found[0]?.height} does not contain it` }
+  return { result: 'FAILED', detail: `Bitcoin block ${found[0]?.height} does not contain it` }
 }
 
 function digestOf(checkpoint: string): Uint8Array {

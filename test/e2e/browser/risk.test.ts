@@ -138,7 +138,7 @@ test.serial('the browser follows the proof of every entry of the log, wherever i
     const report = page.locator('[data-report]')
     await page.goto(`${it.app.url}/verify?txId=${txId}`)
     await report.getByRole('heading').waitFor()
-    t.is(await report.getAttribute('data-verdict'), 'included', `entry ${seq}`)
+    t.is(await report.getAttribute('data-result'), 'included', `entry ${seq}`)
   }
 })
 

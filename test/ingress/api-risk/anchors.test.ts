@@ -44,7 +44,7 @@ test('a pack is verifiable offline, by our verifier and by hand', async (t) => {
   const anchor = await includedAnchor(pack.anchor.txId)
   const key = (await send(`${base}/v1/transparency/sandbox/log-key`)).text.trim()
   const policy = flatPolicy([{ key: parseVerifierKey(key) }], [], 0)
-  t.is(verifyAnchored(pack, parseProofBundle(anchor), policy).verdict, 'VERIFIED')
+  t.is(verifyAnchored(pack, parseProofBundle(anchor), policy).result, 'VERIFIED')
 
   // By hand: RFC 6962 hashes, and the signature over the three lines under the published key.
   let [node, index, last] = [sha256(Buffer.of(0), Buffer.from(anchor.entry)), anchor.index, anchor.treeSize - 1]
@@ -79,10 +79,10 @@ test('a changed pack does not verify, an unchanged one does, and neither needs a
   t.is(right.json.state, 'INCLUDED')
   const changed = await ask({ ...pack, signalLevel: 'ATTENTION' })
   t.is(changed.json.verified, false)
-  t.is(changed.json.verdict, 'FAILED')
+  t.is(changed.json.result, 'FAILED')
   const { anchor: _, ...bare } = pack
   t.is((await ask(bare)).json.verified, true)
-  t.is((await ask({ packId: 'x' })).json.verdict, 'FAILED')
+  t.is((await ask({ packId: 'x' })).json.result, 'FAILED')
 })
 
 test('tiles, bundles and proofs are those of the published tree, and nothing else is shown', async (t) => {

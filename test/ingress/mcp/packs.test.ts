@@ -42,7 +42,7 @@ for (const era of ERAS) {
     })
     t.true(verified.verified)
     const altered = await callTool(agent, 'anchor_verify', { object: { ...JSON.parse(text), signalLevel: 'CLEAR!' } })
-    t.is(altered.result.verdict, 'FAILED')
+    t.like(altered.result, { result: 'FAILED' })
     const { contents } = await agent.readResource({ uri: `signalbox://packs/${result.packId}` })
     t.deepEqual(JSON.parse((contents[0] as { text: string }).text), result)
   })

@@ -71,9 +71,9 @@ test('cosignatures of more than half of the witnesses make anchors WITNESSED', a
     })
     const trusted = witnesses.map(({ key }) => ({ key }))
     const strict = flatPolicy([{ key: logKey }], trusted, 2)
-    t.is(verifyAnchored(pack, parseProofBundle(anchor), strict).verdict, 'VERIFIED')
+    t.is(verifyAnchored(pack, parseProofBundle(anchor), strict).result, 'VERIFIED')
     const all = flatPolicy([{ key: logKey }], trusted, 3)
-    t.is(verifyAnchored(pack, parseProofBundle(anchor), all).verdict, 'FAILED')
+    t.is(verifyAnchored(pack, parseProofBundle(anchor), all).result, 'FAILED')
   }
   const policy = await send(`${base}/v1/transparency/sandbox/policy`)
   t.regex(policy.text, /^group witnesses 2 w\.one w\.two w\.three$/m)

@@ -97,14 +97,14 @@ test.serial(
     t.false(JSON.stringify(proof.statements).includes('db-backup'))
     t.false(JSON.stringify(proof).includes(check.uuid))
     const policy = await trusted(app.url)
-    const { verdict, checks } = verifyUptime(proof, policy)
-    t.is(verdict, 'VERIFIED')
+    const { result, checks } = verifyUptime(proof, policy)
+    t.is(result, 'VERIFIED')
     t.is(
       checks[0]?.detail,
       'db-backup was up 98.60 % of the known time from 2025-10-01 to 2025-10-03 (unknown: 31 minutes)',
     )
     t.is(checks[1]?.detail, 'the daily statements are unchanged; the proof does not show that they were true')
-    t.is(verifyUptime(proof).verdict, 'PARTIAL', 'without a key the proof could be forged')
+    t.is(verifyUptime(proof).result, 'PARTIAL', 'without a key the proof could be forged')
     for (const { anchor } of stated.map(({ statement }) => statement)) {
       const entry = await app
         .db('log_entries')
@@ -123,7 +123,7 @@ test.serial(
     const flip = altered.records[1]?.flips[0]
     if (flip) flip[0] = '2025-10-02T03:59:00+00:00'
     const [failure] = failures(altered, policy)
-    t.is(verifyUptime(altered, policy).verdict, 'FAILED')
+    t.is(verifyUptime(altered, policy).result, 'FAILED')
     t.true(failure?.detail.startsWith('2025-10-02: '), 'the result names the day')
 
     const rehashed = copy(altered)
@@ -148,7 +148,7 @@ test.serial(
     )
     const withheld = copy(proof)
     withheld.records.splice(1, 1)
-    t.is(verifyUptime(withheld, policy).verdict, 'PARTIAL')
+    t.is(verifyUptime(withheld, policy).result, 'PARTIAL')
     t.true(JSON.stringify(verifyUptime(withheld, policy)).includes('no record of this check for 2025-10-02'))
   },
 )
@@ -187,13 +187,13 @@ test.serial(
 
     const proof = await provenOf(check.uuid, '2025-10-04', '2025-10-04')
     t.is(proof.records.length, 2)
-    const { verdict, checks } = verifyUptime(proof, await trusted(app.url))
-    t.is(verdict, 'VERIFIED')
+    const { result, checks } = verifyUptime(proof, await trusted(app.url))
+    t.is(result, 'VERIFIED')
     t.is(checks[0]?.detail, 'late was up 25 % of the known time on 2025-10-04')
     const without = copy(proof)
     without.records.splice(1, 1)
     t.is(
-      verifyUptime(without, await trusted(app.url)).verdict,
+      verifyUptime(without, await trusted(app.url)).result,
       'PARTIAL',
       'the part of the correction about this check is missing',
     )

@@ -113,12 +113,12 @@ test('a damaged pack or proof never verifies as another pack', (t) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new ValidationError('not an object')
     return verifyAnchored(value, parseProofBundle(parseJson(beside)), policy)
   }
-  t.is(verify(text, proof).verdict, 'VERIFIED')
+  t.is(verify(text, proof).result, 'VERIFIED')
   for (let round = 0; round < ROUNDS; round++) {
     try {
       const verification = round % 2 === 0 ? verify(damage(text, below), proof) : verify(text, damage(proof, below))
       // Damage to white space or to informative members changes nothing.
-      if (verification.verdict === 'VERIFIED')
+      if (verification.result === 'VERIFIED')
         t.like(verification, { payloadSha256: pack.payloadSha256, txId: pack.txId })
     } catch (error) {
       if (!(error instanceof CodedError)) t.fail(String(error))

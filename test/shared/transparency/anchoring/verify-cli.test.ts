@@ -68,7 +68,7 @@ test('the verify command reports a changed pack as FAILED', async (t) => {
   const changed = file('changed.json', { ...pack.delivered, signalLevel: 'REVIEW' })
   const { status, stdout } = await verifyCommand([changed, '--json'])
   t.is(status, 1)
-  t.like(JSON.parse(stdout), { verdict: 'FAILED', checks: [{ name: 'payload', code: 'PAYLOAD_HASH_MISMATCH' }] })
+  t.like(JSON.parse(stdout), { result: 'FAILED', checks: [{ name: 'payload', code: 'PAYLOAD_HASH_MISMATCH' }] })
 })
 
 test('invalid usage and input have a separate exit status', async (t) => {

@@ -35,8 +35,9 @@ function asObject(value: JsonValue): JsonObject {
   return value
 }
 
-function outcome({ verdict, checks }: Verification): [string, Partial<Record<CheckName, string>>] {
-  return [verdict, Object.fromEntries(checks.map(({ name, result, code }) => [name, code ?? result]))]
+function outcome(verification: Verification): [string, Partial<Record<CheckName, string>>] {
+  const { checks } = verification
+  return [verification.result, Object.fromEntries(checks.map(({ name, result, code }) => [name, code ?? result]))]
 }
 
 test('a pack with proof, trusted key and quorum is VERIFIED', (t) => {
@@ -49,8 +50,8 @@ test('a pack with proof, trusted key and quorum is VERIFIED', (t) => {
 })
 
 test('a policy without a quorum leaves the witnesses open', (t) => {
-  const [verdict, checks] = outcome(verifyAnchored(delivered(), bundle(), trust))
-  t.is(verdict, 'VERIFIED')
+  const [result, checks] = outcome(verifyAnchored(delivered(), bundle(), trust))
+  t.is(result, 'VERIFIED')
   t.is(checks.witnesses, 'POLICY_NOT_GIVEN')
 })
 
@@ -70,8 +71,8 @@ test('a pack without a proof is PARTIAL with recomputed hash and txId', (t) => {
 })
 
 test('a pack without a trusted key is PARTIAL', (t) => {
-  const [verdict, checks] = outcome(verifyAnchored(delivered(), bundle()))
-  t.is(verdict, 'PARTIAL')
+  const [result, checks] = outcome(verifyAnchored(delivered(), bundle()))
+  t.is(result, 'PARTIAL')
   t.is(checks.inclusion, 'passed')
   t.is(checks.checkpoint, 'KEY_NOT_GIVEN')
 })
@@ -143,8 +144,8 @@ const hostile: readonly [string, JsonObject, ProofBundle | undefined, TrustPolic
 ]
 for (const [fault, object, proof, policy, name, code] of hostile)
   test(`a pack with ${fault} fails with ${code}`, (t) => {
-    const [verdict, checks] = outcome(verifyAnchored(object, proof, policy))
-    t.is(verdict, 'FAILED')
+    const [result, checks] = outcome(verifyAnchored(object, proof, policy))
+    t.is(result, 'FAILED')
     t.is(checks[name], code)
   })
 

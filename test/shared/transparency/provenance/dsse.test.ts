@@ -74,7 +74,7 @@ test('the pre-authentication encoding separates type and payload', (t) => {
 
 test('a bundle is verified only with keys from another source', (t) => {
   const bundle = bundleOf(payload)
-  t.is(verifyBundle(bundle, [key]).verdict, 'PARTIAL')
+  t.is(verifyBundle(bundle, [key]).result, 'PARTIAL')
   t.deepEqual(failures(verifyBundle(bundle, [key])), [])
   t.is(verifyBundle(bundle).checks[0]?.code, 'KEY_NOT_GIVEN')
 })
@@ -112,7 +112,7 @@ test('a changed record, or one of another statement, is refused', (t) => {
 })
 
 test('a bundle with a malformed proof is FAILED', (t) => {
-  t.is(verifyBundle({ ...bundleOf(payload), proof: 'nonsense' }, [key]).verdict, 'FAILED')
+  t.is(verifyBundle({ ...bundleOf(payload), proof: 'nonsense' }, [key]).result, 'FAILED')
 })
 
 test('published keys are named by their computed thumbprint', (t) => {

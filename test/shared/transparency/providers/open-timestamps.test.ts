@@ -112,13 +112,13 @@ test('a submitted checkpoint is upgraded once mined and verifies by its block', 
   t.deepEqual(calendar.requested, [{ method: 'POST', path: '/digest', body: digest }])
   t.is(receipt.state, 'SUBMITTED')
   t.deepEqual(await adapter.poll(receipt), receipt)
-  t.like(await adapter.verify(receipt, checkpoint), { verdict: 'PENDING' })
+  t.like(await adapter.verify(receipt, checkpoint), { result: 'PENDING' })
 
   calendar.height = 900_001
   const mined = await adapter.poll(receipt)
   t.is(mined.state, 'EXTERNAL')
   t.deepEqual(await adapter.verify(mined, checkpoint), {
-    verdict: 'ATTESTED',
+    result: 'ATTESTED',
     detail: 'in Bitcoin block 900001',
     at: minedAt,
   })
@@ -133,11 +133,11 @@ test('a receipt fails for another checkpoint or block', async (t) => {
   const options = { calendars: [calendar.url], request }
   const adapter = createOpenTimestamps(options)
   const mined = await adapter.poll(await adapter.submit(checkpoint))
-  t.like(await adapter.verify(mined, checkpoint.replace('8', '9')), { verdict: 'FAILED' })
-  t.like(await adapter.verify(mined, checkpoint), { verdict: 'PENDING' })
+  t.like(await adapter.verify(mined, checkpoint.replace('8', '9')), { result: 'FAILED' })
+  t.like(await adapter.verify(mined, checkpoint), { result: 'PENDING' })
   for (const block of [undefined, { merkleRoot: Buffer.alloc(32), minedAt }]) {
     const strict = createOpenTimestamps({ ...options, readBlock: async () => block })
-    t.like(await strict.verify(mined, checkpoint), { verdict: 'FAILED' })
+    t.like(await strict.verify(mined, checkpoint), { result: 'FAILED' })
   }
 })
 

@@ -95,7 +95,7 @@ test('malformed records, days and proofs are refused', (t) => {
   t.deepEqual(datesBetween('2026-02-27', '2026-03-01'), ['2026-02-27', '2026-02-28', '2026-03-01'])
   t.false(isUptimeProof({ records: [] }))
   const proof = { check: 'k', from: date, until: date, records: [], statements: [], proofs: [] }
-  t.is(verifyUptime(proof).verdict, 'PARTIAL', 'no statement about the day')
+  t.is(verifyUptime(proof).result, 'PARTIAL', 'no statement about the day')
   for (const change of [{ from: '2026-01-01' }, { until: '2026-11-20' }, { records: [1] }, { statements: [{}] }])
     t.throws(() => verifyUptime({ ...proof, ...change }), { code: 'UPTIME_PROOF_MALFORMED' }, JSON.stringify(change))
 })
