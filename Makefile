@@ -2,7 +2,7 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-# npm scripts run on the Node of the dev dependencies, whatever Node the machine has.
+# npm scripts run on the Node of the dev dependencies, also on a machine with another version.
 STAMP := node_modules/.installed
 
 # Words after `soak` or `bench` are its arguments: `make bench -- pings --quick`. To make they are goals,
