@@ -5,37 +5,12 @@ import type { Micros } from '../../time.ts'
 import { listenersOf } from '../availability/gap-store.ts'
 import type { ExplainedDecision, ShownDecision, ShownIncident, TimelineRow } from './incident-page-view.ts'
 
-const COLUMNS = columns<ShownIncident>({
-  id: 'i.id',
-  n: 'i.n',
-  checkId: 'i.check_id',
-  checkUuid: 'c.uuid',
-  name: 'c.name',
-  state: 'i.state',
-  severity: 'i.severity',
-  downAt: microsOf('i.down_at'),
-  alertAt: microsOf('i.alert_at'),
-  resolvedAt: microsOf('i.resolved_at'),
-  resolution: 'i.resolution',
-  flips: 'i.flips',
-  failures: 'i.failures',
-  flapping: 'i.flapping',
-  suppression: 'i.suppression',
-  notified: 'i.notified',
-  skipped: 'i.skipped_us',
-  firstStep: 'i.first_step',
-  policyUuid: 'p.uuid',
-  isDirect: 'i.is_direct',
-  assignee: 'i.assignee',
-  ackAt: microsOf('i.ack_at'),
-  ackBy: 'i.ack_by',
-  ackVia: 'i.ack_via',
-  ackUntil: microsOf('i.ack_until'),
-  ackTimeout: "(p.plan->>'ack_timeout')::integer",
-  nextAt: microsOf('i.next_at'),
-  report: 'i.report',
-  previous: 'i.previous',
-})
+const COLUMNS = columns<ShownIncident>()(`
+  i.id, i.n, i.check_id, c.uuid AS checkUuid, c.name, i.state, i.severity, ${microsOf('i.down_at')} AS downAt,
+  ${microsOf('i.alert_at')} AS alertAt, ${microsOf('i.resolved_at')} AS resolvedAt, i.resolution, i.flips, i.failures,
+  i.flapping, i.suppression, i.notified, i.skipped_us AS skipped, i.first_step, p.uuid AS policyUuid, i.is_direct,
+  i.assignee, ${microsOf('i.ack_at')} AS ackAt, i.ack_by, i.ack_via, ${microsOf('i.ack_until')} AS ackUntil,
+  (p.plan->>'ack_timeout')::integer AS ackTimeout, ${microsOf('i.next_at')} AS nextAt, i.report, i.previous`)
 
 const SELECT = typed`
   SELECT ${COLUMNS}
@@ -92,12 +67,7 @@ export async function findIncident(
   return rows[0] ?? null
 }
 
-const TIMELINE_ROW_COLUMNS = columns<TimelineRow>({
-  at: microsOf('t.at'),
-  kind: 't.kind',
-  what: 't.what',
-  detail: 't.detail',
-})
+const TIMELINE_ROW_COLUMNS = columns<TimelineRow>()(`${microsOf('t.at')} AS at, t.kind, t.what, t.detail`)
 
 /** Returns the events of an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
@@ -198,17 +168,8 @@ export async function listDecisions(
   )
 }
 
-const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>({
-  id: 'id',
-  at: microsOf('at'),
-  flipId: 'flip_id',
-  incidentId: 'incident_id',
-  outcome: 'outcome',
-  reason: 'reason',
-  detail: 'detail',
-  until: microsOf('until'),
-  channels: 'channels',
-})
+const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>()(`
+  id, ${microsOf('at')} AS at, flip_id, incident_id, outcome, reason, detail, ${microsOf('until')} AS until, channels`)
 
 /**
  * Returns the decisions that explain one flip: those about it, those of its incident, and later ones without a flip,

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { type Listed, readColumns } from './column-list.ts'
 
 type Scalar = string | number | boolean | Date | Buffer | null
 
@@ -14,12 +15,19 @@ export type Typed<Row> = string & { readonly [ROW]: Row }
 export type Statement<Row> = string & { readonly [ROW]?: Row }
 
 /**
- * Returns the SELECT or RETURNING list of a row type: `columns<Check>({ id: 'c.id', ... })` gives `c.id AS "id", ...`.
- * A key that is missing or unknown is a compile error. Call it at module level.
+ * Returns the SELECT or RETURNING list of a row type: `columns<Check>()('c.id, c.tag_list AS tags')` gives
+ * `c.id AS "id", c.tag_list AS "tags"`. The default name of a column is its camel case. Lists that are composed of
+ * parts are objects: `columns<Check>({ id: 'c.id', ...times })`. A key that is missing or unknown is a compile error.
+ * Call it at module level.
  */
-export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row> {
-  const items = Object.entries<string>(list).map(([key, sql]) => (sql === key ? sql : `${sql} AS "${key}"`))
-  return items.join(', ') as Typed<Row> // the brand exists in types only
+export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row>
+export function columns<Row>(): <S extends string>(list: Listed<S, KeyOf<Row>>) => Typed<Row>
+export function columns(list?: Record<string, string>): unknown {
+  return list === undefined ? (text: string) => selectList(readColumns(text)) : selectList(Object.entries(list))
+}
+
+function selectList(items: readonly (readonly [name: string, sql: string])[]): string {
+  return items.map(([name, sql]) => (sql === name ? sql : `${sql} AS "${name}"`)).join(', ')
 }
 
 /** The keys of a row; for a union, the keys of all its members. */
