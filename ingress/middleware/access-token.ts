@@ -11,17 +11,16 @@ import { toMillis, toSeconds } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import { clientAddress, isRepeated } from './request-safety.ts'
 
-/** The caller of an operation under `/v1`. Every query is scoped by `organisationId` and `env`. */
+/** Caller of an operation under `/v1`. Every query is scoped by `organisationId` and `env`. */
 export interface Caller {
   organisationId: number
   organisationUuid: string
   env: ApiEnv
   clientId: string
-  /** the caller, for operations and the audit log */
   actor: Actor
-  /** scopes that the token, the client and the entitlements of the organisation all have now */
+  /** granted by the token, the client and the entitlements of the organisation */
   scopes: ReadonlySet<string>
-  /** of its organisation, those that the client has a part in: whose events it may read */
+  /** families of the organisation in which the client takes part; it may read their events */
   families: readonly Family[]
 }
 
@@ -50,7 +49,7 @@ export async function authenticate(request: Request, response: Response, deps: I
 
 /**
  * Returns the holder of an access token with its current scopes. The lookup crosses tenants; the caller enters one.
- * @param resource the audience that the token must have (RFC 8707)
+ * @param resource required audience (RFC 8707)
  * @throws UnauthorizedError
  */
 export async function callerOfToken(
@@ -69,7 +68,6 @@ async function verifyToken(jwt: string, deps: IngressDeps, resource: string): Pr
   return await verifyAccessToken(jwt, { issuer, audience: resource }, key, toSeconds(deps.now()))
 }
 
-/** Returns the scopes of the token that are still granted. */
 async function callerOf(token: AccessToken, request: Request, deps: IngressDeps): Promise<Caller> {
   const client = await deps.risk.clients.find(token.clientId)
   if (!client || client.isDisabled || client.env !== token.env || client.organisationUuid !== token.org) {
@@ -101,8 +99,8 @@ export function requireScope(caller: Caller, scope: Scope, response: Response): 
 }
 
 /**
- * Counts the request against the limit of the organisation, environment and family of the caller, and sets the headers
- * (draft-ietf-httpapi-ratelimit-headers).
+ * Counts a request per organisation, environment and family, and sets the headers of
+ * draft-ietf-httpapi-ratelimit-headers.
  * @throws RateLimitedError
  */
 export function limitCaller(caller: Caller, scope: Scope, response: Response, deps: IngressDeps): void {
@@ -113,8 +111,7 @@ export function limitCaller(caller: Caller, scope: Scope, response: Response, de
 }
 
 /**
- * Counts a look-up without an access token against the limit of the caller's address, an IPv6 network of 64 bits being
- * one.
+ * Counts a lookup without an access token per address; an IPv6 network of 64 bits counts as one address.
  * @throws RateLimitedError
  */
 export function limitAddress(request: Request, response: Response, deps: IngressDeps): void {
@@ -124,7 +121,7 @@ export function limitAddress(request: Request, response: Response, deps: Ingress
 }
 
 /**
- * Counts a verification against a separate limit of the caller's address, because it costs more than a lookup.
+ * Counts a verification separately, because it costs more than a lookup.
  * @throws RateLimitedError
  */
 export function limitVerification(request: Request, response: Response, deps: IngressDeps): void {

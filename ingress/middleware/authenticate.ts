@@ -7,9 +7,10 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 
 /**
- * Identifies the caller of a request (docs/spec/monitoring.md#authentication). The header wins over the body's member, even when it is empty.
- * @param allowed which keys this operation takes; a read-only key is simply wrong where only `rw` is
- * @throws UnauthorizedError `missing api key` for anything of another length, `wrong api key` for unknown and revoked ones
+ * Identifies the caller (docs/spec/monitoring.md#authentication). The header wins over the body's member, even if it is
+ * empty.
+ * @param allowed kinds of keys that this operation accepts; any other key is wrong
+ * @throws UnauthorizedError `missing api key` for a key of another length, `wrong api key` otherwise
  */
 export async function authenticate(
   request: Request,
@@ -28,7 +29,6 @@ export async function authenticate(
   return found
 }
 
-/** Returns the project of a presented key of any kind; null for unknown and revoked ones. */
 export async function findKey(key: string, deps: IngressDeps): Promise<ProjectKey | null> {
   const digests = deps.secrets.digests(key)
   const name = digests[0]?.toString('base64') ?? ''

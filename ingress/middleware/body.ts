@@ -9,11 +9,10 @@ import {
   UnsupportedMediaTypeError,
 } from './request-safety.ts'
 
-/** The longest body of the management API and of `/v1`, in bytes (docs/spec/monitoring.md#validation). */
+/** docs/spec/monitoring.md#validation; also for `/v1`. */
 const MAX_BODY_BYTES = 2_621_440
-/** Bytes of bodies, and of the values parsed from them, that this process holds; above it 503. */
+/** Maximum bytes of bodies, and of the values parsed from them, in this process; above it 503. */
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
-/** The same of one client address. */
 const MAX_BUFFERED_PER_ADDRESS = 32 * 1024 * 1024
 /** Approximate memory of a parsed value. */
 const BYTES_PER_VALUE = 128
@@ -24,7 +23,6 @@ const BYTES_PER_MS = 128
 const processBudget = createByteBudget({ total: MAX_BUFFERED_BYTES, perHolder: MAX_BUFFERED_PER_ADDRESS })
 const accounts = new WeakMap<IncomingMessage, Account>()
 
-/** The share of the budget that one request holds. */
 class Account {
   readonly #budget: ByteBudget
   readonly #address: string
@@ -36,7 +34,6 @@ class Account {
     this.#address = address
   }
 
-  /** @throws UnavailableError */
   take(bytes: number): void {
     if (this.#isClosed) return
     if (!this.#budget.take(this.#address, bytes)) {
@@ -50,14 +47,14 @@ class Account {
     this.#bytes = 0
   }
 
-  /** Stops counting: after the end of the response nothing would release the bytes. */
+  /** Stops counting, because after the response nothing would release the bytes. */
   close(): void {
     this.release()
     this.#isClosed = true
   }
 }
 
-/** Counts the body of a request for its client until the response ends. Without it the body counts until it is read. */
+/** Counts the body of a request until the response ends. Without this call it counts until it is read. */
 export function countBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -74,33 +71,26 @@ export function countBody(
   })
 }
 
-/**
- * Counts the values that the JSON body of a request becomes.
- * @throws UnavailableError above the budget
- */
+/** @throws UnavailableError above the budget of the process */
 export function limitValues(request: IncomingMessage, count: number): void {
   accounts.get(request)?.take(count * BYTES_PER_VALUE)
 }
 
-/** Returns true if the request has a body. GET and HEAD may carry one too; few do. */
+/** GET and HEAD may have a body too. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/**
- * Reads the whole body, as sent.
- * @throws as `openBody` and its methods
- */
+/** @throws as `openBody` and its methods */
 export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer> {
   return await openBody(request, limit).all()
 }
 
-/** A body that is read in two steps: its beginning, by which the caller is known, and the rest. */
+/** A body read in two steps: its beginning, which identifies the caller, and the rest. */
 export interface IncomingBody {
-  /** true once the last byte was read */
   readonly isWhole: boolean
   /**
-   * Reads until this many bytes have arrived, or all. Returns everything that was read.
+   * Reads until this many bytes have arrived, or all. Returns all bytes read so far.
    * @throws PayloadTooLargeError; the connection closes after the response
    * @throws AbortedRequestError, RequestTimeoutError, and UnavailableError above the budget of the process
    */
@@ -109,9 +99,9 @@ export interface IncomingBody {
 }
 
 /**
- * Opens the body of a request, of which nothing is read yet.
- * @param withinMs milliseconds from now in which it must arrive, beside those that its length adds
- * @throws PayloadTooLargeError when its announced length is too long
+ * Opens the body of a request without reading it.
+ * @param withinMs timeout in milliseconds; the length of the body extends it
+ * @throws PayloadTooLargeError if the announced length is too long
  * @throws UnsupportedMediaTypeError for a compressed body
  */
 export function openBody(request: IncomingMessage, limit = MAX_BODY_BYTES, withinMs = BODY_MS): IncomingBody {

@@ -9,8 +9,8 @@ import { AbortedRequestError } from './request-safety.ts'
 const MAX_NAME = 100
 
 /**
- * The fields of a query or of a form (`application/x-www-form-urlencoded`).
- * @throws ValidationError naming the field that holds U+0000: no text of the database can hold it
+ * Parses a query or a form (`application/x-www-form-urlencoded`).
+ * @throws ValidationError naming a field with U+0000, which PostgreSQL text cannot contain
  */
 export function parseFormText(text: string): URLSearchParams {
   const fields = new URLSearchParams(text)
@@ -24,7 +24,7 @@ export function parseFormText(text: string): URLSearchParams {
 }
 
 /**
- * The query without Express's guesses about brackets: every value is text.
+ * Parses the query without Express's rules for brackets: every value is text.
  * @throws ValidationError as `parseFormText`
  */
 export function queryOf(request: Request): URLSearchParams {
@@ -32,17 +32,17 @@ export function queryOf(request: Request): URLSearchParams {
   return parseFormText(at === -1 ? '' : request.originalUrl.slice(at + 1))
 }
 
-/**
- * A decoded part of a path.
- * @throws NotFoundError when it holds U+0000, which no name of ours does
- */
+/** @throws NotFoundError for U+0000, which no stored name contains */
 export function pathText(value: unknown): string {
   const text = String(value)
   if (text.includes('\0')) throw new NotFoundError('there is nothing here')
   return text
 }
 
-/** The body of a request, which stays open for an answer when it is not read to its end. @throws AbortedRequestError */
+/**
+ * Returns the chunks of a body. The request stays open for a response if they are not all read.
+ * @throws AbortedRequestError
+ */
 export async function* bodyPieces(request: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     yield* request.iterator({ destroyOnReturn: false })
@@ -53,7 +53,7 @@ export async function* bodyPieces(request: IncomingMessage): AsyncGenerator<Buff
 }
 
 /**
- * Parses a long JSON text of a request in turns, since others wait meanwhile.
+ * Parses a long JSON text in steps, so that other requests are served meanwhile.
  * @throws UnavailableError above the budget of the process
  */
 export async function parseInTurns(request: IncomingMessage, raw: Buffer, limits: ParseLimits): Promise<JsonBody> {

@@ -5,10 +5,11 @@ import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { limitValues, readBody } from './body.ts'
 import { UnsupportedMediaTypeError } from './request-safety.ts'
 
-/** Maximum bytes of a JSON body under `/v1`. */
 export const JSON_LIMIT = 1_048_576
 
-/** Maximum values of a JSON body under `/v1`: no request needs a tenth of them, and each takes time of the event loop. */
+/**
+ * Maximum values of a JSON body under `/v1`: requests need less than a tenth, and each costs time of the event loop.
+ */
 const MAX_VALUES = 20_000
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset=(?:"utf-8"|utf-8)\s*)?$/i
@@ -21,7 +22,7 @@ export async function readJson(request: Request, limit = JSON_LIMIT): Promise<Js
   return parseOf(request, await readJsonBytes(request, limit))
 }
 
-/** Reads a body that may be absent: without bytes and type it is an empty object. */
+/** Reads an optional body: without bytes and type it is an empty object. */
 export async function readOptionalJson(request: Request): Promise<JsonValue> {
   const isTyped = request.headers['content-type'] !== undefined
   const bytes = isTyped ? await readJsonBytes(request) : await readBody(request, JSON_LIMIT)

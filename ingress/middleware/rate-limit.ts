@@ -5,12 +5,11 @@ import { secondsUntilToken } from '#shared/tenancy/rate-limits/store.ts'
 import type { IngressDeps } from '../deps.ts'
 import { SHARE_PER_SECOND } from './token-taker.ts'
 
-/** A project may use several keys at once, but not without end. */
+/** Limits a project with several keys to this multiple of one key. */
 const PROJECT_FACTOR = 5
 
 /**
- * Counts a request against the limits of its key and of its project, which all processes share, and sets the
- * `RateLimit-*` headers.
+ * Counts a request against the limits of its key and its project, over all processes.
  * @throws RateLimitedError
  */
 export async function limitRate(key: ProjectKey, response: Response, deps: IngressDeps): Promise<void> {

@@ -5,14 +5,13 @@ import { DomainError } from '#shared/errors.ts'
 import { resolveClient, type TrustedProxies } from '#shared/platform/http/remote-addr.ts'
 import type { Tracer } from '#shared/platform/process/tracing.ts'
 
-/** Beyond this many header lines a request is refused: Node would silently drop those beyond its own limit. */
+/** Node would silently drop header lines beyond its own limit. */
 const MAX_HEADERS = 100
 
 /**
- * Refuses requests that the parser accepts: two Host headers, a transfer coding other than a single chunked, a target
- * in absolute form (400), too many headers (431), and versions other than 1.0 and 1.1 (505). Runs once for every
- * request, before either listener.
- * @returns the status of the refusal, after which the connection is to be closed; null when there is none
+ * Refuses requests that Node's parser accepts: repeated Host headers, transfer codings other than `chunked`, targets in
+ * absolute form (400), too many headers (431), and versions other than 1.0 and 1.1 (505).
+ * @returns the status, after which the connection must close; null if the request is safe
  */
 export function unsafeRequestStatus(request: IncomingMessage): 400 | 431 | 505 | null {
   const { rawHeaders, url, headers } = request
@@ -20,12 +19,12 @@ export function unsafeRequestStatus(request: IncomingMessage): 400 | 431 | 505 |
   if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1) return 505
   if (isRepeated(request, 'host')) return 400
   const coding = headers['transfer-encoding']
-  // Two proxies may not agree on what other codings, or repeated ones, mean for the end of the body.
+  // Two proxies may disagree on the end of a body with another or a repeated coding.
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 400
   return url?.startsWith('/') || (url === '*' && request.method === 'OPTIONS') ? null : 400
 }
 
-/** Returns true if a header occurs more than once, in any case. @param name in lower case */
+/** @param name in lower case */
 export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -35,22 +34,19 @@ export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boole
   return count > 1
 }
 
-/** The body is longer than this endpoint takes. */
 export class PayloadTooLargeError extends DomainError {
   readonly code = 'PAYLOAD_TOO_LARGE'
 }
 
-/** The body is of a type, or compressed in a way, that this endpoint does not read. */
+/** The type or the compression of the body is not supported. */
 export class UnsupportedMediaTypeError extends DomainError {
   readonly code = 'UNSUPPORTED_MEDIA_TYPE'
 }
 
-/** The body did not arrive in time. */
 export class RequestTimeoutError extends DomainError {
   readonly code = 'REQUEST_TIMEOUT'
 }
 
-/** The path exists, the method on it does not. */
 export class MethodNotAllowedError extends DomainError {
   readonly code = 'METHOD_NOT_ALLOWED'
 }
@@ -62,7 +58,7 @@ export class AbortedRequestError extends DomainError {
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{8,64}$/
 
-/** Gives every request an id, the caller's own if it is harmless, and returns it in the answer. */
+/** Assigns an id to every request, the caller's if it is harmless, and returns it in the response. */
 export function requestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.headers['x-request-id']
   const id = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID()
@@ -71,13 +67,12 @@ export function requestId(request: Request, response: Response, next: NextFuncti
   next()
 }
 
-/** The id under which log lines and error bodies know this request. */
 export function requestIdOf(response: Response): string {
   return String(response.locals.requestId ?? '')
 }
 
 /**
- * Returns the caller's address; forwarding headers count only from trusted proxies. `unknown` if the socket has none.
+ * Returns the caller's address; `unknown` if the socket has none. Forwarding headers count only from trusted proxies.
  */
 export function clientAddress(request: Request, deps: { trustedProxies: TrustedProxies }): string {
   const origin = {
@@ -96,8 +91,9 @@ function textOf(header: string | string[] | undefined): string | undefined {
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * A handler whose requests begin a trace, or go on with that of their caller (`traceparent`). The path stays out: it holds
- * what lets pings in. @param name of what it serves
+ * Starts a trace per request, or continues the caller's (`traceparent`). The path is omitted, because it contains ping
+ * keys.
+ * @param name of the traced entry point
  */
 export function tracedHandler(name: string, handle: Handle, tracer: Tracer): Handle {
   return (request, response) => {
@@ -114,7 +110,7 @@ export function tracedHandler(name: string, handle: Handle, tracer: Tracer): Han
   }
 }
 
-/** Returns the route that matched, with names in place of values. */
+/** Returns the path pattern, because a path contains secrets. */
 function routeOf(request: object): { 'http.route'?: string } {
   const route = 'route' in request ? request.route : null
   const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : null

@@ -1,19 +1,17 @@
 import { LRUCache } from 'lru-cache'
 
-/** For how long the public is shown what was read before, in milliseconds. */
+/** Maximum age of cached public data. */
 const SHORT_MS = 3_000
 const MAX_ENTRIES = 1_000
 
-/** Reads under a name, or gives what was read under it a moment ago. */
 export type ShortCache<T> = (name: string, read: () => Promise<T>) => Promise<T>
 
 /**
- * Reads at most once in three seconds, for any number of clients: requests during a read share it. Failures are not
- * cached.
- * @param max names that are kept at a time
+ * Reads at most once in three seconds per name. Concurrent requests share a read; failures are not cached.
+ * @param max number of cached names
  */
 export function createShortCache<T>(max = MAX_ENTRIES): ShortCache<T> {
-  // Expired entries are purged by a timer, because a page with its history takes some MB.
+  // Expired entries are purged by a timer, because a page with its history takes several MB.
   const kept = new LRUCache<string, Promise<T>>({ max, ttl: SHORT_MS, ttlAutopurge: true })
   return (name, read) => {
     const known = kept.get(name)

@@ -3,8 +3,8 @@ import { batched } from '#shared/platform/process/batch.ts'
 import { type TokenRequest, takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 
 /**
- * A bucket holds a minute's worth and regains a fiftieth each second, which is a fifth more than the limit: a hundred
- * requests spread over a minute never fail, however unevenly (docs/spec/monitoring.md#api-rate-limit).
+ * A bucket holds one minute's requests and refills by 1/50 each second, a fifth more than the limit. Requests within
+ * the limit never fail, however uneven their spacing (docs/spec/monitoring.md#api-rate-limit).
  */
 export const SHARE_PER_SECOND = 1 / 50
 
@@ -18,7 +18,6 @@ interface Requested {
   capacity: number
 }
 
-/** Maximum number of requests per statement. */
 const LARGEST = 10_000
 
 /** Takes the tokens of all waiting requests in one statement; later requests form the next batch. */
@@ -26,7 +25,7 @@ export class TokenTaker {
   readonly #ask: (requested: Requested) => Promise<Answer>
 
   constructor(db: Knex) {
-    // The other bucket of a request, and other requests of its turn, come along.
+    // The start is a microtask, so that both buckets of a request share a batch.
     this.#ask = batched((requested) => takeAll(db, requested), { largest: LARGEST, start: queueMicrotask })
   }
 
@@ -35,7 +34,7 @@ export class TokenTaker {
   }
 }
 
-/** First come, first served; who comes later is notified of fewer tokens left. */
+/** Grants in order of arrival; a later request is informed of fewer tokens left. */
 async function takeAll(db: Knex, requested: readonly Requested[]): Promise<Answer[]> {
   const requests = new Map<string, TokenRequest>()
   for (const { bucket, capacity } of requested) {

@@ -2,21 +2,20 @@ import { ValidationError } from '#shared/errors.ts'
 import { parseFormText } from './form-text.ts'
 import { AbortedRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from './request-safety.ts'
 
-/** Bytes of the fields before the file together, their headers included. */
+/** Maximum bytes of all fields before the file, including their headers. */
 const MAX_FIELDS = 65_536
 const BREAK = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** A form with a file. */
 export interface UploadForm {
   form: URLSearchParams
-  /** read once, as it comes; what is left unread is not kept. Null when the form has none */
+  /** can be read once; unread bytes are dropped; null if the form has no file */
   file: AsyncGenerator<Buffer> | null
 }
 
 /**
- * A form of `multipart/form-data` whose file comes last (RFC 7578): the fields before it are read, the file is not. No
- * name of a file and no type that the browser gives it is looked at.
+ * Parses a form of `multipart/form-data` whose file comes last (RFC 7578), up to the file. Ignores the file's name and
+ * type.
  * @param pieces the body
  * @throws UnsupportedMediaTypeError, ValidationError, PayloadTooLargeError, AbortedRequestError
  */
@@ -27,7 +26,7 @@ export async function readUploadForm(pieces: AsyncGenerator<Buffer>, contentType
   if (!boundary) throw new UnsupportedMediaTypeError('the form must be sent as multipart/form-data')
   const body = new Pieces(pieces)
   const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2] ?? ''}`)
-  // The first delimiter stands at the very beginning, without a line before it.
+  // The first delimiter has no line break before it.
   body.prepend(BREAK)
   await body.upTo(delimiter)
   const fields = new URLSearchParams()
@@ -35,7 +34,7 @@ export async function readUploadForm(pieces: AsyncGenerator<Buffer>, contentType
     const [first = 0, second = 0] = await body.take(2)
     if (first === 45 && second === 45) return { form: parseFormText(fields.toString()), file: null }
     if (first !== 13 || second !== 10) throw malformed()
-    // A part whose headers are none begins with the empty line.
+    // A part without headers begins with the empty line.
     body.prepend(BREAK)
     const { name, isFile } = readHead(await body.upTo(HEAD_END))
     if (isFile) return { form: parseFormText(fields.toString()), file: body.until(delimiter) }
@@ -55,11 +54,10 @@ function malformed(): ValidationError {
   return new ValidationError(message, [{ path: '', code: 'FORMAT', message }])
 }
 
-/** A body that is read piece by piece, up to what is sought in it. */
 class Pieces {
   readonly #pieces: AsyncGenerator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
-  /** bytes that may still be kept together */
+  /** bytes that may still be buffered */
   #budget = MAX_FIELDS
 
   constructor(pieces: AsyncGenerator<Buffer>) {
@@ -99,7 +97,7 @@ class Pieces {
     return before
   }
 
-  /** The same as it comes, of any length; what follows the mark is read and dropped. */
+  /** Returns the chunks before `mark`, of any length. Reads and drops all data after it. */
   async *until(mark: Buffer): AsyncGenerator<Buffer> {
     for (;;) {
       const at = this.#rest.indexOf(mark)
