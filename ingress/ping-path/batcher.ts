@@ -13,10 +13,9 @@ import type { Metrics } from '#shared/platform/process/metrics.ts'
 import { type TraceHeaders, traceHeaders } from '#shared/platform/process/tracing.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** Called once, without an error after the broker has confirmed the ping. */
+/** Called once; without an error after the broker has confirmed the ping. */
 type Done = (error: unknown) => void
 
-/** The first ping of a message; the others arrived later. */
 interface First {
   receivedAt: Micros
   arrival: Arrival
@@ -27,9 +26,8 @@ interface Shard {
   pings: AcceptedPing[]
   waiting: Done[]
   bytes: number
-  /** trace context of the first traced ping of the message */
   trace: TraceHeaders
-  /** of the pings that are not sent yet; null if there are none */
+  /** of the unsent pings; null if there are none */
   first: First | null
   /** the publishing channel that `seq` belongs to */
   epoch: string
@@ -39,7 +37,6 @@ interface Shard {
 /** A message of this size is sent at once, even if another one is in flight. */
 const MAX_PINGS = 400
 const MAX_BYTES = 512 * 1024
-/** Maximum wait for further pings while no message is in flight. */
 const GATHER_MS = 2
 /** Maximum wait while a message is in flight: a later confirm costs less than another message. */
 const GATHER_BEHIND_MS = 10
@@ -60,24 +57,19 @@ interface BatcherOptions {
 }
 
 /**
- * Collects pings of a shard into one message. While nothing is in flight, a message is sent when some event-loop
- * turns brought no further ping, at the latest after 2 ms. Clients that were answered together ping again in
- * consecutive
- * turns, so their pings share a message. While a message is in flight, pings wait until all are confirmed or for 10
- * ms.
+ * Collects pings of a shard into one message. Without a message in flight it sends after some event-loop turns without
+ * a new ping, at the latest after 2 ms: clients that were answered together ping again in consecutive turns. Otherwise
+ * pings wait for the confirms, at most 10 ms.
  */
 export class Batcher {
   readonly #broker: Broker
   readonly #options: BatcherOptions
   #shards: Shard[] = []
-  /** generation of `#shards` */
   #generation = -1
   #heldPings = 0
   #heldBytes = 0
   #onDrained: () => void = () => {}
-  /**
-   * Messages in flight, of any shard. Messages of all shards are sent in the same turn, so that each has many pings.
-   */
+  /** Messages in flight of any shard. All shards send in the same turn, so that each message has many pings. */
   readonly #inFlight = new Set<First>()
   #timer: NodeJS.Timeout | null = null
   #immediate: NodeJS.Immediate | null = null
@@ -89,7 +81,6 @@ export class Batcher {
     this.#options = options
   }
 
-  /** Adds a ping. `done` is called after the confirm of its message. */
   add(ping: AcceptedPing, done: Done): void {
     if (this.#options.problems().length > 0) {
       done(new UnavailableError('this process does not fit its installation'))
@@ -125,7 +116,6 @@ export class Batcher {
     this.#shards = queuesOf(generation).map((queue) => emptyShard(pingQueue(queue)))
   }
 
-  /** Waits until no ping is buffered or in flight. */
   async drain(): Promise<void> {
     if (this.#heldPings > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
   }

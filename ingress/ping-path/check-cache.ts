@@ -1,21 +1,19 @@
 import type { CacheChange } from '#shared/contracts/ingress-messages.ts'
 import type { PingAuthRules } from '#shared/monitoring/pings/ping-secret.ts'
 
-/** Data of a check that the ping listener needs. */
 export interface KnownCheck {
   checkId: number
   uuid: string
   projectId: number
-  /** rules for pings of the check; absent or null if it has none */
+  /** absent or null without rules */
   rules?: PingAuthRules | null
 }
 
-/** Several checks with one slug are ambiguous, whichever they are. */
+/** A slug of several checks is ambiguous. */
 export type SlugMatch = KnownCheck | 'ambiguous' | null
 
 interface Entry<T> {
   value: T
-  /** monotonic milliseconds */
   readAt: number
   /** true while a refresh is running, and after it failed */
   isRefreshing: boolean
@@ -34,21 +32,14 @@ const ENTRY_TTL_MS = 24 * 3_600_000
 const MAX_WAIT_MS = 1_000
 /** After a failed lookup, stale entries are returned at once for this long. */
 const STALE_MAX_AGE_MS = 2_000
-/** Used entries are refreshed after this part of their lifetime. */
 const REFRESH_RATIO = 0.5
-/** Refreshes that begin within this time share one query. */
 const GATHER_MS = 20
-/** Maximum number of keys per refresh query. */
 const MAX_PREFETCHES = 1_000
 
 /**
  * Bounded cache of lookups. Misses of one event-loop turn share a query. Announced changes drop or expire entries;
- * the
- * lifetime covers lost announcements. Used entries are refreshed before they expire, so that pings of busy checks do
- * not
- * wait. An expired entry is used only while lookups fail, so that pings of known checks are accepted while the
- * database is
- * away.
+ * their lifetime covers lost announcements. Used entries are refreshed before they expire, so that pings of busy checks
+ * do not wait. Expired entries serve pings of known checks while lookups fail.
  */
 class LookupCache<T extends object | string | null> {
   readonly #entries = new Map<string, Entry<T>>()
@@ -57,13 +48,12 @@ class LookupCache<T extends object | string | null> {
   readonly #lookUp: (keys: string[]) => Promise<Map<string, T>>
   readonly #absent: T
   #pending: PendingLookup<T>[] = []
-  /** running lookups by key; those that began before a change are removed */
+  /** running lookups by key; a change removes earlier ones */
   readonly #requested = new Map<string, Promise<T>>()
-  /** incremented by each change, so that a result read before a change is not cached */
+  /** incremented by each change, so that an older result is not cached */
   #generation = 0
   #expiredAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
-  /** keys that wait for a refresh */
   readonly #ageing: string[] = []
   #isAhead = false
 
@@ -79,7 +69,6 @@ class LookupCache<T extends object | string | null> {
     this.#lookUp = options.lookUp
   }
 
-  /** Returns the cached value; undefined if it must be looked up. */
   peek(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -93,8 +82,7 @@ class LookupCache<T extends object | string | null> {
   }
 
   /**
-   * Looks a key up. Concurrent calls share one lookup: two lookups could end in the other order, and so could two
-   * pings
+   * Looks up a key. Concurrent calls share one lookup, because two could end in reverse order, and so could two pings
    * of one connection.
    * @throws the error of the database, unless a stale entry exists
    */
@@ -141,13 +129,11 @@ class LookupCache<T extends object | string | null> {
     this.#entries.delete(key)
   }
 
-  /** Deletes entries for which `isGone` returns true. */
   deleteWhere(isGone: (value: T) => boolean): void {
     this.#changed()
     for (const [key, { value }] of this.#entries) if (isGone(value)) this.#entries.delete(key)
   }
 
-  /** Expires all entries. */
   expire(): void {
     this.#changed()
     this.#expiredAt = performance.now()
@@ -158,16 +144,14 @@ class LookupCache<T extends object | string | null> {
     this.#requested.clear()
   }
 
-  /** Returns an entry to use while the database is away. It never returns that a check does not exist. */
+  /** Never returns that a check does not exist. */
   #staleEntry(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || !isFound(entry.value)) return undefined
     return performance.now() - entry.readAt < ENTRY_TTL_MS ? entry.value : undefined
   }
 
-  /**
-   * Adds an entry, and evicts the entry with the oldest lookup. An LRU order would cost more per ping than the rest.
-   */
+  /** Evicts the entry with the oldest lookup, because an LRU order would cost too much per ping. */
   #keep(key: string, value: T): void {
     this.#entries.delete(key)
     this.#entries.set(key, { value, readAt: performance.now(), isRefreshing: false })
@@ -235,7 +219,6 @@ export interface CheckCache {
   expire(): void
 }
 
-/** @param freshMs lifetime of an entry */
 export function createCheckCache(
   lookupCount: {
     byUuid: (uuids: string[]) => Promise<Map<string, KnownCheck | null>>
@@ -262,8 +245,7 @@ export function createCheckCache(
         byUuid.deleteWhere(isOfProject)
         bySlug.deleteWhere(isOfProject)
       }
-      // The slugs that a change affects are unknown: a new name may make another slug ambiguous. Changes are rare
-      // compared with pings, and the next lookups share a query.
+      // A new name can make any slug ambiguous, so all are expired. Changes are rare compared with pings.
       bySlug.expire()
     },
     expire() {

@@ -14,7 +14,7 @@ function pingAuthOf(sealed: SealedPingAuthRules, secrets: Pick<Secrets, 'open'>)
   return { by: sealed.by, auth: sealed.mode === null ? null : authOf(sealed, sealed.mode, secrets) }
 }
 
-/** A secret that cannot be decrypted matches no ping. It must not fail a lookup, which other checks share. */
+/** A secret that cannot be decrypted matches no ping. It must not fail a lookup that other checks share. */
 function authOf(
   { sealedSecret, sealedPrevious, previousUntil }: SealedPingAuthRules,
   mode: PingAuth['mode'],

@@ -12,7 +12,7 @@ import { describeError } from '#shared/platform/process/log.ts'
 import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 
-/** Stores up to which time a listener has settled its pings (docs/adr/0005). Closing it signs the listener off. */
+/** Stores up to which time a listener has settled its pings (docs/adr/0005). Closing it removes the listener. */
 export interface Heartbeat extends AsyncDisposable {
   /**
    * Resolves after the first heartbeat is stored: before that the sweep does not know this listener.

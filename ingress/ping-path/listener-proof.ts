@@ -13,7 +13,7 @@ import { createShardProof } from './shard-proof.ts'
  */
 export interface Listener extends AsyncDisposable {
   refusals: Pick<Refusals, 'known' | 'unresolved'>
-  /** Begins the proofs. @param answers returns true if the listener responds on its own address */
+  /** @param answers returns true if the listener responds on its own address */
   open(answers: () => Promise<boolean>): void
 }
 
@@ -57,7 +57,6 @@ export function startPingIngress(
   }
 }
 
-/** Returns true if the HTTP listener of this process responds on its own address. */
 export async function answersHttp(host: string, port: number): Promise<boolean> {
   const response = await fetch(`http://${bracketed(localOf(host))}:${port}/livez`, {
     signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
@@ -66,7 +65,6 @@ export async function answersHttp(host: string, port: number): Promise<boolean> 
   return response.ok
 }
 
-/** Returns true if the SMTP listener of this process sends its greeting on its own address. */
 export async function answersMail(host: string, port: number): Promise<boolean> {
   const socket = connect({ host: localOf(host), port })
   try {
@@ -80,7 +78,6 @@ export async function answersMail(host: string, port: number): Promise<boolean> 
   }
 }
 
-/** Replaces the unspecified address by the loopback address. */
 function localOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host

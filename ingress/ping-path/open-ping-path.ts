@@ -11,7 +11,6 @@ import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { type Listener, startPingIngress } from './listener-proof.ts'
 import { type PingUsage, startPingUses } from './usage-counters.ts'
 
-/** Takes pings from all listeners to the broker. */
 export interface PingPath extends AsyncDisposable {
   cache: CheckCache
   batcher: Batcher
@@ -25,7 +24,7 @@ export type PingPathDeps = Pick<
   'config' | 'db' | 'healthDb' | 'broker' | 'secrets' | 'log' | 'metrics' | 'installation' | 'clock' | 'now'
 >
 
-/** Opens the ping path of one process: cache, batcher and heartbeat. Closing it waits for accepted pings. */
+/** Closing it waits for accepted pings. */
 export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   const cache = createCheckCache(
     {
@@ -63,7 +62,7 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   }
 }
 
-/** A key may be digested under the present secret or the one before it. */
+/** A key may be digested under the current or the previous secret. */
 async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): Promise<Map<string, SlugMatch>> {
   const pairs = keys.flatMap((key) => {
     const separator = key.indexOf('/')

@@ -5,16 +5,15 @@ import { pingQueue } from '#shared/contracts/ping-batch.ts'
 import { PING_QUEUE_LENGTH } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 
-/** A confirm within this time counts as proof. */
 const CONFIRMED_WITHIN_MS = 5_000
-/** After this many barriers per shard, the next proof tests first if the queue has a consumer. */
+/** After this many unread barriers a proof tests first if the queue has a consumer. */
 const MAX_UNREAD = 10
 
 const EMPTY = Buffer.alloc(0)
 
 /**
  * Proves that the queue of a shard accepts messages. It publishes an empty barrier without a reply address, which the
- * evaluator drops. Without a consumer barriers would pile up, so after some the state of the queue is the proof.
+ * evaluator drops. Without a consumer the state of the queue is the proof, because barriers would pile up.
  */
 export function createShardProof(
   broker: Pick<Broker, 'publish' | 'inspect' | 'problems'>,

@@ -4,11 +4,9 @@ import { countLimitedPings, touchPingKeys } from '#shared/monitoring/pings/usage
 import { describeError } from '#shared/platform/process/log.ts'
 import type { IngressDeps } from '../deps.ts'
 
-/** Facts for the owner of a check beside the log: uses of the ping key, and pings that were not logged. */
 export interface PingUsage extends AsyncDisposable {
   keyUsed(pingKey: string): void
   limited(checkId: number): void
-  /** counts a ping without a correct secret */
   unauthorised(checkId: number): void
 }
 
@@ -17,10 +15,7 @@ const GATHER_MS = 1_000
 const KEY_MS = 60_000
 const MAX_GATHERED = 10_000
 
-/**
- * Collects uses for a second and stores them together, outside the ping path. If storing fails, the
- * error is logged and the counts are dropped: they are only displayed.
- */
+/** Stores uses once a second, outside the ping path. If that fails, the counts are dropped: they are only displayed. */
 export function startPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>): PingUsage {
   const known = new LRUCache<string, true>({ max: MAX_GATHERED, ttl: KEY_MS })
   const keys = new Set<string>()

@@ -1,4 +1,4 @@
-/** Destination of a response: Node's `ServerResponse`, or a connection of the fast path. */
+/** Implemented by Node's `ServerResponse` and by connections of the fast path. */
 export interface Reply {
   readonly destroyed: boolean
   readonly headersSent: boolean
@@ -12,7 +12,6 @@ const NO_CACHE = 'max-age=0, no-cache, no-store, must-revalidate, private'
 let expires = ''
 let expiresAt = 0
 
-/** Returns the present time as an HTTP date. It is cached for one second. */
 function httpDate(): string {
   const now = Date.now()
   if (now - expiresAt >= 1000) {
@@ -33,7 +32,7 @@ export function answerLogged(reply: Reply, status: 200 | 201, text: string, body
 
 let logged = { text: '', bodyLimit: 0, expires: '', headers: [] as string[] }
 
-/** Caches the headers, because almost all responses of one second are equal. */
+/** Cached, because almost all responses of one second are equal. */
 function loggedHeaders(text: string, bodyLimit: number): string[] {
   const expires = httpDate()
   if (logged.text === text && logged.bodyLimit === bodyLimit && logged.expires === expires) return logged.headers
@@ -55,7 +54,7 @@ function loggedHeaders(text: string, bodyLimit: number): string[] {
 }
 
 /**
- * Refuses a ping, which was not logged.
+ * Refuses a ping that was not logged.
  * @param isCacheable true to omit the no-cache headers (docs/spec/monitoring.md#ping-response-headers)
  */
 export function answerRefused(
@@ -71,7 +70,7 @@ export function answerRefused(
   reply.end(text)
 }
 
-/** Answers a preflight request of a browser; logs nothing (docs/spec/monitoring.md#ping-methods). */
+/** Logs nothing (docs/spec/monitoring.md#ping-methods). */
 export function answerPreflight(reply: Reply): void {
   reply.writeHead(204, [
     'Access-Control-Allow-Origin',

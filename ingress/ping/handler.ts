@@ -34,10 +34,6 @@ export interface PingRequest {
   socket: Socket
 }
 
-/**
- * Handles requests under /ping/ from Node's server (`handle`) and from the fast path, which have no body
- * (`handleFast`).
- */
 export interface PingHandler {
   handle(request: IncomingMessage, response: ServerResponse): void
   handleFast(request: PingRequest, reply: Reply): void
@@ -45,7 +41,7 @@ export interface PingHandler {
 
 type Target = PingUrl & { form: 'uuid' | 'slug' }
 
-/** A response for a ping that is not logged. It is a value, not an error. */
+/** A value, not an error, for speed. */
 class Refusal {
   readonly status: number
   readonly text: string
@@ -62,9 +58,8 @@ const PREFIX = '/ping/'
 const USER_AGENT_LENGTH = 200
 
 /**
- * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. `OK` is
- * sent
- * only after the broker has confirmed the ping.
+ * Answers all requests under /ping/ (docs/spec/monitoring.md#ping-urls). It runs before Express, for speed. It sends
+ * `OK` only after the broker has confirmed the ping.
  */
 export function createPingHandler(deps: HandlerDeps, parts: HandlerParts, bodies = createLongBodies()): PingHandler {
   const answering = new Answering(deps, parts)
@@ -90,7 +85,7 @@ class Answering {
   readonly #deps: HandlerDeps
   readonly #parts: HandlerParts
   readonly #trusted: TrustedProxies
-  /** Stops a client in a loop from delaying others; it is not a quota. */
+  /** Prevents a client in a loop from delaying others; it is not a quota. */
   readonly #pingLimit: TokenBuckets
   readonly #bodyLimit: number
   readonly #directClients = new WeakMap<Socket, Client>()
@@ -129,7 +124,6 @@ class Answering {
       })
   }
 
-  /** Handles pings that need a lookup, a new check or a body. */
   async #answerSlowly(
     request: PingRequest,
     reply: Reply,
@@ -212,8 +206,7 @@ class Answering {
       this.#refuse(reply, new Refusal(401, 'missing or wrong ping secret'))
       return
     }
-    // The arrival is the end of the request: a sweep waits for pings that arrived, and cannot know of incomplete
-    // ones.
+    // The arrival is the end of the request, because a sweep does not know of incomplete ones.
     const receivedAt = this.#deps.now()
     if (!this.#pingLimit.take(check.checkId, toMillis(receivedAt)).granted) {
       // Not labelled with its status: a limited ping by uuid gets 200, but is lost.
@@ -254,7 +247,7 @@ class Answering {
     return isAuthorised(auth, { authorization: headers.authorization, signature, method, url, body }, this.#deps.now())
   }
 
-  /** Returns the sender's address and scheme; cached for connections without forwarding headers. */
+  /** Cached for connections without forwarding headers. */
   #clientOf({ headers, socket }: PingRequest): Client {
     const forwardedFor = joined(headers['x-forwarded-for'])
     const { forwarded } = headers
@@ -286,7 +279,6 @@ class Answering {
   }
 }
 
-/** Returns the name of the source, as the rules of the check define it. */
 function sourceOf(
   by: NonNullable<PingAuthRules['by']>,
   { named, headers, client }: { named: string | null; headers: IncomingHttpHeaders; client: Client },

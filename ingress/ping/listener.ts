@@ -2,7 +2,6 @@ import type { IngressDeps } from '../deps.ts'
 import { openPingPath, type PingPath, type PingPathDeps } from '../ping-path/open-ping-path.ts'
 import { createPingHandler, type PingHandler } from './handler.ts'
 
-/** Opens the ping path for HTTP. */
 export function startPingListener(
   deps: PingPathDeps & Pick<IngressDeps, 'outbox' | 'announce'>,
 ): PingPath & PingHandler {

@@ -7,22 +7,21 @@ import { createByteBudget, grownSize } from '../slots.ts'
 const BODY_HARD_CAP = 1024 * 1024
 
 interface PingBody {
-  /** the first bytes, up to the limit; null if there were none */
   body: Buffer | null
-  /** true if the client was still sending when reading stopped */
+  /** true if the client was still sending */
   isCut: boolean
-  /** reason why reading stopped, unless it was the hard cap */
+  /** reason of the stop, unless it was the hard cap */
   error?: UnavailableError
 }
 
 /**
- * Reads a body and returns its first bytes, up to the limit; null if there were none.
+ * Returns the first bytes of a body, up to the limit; null for an empty body.
  * @throws Error if the client disconnects before the end
  * @throws UnavailableError if newer bodies need the memory
  */
 export type ReadBody = () => Promise<Buffer | null>
 
-/** Reads the body of a request; null if it has none. @param bodies counts long bodies */
+/** @param bodies counts long bodies */
 export function bodyReader(
   request: IncomingMessage,
   response: ServerResponse,
@@ -43,7 +42,7 @@ export function bodyReader(
 }
 
 /**
- * Reads a request body and stores only its beginning. Reading stops at the hard cap.
+ * Reads a body up to the hard cap and keeps only its beginning.
  * @throws Error if the client disconnects before the end
  */
 function readPingBody(request: IncomingMessage, limit: number, bodies: LongBodies): Promise<PingBody> {
@@ -97,14 +96,11 @@ function readPingBody(request: IncomingMessage, limit: number, bodies: LongBodie
 
 /** Shorter bodies are not counted, because the limit of connections bounds them. By default all are shorter. */
 const UNCOUNTED_BYTES = 16_384
-/** Maximum bytes of long bodies in memory. */
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
-/** A long body while it is read. */
 interface LongBody {
-  /** Counts more bytes. Returns false if the body was abandoned. */
+  /** returns false if the body was abandoned */
   grow(bytes: number): boolean
-  /** Stops counting. */
   end(): void
 }
 
@@ -114,12 +110,11 @@ export interface LongBodies {
 }
 
 /**
- * Counts the bytes of long ping bodies. Above the total it abandons the body that began first: slow senders hold their
- * bytes longest, and the pings of others must be accepted meanwhile.
+ * Limits the memory of long ping bodies. Above the total it abandons the body that began first, because slow senders
+ * hold their bytes longest.
  */
 export function createLongBodies(maxBytes = MAX_BUFFERED_BYTES): LongBodies {
   const budget = createByteBudget({ total: maxBytes, perHolder: maxBytes })
-  /** in the order in which they began */
   const reading = new Map<LongBody, (error: UnavailableError) => void>()
   return {
     begin(abandon) {

@@ -31,9 +31,8 @@ interface Mail {
 export type MailListener = (mail: Mail) => Promise<void>
 
 /**
- * Larger parts of a mail are stored in the database instead of the queue message. Many mails may share a message. The
- * batcher limits them by their bodies alone and the broker at 16 MiB, so text that comes without its body must be
- * short.
+ * Larger parts of a mail are stored in the database, not in the message. The batcher limits a message by its bodies
+ * only and the broker at 16 MiB, so texts without a body must be short.
  */
 const CARRIED_BODY_BYTES = 64 * 1024
 const CARRIED_TEXT_BYTES = 16 * 1024
@@ -42,16 +41,15 @@ const QUICK_BYTES = 16 * 1024
 const USER_AGENT_LENGTH = 200
 const NOTHING = Buffer.alloc(0)
 
-/** The part of a mail that the message of one check carries. */
 interface Placed {
   checkId: number
   body: Buffer | null
   text: AcceptedMail['text']
-  /** id of the row with the rest; null if there is none */
+  /** id of the row with the rest */
   storedBody: string | null
 }
 
-/** Turns mails into pings, on the same path as HTTP pings. A recipient without a check is only logged. */
+/** Turns mails into pings. A recipient without a check is only logged. */
 export function createMailListener(
   deps: Pick<IngressDeps, 'config' | 'db' | 'broker' | 'log' | 'metrics' | 'now' | 'threads'>,
   parts: {
@@ -88,7 +86,7 @@ export function createMailListener(
     const text = await readText(mail.raw)
     const placed = [
       ...(await place(text, body, kept)),
-      // Above the rate limit of a check its mails become pings without a stored body.
+      // Above its rate limit a check gets pings without a stored body.
       ...(await place(text, NOTHING, bare)),
     ]
     const receivedAt = deps.now()
@@ -126,7 +124,6 @@ export function createMailListener(
 
   /**
    * Stores mails that are too large for their message.
-   * @param body the part of the mail to store
    * @returns the contents of the message of each check
    */
   async function place(text: PackedText, body: Buffer, checks: readonly number[]): Promise<Placed[]> {

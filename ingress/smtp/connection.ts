@@ -6,7 +6,7 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 const LIFETIME_MS = 10 * 60_000
 /** If the lifetime ends while a mail is processed, its response is sent first. */
 const GRACE_MS = 10_000
-/** After this many refused recipients the connection is closed: the sender is guessing addresses. */
+/** Closes the connection after this many refused recipients, because the sender is guessing addresses. */
 const MAX_REFUSALS = 100
 /** Replaces sender addresses that the library refuses. */
 const SOME_ADDRESS = 'sender@invalid'
@@ -15,7 +15,6 @@ const MAX_GREETING_LENGTH = 255
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g
 
-/** Adapts a connection of the library: its texts, its lifetime, and mailboxes without a domain. */
 export class PingConnection extends SMTPConnection {
   #refusals = 0
 
@@ -34,7 +33,6 @@ export class PingConnection extends SMTPConnection {
     socket.once('close', () => clearTimeout(timer))
   }
 
-  /** Accepted senders and recipients get `250 OK`. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     const isAccepted = context === 'MAIL_FROM_OK' || context === 'RCPT_TO_OK'
     super.send(code, isAccepted ? 'OK' : data, context)
@@ -79,7 +77,7 @@ function isCommand(command: Buffer | string, name: string): boolean {
   return command.toString().split(':', 1)[0]?.trim().toLowerCase() === name
 }
 
-/** Returns the greeting with one word after the command. Without any it stays unchanged, a syntax error. */
+/** Returns the greeting with one word after the command; a command without a word remains a syntax error. */
 function withOneName(command: Buffer): Buffer {
   const [verb = '', ...words] = command.toString().trim().split(/\s+/)
   if (words.length === 0) return command
@@ -87,7 +85,6 @@ function withOneName(command: Buffer): Buffer {
   return Buffer.from(`${verb} ${name}`)
 }
 
-/** A parsed address command: `MAIL FROM: backup@nas.example SIZE=12`. */
 interface AddressCommand {
   /** without angle brackets and the blanks inside them */
   address: string

@@ -11,10 +11,9 @@ import { openPingPath, type PingPathDeps } from '../ping-path/open-ping-path.ts'
 import { createMailListener } from './accept.ts'
 import { type MailServer, openMailServer } from './server.ts'
 
-/** Dependencies of the SMTP listener. It serves no reads, so it needs no barrier. */
 export type MailDeps = PingPathDeps & Pick<IngressDeps, 'threads'>
 
-/** Opens the SMTP listener. `resources` closes the server first, then the ping path. */
+/** `resources` closes the server first, then the ping path. */
 export async function openMailIngress(
   resources: AsyncDisposableStack,
   config: Config,
@@ -61,7 +60,6 @@ export async function openMailIngress(
   return { server, deps }
 }
 
-/** Returns the certificate for STARTTLS; null if none is configured. */
 function mailTls({ smtpTlsCert: cert, smtpTlsKey: key }: Config): { cert: string; key: string } | null {
   return cert === undefined || key === undefined ? null : { cert, key }
 }

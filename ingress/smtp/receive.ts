@@ -3,23 +3,21 @@ import { createByteBudget } from '../slots.ts'
 
 export type Received =
   | { outcome: 'whole'; raw: Buffer; release(): void }
-  /** larger than the limit; it was read to its end and dropped, as with `no-room` */
+  /** larger than the limit; read to its end and dropped, as with `no-room` */
   | { outcome: 'too-large' }
-  /** this process has no memory for it at present */
   | { outcome: 'no-room' }
 
 const FIRST_BYTES = 16 * 1024
 
 /**
- * Reads mails into memory, at most `maxBytes` each, `bufferPerSender` per sender and `bufferBytes` in total, counted
- * until
- * `release`. Each mail grows in one buffer, because the sender decides how small the chunks are.
+ * Reads mails into memory, counted until `release`. Each mail grows in one buffer, because the sender decides how small
+ * the chunks are.
  */
 export function createMailReceiver(limits: { maxBytes: number; bufferBytes: number; bufferPerSender: number }) {
   const budget = createByteBudget({ total: limits.bufferBytes, perHolder: limits.bufferPerSender })
 
   /**
-   * @param sender sender whose limit applies; null for one without a limit
+   * @param sender null for a sender without a limit
    * @throws Error if the sender disconnects before the end
    */
   return function receive(stream: Readable, sender: string | null): Promise<Received> {

@@ -17,11 +17,10 @@ import { createMailReceiver } from './receive.ts'
 
 /** docs/spec/monitoring.md#mail-ping-record; announced as SIZE, larger mails get 552. */
 const MAX_MAIL_BYTES = 33_554_432
-/** Maximum bytes of mails in memory; beyond it senders must retry. */
 const BUFFER_BYTES = 256 * 1024 * 1024
-/** Maximum bytes per address: two of the largest mails. */
+/** Two of the largest mails. */
 const BUFFER_PER_ADDRESS = 2 * MAX_MAIL_BYTES
-/** Maximum recipients of one mail: the minimum that RFC 5321, 4.5.3.1.8 requires. */
+/** The minimum that RFC 5321, 4.5.3.1.8 requires. */
 const MAX_RECIPIENTS = 100
 const MAX_CLIENTS = 1_000
 const IDLE_MS = 60_000
@@ -29,7 +28,6 @@ const MAX_COMMAND_BYTES = 4_096
 /** Maximum time for mails in progress at shutdown. */
 const CLOSE_MS = 5_000
 
-/** Options of the library that do not depend on settings. */
 const LIBRARY = {
   size: MAX_MAIL_BYTES,
   rejectOversized: true,
@@ -39,7 +37,7 @@ const LIBRARY = {
   closeTimeout: CLOSE_MS,
   banner: 'Signalbox',
   authOptional: true,
-  // Machines and old programs send sender addresses that no standard allows.
+  // Machines and old programs send invalid sender addresses.
   lenientAddressParsing: true,
   disableReverseLookup: true,
   minVersion: 'TLSv1.2',
@@ -57,17 +55,16 @@ interface MailServerOptions {
   /** null: STARTTLS is not offered, because the library would use its own public certificate */
   tls: { cert: string; key: string } | null
   log: Log
-  /** limits per address; 0 disables one */
+  /** per address; 0 disables a limit */
   connectionsPerAddress: number
   mailsPerAddress: number
-  /** relays, whose address many senders share */
+  /** relays, which many senders share */
   trusted: TrustedProxies
 }
 
 /**
- * SMTP server for e-mail pings (docs/spec/monitoring.md#email-pings). It accepts mail for one domain from any sender
- * and
- * relays nothing. A mail gets 250 after the broker confirmed its pings, 451 otherwise.
+ * SMTP server for e-mail pings (docs/spec/monitoring.md#email-pings). It relays nothing. A mail gets 250 after the
+ * broker confirmed its pings, 451 otherwise.
  */
 export async function openMailServer(options: MailServerOptions, accept: MailListener): Promise<MailServer> {
   const { domain, log, trusted } = options
@@ -157,7 +154,6 @@ export async function openMailServer(options: MailServerOptions, accept: MailLis
   }
 }
 
-/** @returns the port */
 async function listen(server: SMTPServer, { port, host }: { port: number; host: string }): Promise<number> {
   const listener = server.listen(port, host)
   await new Promise<void>((resolve, reject) => {
@@ -174,7 +170,7 @@ function addRecipient(known: Map<string, MailTarget>, address: string, domain: s
   const target = parseMailAddress(address, domain)
   if (target === 'foreign') return reply(550, '5.1.1 Recipient rejected')
   if (target === 'invalid') return reply(550, '5.1.1 Invalid mailbox')
-  // A repeated recipient counts once, as with any mail server.
+  // A repeated recipient counts once.
   const key = target.form === 'uuid' ? target.uuid : `${target.pingKey}+${target.slug}`
   if (!known.has(key) && known.size >= MAX_RECIPIENTS) return reply(452, '4.5.3 Too many recipients')
   known.set(key, target)
@@ -191,7 +187,6 @@ interface Own {
   connections: ConnectionCap
 }
 
-/** The library's server with connections of this module. */
 class PingMailServer extends SMTPServer {
   readonly #own: Own
 

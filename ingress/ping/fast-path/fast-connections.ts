@@ -10,12 +10,12 @@ const MAX_BYTES = 4096
 const GRACE_MS = 1_000
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
-/** Handles a ping of the fast path. The reply must be given before the next request of the connection is read. */
+/** The handler must reply before the next request of the connection is read. */
 export type FastHandler = (request: PingRequest, reply: Reply) => void
 
 interface Options {
   handle: FastHandler
-  /** passes a connection on to Node's server; data since the last response is unread */
+  /** passes a connection to Node's server; data since the last response is unread */
   handOver: (socket: Socket) => void
   /** returns true if responses must close their connection */
   isEnding: () => boolean
@@ -24,19 +24,14 @@ interface Options {
   keepAliveMs: number
 }
 
-/** Connections that have sent only fast-path pings. */
 export interface FastConnections {
   serve(socket: Socket): void
-  /** closes connections without a request in progress */
   closeIdle(): void
 }
 
 /**
- * Serves connections as long as each request is a plain ping, because Node's server spends most of its time on
- * objects
- * that a ping does not need. The first other request passes the connection on to Node's server, before any part of
- * that
- * request had an effect.
+ * Serves connections as long as each request is a plain ping, because Node's server spends most of its time on objects
+ * that a ping does not need. The first other request passes the connection to Node's server before it has any effect.
  */
 export function startFastConnections(options: Options): FastConnections {
   const open = new Set<FastConnection>()
@@ -52,7 +47,6 @@ export function startFastConnections(options: Options): FastConnections {
   }
 }
 
-/** State that all connections share. */
 interface Shared {
   /** head of the newest request: requests of similar clients have equal heads */
   head: RequestHead | null
@@ -71,7 +65,6 @@ class FastConnection implements Reply {
   readonly #onDrain = this.#goOn.bind(this)
   #head: RequestHead | null = null
   #isHeadRequested = false
-  /** true while a request has no response */
   #isWaiting = false
   #isFirst = true
   /** data that arrived while a request had no response */
@@ -188,7 +181,7 @@ let dateAt = 0
 let date = ''
 let last = { status: 0, headers: [] as readonly string[], at: 0, text: '' }
 
-/** Returns the status line and headers up to `Date`. Cached for one second for the same array of headers. */
+/** Returns the status line and headers up to `Date`, cached for one second. */
 function headText(status: number, headers: readonly string[]): string {
   const at = Math.floor(Date.now() / 1000)
   if (last.headers === headers && last.status === status && last.at === at) return last.text

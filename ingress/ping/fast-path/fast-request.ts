@@ -1,18 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The headers of a request, parsed once for all requests of a connection with equal headers. */
+/** Parsed once for consecutive requests of a connection with equal headers. */
 export interface RequestHead {
   /** text after the request line, unchanged */
   text: string
   headers: IncomingHttpHeaders
-  /** true if the client requests that the connection is closed */
   isLast: boolean
 }
 
-/** A complete request without a body. */
 export interface FastRequest {
   method: 'GET' | 'HEAD' | 'POST'
-  /** path and query, unchanged */
   url: string
   head: RequestHead
 }
@@ -45,8 +42,8 @@ const HARMLESS = new Set([
 ])
 
 /**
- * Parses the usual ping: one complete HTTP/1.1 request without a body in one chunk, with harmless headers that occur
- * once. Everything else is left to Node's parser, so that two parsers can never disagree about a request.
+ * Parses the usual ping: one complete HTTP/1.1 request without a body, with harmless headers that occur once. Node's
+ * parser reads all others, so that two parsers never disagree about a request.
  * @param text one character per byte
  * @param known head of the previous request
  * @returns null if Node's parser must read the request
