@@ -4,13 +4,10 @@ import type { Secrets } from '#shared/platform/process/secrets.ts'
 import { generateTokenKey, importKey, type TokenAlg, type VerificationKey } from '#shared/tenancy/oauth/access-token.ts'
 import { insertFirstKeys, listTokenKeys, type TokenKeyRecord } from '#shared/tenancy/oauth/store.ts'
 
-/** The keys of access tokens, as this process knows them. */
 export interface KeyRing {
-  /** The key that signs now. */
   signer(alg: TokenAlg): Promise<VerificationKey>
-  /** @returns undefined when no published key has this id */
   verifier(kid: string): Promise<VerificationKey | undefined>
-  /** Public keys as published: those that sign, the announced one, and those that may still have live tokens. */
+  /** keys that sign, the announced one, and those that may still have live tokens */
   published(): Promise<Record<string, unknown>[]>
 }
 
@@ -30,7 +27,7 @@ interface KeyRingDeps {
   secrets: Pick<Secrets, 'open' | 'seal'>
 }
 
-/** Loads the keys at first use, and makes the first ones of an installation. */
+/** Loads the keys at first use. The first process of an installation creates them. */
 export function createKeyRing({ db, secrets }: KeyRingDeps): KeyRing {
   async function load(): Promise<Loaded> {
     let records = await listTokenKeys(db)

@@ -5,7 +5,6 @@ import { DISCOVERY_HEADERS, defineRoute } from '../route.ts'
 
 const AUTHORIZE_PATH = '/v1/oauth/authorize'
 
-/** The public keys of access tokens. */
 export const jwksRoute = defineRoute({
   method: 'get',
   path: '/v1/oauth/jwks',

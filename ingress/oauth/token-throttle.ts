@@ -6,11 +6,11 @@ import type { IngressDeps } from '../deps.ts'
 const TOO_MANY = 'too many failed attempts'
 
 /**
- * Decides on one attempt, unless too many failed from this address. A failed one stays counted.
- * @param address the caller's, as `addressBucket` makes it
- * @param check looks at the secret; undefined when it is wrong
- * @returns what `check` found
- * @throws RateLimitedError when too many failed from here, or about this client from wherever and this one failed too
+ * Runs one attempt at a secret and counts it if it failed.
+ * @param address result of `addressBucket`
+ * @param check verifies the secret; undefined if it is wrong
+ * @throws RateLimitedError after too many failures of this address, or if this one failed too after too many of this
+ * client
  */
 export async function throttled<T>(
   deps: Pick<IngressDeps, 'db' | 'tokenSlots'>,
@@ -37,7 +37,7 @@ export async function throttled<T>(
   })
 }
 
-/** @returns seconds to wait for all of them, 0 when each gave a token, and those that did */
+/** @returns seconds to wait, 0 if every rule granted a token; and the granted tokens */
 async function take(
   { db }: Pick<IngressDeps, 'db'>,
   rules: readonly ThrottleRule[],

@@ -95,15 +95,17 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
 }
 
 /**
- * Drops the scopes that other clients may have: client libraries request every scope that the metadata of the tools
- * lists, and a server may grant fewer (RFC 6749 section 3.3).
+ * Drops scopes of other clients: client libraries request every scope that the metadata lists, and a server may grant
+ * fewer (RFC 6749 section 3.3).
  */
 function offeredTo(allowed: readonly string[], requested: string[] | null): string[] | null {
   const left = requested?.filter((scope) => allowed.includes(scope) || !OFFERED_SCOPES.includes(scope)) ?? []
   return left.length > 0 ? left : requested
 }
 
-/** @throws OAuthError invalid_target (RFC 8707 section 2) unless every resource is the API, or every one its agent tools */
+/**
+ * @throws OAuthError invalid_target (RFC 8707 section 2) unless all resources are the API, or all are its agent tools
+ */
 function resourceOf({ resources, isBasic }: TokenRequest, { config }: IngressDeps): string {
   const { publicUrl } = config
   const tools = toolsResource(publicUrl)
@@ -165,7 +167,7 @@ async function readForm(request: Request): Promise<string> {
   return body.toString('utf8')
 }
 
-/** Both readings work: RFC 6749 section 5.2 and the problem document of every other endpoint. */
+/** The body is valid for RFC 6749 section 5.2 and as the problem document of other endpoints. */
 function failToken(error: unknown, request: Request, response: Response, deps: IngressDeps): void {
   const problem = toProblem(error, response, deps)
   const oauthCode = error instanceof OAuthError ? error.oauthCode : codeOf(problem.status)

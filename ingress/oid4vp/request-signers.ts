@@ -7,9 +7,9 @@ import { ensureSigningKey } from '#shared/risk/domain-keys/store.ts'
 import { certifiedSigner, didSigner, type RequestSigner } from '#shared/risk/identity/request-object.ts'
 
 /**
- * Selects the signer of requests to wallets: the operator's certificate, else in the sandbox a key that names itself,
- * else none.
- * @throws Error when certificate and key do not go together
+ * Selects the signer of requests to wallets: the operator's certificate, in the sandbox otherwise a key that names
+ * itself.
+ * @throws Error if certificate and key do not match
  */
 export function requestSigners({ db, secrets, config }: { db: Knex; secrets: Secrets; config: Config }) {
   const { oid4vpCert, oid4vpKey, publicUrl } = config

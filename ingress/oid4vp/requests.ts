@@ -74,5 +74,4 @@ async function serve(
   response.end(jwt)
 }
 
-/** Routes of the wallet protocol. */
 export const walletRoutes: readonly Route[] = [readRequestRoute, fetchRequestRoute, postResponseRoute]

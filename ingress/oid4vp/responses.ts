@@ -11,7 +11,7 @@ import { problemResponses } from '../problem-responses.ts'
 import { defineRoute } from '../route.ts'
 import { answerWallet, handleParam, presentationOf, readForm } from './wallet-answers.ts'
 
-/** Maximum wait of a wallet for the verifier; afterwards it is informed that its answer has arrived. */
+/** Maximum wait of a wallet for the verifier; after it the response only confirms the arrival. */
 const WAIT_MS = 10_000
 const REFUSED = { error: 'invalid_presentation' }
 
@@ -64,7 +64,7 @@ export const postResponseRoute = defineRoute({
   },
 })
 
-/** The form as it was posted; one that is too long is noted. */
+/** Returns the posted form. Records a form that is too long. */
 async function readAnswer(request: Request, presentation: Presentation, deps: IngressDeps): Promise<string> {
   try {
     return await readForm(request, MAX_FORM_BYTES)
@@ -74,7 +74,7 @@ async function readAnswer(request: Request, presentation: Presentation, deps: In
   }
 }
 
-/** Returns true if the form carries the state of this request. An encrypted answer contains it. */
+/** Returns true if the form contains the state of this request; encrypted forms contain it inside. */
 function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation, deps: IngressDeps): boolean {
   const fields = new URLSearchParams(form)
   if (responseMode === 'direct_post.jwt' && fields.has('response')) return true
@@ -83,11 +83,11 @@ function isOfRequest(form: string, { sealedSecrets, responseMode }: Presentation
   return isState(fields.get('state') ?? '', secrets.state)
 }
 
-/** Waits for the verifier. @returns false once it has refused; true also while it is still at it */
+/** Waits for the verifier. @returns false if it has refused; true also while it still runs */
 async function isAccepted({ id }: Presentation, deps: IngressDeps): Promise<boolean> {
   const accepted = await awaitWork(deps, { id, waitMs: WAIT_MS }, async (db) => {
     const now = await findById(db, id)
-    // A wallet that gives a reason for presenting nothing is not refused: its error ended the request.
+    // A wallet that reports a reason for presenting nothing is not refused: its error ended the request.
     return now && now.state !== 'RECEIVED' ? now.state === 'VERIFIED' || now.walletError !== null : undefined
   })
   return accepted ?? true

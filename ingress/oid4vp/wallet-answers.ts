@@ -9,7 +9,7 @@ import { readBody } from '../middleware/body.ts'
 import { UnsupportedMediaTypeError } from '../middleware/request-safety.ts'
 import type { PathParam } from '../route.ts'
 
-/** The last part of a request's addresses. Any text: one that is none of ours is answered like one that is over. */
+/** Last part of a request's addresses. Accepts any text: an unknown one gets the same answer as an expired one. */
 export const handleParam: PathParam = {
   pattern: '[^/]{1,300}',
   description: 'the identifier of the request in the QR code',
@@ -17,7 +17,7 @@ export const handleParam: PathParam = {
 }
 
 /**
- * The presentation that a wallet speaks of, counted against the limit of its address.
+ * Returns the presentation of a wallet's request, and counts it against the limit of its address.
  * @throws NotFoundError, RateLimitedError
  */
 export async function presentationOf(
@@ -31,7 +31,7 @@ export async function presentationOf(
   return presentation
 }
 
-/** The text of a posted form. @throws UnsupportedMediaTypeError, PayloadTooLargeError */
+/** @throws UnsupportedMediaTypeError, PayloadTooLargeError */
 export async function readForm(request: Request, limit: number): Promise<string> {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded') {
@@ -40,7 +40,7 @@ export async function readForm(request: Request, limit: number): Promise<string>
   return (await readBody(request, limit)).toString('utf8')
 }
 
-/** Answers a wallet, which knows the errors of OAuth. Nothing that it sent is repeated. */
+/** Answers a wallet with an error of OAuth. It repeats nothing that the wallet sent. */
 export function answerWallet(response: Response, status: number, body: object): void {
   response.setHeader('Cache-Control', 'no-store')
   response.status(status).json(body)

@@ -4,10 +4,10 @@ import { type FieldError, ValidationError } from '#shared/errors.ts'
 import { type AnchoredFacts, factsOf } from '#shared/transparency/anchoring/verify.ts'
 import { parseJsonBytes } from '../middleware/json-body.ts'
 
-/** The facts to verify, or the errors of the body. It is plain data, because a thread returns it. */
+/** Plain data, because a thread returns it. */
 export type VerifyBody = { ok: true; facts: AnchoredFacts } | { ok: false; message: string; errors: FieldError[] }
 
-/** Reads exactly `{"object": {...}}`. Its cost grows with the body: a long one is read in a thread. */
+/** Accepts exactly `{"object": {...}}`. */
 export function readVerifyBody(bytes: Uint8Array): VerifyBody {
   try {
     const body = parseJsonBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), Number.POSITIVE_INFINITY)

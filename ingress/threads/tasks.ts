@@ -2,10 +2,7 @@ import { taskRunner } from '#shared/platform/process/thread-tasks.ts'
 import type { PackPdfInput } from '#shared/risk/packs/pdf/render.ts'
 import type { Site, StoredPasskey } from '#shared/tenancy/accounts/passkey.ts'
 
-/**
- * Tasks that the ingress runs outside its event loop. A thread loads only what its tasks need: a mail does not wait for
- * fonts.
- */
+/** Tasks outside the event loop of the ingress. A thread imports only modules that its task needs. */
 export const tasks = {
   packMailText: async (input: { raw: Uint8Array; carriedBytes: number }) => {
     const { packMailText } = await import('#shared/monitoring/pings/mail-text.ts')
@@ -37,5 +34,4 @@ export const tasks = {
   },
 } as const
 
-/** The entry of a thread. */
 export const run = taskRunner(tasks)
