@@ -3,14 +3,13 @@ import { createTokenBuckets, type TokenBuckets } from '#shared/platform/process/
 import type { AgentLogin } from '#shared/tenancy/agents/key-store.ts'
 import type { CancellableCalls } from './cancellation.ts'
 
-/** A key that was revoked, or a family that was taken away, is noticed within this time (docs/spec/evidence-families.md#agent-keys). */
+/** Maximum time until a revoked key or family takes effect (docs/spec/evidence-families.md#agent-keys). */
 const MAX_AGE_MS = 5_000
 
-/** Caches the callers of the tool endpoint of one process. */
 export interface AgentDirectory {
   logins: LRUCache<string, AgentLogin>
   buckets: TokenBuckets
-  /** calls under way, by the key's id */
+  /** number of running calls by the key's id */
   underWay: Map<string, number>
   cancellable: CancellableCalls
 }

@@ -7,20 +7,20 @@ import { toDate } from '#shared/time.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { AgentCaller } from './caller.ts'
 
-/** A call as the audit keeps it, whether its tool ran or not. */
+/** An audited call. Refused calls are audited too. */
 export interface AuditedCall {
   callId: string
   tool: string
-  /** the arguments as they came: what the transport has parsed has a canonical form */
+  /** the arguments as received: parsed JSON always has a canonical form */
   input: Record<string, unknown>
   /** `OK`, the code of the error, or `CANCELLED` */
   code: string
-  /** metered units that it caused */
+  /** metered units that the call caused */
   units: number
   durationMs: number
 }
 
-/** Saves a call. If its audit cannot be written, the call has still happened: the log has the missing row. */
+/** Stores a call. If this fails, the call has still happened: the row is written to the log. */
 export async function auditCall(
   deps: Pick<IngressDeps, 'db' | 'log' | 'now'>,
   caller: AgentCaller,

@@ -14,25 +14,25 @@ import { type Caller, callerOfToken } from '../middleware/access-token.ts'
 import { clientAddress, isRepeated } from '../middleware/request-safety.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 
-/** Caller of tools. Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */
+/** Every tool is scoped by organisation and environment, those of monitoring by `projects` too. */
 export interface AgentCaller extends Caller {
   /** id of the agent key's row; null for a client with an access token */
   agentKeyId: number | null
-  /** the key's id, or the client's: what the audit names */
+  /** id of the agent key or the client, for the audit */
   keyId: string
   name: string
   /** projects whose checks the key may see */
   projects: readonly { id: number; uuid: string }[]
-  /** calls in a UTC day; null is no limit */
+  /** calls per UTC day; null without a limit */
   dailyLimit: number | null
   budgets: Budgets
 }
 
-/** RFC 9728: where a client learns who gives out tokens for the tools. */
+/** RFC 9728: clients find the authorization server of the tools here. */
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource/mcp'
 
 /**
- * Authenticates a request: an agent key, or an access token that was requested with `resource=<PUBLIC_URL>/mcp`.
+ * Authenticates an agent key, or an access token that was requested with `resource=<PUBLIC_URL>/mcp`.
  * @throws UnauthorizedError with a challenge (RFC 9728 section 5.1)
  */
 export async function authenticateAgent(
@@ -70,7 +70,7 @@ async function callerOfKey(
 ): Promise<AgentCaller> {
   const given = readAgentKey(text)
   const login = given && (logins.get(given.keyId) ?? (await findAgentLogin(deps.db, given.keyId)))
-  // A key that is not ours is not remembered: names that are tried must not push out those that work.
+  // Unknown keys are not cached, because guesses must not evict valid keys.
   const isRight = login !== undefined && login.env === given?.env && equalSecrets(login.digest, given.digest)
   if (!isRight) throw new UnauthorizedError('the agent key is not accepted')
   logins.set(login.keyId, login, { noUpdateTTL: true })
@@ -98,23 +98,20 @@ async function callerOfKey(
   }
 }
 
-/** A client with its own token: every scope of the token, no project, no budget. */
+/** A client's token grants all its scopes, without projects and budgets. */
 async function callerOfAccessToken(jwt: string, request: Request, deps: IngressDeps): Promise<AgentCaller> {
   const caller = await callerOfToken(jwt, request, deps, toolsResource(deps.config.publicUrl))
   return { ...caller, agentKeyId: null, keyId: caller.clientId, name: '', projects: [], dailyLimit: null, budgets: {} }
 }
 
-/** @throws ForbiddenError for a key that may call no tool at all */
+/** @throws ForbiddenError if the key may not call any tool */
 export function requireInvoke(caller: AgentCaller): void {
   if (!caller.scopes.has('agents:invoke')) {
     throw new ForbiddenError("the scope agents:invoke is needed, and the organisation's entitlement to agents")
   }
 }
 
-/**
- * Counts the request against the calls per minute of its key, and sets the rate limit headers.
- * @throws RateLimitedError
- */
+/** Counts the request against the limit per minute of its key. @throws RateLimitedError */
 export function limitAgent(
   caller: AgentCaller,
   response: Response,
@@ -129,13 +126,13 @@ export function limitAgent(
   if (!granted) throw new RateLimitedError('too many calls of this key', retryAfterSeconds)
 }
 
-/** Calls of one key at once: each holds a connection of the database now and then, and others need some too. */
+/** Maximum concurrent calls per key, because each call uses a database connection from time to time. */
 const CALLS_AT_ONCE = 16
 
 /**
- * Counts a call as under way.
- * @returns what ends it
- * @throws RateLimitedError when the key has as many under way as it may
+ * Counts a call as running.
+ * @returns a function that ends the count
+ * @throws RateLimitedError if too many calls of the key are running
  */
 export function beginCall({ keyId }: AgentCaller, { underWay }: AgentDirectory): () => void {
   const count = underWay.get(keyId) ?? 0
@@ -149,8 +146,8 @@ export function beginCall({ keyId }: AgentCaller, { underWay }: AgentDirectory):
 }
 
 /**
- * Refuses a page of another origin, which must not call with a browser's credentials, and a foreign name that resolves
- * to our address (DNS rebinding).
+ * Refuses requests from pages of another origin, which would use a browser's credentials, and foreign host names that
+ * resolve to our address (DNS rebinding).
  * @throws ForbiddenError
  */
 export function refuseForeignOrigin(

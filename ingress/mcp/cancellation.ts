@@ -10,11 +10,11 @@ const CancelledSchema = z.object({
 })
 
 /**
- * Follows one message. In the revision 2025-11-25 a client does not hang up when it abandons a call: it sends another
- * message with the call's id. Clients choose the ids, so if two calls of one caller have the same, none is cancelled:
- * each ends within ten seconds, as does a call whose cancellation reaches another listener.
- * @param from the key and the address that the message came from
- * @returns a signal that is aborted when the message is cancelled; disposing it ends the following
+ * Aborts a call when its client cancels it. In the revision 2025-11-25 a client sends a separate message with the
+ * call's id. If two calls of one caller have the same id, none is cancelled: each ends within ten seconds, as does a
+ * call whose cancellation reaches another listener.
+ * @param from the key and the address of the message's sender
+ * @returns a signal that is aborted on cancellation; disposing it unregisters the call
  */
 export function followMessage(
   message: unknown,

@@ -11,18 +11,17 @@ import { idempotentRequest } from './idempotent.ts'
 import { markCallers, type ToolCall } from './tool.ts'
 
 interface Question<Answer> {
-  /** route of the equivalent POST */
   route: string
   family: SpentFamily
-  /** absent: each call is a new request */
+  /** absent if each call is a new request */
   idempotencyKey: string | undefined
   args: Record<string, unknown>
-  /** of the API, with the texts of callers marked */
+  /** answer of the API, with texts of callers marked */
   answer: z.ZodType<Answer>
 }
 
 /**
- * Runs the same job as the POST at `route` with the same key and body, and waits for ten seconds; a new request costs a
+ * Runs the same job as the POST at `route` with the same key and body, and waits for ten seconds. A new request costs a
  * unit of the key's budget.
  */
 export async function runEvidenceJob<Answer>(
@@ -35,18 +34,18 @@ export async function runEvidenceJob<Answer>(
   return schema.parse(markCallers(JSON.parse(answer.body)))
 }
 
-/** Returns the context of a job that a call runs: the wait ends with the call. */
+/** The wait of the job ends with the call. */
 export function contextOf({ caller, deps, signal }: ToolCall): Omit<JobContext, 'once'> {
   return { caller, deps, waitMs: DEFAULT_WAIT_MS, signal }
 }
 
-/** Reserves a unit in the transaction of what is metered. */
+/** Reserves a unit in the transaction of the metered work. */
 type Admit = (tx: Knex.Transaction) => Promise<void>
 
 /**
- * Runs metered work of a family. A unit of the key's budget is reserved when `work` reports a new job, and is recorded
- * in the audit of the call, also if its client disconnects.
- * @throws BudgetExhaustedError, after its owner was notified
+ * Runs metered work. A unit of the key's budget is reserved when `work` reports a new job. The audit records it even if
+ * the client disconnects.
+ * @throws BudgetExhaustedError after its owner was notified
  */
 export async function spending<T>(call: ToolCall, family: SpentFamily, work: (admit: Admit) => Promise<T>): Promise<T> {
   const { caller, deps } = call

@@ -8,9 +8,9 @@ import type { AgentCaller } from './caller.ts'
 import type { ToolCall } from './tool.ts'
 
 /**
- * Does what a tool does once per key, as a POST with the same `x-idempotency-key` would: keys of tools and of the API
- * are one space (docs/spec/evidence-families.md#agent-tools).
- * @throws ValidationError for what is no key; IdempotencyInProgressError, IdempotencyKeyReusedError
+ * Runs a tool once per key, as a POST with the same `x-idempotency-key` would. Tools and the API share the keys
+ * (docs/spec/evidence-families.md#agent-tools).
+ * @throws ValidationError for an invalid key; IdempotencyInProgressError, IdempotencyKeyReusedError
  */
 export async function once<T extends object>(
   { caller, deps }: ToolCall,
@@ -27,8 +27,8 @@ export async function once<T extends object>(
 }
 
 /**
- * A key of a tool and what it is for, as a POST of the API would have them.
- * @throws ValidationError for what is no key
+ * Returns the key and its request in the form of a POST.
+ * @throws ValidationError for an invalid key
  */
 export function idempotentRequest(
   caller: AgentCaller,
@@ -40,7 +40,7 @@ export function idempotentRequest(
   return { scope: keyScope(caller, requireKey(key)), fingerprint }
 }
 
-/** Arguments as JSON: what JSON brought in is JSON, and what is undefined is not there. */
+/** Drops undefined members, which JSON does not have. */
 function jsonOf(args: Record<string, unknown>): JsonObject {
   return JSON.parse(JSON.stringify(args)) as JsonObject
 }

@@ -5,8 +5,8 @@ import { FORMULAS, TIERS, type ToolCall } from './tool.ts'
 import { packOf } from './tools/packs.ts'
 
 /**
- * Resources that agents may read (docs/spec/evidence-families.md#agent-tools): the words of the evidence, and packs of the caller's own.
- * @param callOf the call that a reading is
+ * Resources for agents (docs/spec/evidence-families.md#agent-tools): terms of the evidence, and packs of the caller.
+ * @param callOf creates the call of a read
  */
 export function registerResources(
   server: McpServer,

@@ -13,20 +13,18 @@ import type { Tool, ToolCall } from './tool.ts'
 import { tools } from './tools.ts'
 import type { Refusal } from './transport.ts'
 
-/** Closing sentence of every answer: the product gives evidence (risk-signals 1). */
+/** Last sentence of every answer. */
 const CLOSING = 'Evidence, not a recommendation.'
-/** Key in `_meta` of the id under which the audit has the call. */
+/** Key in `_meta` of the call's id in the audit. */
 const CALL_ID = 'signalbox/callId'
 
-/** The outcome of a call whose client no longer waits. */
 const CANCELLED = 'CANCELLED'
 
 const DAY_SECONDS = 86_400
 
 /**
- * Runs a tool and writes the call into the audit. Clients never receive a raw error: known errors have the code of
- * REST, and all others are INTERNAL with the request id.
- * @param input the arguments as received: those that do not match the tool's schema are refused here, with our own text
+ * Runs a tool and audits the call. Known errors have the codes of REST; all others become INTERNAL with the request id.
+ * @param input arguments as received; invalid ones are refused here, with our own text
  */
 export async function runTool(tool: Tool, input: Record<string, unknown>, call: ToolCall): Promise<CallToolResult> {
   const startedAt = performance.now()
@@ -63,18 +61,18 @@ async function answerOf(
   }
 }
 
-/** Name in the audit for reading a resource: a call like that of a tool. */
+/** Audit name of a read of a resource. */
 const READ_RESOURCE = 'resources/read'
 
-/** As JSON-RPC numbers what went wrong; the code of REST stands beside it. */
+/** Error codes of JSON-RPC; the code of REST is added to the data. */
 const PROTOCOL_CODES: Partial<Record<Problem['code'], number>> = {
   NOT_FOUND: ProtocolErrorCode.InvalidParams,
   VALIDATION_ERROR: ProtocolErrorCode.InvalidParams,
 }
 
 /**
- * Reads a resource as a tool is run: counted, kept in the audit, and nothing thrown reaches the client as it is.
- * @throws ProtocolError, whose data are what a refused tool answers
+ * Reads a resource with the limits, the audit and the error codes of a tool call.
+ * @throws ProtocolError whose data equal the answer of a refused tool
  */
 export async function readResource(uri: string, call: ToolCall, read: () => Promise<string>): Promise<string> {
   const startedAt = performance.now()
@@ -94,7 +92,7 @@ export async function readResource(uri: string, call: ToolCall, read: () => Prom
   }
 }
 
-/** @throws RateLimitedError when the calls of the day are used up */
+/** @throws RateLimitedError if the calls of the day are used up */
 async function countCall({ caller: { agentKeyId, dailyLimit }, deps }: ToolCall): Promise<void> {
   if (agentKeyId === null || (await takeCall(deps.db, agentKeyId, dailyLimit))) return
   throw new RateLimitedError('the calls of this key for today are used up', secondsOfDayLeft(toSeconds(deps.now())))
@@ -110,12 +108,11 @@ const CallSchema = z.object({
   params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() }),
 })
 
-/** Name in the audit for an unknown tool: the requested name is untrusted text. */
+/** Audit name of an unknown tool, because the requested name is untrusted text. */
 const NO_TOOL = 'unknown'
 
 /**
- * Checks a message before a tool can run. A call of an unknown tool, or of one that the key does not list, is written
- * into the audit.
+ * Checks a message before a tool runs, and audits calls of tools that are unknown or not listed for the key.
  * @returns the refusal, which names the missing scope but not the requested tool; null if the tool may run
  */
 export async function refuseCall(

@@ -6,35 +6,33 @@ import type { Scope } from '#shared/tenancy/oauth/families.ts'
 import type { IngressDeps } from '../deps.ts'
 import type { AgentCaller } from './caller.ts'
 
-/** One call of one tool, as its tool sees it. */
 export interface ToolCall {
   caller: AgentCaller
   deps: IngressDeps
   response: Response
   callId: string
   requestId: string
-  /** aborted when the call is cancelled or its client has gone: what waits then stops waiting */
+  /** aborted on cancellation or disconnect; waits then end */
   signal: AbortSignal
-  /** metered units that the call caused; the audit keeps them */
+  /** metered units that the call caused; stored in the audit */
   units: number
 }
 
-/** A tool as it is registered: its words, who may call it, and the operation behind it. */
 export interface Tool {
   name: string
   title: string
-  /** fixed text of ours; what others wrote never stands here */
+  /** fixed text; it never contains texts of other parties */
   description: string
   scope: Scope | (typeof MONITORING_SCOPES)[number]
   annotations: ToolAnnotations
-  /** strict: an unknown argument is refused */
+  /** strict: unknown arguments are refused */
   input: z.ZodObject
   /** declares every member of the answer */
   output: z.ZodType<Record<string, unknown>>
   run(input: Record<string, unknown>, call: ToolCall): Promise<Record<string, unknown>>
 }
 
-/** Declares a tool; `run` is typed by its schemas. Every tool accepts an `idempotencyKey` and no unknown argument. */
+/** `run` is typed by the schemas. Every tool accepts an `idempotencyKey`. */
 export function defineTool<In extends z.ZodObject, Out extends z.ZodType<Record<string, unknown>>>(
   tool: Omit<Tool, 'input' | 'output' | 'run'> & {
     input: In
@@ -44,13 +42,12 @@ export function defineTool<In extends z.ZodObject, Out extends z.ZodType<Record<
 ): Tool {
   const shape = { idempotencyKey: z.string().optional(), ...tool.input.shape }
   const input = z.strictObject(shape).meta({ ...tool.input.meta() })
-  // Tool differs only in not naming the members; the server checks both against their schemas.
+  // The type Tool omits the members; the server checks both against their schemas.
   return { ...tool, input } as unknown as Tool
 }
 
-/** Looks and changes nothing. */
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
-/** Has an effect, and the same call again has no further one. */
+/** A repeated call has no further effect. */
 export const IDEMPOTENT: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -61,8 +58,8 @@ export const IDEMPOTENT: ToolAnnotations = {
 export type ListedMember = z.ZodUnknown | z.ZodOptional<z.ZodUnknown>
 
 /**
- * Lists the members of a request of the API as the API documents them. Their values are not checked here: the tool
- * parses its arguments with the schema of the API, so that both refuse the same values with the same errors.
+ * Lists the members of an API request as the API documents them. It does not check values: the tool parses its
+ * arguments with the API's schema, so that both refuse the same values.
  */
 export function listedMembers<Shape extends z.ZodRawShape>(shape: Shape): { [Name in keyof Shape]: ListedMember } {
   const { properties = {}, required = [], $defs = {} } = z.toJSONSchema(z.object(shape), { io: 'input' })
@@ -74,7 +71,7 @@ export function listedMembers<Shape extends z.ZodRawShape>(shape: Shape): { [Nam
   return Object.fromEntries(listed) as { [Name in keyof Shape]: ListedMember }
 }
 
-/** Replaces references to named schemas: clients that show a tool to a model often do not resolve them. */
+/** Replaces references to named schemas, because many clients do not resolve them. */
 function inlined<Node>(node: Node, defs: Readonly<Record<string, unknown>>): Node {
   if (Array.isArray(node)) return node.map((each) => inlined(each, defs)) as Node & unknown[] // maps like to like
   if (typeof node !== 'object' || node === null) return node
@@ -84,7 +81,7 @@ function inlined<Node>(node: Node, defs: Readonly<Record<string, unknown>>): Nod
   return Object.fromEntries(Object.entries(whole).map(([name, value]) => [name, inlined(value, defs)])) as Node
 }
 
-/** Texts that agents may read: the meaning of the words of a pack (docs/spec/risk-signals.md#pack-members; docs/risk-signals.md has more). */
+/** Texts for agents: terms of a pack (docs/spec/risk-signals.md#pack-members; docs/risk-signals.md has more). */
 export const TIERS = `# Evidence tiers
 
 Each graded signal has a status: the lowest tier among the inputs that its sentence relies on.
@@ -114,7 +111,7 @@ export type Untrusted = z.infer<typeof UntrustedSchema>
 
 const LONGEST = 500
 
-/** Marks such a text: control, direction and zero-width characters removed, at most 500 characters. */
+/** Marks an untrusted text. Removes control, direction and zero-width characters; keeps at most 500 characters. */
 export function untrusted(source: string, text: string): Untrusted {
   const plain = text.normalize('NFC').replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')
   return { untrusted: true, source, text: [...plain.replace(/ {2,}/g, ' ').trim()].slice(0, LONGEST).join('') }
@@ -124,8 +121,8 @@ export function untrusted(source: string, text: string): Untrusted {
 const WRITTEN_BY_CALLERS = new Set(['receivableRef', 'dealId'])
 
 /**
- * Returns an answer of the API with caller-written texts marked, in records and lists too. The members of an anchored
- * object no longer match its hash: a verifier must read it through the API.
+ * Returns an answer of the API with caller-written texts marked, at any depth. Marked members do not match the hash of
+ * an anchored object: verifiers must use the API.
  */
 export function markCallers(answer: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, markedMember(name, value)]))

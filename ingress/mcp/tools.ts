@@ -7,7 +7,7 @@ import { firstFinancingCheck, firstFinancingRegister } from './tools/financing.t
 import { incidentAcknowledge, incidentGet, incidentsList } from './tools/incidents.ts'
 import { riskSignalsGet, riskSignalsRun } from './tools/packs.ts'
 
-/** Every tool, in the order in which they are listed (docs/spec/evidence-families.md#agent-tools). */
+/** The order is that of the published list (docs/spec/evidence-families.md#agent-tools). */
 export const tools: readonly Tool[] = [
   gstinValidate,
   anchorVerify,

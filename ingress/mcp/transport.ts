@@ -7,10 +7,9 @@ import type { Log } from '#shared/platform/process/log.ts'
 import { limitValues, readBody } from '../middleware/body.ts'
 
 const MAX_BODY_BYTES = 1_048_576
-/** As under `/v1`: each value costs the event loop. */
+/** As under `/v1`, because each value costs time of the event loop. */
 const MAX_VALUES = 20_000
 
-/** Refusal of a message before the protocol's code receives it. */
 export interface Refusal {
   id: string | number
   code: number
@@ -18,10 +17,10 @@ export interface Refusal {
 }
 
 /**
- * Answers one message of either revision; nothing is kept between two.
- * @param serve a server for this request alone; its calls end when the signal is aborted
- * @param refuse looks at the message first; null lets it pass
- * @param follow aborts what another message cancels, until it is disposed of
+ * Answers one message of either protocol revision, without state between messages.
+ * @param serve creates the server of this request; its calls end when the signal is aborted
+ * @param refuse checks the message first; null accepts it
+ * @param follow aborts a call that another message cancels, until it is disposed of
  * @throws PayloadTooLargeError beyond one MiB
  */
 export async function answerMessage(
@@ -42,7 +41,7 @@ export async function answerMessage(
   const body = await readBody(request, MAX_BODY_BYTES)
   limitValues(request, Math.min(MAX_VALUES, body.length / 2))
   const message = parsed(body)
-  // JSON-RPC 2.0 section 5.1: what is not JSON has no id to answer to.
+  // JSON-RPC 2.0 section 5.1: an unparsable message has a null id.
   if ('fault' in message) return sendError(response, 400, null, -32700, `Parse error: ${message.fault}`)
   const refusal = await refuse?.(message.value)
   if (refusal) return sendError(response, 200, refusal.id, refusal.code, refusal.message)
@@ -57,7 +56,7 @@ export async function answerMessage(
   await toNodeHandler(handler)(incoming, response, message.value)
 }
 
-/** As strict as the bodies of the API: what tools are given has one meaning, and a canonical form for the audit. */
+/** Strict as the bodies of the API, because the audit needs a canonical form. */
 function parsed(body: Buffer): { value: JsonValue } | { fault: JsonError } {
   try {
     return { value: parseJsonBytes(body, { maxValues: MAX_VALUES }) }

@@ -38,7 +38,7 @@ export const entityVerify = defineTool({
 })
 
 const LeiAnswer = z.union([LeiAnswerSchema, PendingSchema])
-/** The register's own words are outside text; the rest are identifiers, dates and codes of ours. */
+/** Texts of the register are untrusted; the rest are identifiers, dates and codes. */
 const written = (text: string | null) => (text === null ? null : untrusted('GLEIF', text))
 const Written = UntrustedSchema.nullable()
 
@@ -125,7 +125,7 @@ export const antiDilutionGet = defineTool({
   annotations: READ_ONLY,
   input: z.strictObject({ ...listedMembers(DilutionQuery.shape), idempotencyKey: z.string().optional() }),
   output: DilutionAnswer,
-  // The pair and the day are its key: one that is brought changes nothing.
+  // Ignores a given key: the pair and the day are the key.
   async run({ idempotencyKey: _, ...args }, call) {
     const query = parseWith(DilutionQuery, args, 'the arguments')
     const answer = await spending(call, 'risk-signals', (admit) => runDilution(contextOf(call), query, admit))

@@ -14,7 +14,7 @@ import { toIsoSeconds, toSeconds } from '#shared/time.ts'
 import { isUuid } from '#shared/uuid.ts'
 import { type ToolCall, UntrustedSchema, untrusted } from '../tool.ts'
 
-/** A check as agents are shown it: what people wrote is marked, and nothing that pings carried is there. */
+/** A check for agents: texts of users are marked, and contents of pings are omitted. */
 export const CheckSchema = z.object({
   checkId: z.string(),
   name: UntrustedSchema,
@@ -63,8 +63,8 @@ export const ProjectInput = z
   .describe('uuid of a project; may be left out when the key names one project')
 
 /**
- * The project that a call is about; from here on its rows alone are there.
- * @throws ValidationError when the key names several and the call none; NotFoundError for one the key does not name
+ * Returns the project of a call and limits the transaction to its rows.
+ * @throws ValidationError if the key has several projects and the call names none; NotFoundError for any other project
  */
 export async function projectOf(uuid: string | undefined, { caller, deps }: ToolCall): Promise<Project> {
   const [only, ...others] = caller.projects
@@ -76,7 +76,7 @@ export async function projectOf(uuid: string | undefined, { caller, deps }: Tool
   return project
 }
 
-/** @throws NotFoundError alike for what is not there and for what the key's projects do not have */
+/** @throws NotFoundError alike for an unknown check and for one outside the key's projects */
 export async function checkOf(checkId: string, { caller, deps }: ToolCall): Promise<CheckOfProject> {
   if (!isUuid(checkId)) throw noCheck()
   for (const { id, uuid } of caller.projects) {
@@ -93,7 +93,7 @@ export function noCheck(): NotFoundError {
   return new NotFoundError('there is no such check in the projects of this key')
 }
 
-/** @throws NotFoundError alike for what is not there and for what the key's projects do not have */
+/** @throws NotFoundError alike for an unknown incident and for one outside the key's projects */
 export async function incidentOf(
   incidentId: string,
   { caller, deps }: ToolCall,

@@ -123,7 +123,7 @@ export const checkCreate = defineTool({
   },
 })
 
-/** The API's text ends with the identifier in the request; here it names the invalid member, in our own text. */
+/** Replaces the identifier in the API's text, which comes from the request, by the name of the invalid member. */
 function withoutTheirName(error: unknown): unknown {
   const fault = error instanceof ValidationError ? /^.+ channel identifier(?=: )/.exec(error.message)?.[0] : undefined
   if (fault === undefined) return error

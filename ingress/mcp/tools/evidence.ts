@@ -9,7 +9,7 @@ import { parseJsonBytes } from '../../middleware/json-body.ts'
 import { DayQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
-/** Invalid input is returned without the characters that no registration has. */
+/** Characters that no registration has are removed from quoted input. */
 const WRITTEN = /[^0-9A-Z]/g
 
 export const gstinValidate = defineTool({

@@ -14,7 +14,7 @@ import { InstantQuery } from '../../paging.ts'
 import { defineTool, READ_ONLY, UntrustedSchema, untrusted } from '../tool.ts'
 import { checkOf } from './check-view.ts'
 
-/** Maximum number of the newest decisions; an incident of several days makes one with each repetition. */
+/** An incident of several days has one decision per repetition. */
 const MAX_DECISIONS = 50
 
 const At = z.object({ at: InstantQuery.optional() })
@@ -88,7 +88,7 @@ export const alertExplain = defineTool({
   },
 })
 
-/** The names in a decision are those of checks and windows: the sentence is given without them, and they beside it. */
+/** Names in a decision are untrusted, so the sentence omits them and returns them separately. */
 function explained(decision: ExplainedDecision) {
   const { at, outcome, reason, detail: facts, until, incidentId, channels } = decision
   const { name, ...detail } = facts
@@ -104,7 +104,7 @@ function explained(decision: ExplainedDecision) {
   }
 }
 
-/** One sentence in words of ours: who receives messages and how is not in it. */
+/** Contains no recipients and no untrusted text. */
 function reasonFor(
   flip: ExplainedFlip,
   { uuid, state, isDisabled, isAssigned }: NotifiedIntegration,
@@ -125,7 +125,7 @@ function reasonFor(
   const own = decisions.flatMap(({ channels }) => channels).findLast(({ id }) => id === uuid)
   if (own) return decisionText({ ...own, detail: {} })
   const decided = decisions.find(({ flipId }) => flipId !== null)
-  // It was decided for all of them at once.
+  // The decision covers all integrations at once.
   if (decided && decided.outcome !== 'notified') return explained(decided).why
   if (!flip.isProcessed) return 'Not decided yet.'
   if (flip.from === 'new' && flip.to === 'up') return 'Not notified: a first success is no alert.'

@@ -21,8 +21,8 @@ const CheckArguments = z.union([CheckBody, BlindCheckBody])
 const RegistrationArguments = z.union([RegistrationRequestBody, BlindRegistrationBody])
 
 /**
- * Lists the members of both forms: a receivable by its fields, or by fingerprints that hide them. Only members that
- * both forms require are required: model providers refuse `oneOf` at the top of a schema.
+ * Lists the members of both forms: a receivable by its fields, or by fingerprints that hide them. Only common members
+ * are required, because model providers refuse `oneOf` at the top of a schema.
  */
 function eitherForm<Fields extends z.ZodRawShape, Blind extends z.ZodRawShape>(byFields: Fields, blind: Blind) {
   const [first = '', ...others] = requiredOf(byFields)

@@ -4,7 +4,7 @@ import type { ShownIncident, TimelineRow } from '#shared/monitoring/alerting/inc
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 import { UntrustedSchema, untrusted } from '../tool.ts'
 
-/** An incident as agents are shown it: what people wrote is marked. */
+/** An incident for agents: texts of users are marked. */
 export const IncidentSchema = z.object({
   incidentId: z.string(),
   checkId: z.string(),
@@ -26,7 +26,7 @@ export const IncidentSchema = z.object({
   previous: z.string().nullable(),
 })
 
-/** Something that happened in an incident; which members there are depends on its kind. */
+/** The members depend on the kind of event. */
 export const TimelineSchema = z.object({
   timestamp: z.string(),
   kind: z.enum(['flip', 'decision', 'notification', 'action', 'gap']),
@@ -78,7 +78,7 @@ export function timelineForAgents({ at, kind, what, detail }: TimelineRow): z.in
     case 'flip':
       return { ...common, why: textOf(detail.reason) }
     case 'decision': {
-      // A name in a decision is that of a check or a window: the sentence is given without it, and it beside it.
+      // Names in a decision are untrusted, so the sentence omits them and returns them separately.
       const { name, ...facts } = (detail.detail ?? {}) as Readonly<Record<string, string | number>>
       const why = decisionText({ outcome: what, reason: textOf(detail.reason), detail: facts })
       return { ...common, why, ...(typeof name === 'string' && { about: untrusted('owner of the check', name) }) }

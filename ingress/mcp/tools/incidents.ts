@@ -77,7 +77,7 @@ export const incidentAcknowledge = defineTool({
   },
 })
 
-/** Returns the start of a page. @throws ValidationError if `before` does not have the format of a cursor */
+/** @throws ValidationError if `before` is not a cursor */
 function positionOf(before: string | undefined): number | null {
   if (before === undefined) return null
   if (/^[0-9]{1,15}$/.test(before)) return Number(before)

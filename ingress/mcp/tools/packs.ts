@@ -15,7 +15,7 @@ import { defineTool, IDEMPOTENT, listedMembers, READ_ONLY, UntrustedSchema, untr
 const { signals } = PackSchema.shape
 const { doubleFinancing } = signals.shape
 const { cersai } = doubleFinancing.shape
-/** A charge with the register's own words marked. */
+/** A charge with the register's texts marked. */
 const MarkedCharge = cersai.shape.activeCharges.unwrap().element.extend({
   securityInterestId: UntrustedSchema,
   assetCategory: UntrustedSchema,
@@ -31,8 +31,8 @@ const PackView = z.union([
 ])
 
 /**
- * A pack of the caller's own, with the registry's texts marked.
- * @throws NotFoundError alike for what is not there and for what is another organisation's; PackFailedError
+ * Returns a pack of the caller with the registry's texts marked.
+ * @throws NotFoundError alike for an unknown pack and for one of another organisation; PackFailedError
  */
 export async function packOf(
   packId: string,
@@ -46,7 +46,7 @@ export async function packOf(
   return { status: 'READY', ...markedPack(JSON.parse(outcome.body)) }
 }
 
-/** The security interest register's own words are the one free text of a pack that is not ours. */
+/** The texts of the security interest register are the only untrusted texts of a pack. */
 function markedPack(pack: Pack) {
   const { doubleFinancing } = pack.signals
   const { cersai } = doubleFinancing
@@ -74,7 +74,7 @@ export const riskSignalsRun = defineTool({
   async run({ idempotencyKey, ...body }, call) {
     const { caller, deps } = call
     const requested = readPackRequest(body, caller)
-    // The fingerprint is that of the POST with the same key and body: tools and API share the keys.
+    // The fingerprint equals that of the POST with the same key and body, because tools and API share the keys.
     const once = idempotentRequest(caller, PACK_REQUESTS, idempotencyKey, body)
     const job = { ...contextOf(call), once }
     const { packId, replay } = await spending(call, 'risk-signals', (admit) =>
