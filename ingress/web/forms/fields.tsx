@@ -3,14 +3,13 @@ import { MIN_PASSWORD_LENGTH } from '#shared/tenancy/accounts/password.ts'
 import type { DurationUnit } from '../shell/format.ts'
 import { CheckBox, DurationField, SegmentField, SelectField, TextArea, TextField } from './inputs.tsx'
 
-/** One field of a form. */
 export interface FormField {
   name: string
   label: string
   hint?: ComponentChildren | undefined
   /**
-   * `text` when absent. `number` is typed as text and may have commas, `integer` has the browser's control, `lines` has
-   * several lines, `segments` shows a few options side by side, `choices` takes any number of its options.
+   * `text` by default. `number` is typed as text and may have commas; `integer` uses the browser's control; `segments`
+   * shows a few options side by side; `choices` accepts several options.
    */
   kind?:
     | 'text'
@@ -29,9 +28,9 @@ export interface FormField {
   options?: readonly FieldOption[]
   isRequired?: boolean
   isMono?: boolean
-  /** shown when the form has no value */
+  /** default of the input */
   value?: string | undefined
-  /** the same, in the sandbox only */
+  /** default in the sandbox only */
   demo?: string
   autocomplete?: string
   maxLength?: number
@@ -39,9 +38,9 @@ export interface FormField {
   /** id of a `datalist` */
   list?: string
   rows?: number
-  /** converts the text to the member of a request body; other text is left for the rules to refuse */
+  /** converts the text to the member of a request body; returns other text unchanged, for the validation to refuse */
   parse?: (text: string) => unknown
-  /** of a duration: values to choose with one click */
+  /** values of a duration to choose with one click */
   presets?: readonly (readonly [count: number, unit: DurationUnit])[]
 }
 
@@ -51,7 +50,6 @@ interface FieldOption {
   hint?: string
 }
 
-/** A box, columns, a part that can be folded, or any other content between the fields. */
 export type FormItem =
   | FormField
   | { legend: string; class?: string; items: readonly FormItem[] }
@@ -68,7 +66,6 @@ interface Shown {
   errors?: FieldErrors | undefined
 }
 
-/** The fields of a form with their values and errors. */
 export function Fields({ items, ...shown }: Shown & { items: readonly FormItem[] }) {
   return (
     <>
@@ -105,7 +102,6 @@ function Item({ item, ...shown }: Shown & { item: FormItem }) {
   return <div class={item.class}>{inside}</div>
 }
 
-/** Returns the fields of a form without its layout. */
 export function fieldsOf(items: readonly FormItem[]): FormField[] {
   return items.flatMap((item) => ('name' in item ? [item] : 'items' in item ? fieldsOf(item.items) : []))
 }
@@ -137,7 +133,6 @@ function Field({ field, values = {}, errors }: Shown & { field: FormField }) {
   }
 }
 
-/** Any number of options, as check boxes. */
 function Choices(props: {
   name: string
   label: string
@@ -159,7 +154,7 @@ function Choices(props: {
   )
 }
 
-/** Returns the field in which a password is chosen. @param hint shown after the minimum length */
+/** @param hint shown after the minimum length */
 export function newPasswordField(label: string, hint = ''): FormField {
   return {
     name: 'password',

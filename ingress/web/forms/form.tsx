@@ -3,18 +3,17 @@ import type { Context } from '../shell/context.ts'
 import { Problem } from '../shell/notice.tsx'
 import { type FieldErrors, Fields, type FormItem, type FormValues } from './fields.tsx'
 
-/** A form that changes something, with the CSRF token of this browser. */
+/** Adds the CSRF token of this browser. */
 export function Form(props: {
   context: Context
   action: string
   children: ComponentChildren
   class?: string
   id?: string
-  /** question to confirm first, in a dialog, or on a page when scripts are off */
+  /** question of the dialog, or of a page without scripts */
   confirm?: string
-  /** label of the button that confirms */
   yes?: string
-  /** submitted by script without leaving the page; the message shown when it is done */
+  /** message after a submission by script, which stays on the page */
   inline?: string
 }) {
   return (
@@ -40,7 +39,7 @@ export function Form(props: {
   )
 }
 
-/** Returns the URL of the page, or '' for the response to a form, which has no URL for GET. */
+/** Returns '' for the response to a form, which has no URL for GET. */
 function pageOf({ request }: Context): string {
   return request.method === 'GET' ? request.originalUrl : ''
 }
@@ -48,33 +47,27 @@ function pageOf({ request }: Context): string {
 interface FormProps {
   context: Context
   action: string
-  /** label of the button that submits */
   submit: string
   items?: readonly FormItem[]
   values?: FormValues | undefined
-  /** by the names of fields; an error of no field has the name '' */
+  /** by field name; '' for errors without a field */
   errors?: FieldErrors | undefined
-  /** hidden fields */
   hidden?: Readonly<Record<string, string>>
 }
 
-/** Returns true if the error of a field is shown beside it. */
 type IsShown = (name: string) => boolean
 
-/** A page's form that creates or changes one thing: problem, fields, a button that submits and a link to cancel. */
+/** The form of a page that creates or changes one object. */
 export function EditForm(
   props: FormProps & {
-    /** all named errors when absent */
+    /** default: true for all named errors */
     isShown?: IsShown
-    /** address of the cancel link */
     cancel: string
-    /** question to confirm before the form is submitted */
     confirm?: string | undefined
     /** CSS class in place of the default */
     class?: string
-    /** other buttons, between the two */
+    /** buttons between submit and cancel */
     more?: ComponentChildren
-    /** below the fields */
     children?: ComponentChildren
   },
 ) {
@@ -107,16 +100,13 @@ export function EditForm(
   )
 }
 
-/** A short form that is a part of a page: problem, fields, one button. */
+/** A short form within a page. */
 export function FieldForm(
   props: FormProps & {
-    /** a problem of the form as a whole */
     problem?: string | null | undefined
-    /** CSS class in place of the default */
     class?: string
-    /** the main action of a narrow page: its button is as wide as the fields */
+    /** makes the button as wide as the fields, for the main action of a narrow page */
     isMain?: boolean
-    /** above and below the fields */
     intro?: ComponentChildren
     children?: ComponentChildren
   },
@@ -141,13 +131,11 @@ export function FieldForm(
   )
 }
 
-/** One button that changes something. */
 export function ButtonForm(
   props: Omit<Parameters<typeof Form>[0], 'children'> & {
     label: ComponentChildren
-    /** CSS class of the button */
     look?: string | undefined
-    /** accessible name, where the label does not name the object */
+    /** accessible name, if the label does not name the object */
     name?: string
     hidden?: Readonly<Record<string, string>>
   },
@@ -173,7 +161,7 @@ function Hidden({ fields = {} }: { fields: FormProps['hidden'] | undefined }) {
   )
 }
 
-/** Returns the error that no field shows, otherwise a hint to those that are shown, or undefined without errors. */
+/** Returns the first error that no field shows, otherwise a hint to the fields with errors. */
 function problemOf(errors: FieldErrors, isShown: IsShown = (name) => name !== ''): string | undefined {
   if (errors.size === 0) return undefined
   return [...errors].find(([name]) => !isShown(name))?.[1] ?? 'Please fix the highlighted fields.'

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 import timeZoneNames from '#shared/monitoring/schedules/time-zone-names.json' with { type: 'json' }
 import { type DurationUnit, humanDuration, UNIT_SECONDS } from '../shell/format.ts'
 
-/** Properties of every field. */
 export interface FieldProps {
   label: string
   name: string
@@ -10,7 +9,6 @@ export interface FieldProps {
   error?: string | undefined
 }
 
-/** Returns the ids of the hint and error of a field. */
 function describedBy({ name, hint, error }: FieldProps): string | undefined {
   const ids = [...(hint === undefined ? [] : [`${name}-hint`]), ...(error === undefined ? [] : [`${name}-error`])]
   return ids.length === 0 ? undefined : ids.join(' ')
@@ -35,7 +33,6 @@ function Around({ field, children }: { field: FieldProps; children: ComponentChi
   )
 }
 
-/** One line of text with its label, hint and error. */
 export function TextField(
   props: FieldProps & {
     value?: string | undefined
@@ -78,7 +75,7 @@ function inputOf(props: Parameters<typeof TextField>[0]) {
   }
 }
 
-/** Names of password fields: their submitted values are never shown again. */
+/** Submitted passwords are never shown again. */
 export const PASSWORD_FIELDS = ['password', 'old', 'present'] as const
 
 export function TextArea(
@@ -126,7 +123,6 @@ export function SelectField(
 export function DurationField(
   props: FieldProps & {
     values: Readonly<Record<string, string | readonly string[] | undefined>>
-    /** usual values, set with one click */
     presets?: readonly (readonly [count: number, unit: DurationUnit])[]
   },
 ) {
@@ -162,7 +158,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
 
 const UNITS = ['seconds', 'minutes', 'hours', 'days'] as const satisfies readonly DurationUnit[]
 
-/** Suggestions for fields with `list="time-zones"`; once on a page. */
+/** Suggestions for fields with `list="time-zones"`; once per page. */
 export function TimeZones() {
   return (
     <datalist id="time-zones">
@@ -207,7 +203,7 @@ interface Choice {
   options: readonly { value: string; label: ComponentChildren }[]
 }
 
-/** A few options side by side, of which one is chosen; each has the id `<name>-<value>`. */
+/** Each option has the id `<name>-<value>`. */
 export function Segments({ name, value, options }: Choice) {
   return (
     <div class="segments">
@@ -227,7 +223,6 @@ export function Segments({ name, value, options }: Choice) {
   )
 }
 
-/** `Segments` with a label, a hint and an error. */
 export function SegmentField(props: FieldProps & Choice) {
   const { name, label, hint, error } = props
   return (

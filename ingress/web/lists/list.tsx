@@ -1,33 +1,26 @@
 import type { ComponentChildren } from 'preact'
 
-/** One column of a table. */
 export interface Column<Row> {
   title: string
   cell: (row: Row) => ComponentChildren
-  /** CSS class of its cells */
   look?: string
-  /** aligned right, with its title */
   isNumber?: boolean
   /** the title is for screen readers only */
   isTitleHidden?: boolean
-  /** repeats the title beside the value where the table is stacked on a narrow screen */
+  /** repeats the title beside the value on narrow screens, where the table is stacked */
   isLabelled?: boolean | ((row: Row) => boolean)
-  /** its cells are the headings of their rows */
   isHeading?: boolean
-  /** shown when the pointer rests on the cell */
   hint?: (row: Row) => string
 }
 
 interface TableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  /** CSS classes beside `plain-table` */
   look?: string | undefined
-  /** element id of a row */
   rowId?: (row: Row) => string
 }
 
-/** The bare table, for a card that holds other things too. */
+/** The bare table, for a card with other content. */
 export function PlainTable<Row>({ columns, rows, look, rowId }: TableProps<Row>) {
   return (
     <table class={look ? `plain-table ${look}` : 'plain-table'}>
@@ -78,7 +71,7 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
   )
 }
 
-/** A table in its own card, which scrolls sideways where it is wider than the window; nothing without rows. */
+/** A table in a card that scrolls sideways. Returns nothing without rows. */
 export function Table<Row>({
   label,
   frame = 'card table-card scroll',
@@ -94,7 +87,6 @@ export function Table<Row>({
   )
 }
 
-/** A link whose text is an identifier. */
 export function MonoLink({ href, text }: { href: string; text: string }) {
   return (
     <a class="mono" href={href}>
@@ -103,24 +95,21 @@ export function MonoLink({ href, text }: { href: string; text: string }) {
   )
 }
 
-/** The values of the filters of a list; null and empty ones are left out of addresses. */
+/** Null and empty values are omitted from addresses. */
 export type Filters = Readonly<Record<string, string | null>>
 
-/** Returns the address of a list with its filters and, for another page of it, its cursor. */
 function listUrl(path: string, filters: Filters, cursor: Filters = {}): string {
   const chosen = Object.entries({ ...filters, ...cursor }).flatMap(([name, value]) => (value ? [[name, value]] : []))
   return chosen.length === 0 ? path : `${path}?${new URLSearchParams(chosen)}`
 }
 
-/** The shown page of a list. */
 export interface PageLinks {
   isFirst: boolean
   nextCursor: string | number | null
-  /** name of the cursor in the address */
+  /** parameter of the cursor in the address */
   cursorName?: string
 }
 
-/** Links to the newest page of a list and to the one after this, with the same filters. */
 export function Pager({ path, filters = {}, pages }: { path: string; filters?: Filters; pages: PageLinks }) {
   const { isFirst, nextCursor, cursorName = 'cursor' } = pages
   return (
@@ -135,7 +124,7 @@ export function Pager({ path, filters = {}, pages }: { path: string; filters?: F
   )
 }
 
-/** Links that show all rows, or only those with one value of a filter. */
+/** Links to all rows, and to the rows of each value of a filter. */
 export function FilterChips(props: {
   label: string
   path: string
@@ -160,11 +149,10 @@ export function FilterChips(props: {
 export interface PageAction {
   href: string
   label: string
-  /** never the main action */
   isSecondary?: boolean
 }
 
-/** The heading of a page with links to what can be done there; the first one is the main action. */
+/** The first action is the main one. */
 export function PageHead({ title, actions = [] }: { title: ComponentChildren; actions?: readonly PageAction[] }) {
   if (actions.length === 0) return <h1>{title}</h1>
   return (
@@ -181,24 +169,21 @@ export function PageHead({ title, actions = [] }: { title: ComponentChildren; ac
   )
 }
 
-/** A page that lists one kind of thing: heading, actions, filters, rows or what to do without any, pager. */
+/** A page that lists objects of one kind. */
 export interface List<Row> extends TableProps<Row> {
   title: ComponentChildren
-  /** accessible name of the table */
   label: string
   actions?: readonly PageAction[] | undefined
-  /** between the heading and the rows: introduction, filters */
+  /** between the heading and the rows */
   intro?: ComponentChildren
-  /** shown in place of the table when it has no rows; text becomes a paragraph */
+  /** replaces a table without rows; text becomes a paragraph */
   empty: ComponentChildren
-  /** absent for a list that is one page */
+  /** absent if the list has one page */
   pages?: PageLinks
-  /** address of the list */
   path: string
   filters?: Filters
-  /** put around the table when it has rows */
+  /** wraps a table with rows */
   wrap?: (table: ComponentChildren) => ComponentChildren
-  /** below everything else */
   foot?: ComponentChildren
 }
 

@@ -3,16 +3,14 @@ import { decodeCursor, encodeCursor, paged, sealCursor, unsealCursor } from '../
 import type { Context } from '../shell/context.ts'
 import type { PageLinks } from './list.tsx'
 
-/** Rows of a page. */
 const PAGE_SIZE = 50
 
-/** The rows of one page, and the links to others. */
 export interface ListedRows<Row> {
   rows: Row[]
   pages: PageLinks
 }
 
-/** Reads the requested page of a list that is ordered by serial number. @throws ValidationError for a foreign cursor */
+/** Reads a page of a list in the order of serial numbers. @throws ValidationError for a cursor of another list */
 export async function readBySeq<Row extends { seq: number }>(
   context: Context,
   list: (before: number | null, limit: number) => Promise<Row[]>,
@@ -26,7 +24,7 @@ export async function readBySeq<Row extends { seq: number }>(
 
 const TimeCursor = z.tuple([z.int(), z.uuid()])
 
-/** Reads the requested page of a list that is ordered by time. @throws ValidationError for a foreign cursor */
+/** Reads a page of a list in the order of time. @throws ValidationError for a cursor of another list */
 export async function readByTime<Row extends { micros: number }>(
   context: Context,
   list: (before: { micros: number; id: string } | null, limit: number) => Promise<Row[]>,
@@ -38,7 +36,7 @@ export async function readByTime<Row extends { micros: number }>(
   return { rows: page, pages: { isFirst: cursor === null, nextCursor } }
 }
 
-/** Reads the requested page of a list whose cursor is the plain id in `?before=`; any other value is ignored. */
+/** Reads a page of a list whose cursor is the id in `?before=`; ignores an invalid one. */
 export async function readById<Row>(
   { query }: Context,
   size: number,

@@ -14,7 +14,7 @@ export interface Asset {
   content: Buffer
 }
 
-/** A file to serve. Its address holds a hash of its content, so browsers keep it for good. */
+/** The address contains a hash of the content, so browsers may cache it without limit. */
 export function assetOf(file: string, content: Buffer): Asset {
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
   const { name, ext } = parse(file)

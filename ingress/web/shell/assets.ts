@@ -6,12 +6,11 @@ import { type Request, type Response, Router } from 'express'
 import { type Asset, assetOf } from './asset.ts'
 import { fonts, iconRules, icons } from './icon-rules.ts'
 
-/** A file beside the code. */
 export function loadAsset(folder: string, file: string): Asset {
   return assetOf(file, readFileSync(join(folder, file)))
 }
 
-/** The common style, in the order in which its parts build on each other. */
+/** The order matters: later parts override earlier ones. */
 function loadStyle(): Asset {
   const parts = STYLES.map((name) => readFileSync(join(FOLDER, 'css', `${name}.css`), 'utf8'))
   const rules = parts.join('\n').replace(/\/\*.*?\*\/\n?/gs, '')
@@ -37,7 +36,6 @@ const STYLES = [
 ]
 const FOLDER = join(import.meta.dirname, 'assets')
 
-/** The files that pages refer to. */
 export const assets = {
   style: loadStyle(),
   script: loadAsset(FOLDER, 'app.js'),
@@ -49,7 +47,6 @@ export const assets = {
   iconDown: loadAsset(FOLDER, 'icon-down.svg'),
 } as const
 
-/** Serves the common files, and those of `more`. */
 export function createAssetRouter(more: readonly Asset[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   for (const { path, type, content } of [...Object.values(assets), ...fonts, icons, ...more]) {
@@ -73,9 +70,9 @@ export function createAssetRouter(more: readonly Asset[]): Router {
   return router
 }
 
-/** Below this a packet holds it anyway. */
+/** A shorter response fits into one packet uncompressed. */
 const MIN_BYTES = 1_400
-/** A page of two hundred kilobytes takes two milliseconds; more effort saves a twentieth of its size. */
+/** Compresses 200 kB in about 2 ms; a higher level saves only a twentieth of the size. */
 const LEVEL = 4
 
 /**
@@ -92,7 +89,6 @@ export function endCompressed(request: Request, response: Response, text: string
   response.set('Content-Encoding', 'gzip').end(gzipSync(bytes, { level: LEVEL }))
 }
 
-/** A text that is sent to many. */
 export interface CompressedText {
   plain: Buffer
   gzip: Buffer
@@ -100,13 +96,12 @@ export interface CompressedText {
 
 const compress = promisify(gzip)
 
-/** Compresses a text beside the event loop. */
+/** Compresses in the thread pool of Node. */
 export async function compressedText(text: string): Promise<CompressedText> {
   const plain = Buffer.from(text)
   return { plain, gzip: await compress(plain, { level: LEVEL }) }
 }
 
-/** Ends an answer with a text that was compressed before. */
 export function sendCompressed(request: Request, response: Response, { plain, gzip }: CompressedText): void {
   response.vary('Accept-Encoding')
   if (acceptsGzip(request)) response.set('Content-Encoding', 'gzip').end(gzip)
@@ -117,7 +112,7 @@ function acceptsGzip(request: Request): boolean {
   return request.acceptsEncodings('gzip') === 'gzip'
 }
 
-/** For what is compressed once and sent often. @returns undefined where it would not be smaller, as with fonts */
+/** Uses the best level, because the result is sent often. @returns undefined if it is not smaller, as with fonts */
 function compressedOnce(content: Buffer): Buffer | undefined {
   const compressed = gzipSync(content, { level: constants.Z_BEST_COMPRESSION })
   return compressed.length < content.length * 0.9 ? compressed : undefined

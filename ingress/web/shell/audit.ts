@@ -6,12 +6,11 @@ import type { Session } from '#shared/tenancy/accounts/session-store.ts'
 import { type Actor, auditedActor } from '#shared/tenancy/actor.ts'
 import type { Context } from './context.ts'
 
-/** The signed-in person, as operations and the audit log know them. */
 export function personOf({ address }: Context, { userId, email }: Session): Actor {
   return { kind: 'person', userId, email, address }
 }
 
-/** Notes what the signed-in person did. @param organisationId null for what concerns their account alone */
+/** @param organisationId null for an action that concerns only the account */
 export async function audit(
   context: Context,
   organisationId: number | null,
@@ -25,8 +24,8 @@ export async function audit(
 }
 
 /**
- * Records a sign-in or sign-out in the log of each organisation of the person. A failed write is logged and does not
- * block the sign-in or sign-out.
+ * Records a sign-in or sign-out in each organisation of the user. If that fails, the sign-in or sign-out still
+ * succeeds.
  */
 export async function auditAccount(
   { deps, address }: Context,

@@ -3,7 +3,6 @@ import { qrMatrix } from '#shared/risk/packs/pdf/draw-qr.ts'
 import { type Micros, toIsoSeconds } from '#shared/time.ts'
 import { distanceText, relativeTime } from './format.ts'
 
-/** One fact of a list of facts (`dl.facts`). */
 export function Fact({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <div>
@@ -13,7 +12,7 @@ export function Fact({ title, children }: { title: string; children: ComponentCh
   )
 }
 
-/** An instant relative to now, the exact one on hover. The script keeps it current. */
+/** Shows an instant relative to now, with the exact time on hover. A script keeps it current. */
 export function Ago({ at, now }: { at: Micros; now: Micros }) {
   const iso = toIsoSeconds(at)
   return (
@@ -23,7 +22,7 @@ export function Ago({ at, now }: { at: Micros; now: Micros }) {
   )
 }
 
-/** An instant to the second, in UTC, or by script in the time zone chosen on the page. @param isNamed appends UTC */
+/** Shows an instant to the second, in UTC; a script applies the time zone of the page. @param isNamed appends UTC */
 export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }) {
   const iso = toIsoSeconds(at)
   return (
@@ -33,7 +32,7 @@ export function Exact({ at, isNamed = false }: { at: Micros; isNamed?: boolean }
   )
 }
 
-/** The distance of an instant from now, past or future: `22 min`. The script keeps it current. */
+/** Shows the distance from now, past or future: `22 min`. A script keeps it current. */
 export function Distance({ at, now }: { at: Micros; now: Micros }) {
   const iso = toIsoSeconds(at)
   return (
@@ -43,7 +42,7 @@ export function Distance({ at, now }: { at: Micros; now: Micros }) {
   )
 }
 
-/** A QR code drawn on the server, black on white in every colour scheme. @param side pixels */
+/** Black on white in every colour scheme, because scanners need it. @param side pixels */
 export function QrCode({ text, title, side = 148 }: { text: string; title: string; side?: number }) {
   const { size, runs } = qrMatrix(text)
   const edge = size + 4
@@ -57,10 +56,10 @@ export function QrCode({ text, title, side = 148 }: { text: string; title: strin
   )
 }
 
-/** A URL in free text: up to a space, a quote or a bracket, without the punctuation of the sentence around it. */
+/** A URL in free text, without the punctuation of the sentence around it. */
 const ADDRESS = /(https?:\/\/[^\s<>"'()[\]{}]*[^\s<>"'()[\]{}.,;:!?])/
 
-/** Free text in which URLs are links without a referrer. */
+/** Links send no referrer. */
 export function LinkedText({ text }: { text: string }) {
   return (
     <>
@@ -78,13 +77,11 @@ export function LinkedText({ text }: { text: string }) {
   )
 }
 
-/** A part of a page, by the id of its heading. */
 export interface PagePart {
   id: string
   label: string
 }
 
-/** Links to the parts of a long page, in their order. */
 export function PageContents({ parts }: { parts: readonly PagePart[] }) {
   return (
     <nav class="page-contents" aria-labelledby="contents-title">
@@ -102,27 +99,25 @@ export function PageContents({ parts }: { parts: readonly PagePart[] }) {
   )
 }
 
-/** Properties of an integration that show if it can notify. */
 interface ShownIntegration {
   disabledAt: Date | null
   lastError: string
   isEmailVerified: boolean
 }
 
-/** Returns why an integration may not notify, in a few words; '' without a known problem. */
+/** Returns the reason why an integration may not notify; '' without a known problem. */
 export function troubleOf({ disabledAt, lastError, isEmailVerified }: ShownIntegration): string {
   if (disabledAt !== null) return 'switched off'
   if (!isEmailVerified) return 'not confirmed'
   return lastError === '' ? '' : 'failing'
 }
 
-/** The same as a label beside its name. */
 export function IntegrationTrouble({ channel }: { channel: ShownIntegration }) {
   const trouble = troubleOf(channel)
   return trouble === '' ? null : <span class="pill bad">{trouble}</span>
 }
 
-/** Text with a button that copies it, shown when scripts run. */
+/** The button is shown only when scripts run. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   return (
     <span class="copyable">
@@ -134,7 +129,6 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Several lines with a button that copies them. */
 export function CodeBlock({ text, label }: { text: string; label: string }) {
   return (
     <div class="code-block">
@@ -149,7 +143,7 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** A secret that is shown once. @param what names it at the start of a sentence */
+/** @param what names the secret at the start of a sentence */
 export function SecretOnce(props: { what: ComponentChildren; text: string; label: string; more?: string }) {
   const { what, text, label, more = '' } = props
   return (
@@ -165,7 +159,7 @@ export function SecretOnce(props: { what: ComponentChildren; text: string; label
   )
 }
 
-/** The link above a heading to the page that this one belongs to. */
+/** Links to the parent page. */
 export function Crumb({ href, label }: { href: string; label: string }) {
   return (
     <p class="crumb">

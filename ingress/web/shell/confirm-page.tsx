@@ -3,13 +3,12 @@ import { type FormContext, field } from './context.ts'
 import { sendPage } from './layout.tsx'
 import { surroundings } from './neighbours.ts'
 
-/** Fields that a form adds itself; the confirmation page does not copy them. */
 const OWN = new Set(['_csrf', '_question', '_from', '_yes', '_confirmed'])
 
 /**
- * Confirms a destructive action for browsers without scripts: renders the question and the same form again. Nothing
- * changes before that form is sent.
- * @param yes label of the confirming button; the default is the label in the form, as in its dialog
+ * Confirms an action without scripts: renders the question and the same form again. Nothing changes before that form
+ * is sent.
+ * @param yes label of the confirming button; default as in the dialog
  */
 export async function sendConfirmation(context: FormContext, question: string, yes?: string): Promise<void> {
   const { form, request, csrf } = context
@@ -38,8 +37,8 @@ export async function sendConfirmation(context: FormContext, question: string, y
 }
 
 /**
- * Preserves a form whose session had ended: after the user signs in in another tab, this page sends it again. A
- * signed-in user must confirm first, because the account may be a different one.
+ * Preserves a form whose session had ended. After the user signs in in another tab, this page sends it again. A
+ * signed-in user must confirm first, because the account may differ.
  */
 export async function sendPreservedForm(context: FormContext): Promise<void> {
   const { form, request, csrf, session } = context

@@ -10,10 +10,7 @@ import { Logo } from './icons.tsx'
 import { sendPage } from './layout.tsx'
 import { surroundings } from './neighbours.ts'
 
-/**
- * Renders an error as a page that describes the problem and offers one next step; with the navigation if the user is
- * signed in.
- */
+/** Describes the problem and offers one next step. The navigation is shown if the user is signed in. */
 export async function sendErrorPage(
   thrown: unknown,
   request: Request,
@@ -28,7 +25,7 @@ export async function sendErrorPage(
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
   const way = wayOn(request, problem.status, context)
-  // Skipped for our own failures, because the failed component may be needed here.
+  // Skipped for errors of ours, because the failed component may be needed here.
   const around = context && problem.status < 500 ? await surroundings(context) : {}
   if (context && around.workspace) {
     return sendPage(
@@ -65,7 +62,6 @@ export async function sendErrorPage(
   response.status(problem.status).type('text/html').end(`<!doctype html>${html}`)
 }
 
-/** Describes the problem in the narrow column of a page with one subject. */
 function Explanation({
   problem,
   way,
@@ -94,7 +90,7 @@ function Explanation({
   )
 }
 
-/** Returns the next step: another link, the same page again, or the user's start page. */
+/** Returns another link, the same page, or the user's start page. */
 function wayOn({ method, originalUrl }: Request, status: number, context: Context | undefined) {
   if (originalUrl.startsWith('/reset-password')) return { href: '/reset-password', label: 'Ask for a new link' }
   if (method === 'GET' && (status === 429 || status >= 500)) return { href: originalUrl, label: 'Try again' }

@@ -4,16 +4,16 @@ import { safeNext } from '../account/safe-next.ts'
 import { type Context, type Flash, type FormContext, redirect } from './context.ts'
 import { readCookie, setCookie } from './sessions.ts'
 
-/** The redirect follows at once. */
+/** Short, because the redirect follows at once. */
 const MAX_AGE_SECONDS = 60
 
-/** Leaves something for the page at `path`, sealed, in this browser alone. */
+/** Stores a message for the page at `path` in an encrypted cookie of this browser. */
 export function setFlash({ deps, response, session }: Context, path: string, flash: Flash): void {
   const text = JSON.stringify({ path, userId: session?.userId ?? null, flash })
   setCookie(response, deps.config, 'flash', deps.secrets.seal('flash', text), MAX_AGE_SECONDS)
 }
 
-/** Takes what was left for this page and this person; it is gone afterwards. */
+/** Returns and deletes the message for this page and user. */
 export function takeFlash(
   request: Request,
   response: Response,
@@ -28,13 +28,13 @@ export function takeFlash(
     setCookie(response, config, 'flash', '', 0)
     return left.flash
   } catch {
-    // Sealed under a key that no longer exists: no message.
+    // The cookie was encrypted with a key that no longer exists.
     return {}
   }
 }
 
 /**
- * Redirects to the page of the form, with a message that is shown once.
+ * Redirects to the page of the form, with a message.
  * @param otherwise target if the form names no page
  */
 export function goBack(context: FormContext, otherwise: string, flash?: Flash): void {

@@ -7,7 +7,7 @@ const UNITS = [
   [1, 's', 'second'],
 ] as const
 
-/** `21 Nov`, by the clock of UTC. */
+/** `21 Nov`, in UTC. */
 export const dayName = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** Formats seconds in at most two units: `1 d 2 h`, `45 s`, `0.25 s`. */
@@ -34,7 +34,7 @@ export function everyText(seconds: number): string {
   return `every ${single ? single[2] : humanDuration(seconds)}`
 }
 
-/** `5 min ago`, `in 2 h`, `just now`; one unit. */
+/** One unit: `5 min ago`, `in 2 h`, `just now`. */
 export function relativeTime(at: Micros, now: Micros): string {
   const seconds = Math.round(toSeconds(at - now))
   if (Math.abs(seconds) < 5) return seconds <= 0 ? 'just now' : 'in a moment'
@@ -42,14 +42,14 @@ export function relativeTime(at: Micros, now: Micros): string {
   return seconds < 0 ? `${text} ago` : `in ${text}`
 }
 
-/** Formats the distance between two instants in one unit: `22 min`. */
+/** One unit: `22 min`. */
 export function distanceText(at: Micros, now: Micros): string {
   const distance = Math.abs(Math.round(toSeconds(at - now)))
   const [size, name] = UNITS.find(([unit]) => distance >= unit) ?? UNITS[3]
   return `${Math.floor(distance / size)} ${name}`
 }
 
-/** `Sat, 31 Jan, 10:00`, in a zone; null when this runtime does not know the zone. */
+/** `Sat, 31 Jan, 10:00`; null if the runtime does not know the zone. */
 export function inZone(at: Micros, timeZone: string): string | null {
   try {
     const parts = new Intl.DateTimeFormat('en-GB', {
@@ -66,7 +66,6 @@ export function inZone(at: Micros, timeZone: string): string | null {
   }
 }
 
-/** Returns the largest unit that represents a number of seconds exactly, for forms. */
 export function splitDuration(seconds: number): { count: number; unit: DurationUnit } {
   for (const unit of ['days', 'hours', 'minutes'] as const) {
     if (seconds % UNIT_SECONDS[unit] === 0 && seconds > 0) return { count: seconds / UNIT_SECONDS[unit], unit }
@@ -82,15 +81,14 @@ export function isDurationUnit(text: string): text is DurationUnit {
 }
 
 /**
- * Seconds of a number that was typed, and its unit. What is no number is left as text, for the API's rule to refuse by
- * name.
+ * Converts a typed number and its unit to seconds. Returns other text unchanged, for the API's validation to refuse.
  */
 export function secondsOf(text: string, unit: string | null | undefined): number | string {
   const seconds = Number(text) * (unit && isDurationUnit(unit) ? UNIT_SECONDS[unit] : 1)
   return text === '' || !Number.isFinite(seconds) ? text : seconds
 }
 
-/** Suggests a remedy if an address is refused that only the operator can allow; empty for other errors. */
+/** Suggests a remedy for a refused address that only the operator can allow; empty for other errors. */
 export function wayOut(mistake: string): string {
   return mistake.includes('private address')
     ? ' The operator of this installation can allow it (ALLOW_PRIVATE_TARGETS).'

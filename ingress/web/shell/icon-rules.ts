@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { catalogue, integrationKinds } from '#shared/monitoring/integrations/kinds.ts'
 import { type Asset, assetOf } from './asset.ts'
 
-/** Latin alone: what else names hold is drawn by the system's font. */
+/** Only Latin letters; the system's font shows all others. */
 const FONTS = [
   {
     family: 'Inter Variable',
@@ -60,15 +60,14 @@ const LINES: Readonly<Record<string, string>> = {
   oncall: 'lifebuoy',
 }
 
-/** Marks of services whose licence (CC0) allows everyone to show them, by kind of integration. */
+/** Marks of services whose licence (CC0) allows their use, by kind of integration. */
 const MARKS: Readonly<Record<string, string>> = Object.fromEntries(
   [...integrationKinds.values()].flatMap(({ kind, mark }) => (mark === undefined ? [] : [[kind, mark]])),
 )
 
-/** Every icon there is, by the name that its rule has. */
 export const iconNames: readonly string[] = [...Object.keys(LINES), ...Object.keys(MARKS)]
 
-/** Returns the name of the icon of a kind: its mark, its own line icon, or the icon of its section in the catalogue. */
+/** Returns the mark of a kind, its line icon, or the icon of its section in the catalogue. */
 export function iconOfKind(kind: string): string {
   if (Object.hasOwn(MARKS, kind) || Object.hasOwn(LINES, kind)) return kind
   return catalogue.find(({ kinds }) => kinds.some((other) => other.kind === kind))?.icon ?? 'webhook'
@@ -78,20 +77,17 @@ export const fonts: readonly Asset[] = FONTS.map(({ file }) =>
   assetOf(basename(file), readFileSync(fileURLToPath(file))),
 )
 
-/** Of the units of an icon's own box, which is 24 wide: neighbours must not bleed into each other when scaled. */
+/** Wider than an icon (24 units), so that neighbours do not bleed into each other when scaled. */
 const CELL = 32
 
-/**
- * All icons in one image. As separate images each is a document to the browser, with styles and layout, before the
- * first paint.
- */
+/** All icons in one image, because browsers treat each separate image as a document before the first paint. */
 export const icons: Asset = assetOf('icons.svg', Buffer.from(sprite()))
 
-/** Rules for the fonts and, as masks in the colour of the text around them, for the icons. */
+/** Rules for fonts and icons. Icons are masks in the colour of the text. */
 export function iconRules(): string {
   const faces = FONTS.map(
     ({ family }, index) =>
-      // A font that loads late does not shift the layout of this page; the next page uses it.
+      // A late font does not shift the layout of this page; the next page uses it.
       `@font-face{font-family:"${family}";font-weight:100 900;font-display:optional;src:url(${fonts[index]?.path}) format("woff2")}`,
   )
   const last = iconNames.length - 1

@@ -1,7 +1,7 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { iconOfKind } from './icon-rules.ts'
 
-/** Our mark: a signal arm in its box. Beside it the name is always written out. */
+/** A signal arm; the product's name is always beside it. */
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
@@ -19,7 +19,7 @@ export const statusNames: Readonly<Record<ShownStatus, string>> = {
   new: 'New',
 }
 
-/** Distinguishable by shape alone: a ticked disc, a clock face, a crossed octagon, two bars, a dashed ring. */
+/** Distinguishable by shape alone, for colour-blind users. */
 const shapes: Readonly<Record<ShownStatus, preact.JSX.Element>> = {
   up: (
     <>
@@ -48,7 +48,7 @@ const shapes: Readonly<Record<ShownStatus, preact.JSX.Element>> = {
   new: <circle class="line" cx="12" cy="12" r="7" stroke-dasharray="3.4 3" />,
 }
 
-/** A status as people see it from afar; a ring around it while a run is open. */
+/** A ring marks an open run. */
 export function StatusGlyph({ status, isRunning = false }: { status: ShownStatus; isRunning?: boolean }) {
   const label = isRunning ? `${statusNames[status]}, running` : statusNames[status]
   return (
@@ -60,12 +60,11 @@ export function StatusGlyph({ status, isRunning = false }: { status: ShownStatus
   )
 }
 
-/** A line icon in the colour of the text beside it. */
 export function Icon({ name }: { name: string }) {
   return <span class={`icon i-${name}`} aria-hidden="true" />
 }
 
-/** Shows the icon of a kind of integration; its name is always beside it or in its title. */
+/** Decorative: the name is always beside it or in its title. */
 export function KindIcon({ kind }: { kind: string }) {
   return (
     <span class="tile" aria-hidden="true">

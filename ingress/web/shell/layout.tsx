@@ -16,33 +16,29 @@ import type { Workspace } from './workspace.ts'
 
 export interface Frame {
   title: string
-  /** absent on pages for people who are not signed in */
+  /** absent for visitors who are not signed in */
   workspace?: Workspace
   project?: MemberProject
   area?: Area
-  /** base path of the risk console, on its pages */
   riskBase?: string
-  /** turns the tab's icon red */
   isDown?: boolean
-  /** address of the events that make this page read itself again */
+  /** address of the events after which the page reloads */
   live?: string
-  /** for a screen on a wall: no frame, and nothing but the content */
+  /** removes the frame, for a wall display */
   isWall?: boolean
   /** polling interval in seconds, for a page without events */
   pollSeconds?: number
-  /** address of the Atom feed of what this page shows */
   feed?: string
-  /** hides a public page from search engines and other crawlers */
+  /** hides the page from crawlers */
   isPublic?: boolean
 }
 
-/** Answers with a whole page. */
 export function sendPage(context: Context, frame: Frame, content: ComponentChildren, status = 200): void {
   const response = context.response.status(status).type('text/html').set('Link', FIRST_NEEDED)
   endCompressed(context.request, response, renderPage(context, frame, content))
 }
 
-/** Answers with a page that was rendered before, for all visitors alike. */
+/** Sends a page that was rendered before, the same for all visitors. */
 export function sendRendered({ request, response }: Context, page: CompressedText): void {
   response.type('text/html').set('Link', FIRST_NEEDED)
   sendCompressed(request, response, page)
@@ -53,7 +49,7 @@ export function renderPage(context: Context, frame: Frame, content: ComponentChi
   return `<!doctype html>${html}`
 }
 
-/** Preloads resources that block the first paint: the browser requests them before it has read the page. */
+/** Resources that block the first paint: the browser requests them before it has read the page. */
 const FIRST_NEEDED = [
   `<${assets.style.path}>; rel=preload; as=style`,
   `<${fonts[0]?.path}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
@@ -135,7 +131,6 @@ function Page({ context, frame, children }: { context: Context; frame: Frame; ch
   )
 }
 
-/** Undoes the action in the notice: sends the same form with the inverse action. */
 function Undo({ context, undo }: { context: Context; undo: NonNullable<Flash['undo']> }) {
   return (
     <Form context={context} action={undo.action} class="undo">
@@ -149,7 +144,7 @@ function Undo({ context, undo }: { context: Context; undo: NonNullable<Flash['un
   )
 }
 
-/** Shown on every page, because nothing else on it looks different while pings are refused. */
+/** Shown on every page, because nothing else on it changes while pings are refused. */
 function Refusal({ refusal }: { refusal: PingRefusal | null }) {
   return (
     <div data-region="refusal">
@@ -166,7 +161,7 @@ function Refusal({ refusal }: { refusal: PingRefusal | null }) {
   )
 }
 
-/** Shown for a day: the gap in our coverage. No check goes down because of it. */
+/** Shows a gap in our coverage for a day. No check goes down because of it. */
 function Blindness({ workspace, project }: { workspace: Workspace; project: MemberProject | undefined }) {
   const shown = project ?? onlyProject(workspace)
   const gap = workspace.attention?.gap
@@ -181,7 +176,6 @@ function Blindness({ workspace, project }: { workspace: Workspace; project: Memb
   )
 }
 
-/** Confirms destructive actions; the script fills in the text. */
 function Question() {
   return (
     <dialog id="question" aria-labelledby="question-title">
@@ -201,7 +195,7 @@ function Question() {
   )
 }
 
-/** Returns the project of a person who has only one, because no choice is needed then. */
+/** A user with only one project needs no choice. */
 function onlyProject({ projects }: Workspace): MemberProject | undefined {
   return projects.length === 1 ? projects[0] : undefined
 }

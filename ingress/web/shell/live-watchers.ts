@@ -7,20 +7,16 @@ import { liveSessionsOf } from '#shared/tenancy/accounts/session-store.ts'
 
 /** Announcements within this time share one query. */
 const GATHER_MS = 300
-/** However much changes, pages read themselves again no more often than this. */
+/** Minimum interval between reloads of a page. */
 const REST_AFTER_CHANGE_MS = 2_000
-/** And however much is announced that turns out to change nothing. */
+/** Minimum interval between queries that found no change. */
 const REST_MS = 500
-/**
- * Polls without an announcement, because one may have been lost, and proxies cut connections that are idle for a
- * minute.
- */
+/** Polls without an announcement, because one may be lost, and proxies cut connections that are idle for a minute. */
 const POLL_ANYWAY_MS = 30_000
-/** A page that is left open reconnects by itself. */
+/** An open page then reconnects automatically. */
 const MAX_MS = 15 * 60_000
 const MAX_WATCHERS = 5_000
 
-/** Changes announced since the last query. */
 interface Gathered {
   checks: Set<number>
   uuids: Set<string>
@@ -28,12 +24,10 @@ interface Gathered {
   projects: Set<number>
 }
 
-/** Something that people watch. */
 export interface Topic {
   name: string
-  /** organisation whose members may watch it */
   organisationId: number
-  /** given when it is about all checks of a project */
+  /** present for topics about all checks of a project */
   projectId?: number
   isConcerned(gathered: Gathered): boolean
   look(): Promise<{ mark: string; isDown: boolean }>
@@ -41,23 +35,19 @@ export interface Topic {
 
 interface Watched {
   topic: Topic
-  /** with the session that each was opened by */
+  /** by response, with the id of the session */
   watchers: Map<Response, number>
-  /** mark of the newest query */
   mark: string
   endsAt: number
-  /** no look before this, in milliseconds since 1970 */
+  /** earliest time of the next query, in milliseconds since 1970 */
   restsUntil: number
   isLooking: boolean
-  /** notified of a change that the look under way may not have seen */
+  /** true if a change was announced during the running query */
   isDue: boolean
   timer: NodeJS.Timeout | null
 }
 
-/**
- * Tracks the open pages of a process. Pages with the same topic share one query, so a thousand open pages cost one
- * small query.
- */
+/** Tracks the open pages of a process. Pages of a topic share one query, so a thousand pages cost one small query. */
 export class Watchers {
   readonly #db: Knex
   readonly #log: Log
@@ -76,9 +66,8 @@ export class Watchers {
   }
 
   /**
-   * @param sessionId session of the page: the events end when the user signs out, leaves the organisation or gets other
-   * rights
-   * @param seen mark of the content that the page shows; if a newer one exists, the page is notified at once
+   * @param sessionId events end when its user signs out, leaves the organisation or gets other rights
+   * @param seen mark of the page's content; if a newer one exists, the page is notified at once
    */
   async add(response: Response, topic: Topic, sessionId: number, seen: string): Promise<void> {
     if (response.destroyed) return
@@ -122,7 +111,6 @@ export class Watchers {
     for (const watched of this.#things.values()) if (isAll || watched.topic.isConcerned(notified)) this.#poke(watched)
   }
 
-  /** Adds the projects of the changed checks, if any project is watched. */
   async #addProjects(notified: Gathered): Promise<void> {
     if (notified.checks.size === 0) return
     if (![...this.#things.values()].some(({ topic }) => topic.projectId !== undefined)) return

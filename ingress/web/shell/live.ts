@@ -7,10 +7,7 @@ import type { Context, Pages } from './context.ts'
 import type { Topic } from './live-watchers.ts'
 import { requireCheckPage, requireProject } from './workspace.ts'
 
-/**
- * Notifies open pages of changes by server-sent events. Events carry no check data: the page reloads itself with this
- * person's rights.
- */
+/** Notifies open pages by server-sent events. Events contain no check data: the page reloads with the user's rights. */
 export function livePages(pages: Pages): void {
   pages.get('/projects/:project/events', async (context) => {
     const { project, session } = await requireProject(context, 'view')
@@ -53,8 +50,8 @@ export function livePages(pages: Pages): void {
 }
 
 /**
- * Returns the address of a page's events. It contains the mark of the content that the page shows, read before all
- * other data: so a change before the connection is not missed.
+ * Returns the address of a page's events. Its mark was read before all other data, so no change is missed before the
+ * connection.
  */
 export function liveAddress(path: string, mark: string): string {
   return `${path}?seen=${shortened(mark)}`

@@ -2,7 +2,6 @@ import type { MemberProject } from '#shared/monitoring/projects/member-store.ts'
 import { may } from '#shared/tenancy/accounts/roles.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Areas of the risk console: the last step of the address, the icon, and the label. */
 const RISK = [
   { area: 'packs', label: 'Evidence packs' },
   { area: 'identity', label: 'Identity' },
@@ -20,7 +19,6 @@ const RISK = [
 
 export type RiskArea = (typeof RISK)[number]['area']
 
-/** The place in the navigation that a page belongs to. */
 export type Area =
   | RiskArea
   | 'checks'
@@ -44,14 +42,13 @@ interface NavigationLink {
   area: Area
   href: string
   label: string
-  /** number of items that need action, and their label */
   count?: number
   counted?: string
 }
 
 /**
- * Returns the sections in the sidebar of every page; each new area of the product has its section here.
- * @param riskBase base path of the risk console, on its own pages only; other pages link to its first page
+ * Returns the sections of the sidebar.
+ * @param riskBase base path of the risk console; absent on other pages, which link to its first page
  */
 export function navigation(
   workspace: Workspace,

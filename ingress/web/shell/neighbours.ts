@@ -6,7 +6,7 @@ import type { Frame } from './layout.tsx'
 import type { Area } from './navigation.ts'
 import { signedIn, type Workspace } from './workspace.ts'
 
-/** By the first of these words in the path. */
+/** By the first matching word of the path. */
 const AREAS: Readonly<Record<string, Area>> = {
   acceptance: 'acceptance',
   account: 'account',
@@ -38,12 +38,11 @@ const AREAS: Readonly<Record<string, Area>> = {
   'status-page': 'settings',
 }
 
-/** The risk console of an organisation: its pages have all of its areas at the side. */
 const RISK_BASE = /^\/organisations\/([0-9a-f-]{36})\/risk\/(?:sandbox|production)(?=\/)/
 
 /**
- * Returns the navigation around a confirmation or error page. Returns nothing if the user is not signed in or the
- * lookup fails, because an error page must not fail.
+ * Returns the navigation of a confirmation or error page. If the lookup fails it returns nothing, because an error page
+ * must not fail.
  */
 export async function surroundings(
   context: Context,
@@ -69,7 +68,7 @@ export async function surroundings(
   }
 }
 
-/** The project that the path names, or that what it names is in; only among those of this person. */
+/** Finds only projects of this user. */
 async function projectOf({ params, deps }: Context, { projects }: Workspace) {
   const { project, check, integration } = params
   if (check && isUuid(check)) {

@@ -1,4 +1,4 @@
-/** Notices by the value of `?done=`; any other value shows nothing. */
+/** By the value of `?done=`. */
 const notices: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out everywhere else.',
@@ -46,7 +46,6 @@ export function Notice({ done }: { done: string }) {
   )
 }
 
-/** The problem of a form, above it. */
 export function Problem({ text }: { text: string | null | undefined | false }) {
   return text ? (
     <p class="problem" role="alert">
@@ -57,10 +56,9 @@ export function Problem({ text }: { text: string | null | undefined | false }) {
 
 type State = 'pending' | 'delivered' | 'failed' | 'suppressed'
 
-/** Number of messages in the bar. */
 export const MESSAGES_IN_BAR = 20
 
-/** Results of the last messages, the newest on the right. Failed ones are taller, not only red. */
+/** The newest is on the right. Failed messages are taller, so that colour is not the only difference. */
 export function MessageBar({ states }: { states: readonly State[] }) {
   const sent = states.filter((state) => state === 'delivered').length
   const label = states.length === 0 ? 'No messages yet.' : `${sent} of the last ${states.length} were sent.`

@@ -1,17 +1,15 @@
 import type { Micros } from '#shared/time.ts'
 import type { IngressDeps } from '../../deps.ts'
 
-/** That every ping is refused now. */
 export interface PingRefusal {
-  /** first page request during the refusal */
   since: Micros
-  /** the message broker cannot be reached; else this process does not fit its installation */
+  /** true if the broker is unreachable; false if the process does not fit its installation */
   isBroker: boolean
 }
 
 /**
- * Records, at each page request, since when pings are refused. A process that only needs less traffic (late event
- * loop, shutdown, no change events) is not ready, but still accepts each ping.
+ * Records since when pings are refused, at each page request. A process that only needs less traffic (late event loop,
+ * shutdown, no change events) is not ready, but accepts pings.
  */
 export function createRefusalWatch({
   pingRefusals,

@@ -45,7 +45,6 @@ import { createAssetRouter } from './assets.ts'
 import { livePages } from './live.ts'
 import { createPages } from './serve.ts'
 
-/** The pages for people; not part of the API document. */
 export function createWebRouter(deps: IngressDeps): Router {
   const { pages, router, sendMissing } = createPages(deps)
   for (const register of [
@@ -104,7 +103,7 @@ export function createWebRouter(deps: IngressDeps): Router {
   return all
 }
 
-/** A person who followed a link that leads nowhere, not a program that mistook an address. */
+/** Returns true for a browser, which needs a page and not a problem document. */
 function wantsPage({ method, headers }: Request): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html')
 }

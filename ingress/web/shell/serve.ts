@@ -25,20 +25,19 @@ import { takeFlash } from './flash.ts'
 import { createRefusalWatch } from './refusal.ts'
 import { csrfToken, isCsrfToken, loadSession, newToken, readCookie, setCookie } from './sessions.ts'
 
-/** Longer than any form of ours; an import of checks is the largest. */
+/** Longer than any form; an import of checks is the largest. */
 const MAX_FORM_BYTES = 1_048_576
-/** A form of that length that names checks by their ids has no more. */
+/** A form of that length with ids of checks has fewer. */
 const MAX_FORM_FIELDS = 25_000
-/** Fields of a form that is sent back to be sent again: each is rendered. */
+/** Limits preserved forms, because each field is rendered. */
 const MAX_PRESERVED_FIELDS = 2_000
-/** The first bytes of a form, in which its token must be. */
+/** The token must be within the first bytes of a form. */
 const TOKEN_BYTES = 16_384
 
-/** Mounts pages: authentication, form tokens, headers and errors are the same for all of them. */
+/** Mounts pages with shared authentication, form tokens, headers and errors. */
 export function createPages(deps: IngressDeps): {
   pages: Pages
   router: Router
-  /** answers that there is no such page */
   sendMissing(request: Request, response: Response): Promise<void>
 } {
   const router = Router({ caseSensitive: true, strict: true })
@@ -71,7 +70,7 @@ export function createPages(deps: IngressDeps): {
     if (!granted) throw new RateLimitedError('too many requests of this address, slow down', retryAfterSeconds)
   }
 
-  /** Accepts a form that was preserved during a new sign-in: without a session it has the token of the visit. */
+  /** Accepts a form that was preserved during a new sign-in; without a session it has the visitor's token. */
   function isPreservedForm(request: Request, token: string): boolean {
     const visitor = readCookie(request, deps.config, 'visit')
     return isOfOurPage(request) && visitor.length === 43 && isCsrfToken(csrfKey, visitor, token)
@@ -104,7 +103,7 @@ export function createPages(deps: IngressDeps): {
   async function sendMissing(request: Request, response: Response): Promise<void> {
     setSafetyHeaders(response, deps)
     const missing = new NotFoundError('There is no page at this address.')
-    // If the context cannot be created, the error page is still sent.
+    // The error page must be sent even without a context.
     const context = await createContext(request, response).catch(() => undefined)
     await sendErrorPage(missing, request, response, deps, context)
   }
@@ -137,8 +136,8 @@ export function createPages(deps: IngressDeps): {
 }
 
 /**
- * Reads a form. The token is the first field of each of ours: without a valid one in the first bytes the rest of a long
- * form is read only if it may be one that was open when its session ended.
+ * Reads a form, whose first field is the token. Without a valid token in the first bytes the rest of a long form is
+ * read only if its session may have ended.
  * @throws ForbiddenError, PayloadTooLargeError, ValidationError
  */
 async function readForm(context: Context): Promise<URLSearchParams> {
@@ -165,18 +164,16 @@ function hasMoreFields(text: string, max: number): boolean {
 const FOREIGN_FORM = 'This form was not sent from our own page, or you have signed in or out since it was opened.'
 
 const SESSION_CHANGED = 'You have signed in or out since this form was opened. Nothing was saved.'
-/**
- * A page never contains a password, and a file cannot be sent back: only these forms must be filled in again (ux B5).
- */
+/** Passwords and files are never preserved, so only these forms must be filled in again. */
 const PASSWORD_NOT_PRESERVED = `${SESSION_CHANGED} Passwords are not kept: open the form again and type them once more.`
 const FILE_NOT_PRESERVED = `${SESSION_CHANGED} Files are not kept: open the form again and choose the file once more.`
 
-/** Browsers send this header with every request, and no page of another site can forge it. */
+/** Browsers always send this header, and pages of other sites cannot forge it. */
 function isOfOurPage({ headers }: Request): boolean {
   return headers['sec-fetch-site'] === 'same-origin'
 }
 
-/** A form that was open when its session ended, or another began. Passwords are not sent back to a page. */
+/** Returns true for a form of a former session. Passwords are not sent back to a page. */
 function isOfAnotherSession(context: Context, form: URLSearchParams): boolean {
   if (form.size > MAX_PRESERVED_FIELDS) return false
   if (!isOfOurPage(context.request) || PASSWORD_FIELDS.some((name) => form.has(name))) return false
@@ -187,13 +184,13 @@ function refuseForeign({ request }: Context): void {
   if (request.headers['sec-fetch-site'] === 'cross-site') throw new ForbiddenError(FOREIGN_FORM)
 }
 
-/** @param notKept error text for our own form that was open when its session ended */
+/** @param notKept error text for a form of a former session */
 function refuseForged(context: Context, form: URLSearchParams, notKept: string): void {
   if (context.isOwnForm(field(form, '_csrf'))) return
   throw new ForbiddenError(isOfOurPage(context.request) ? notKept : FOREIGN_FORM)
 }
 
-/** Restricts the browser for all pages: no foreign content, no inline scripts, no framing, no caching. */
+/** Forbids foreign content, inline scripts, framing and caching on all pages. */
 export function setSafetyHeaders(response: Response, deps: IngressDeps): void {
   const issuer = deps.config.oidcIssuer
   const mayPostTo = issuer === undefined ? `'self'` : `'self' ${new URL(issuer).origin}`

@@ -17,14 +17,14 @@ import { type Context, redirect } from './context.ts'
 
 const MAX_AGE_SECONDS = 30 * 24 * 3600
 
-/** Returns the digest under which a session is stored: the table alone is not enough to sign in. */
+/** Stores only a digest, so that a dump of the table does not allow a sign-in. */
 function digestOf(deps: IngressDeps, token: string): Buffer {
   return deps.secrets.digest(`session:${token}`)
 }
 
 /**
- * The session of a request, with another id when the person's rights have changed.
- * @returns the cookie's value as it is from now on, for form tokens
+ * Loads the session of a request; replaces its id after the user's rights have changed.
+ * @returns the current cookie value, for form tokens
  */
 export async function loadSession(
   request: Request,
@@ -46,7 +46,7 @@ export async function loadSession(
   return { session, token: renewed }
 }
 
-/** Starts a session; always with a new id, so that an earlier cookie of the browser is worthless. */
+/** Always uses a new id, which prevents session fixation. */
 export async function startSession(context: Context, userId: number, db: Knex = context.deps.db): Promise<void> {
   const { deps, request, response, session } = context
   const token = newToken()
@@ -60,7 +60,7 @@ export async function startSession(context: Context, userId: number, db: Knex = 
   setCookie(response, deps.config, 'session', token, MAX_AGE_SECONDS)
 }
 
-/** Signs out: the session ends here, not just in the browser. */
+/** Deletes the session in the database too, not only the cookie. */
 export async function endSession(context: Context): Promise<void> {
   if (context.session) await deleteSession(context.deps.db, context.session.userId, context.session.id)
   setCookie(context.response, context.deps.config, 'session', '', 0)
@@ -73,12 +73,12 @@ export function newToken(): string {
 }
 
 /**
- * Names of our cookies: the session, a name for visitors without one (their forms need a token), an OIDC flow, a
- * password without its second factor yet, a recent password confirmation, and the message for the next page.
+ * Cookies: the session, the id of visitors (for form tokens), an OIDC flow, a password before its second factor, a
+ * recent password confirmation, and the message for the next page.
  */
 export type CookieName = 'session' | 'visit' | 'sign-in' | 'second-step' | 'recent-password' | 'flash'
 
-/** The last one of this name; empty when there is none. */
+/** Returns the last cookie of this name; empty without one. */
 export function readCookie(request: Request, config: Config, name: CookieName): string {
   const full = fullName(config, name)
   let value = ''
@@ -89,7 +89,10 @@ export function readCookie(request: Request, config: Config, name: CookieName): 
   return value
 }
 
-/** Sets a cookie no script reads and no other site's form sends. @param maxAgeSeconds 0 removes it; absent: until the browser closes */
+/**
+ * Sets a cookie that scripts cannot read and other sites' forms do not send. @param maxAgeSeconds 0 removes it; default
+ * until the browser closes
+ */
 export function setCookie(
   response: Response,
   config: Config,
@@ -115,8 +118,8 @@ function isSecure(config: Config): boolean {
 const BYTES = 32
 
 /**
- * Returns the CSRF token for forms of one browser. Each call uses another mask, so that no two pages contain the same
- * text. Otherwise an attacker could guess it from the compressed length of pages that repeat part of their address.
+ * Returns the CSRF token of one browser, with another mask in each call. Otherwise an attacker could guess it from the
+ * compressed length of pages that repeat part of their address.
  * @param cookie session or visitor id of the browser
  */
 export function csrfToken(key: Buffer, cookie: string): string {

@@ -12,12 +12,12 @@ import { isUuid } from '#shared/uuid.ts'
 import { personOf } from './audit.ts'
 import type { Context } from './context.ts'
 
-/** Data that a signed-in person may see. Every page loads its data through it. */
+/** Data that a signed-in user may see. Every page loads its data through it. */
 export interface Workspace {
   session: Session
   memberships: Membership[]
   projects: MemberProject[]
-  /** of the project that is open, or of the only one */
+  /** of the open project, or of the only one */
   attention: Attention | null
 }
 
@@ -43,9 +43,9 @@ export async function signedIn(context: Context): Promise<Workspace> {
 }
 
 /**
- * The project that the path names.
- * @throws NotFoundError for unknown ones and those of organisations one does not belong to, alike
- * @throws ForbiddenError when the role does not suffice, which is noted in the audit log
+ * Returns the project of the path.
+ * @throws NotFoundError alike for unknown projects and those of other organisations
+ * @throws ForbiddenError if the role is not sufficient; recorded in the audit log
  */
 export async function requireProject(context: Context, right: Right, uuid?: string): Promise<ProjectWorkspace> {
   const workspace = await signedIn(context)
@@ -56,7 +56,7 @@ export async function requireProject(context: Context, right: Right, uuid?: stri
   return { ...workspace, project }
 }
 
-/** The check that the path names, within a project of one's own. @throws as requireProject does */
+/** Returns the check of the path, within the user's projects. @throws as `requireProject` */
 export async function requireCheckPage(context: Context, right: Right): Promise<CheckWorkspace> {
   const workspace = await signedIn(context)
   const named = context.params.check ?? ''
@@ -70,8 +70,8 @@ export async function requireCheckPage(context: Context, right: Right): Promise<
 }
 
 /**
- * Returns the path of a check's page. A check's uuid is an address that takes pings, so read-only members know the
- * check by its unique key, which cannot be reversed.
+ * Returns the path of a check's page. The uuid of a check is a ping address, so read-only members get its unique key,
+ * which cannot be reversed.
  */
 export function checkPath({ uuid }: { uuid: string }, { role }: { role: Role }): string {
   return `/checks/${may(role, 'edit') ? uuid : uniqueKey(uuid)}`
@@ -86,7 +86,7 @@ async function uuidOfUniqueKey(context: Context, { projects }: Workspace, named:
   return null
 }
 
-/** The organisation that the path names. @throws as requireProject does */
+/** Returns the organisation of the path. @throws as `requireProject` */
 export async function requireOrganisation(
   context: Context,
   right: Right,
@@ -98,7 +98,7 @@ export async function requireOrganisation(
   return { ...workspace, organisation }
 }
 
-/** @throws ForbiddenError, having noted who tried what */
+/** @throws ForbiddenError; the attempt is recorded in the audit log */
 export async function requireRight(
   context: Context,
   { session }: Pick<Workspace, 'session'>,
@@ -109,7 +109,6 @@ export async function requireRight(
   await deny(context, session, scope.organisationId)
 }
 
-/** Refuses and notes it. */
 export async function deny(context: Context, session: Session, organisationId: number): Promise<never> {
   const { request, deps } = context
   await insertAudit(deps.db, {
