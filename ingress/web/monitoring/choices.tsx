@@ -3,16 +3,15 @@ import { CheckBox, TextField } from '../forms/inputs.tsx'
 import { IntegrationTrouble } from '../shell/basics.tsx'
 import { labelOfKind } from './integrations/labels.ts'
 
-/** A check as an option. */
 interface Choosable {
   uuid: string
   name: string
 }
 
-/** Number of suggested checks: more would make the page heavy, and any name may be typed. */
+/** Limits suggestions, because more make the page heavy; the user may type any name. */
 const OFFERED = 300
 
-/** The chosen checks, as boxes named `check`, and the field `add_check`, which adds one by its name. */
+/** The boxes are named `check`; the field `add_check` adds a check by its name. */
 export function CheckChoice(props: {
   label: string
   hint?: string
@@ -55,7 +54,6 @@ export function CheckChoice(props: {
   )
 }
 
-/** Returns the uuids of the submitted checks, or the error of the typed name. */
 export function chosenChecks(
   chosen: readonly string[],
   typed: string,
@@ -70,13 +68,12 @@ export function chosenChecks(
   return added ? { uuids: [...new Set([...kept, added.uuid])] } : { error: 'There is no check with this name.' }
 }
 
-/** The integrations of a project as boxes; those that may not notify are labelled. */
+/** Labels integrations that may not notify. */
 export function IntegrationChoice(props: {
   name: string
   channels: readonly StoredIntegration[]
-  /** uuids */
   chosen: ReadonlySet<string>
-  /** hidden while another option beside it is chosen */
+  /** hides the boxes while another option is chosen */
   isDependent?: boolean
 }) {
   if (props.channels.length === 0) return <p class="muted">There is no integration in this project yet.</p>

@@ -1,7 +1,7 @@
 import type { DownDay } from '#shared/monitoring/pages/down-days.ts'
 import { humanDuration } from '../shell/format.ts'
 
-/** Days as bars, oldest left; bad ones are taller, and not only red. */
+/** Shows days as bars, oldest left. Bad days are taller, so that colour is not the only difference. */
 export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isSlim?: boolean }) {
   const bad = days.filter(({ seconds }) => (seconds ?? 0) > 0).length
   const known = days.filter(({ seconds }) => seconds !== null).length
@@ -50,7 +50,7 @@ export function DayBar({ days, isSlim = false }: { days: readonly DownDay[]; isS
   )
 }
 
-/** All days of a look in one path, as those of a list are many. */
+/** One path for all days, because a list has many. */
 function SlimHatches({ days }: { days: readonly DownDay[] }) {
   const unknown = days.map((day, index) => (day.isUnknown ? hatchOf(index) : '')).join('')
   const planned = days.map((day, index) => (day.isPlanned && !day.isUnknown ? hatchOf(index) : '')).join('')
@@ -62,7 +62,7 @@ function SlimHatches({ days }: { days: readonly DownDay[] }) {
   )
 }
 
-/** One path per look: a list of fifty checks would have thousands of rectangles. */
+/** One path per look, because a list of fifty checks would have thousands of rectangles. */
 function paths(days: readonly DownDay[]): { look: string; d: string }[] {
   const looks = { good: '', bad: '', none: '' }
   for (const [index, { seconds }] of days.entries()) {
@@ -72,7 +72,6 @@ function paths(days: readonly DownDay[]): { look: string; d: string }[] {
   return Object.entries(looks).map(([look, d]) => ({ look, d }))
 }
 
-/** Slanted lines across a day. */
 function hatchOf(index: number): string {
   return [8, 14, 20, 26].map((y) => `M${index * 4} ${y}l3 -6`).join('')
 }

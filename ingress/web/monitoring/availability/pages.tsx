@@ -10,7 +10,7 @@ import { requireProject } from '../../shell/workspace.ts'
 
 const LISTED = 100
 
-/** When this service could not receive pings or detect missing ones; visible to everyone who may see the project. */
+/** Visible to every member of the project. */
 export function gapPages(pages: Pages): void {
   pages.get('/projects/:project/gaps', showGaps)
 }

@@ -17,7 +17,6 @@ import { type Context, type Flash, type FormContext, field, type Pages, redirect
 import { goBack } from '../../shell/flash.ts'
 import { deny, requireCheckPage, requireProject } from '../../shell/workspace.ts'
 
-/** Handles the buttons that change existing checks. */
 export function checkActions(pages: Pages): void {
   pages.post('/checks/:check/pause', (context) => switchState(context, 'pause'))
   pages.post('/checks/:check/resume', (context) => switchState(context, 'resume'))
@@ -30,7 +29,7 @@ export function checkActions(pages: Pages): void {
   pages.post('/projects/:project/checks/bulk', bulk)
 }
 
-/** More do not fit what a browser keeps for the next page. */
+/** Limits the undo data, which must fit into a cookie. */
 const MAX_UNDONE = 60
 const inverses: Readonly<Record<string, string>> = {
   pause: 'resume',
@@ -40,7 +39,7 @@ const inverses: Readonly<Record<string, string>> = {
   untag: 'tag',
 }
 
-/** Returns the action that undoes a change; undefined if it cannot be undone. */
+/** Returns the action that undoes a change; empty if it cannot be undone. */
 function undoOf(projectUuid: string, verb: string, uuids: readonly string[], tag: string, back: string): Flash {
   const inverse = inverses[verb]
   if (inverse === undefined || uuids.length === 0 || uuids.length > MAX_UNDONE) return {}
@@ -57,7 +56,7 @@ async function switchState(context: FormContext, verb: 'pause' | 'resume'): Prom
   goBack(context, path, { notice, ...undoOf(project.uuid, verb, [check.uuid], '', back === '/' ? path : back) })
 }
 
-/** A button that comes too late, since the check is resumed already, is no mistake of the person. */
+/** Ignores a repeated press: a check that is already resumed is not an error. */
 async function switchOne(
   context: Context,
   actor: Actor,
@@ -111,7 +110,7 @@ async function copy(context: FormContext): Promise<void> {
   redirect(context, `/checks/${made.uuid}?done=check-copied`)
 }
 
-/** Takes the right to manage on both sides: what leaves a project is lost to its people. */
+/** Requires the right to manage both projects, because the members of the old project lose the check. */
 async function transfer(context: FormContext): Promise<void> {
   const { check, project, projects, session } = await requireCheckPage(context, 'manage')
   const { deps, form } = context
@@ -129,7 +128,7 @@ async function remove(context: FormContext): Promise<void> {
   redirect(context, `/projects/${project.uuid}/checks?done=check-deleted`)
 }
 
-/** Does the same to all selected checks; those that vanished meanwhile are passed over. */
+/** Skips selected checks that were deleted meanwhile. */
 async function bulk(context: FormContext): Promise<void> {
   const { project, session } = await requireProject(context, 'edit')
   const { deps, form } = context

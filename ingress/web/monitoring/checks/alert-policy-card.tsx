@@ -14,16 +14,12 @@ const SHOWN = 10
 export interface AlertPolicy {
   policy: Policy | null
   decisions: ShownDecision[]
-  /** decisions about one status change of the check, newest first; null unless requested */
+  /** decisions about one flip, newest first; null unless requested */
   why: ShownDecision[] | null
-  /** the current outage and its next escalation step */
   open: { incident: ShownIncident; coming: Coming } | null
 }
 
-/**
- * Shows the policy that applies to a check, and the newest decisions about it.
- * @param flipId the status change whose decisions are shown; null: none
- */
+/** @param flipId flip whose decisions are shown */
 export async function loadAlertPolicy(
   db: Knex,
   check: { id: number; projectId: number; tags: string },
@@ -47,7 +43,6 @@ export async function loadAlertPolicy(
   }
 }
 
-/** Shows the next escalation step of the current outage, with a link to its incident. */
 export function UpcomingMessages({ alertPolicy: { open }, now }: { alertPolicy: AlertPolicy; now: Micros }) {
   if (!open) return null
   return (
@@ -58,15 +53,14 @@ export function UpcomingMessages({ alertPolicy: { open }, now }: { alertPolicy: 
   )
 }
 
-/** Beyond them they are behind a summary. */
+/** Further decisions are behind a summary. */
 const SHOWN_DECISIONS = 3
 
-/** The alert policy of a check and its recent decisions. */
 export function AlertPolicyCard(props: {
   alertPolicy: AlertPolicy
   channels: readonly { uuid: string; name: string }[]
   now: Micros
-  /** of the check; null without the right to change it */
+  /** null without the right to change the check */
   path: string | null
 }) {
   const { policy, decisions, why } = props.alertPolicy
@@ -107,7 +101,6 @@ export function AlertPolicyCard(props: {
   )
 }
 
-/** A sentence for each decision, and one for each integration. */
 function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: string) => string; now: Micros }) {
   return (
     <ul>
@@ -127,7 +120,10 @@ function Decisions(props: { decisions: readonly ShownDecision[]; nameOf: (uuid: 
   )
 }
 
-/** `Chat: delivered`; with why, where that is another than the decision's: `Chat: Notified: it is still down. Delivered` */
+/**
+ * `Chat: delivered`; includes the reason if it differs from the decision's: `Chat: Notified: it is still down.
+ * Delivered`
+ */
 function deliveredText(decision: ShownDecision, channel: ShownDecision['channels'][number], name: string): string {
   const { delivery } = channel
   const isTheSame = channel.outcome === decision.outcome && channel.reason === decision.reason

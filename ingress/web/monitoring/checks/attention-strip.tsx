@@ -7,7 +7,7 @@ import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
 /**
- * Shows failing integrations and the number of checks that are down; renders nothing if no integration fails.
+ * Renders nothing if no integration fails.
  * @param props.failing integrations whose last message failed
  */
 export function AttentionStrip({ down, failing }: { down: number; failing: readonly StoredIntegration[] }) {
@@ -34,7 +34,7 @@ export function AttentionStrip({ down, failing }: { down: number; failing: reado
 
 type Lost = Awaited<ReturnType<typeof findLost>>
 
-/** Pings of a check that were not logged: too many, or without its secret. */
+/** Loads pings that were not logged: above the rate limit, or without the secret. */
 export async function findLost(db: Knex, checkId: number) {
   const [limited, refused] = await Promise.all([findLimitedPings(db, checkId), secretRefusals(db, checkId)])
   return { limited, refused }
@@ -49,7 +49,7 @@ export function LostPings({ lost, perMinute, now }: { lost: Lost; perMinute: num
   )
 }
 
-/** Pings of the last two days that showed no right secret, per hour. */
+/** Pings of the last two days without the correct secret, per hour. */
 function RefusedPings({ hours }: { hours: readonly { hour: Micros; count: number }[] }) {
   if (hours.length === 0) return null
   return (

@@ -12,9 +12,9 @@ const GAP = 3
 type Measured = Run & { until: Micros }
 
 /**
- * Bars for how long runs took, oldest left, with an axis; those far beyond the others are cut and marked.
- * @param props.path the check's page, where bars lead to their pings
- * @param props.limit what its rules let a run take; null without such a rule
+ * Draws the durations of runs, oldest first. Extreme ones are cut and marked.
+ * @param props.path the check's page; bars link to their pings
+ * @param props.limit maximum duration of a run; null without a limit
  */
 export function DurationChart(props: { runs: readonly Run[]; path: string; limit: Micros | null }) {
   const { runs, path, limit } = props
@@ -59,7 +59,6 @@ export function DurationChart(props: { runs: readonly Run[]; path: string; limit
 
 const yOf = (length: Micros, { top }: Scale) => HEIGHT - (Math.min(length, top) / top) * (HEIGHT - TOP)
 
-/** Three lines with their lengths, and the one in the middle of all runs. */
 function Axis({ scale }: { scale: Scale }) {
   return (
     <>
@@ -119,7 +118,6 @@ function Bars({ runs, scale, path }: { runs: readonly Measured[]; scale: Scale; 
   )
 }
 
-/** When the first and the last of the runs ended. */
 function TimeLabels({ runs }: { runs: readonly Measured[] }) {
   const first = runs[0]
   const last = runs.at(-1)

@@ -12,14 +12,12 @@ import { type Micros, toSeconds } from '#shared/time.ts'
 import { StatusGlyph } from '../../shell/icons.tsx'
 
 export interface Relatives {
-  /** dependencies of the check, each with the reason why it may have no effect */
+  /** dependencies, each with reasons why it may have no effect */
   parents: { check: AssignedCheck; warnings: string[] }[]
   mode: ParentsMode
-  /** number of checks that depend on it */
   children: number
 }
 
-/** Loads the dependencies of a check, and the number of checks that depend on it. */
 export async function loadRelatives(db: Knex, check: AssignedCheck, now: Micros): Promise<Relatives> {
   const [rules, [children = 0]] = await Promise.all([
     findRules(db, check.id),
@@ -62,7 +60,7 @@ function notifiesReceivers({ integrationIds }: AssignedCheck, policy: Policy | n
   return policy.plan.steps.some(({ channels }) => (channels ?? integrationIds).length > 0)
 }
 
-/** Seconds from one expected ping to the end of the next one's grace. */
+/** Returns seconds from one expected ping to the end of the next one's grace. */
 function detectionDelay({ kind, timeoutSeconds, graceSeconds, schedule, tz }: AssignedCheck, now: Micros): number {
   if (kind === 'simple') return timeoutSeconds + graceSeconds
   const next = nextOccurrence(kind, schedule, tz, now)
@@ -70,7 +68,7 @@ function detectionDelay({ kind, timeoutSeconds, graceSeconds, schedule, tz }: As
   return graceSeconds + (next === null || after === null ? 0 : toSeconds(after - next))
 }
 
-/** The dependencies of a check; shown when it has some or the reader may add them. */
+/** Shown only if the check has dependencies or the user may add some. */
 export function DependsOn(props: { relatives: Relatives; path: string; mayEdit: boolean; now: Micros }) {
   const { parents, mode, children } = props.relatives
   if (parents.length === 0 && children === 0 && !props.mayEdit) return null

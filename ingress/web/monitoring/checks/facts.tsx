@@ -14,7 +14,6 @@ import { percentUp } from './scale.ts'
 import { nextTimes, scheduleText } from './schedule-text.ts'
 import { snippets } from './snippets.ts'
 
-/** The ping URLs that work for the check, and commands that use them. */
 export function PingInstructions(props: { check: Check; base: string; pingKey: string | null; emailDomain: string }) {
   const { check, base, pingKey } = props
   const url = `${base}/ping/${check.uuid}`
@@ -48,7 +47,7 @@ export function PingInstructions(props: { check: Check; base: string; pingKey: s
   )
 }
 
-/** Which requests to the plain address count, by the check's own rules. */
+/** Describes the requests that count as pings, by the check's rules. */
 function countedText(check: Check): string {
   const requests = check.methods === 'POST' ? 'POST request' : 'request'
   if (!check.filterHttpBody) return `Any ${requests} counts as success.`
@@ -62,11 +61,11 @@ function countedText(check: Check): string {
 
 const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-/** Uptime by month, without the time before the first ping. @param props.since null before the first ping */
+/** Omits the time before the first ping. @param props.since null before the first ping */
 export function DowntimeTable(props: {
   months: readonly Downtime[]
   since: Micros | null
-  /** merged periods that do not count */
+  /** merged periods that count neither as uptime nor as downtime */
   excluded: readonly WindowTime[]
 }) {
   const { months, since, excluded } = props
@@ -127,7 +126,6 @@ export function ScheduleFacts({ check, now }: { check: Check; now: Micros }) {
   )
 }
 
-/** The next times of a schedule, in its time zone and in UTC; nothing when it has none. */
 export function NextTimes({ times, tz }: { times: readonly Micros[]; tz: string }) {
   if (times.length === 0) return null
   const zones = [...new Set([tz, 'UTC'])]
@@ -142,7 +140,6 @@ export function NextTimes({ times, tz }: { times: readonly Micros[]; tz: string 
   )
 }
 
-/** Returns the expectation as a sentence. */
 function expectation(check: Check): string {
   const grace = `Goes down when more than ${humanDuration(check.graceSeconds)} late.`
   return check.kind === 'simple'
@@ -154,7 +151,7 @@ export function UsedIntegrations(props: {
   check: AssignedCheck
   channels: readonly StoredIntegration[]
   projectUuid: string
-  /** null: the check's own integrations are notified of each change */
+  /** null if the check's integrations are notified directly */
   policy: Pick<Policy, 'plan'> | null
 }) {
   const { policy } = props
@@ -193,7 +190,7 @@ export function UsedIntegrations(props: {
   )
 }
 
-/** Shows the rules by which pings are classified; omits rules with default values. */
+/** Omits rules with default values. */
 export function FilterRules({ check }: { check: Check }) {
   const places = [
     ...(check.filterSubject ? ['subjects of mails'] : []),

@@ -11,7 +11,7 @@ import { DayBar } from '../day-bar.tsx'
 import type { Run } from './runs.ts'
 import { percentUp } from './scale.ts'
 
-/** Summarises a check and its last days. @param props.since null before its first ping */
+/** @param props.since null before the first ping */
 export function Figures(props: {
   check: Check
   status: ShownStatus
@@ -19,7 +19,7 @@ export function Figures(props: {
   runs: readonly Run[]
   since: Micros | null
   now: Micros
-  /** merged: time that does not count as uptime or downtime */
+  /** merged periods that count neither as uptime nor as downtime */
   excluded: readonly WindowTime[]
 }) {
   const { check, status, days, runs, since, now, excluded } = props
@@ -34,7 +34,7 @@ export function Figures(props: {
           <dt>Uptime, {days.length} days</dt>
           <dd>
             {known === null ? '–' : percentUp(known, known.from, excluded)}
-            {/* A check that is younger than the bar has fewer days to show. */}
+            {/* A new check has fewer days than the bar. */}
             {known !== null && known.from === since && <small>since {dayName.format(toDate(since))}</small>}
           </dd>
         </div>

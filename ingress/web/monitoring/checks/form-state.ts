@@ -14,12 +14,12 @@ import { parseSpec } from '#shared/monitoring/operations/check-changes.ts'
 import { field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
 
-/** Values of the form's inputs, by their names: those of the API. */
+/** Values by input name, which is the API's name. */
 export interface CheckFormState {
   values: Readonly<Record<string, string>>
   flags: ReadonlySet<string>
   channels: ReadonlySet<string>
-  /** by the name of the input; errors of other members have the name of the member */
+  /** by input name; errors of other members by the member's name */
   errors?: ReadonlyMap<string, string>
 }
 
@@ -51,8 +51,7 @@ export function stateOf(settings: CheckSettings, channels: readonly string[]): C
 }
 
 /**
- * Returns the form as it was sent, with every error. Each member is parsed again alone, because the API stops at the
- * first error.
+ * Returns the submitted form with all errors. Parses each member separately, because the API stops at the first error.
  */
 export function stateOfForm(form: URLSearchParams, error: ValidationError): CheckFormState {
   const names = [...TEXTS, ...DURATIONS, ...DURATIONS.map((name) => `${name}_unit`)]
@@ -76,7 +75,7 @@ export function stateOfForm(form: URLSearchParams, error: ValidationError): Chec
 
 const LABELS = new Map<string | null, string>(Object.values(CHECK_FIELDS).map(({ api, label }) => [api, label]))
 
-/** The subject of an error, if it is not the label. */
+/** Subjects of error texts that differ from the label. */
 const SUBJECTS: Readonly<Record<string, string>> = {
   tags: 'list of tags',
   start_kw: 'list of words',
@@ -84,7 +83,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   failure_kw: 'list of words',
 }
 
-/** Returns an error of the API in the words of the form, with the name of its input. */
+/** Translates an error of the API to the labels of the form. */
 function errorOf(error: ValidationError): [name: string, text: string] {
   const text = error.message.replace(/^json validation error: /, '')
   const name = /^\w+/.exec(text)?.[0] ?? ''
@@ -93,7 +92,6 @@ function errorOf(error: ValidationError): [name: string, text: string] {
   return [name, `The ${SUBJECTS[name] ?? LABELS.get(name)}${problem}.`]
 }
 
-/** Returns the sent form as a request of the management API, whose rules validate it. */
 export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
   const body: JsonObject = Object.create(null)
   for (const name of PLAIN_TEXTS) body[name] = field(form, name)
@@ -109,7 +107,6 @@ export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
   return body
 }
 
-/** Returns whether an input has this name and shows its own error. */
 export function isField(name: string): boolean {
   return TEXTS.includes(name) || DURATIONS.includes(name)
 }

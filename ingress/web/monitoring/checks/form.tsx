@@ -6,7 +6,6 @@ import { IntegrationChoice } from '../choices.tsx'
 import { type CheckFormState, isField } from './form-state.ts'
 import { SchedulePreview } from './preview.tsx'
 
-/** Values and errors of one part of the form. */
 interface Part {
   values: CheckFormState['values']
   errorOf(name: string): string | undefined
@@ -17,7 +16,7 @@ export function CheckForm(props: {
   action: string
   state: CheckFormState
   channels: readonly StoredIntegration[]
-  /** of the project's checks, each once */
+  /** distinct tags of the project's checks */
   tags: readonly string[]
   submit: string
   cancel: string

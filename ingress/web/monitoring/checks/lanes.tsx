@@ -9,17 +9,15 @@ const LANE = 12
 /** Pixels between the lines that hatch a gap. */
 const HATCH = 6
 
-/** A run with what is known of it beyond its length. */
 export interface LaneRun extends Run {
-  /** deadline for its end; null if none is set */
   deadline: Micros | null
-  /** remarks about it, as text */
   remarks: readonly string[]
 }
 
 /**
- * When each run ran, in lanes, so that those at the same time lie below each other; a line marks by when an open one has to
- * end, and hatching when we could not take signals. @param props.always also where no two ran at once
+ * Draws runs in lanes, so that concurrent runs are below each other. Marks deadlines of open runs and hatches coverage
+ * gaps.
+ * @param props.always true to draw even if no runs were concurrent
  */
 export function Lanes(props: { runs: readonly LaneRun[]; gaps: readonly WindowTime[]; now: Micros; always: boolean }) {
   const { runs, gaps, now, always } = props
@@ -88,7 +86,6 @@ function titleOf({ from, until, n, remarks }: LaneRun): string {
   return [`${n === 0 ? '' : `#${n}: `}${what}`, `from ${clock(from)}`, ...remarks].join(', ')
 }
 
-/** Slanted lines across the time of a gap. */
 function hatchOf(from: number, until: number, height: number): string {
   const lines: string[] = []
   for (let x = from; x <= Math.max(until, from); x += HATCH) lines.push(`M${round(x)} ${height}l3 -${height}`)

@@ -182,10 +182,7 @@ export function BulkBar({ context, projectUuid }: { context: Context; projectUui
   )
 }
 
-/**
- * Shows the position of this page in the list, with links to the pages before and after it.
- * @param props.shown rows on this page
- */
+/** @param props.shown number of rows on this page */
 export function Pager(props: {
   context: Context
   next: string | null

@@ -42,10 +42,8 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { Context } from '../../shell/context.ts'
 import type { ProjectWorkspace } from '../../shell/workspace.ts'
 
-/** Days that the bar of a row shows. */
 export const LIST_DAYS = 30
 
-/** Content of a project's check list, with the filter and order that were requested. */
 export interface ListView {
   now: Micros
   /** changes when anything in the list may look different */
@@ -54,15 +52,13 @@ export interface ListView {
   filter: CheckFilter
   sort: ReturnType<typeof parseListQuery>['sort']
   checks: readonly ListedCheck[]
-  /** cursor of the next page; null on the last */
   next: string | null
-  /** cursor of the page before; null on the first */
   previous: string | null
-  /** of the checks shown, by their ids */
+  /** by id of the check */
   flips: ReadonlyMap<number, CheckFlip[]>
-  /** when nothing could be known of them, by id; not merged */
+  /** unknown periods by id of the check; not merged */
   unknown: ReadonlyMap<number, readonly WindowTime[]>
-  /** with their times in the days that are shown */
+  /** with their times in the shown days */
   windows: readonly TimedWindow[]
   /** maintenance windows in progress */
   open: readonly OpenWindow<StoredWindow>[]
@@ -74,14 +70,11 @@ export interface ListView {
   channels: readonly StoredIntegration[]
   keys: readonly ListedKey[]
   saved: readonly SavedFilter[]
-  /** maximum number of checks of the project, if it was notified of the limit; else null */
+  /** maximum number of checks, if the project has reached it */
   reached: number | null
 }
 
-/**
- * Expects the pings that were answered before to be applied.
- * @param pageSize rows at most
- */
+/** The caller must apply earlier pings first (barrier). @param pageSize maximum number of rows */
 export async function loadList(
   context: Context,
   { project, session }: ProjectWorkspace,
@@ -104,7 +97,6 @@ export async function loadList(
   return { ...rows, filter, sort, windows: timed, open, quiet, channels, keys, saved, reached }
 }
 
-/** Loads rows and counts: the part of the list that pings change. */
 async function loadRows(
   { db, now: clock }: Context['deps'],
   projectId: number,
@@ -114,7 +106,7 @@ async function loadRows(
   Omit<ListView, 'filter' | 'sort' | 'windows' | 'open' | 'quiet' | 'channels' | 'keys' | 'saved' | 'reached'>
 > {
   const now = clock()
-  // The mark before all else, so that what changes in between is noticed by the open page.
+  // Reads the mark first, so that the open page notices later changes.
   const [{ mark }, shown] = await Promise.all([listFingerprint(db, projectId), shownAt(db, projectId, now)])
   const [groups, found] = await Promise.all([
     groupChecks(db, projectId, shown, filter.search),
@@ -164,10 +156,10 @@ export function quietOf({ open, acknowledgements }: ListView, check: ListedCheck
   return acknowledged ? { kind: 'acknowledged', ...acknowledged } : null
 }
 
-/** Query parameters that filter or sort a list; the cursor and the message of a finished action are not among them. */
-const FILTERING = ['status', 'quiet', 'tag', 'q', 'sort'] as const
+/** The cursor and the message of a finished action are not filters. */
+const FILTERING = ['status', 'tag', 'q', 'sort'] as const
 
-/** The address of this list with some parameters replaced; a change of filters leads to the first page. */
+/** A change of filters leads to the first page. */
 export function withQuery(context: Context, changes: Record<string, string | readonly string[] | null>): string {
   const query = new URLSearchParams(context.query)
   for (const name of ['after', 'before', 'from', 'done']) query.delete(name)
@@ -179,7 +171,7 @@ export function withQuery(context: Context, changes: Record<string, string | rea
   return text === '' ? context.request.path : `${context.request.path}?${text}`
 }
 
-/** The filters and the order of an address, in one form; empty when it has none. */
+/** Returns the normalised filters and order; empty without any. */
 export function listQueryOf(query: URLSearchParams): string {
   const kept = new URLSearchParams()
   for (const name of FILTERING) for (const value of query.getAll(name)) if (value !== '') kept.append(name, value)
@@ -188,21 +180,20 @@ export function listQueryOf(query: URLSearchParams): string {
 
 /** Status of a check in one line: `Down 22 min · failure reported`. */
 export interface RowState {
-  /** `Down`, `Late`, `Running` ... */
   word: string
-  /** start of the status; null if it is unknown or not shown */
+  /** null if unknown or not shown */
   since: Micros | null
-  /** why, in two or three words; empty when there is nothing to explain */
+  /** reason in two or three words; empty if no reason is needed */
   why: string
-  /** an instant that belongs to `why`: when it goes down */
+  /** time of the event in `why` */
   at: Micros | null
-  /** when the next ping is expected; null when none is */
+  /** time of the next expected ping */
   due: Micros | null
-  /** when time alone changes how it stands; null when it does not */
+  /** time at which the status changes without a ping; null if it does not */
   turns: Micros | null
 }
 
-/** @param flips the newest known flips of the check, oldest first */
+/** @param flips newest flips of the check, oldest first */
 export function rowState(check: CheckTimes, status: ShownStatus, flips: readonly CheckFlip[]): RowState {
   const last = flips.at(-1)
   const due = status === 'up' || status === 'grace' ? nextPing({ ...check, lastStart: null }, nextOccurrence) : null

@@ -29,7 +29,7 @@ export function checkListPages(pages: Pages): void {
   savedFilterPages(pages)
 }
 
-/** Applies the pings that were answered before, and loads the project meanwhile: the two waits do not add up. */
+/** Waits for earlier pings and loads the project at the same time. */
 async function loadAfterPings(context: Context): Promise<ProjectWorkspace> {
   const applied = context.session ? context.deps.barrier.pass('all') : undefined
   const [workspace] = await Promise.all([requireProject(context, 'view'), applied])
@@ -121,7 +121,6 @@ function sendList(context: Context, workspace: ProjectWorkspace, view: ListView)
   )
 }
 
-/** The rows, each with what is known of its last days; under the tags they are grouped by, where they are. */
 function Checks({
   context,
   row,
@@ -165,7 +164,7 @@ function Checks({
   )
 }
 
-/** Shows the common tag of the checks below, with its counts, which include checks listed under another tag. */
+/** Shows a tag with its counts, which include checks listed under another tag. */
 function GroupHead({ name, view }: { name: string; view: ListView }) {
   const counted = view.summary.tags.find(({ tag }) => tag === name)
   return (

@@ -23,11 +23,10 @@ const kindNames: Readonly<Record<LogKind, string>> = {
 export interface LogPage {
   entries: LogLine[]
   next: string | null
-  /** event types that are listed; all of them if none was chosen */
+  /** all event types if none was chosen */
   shown: readonly LogKind[]
 }
 
-/** Loads the page of the log that the address requests. */
 export async function readLog(context: Context, check: Check, afterN: number): Promise<LogPage> {
   const requested = kinds.filter((kind) => context.query.getAll('log').includes(kind))
   const shown = requested.length === 0 ? kinds : requested
@@ -46,13 +45,13 @@ function parseCursor(text: string | null): LogCursor | null {
   return match && kind ? { at: Number(match[1]), kind, id: match[3] ?? '' } : null
 }
 
-/** Pings, changes of status, messages and gaps of ours in one stream, newest first. @param props.path the check's page */
+/** Shows pings, flips, messages and coverage gaps, newest first. @param props.path the check's page */
 export function CheckLog(props: {
   context: Context
   path: string
   log: LogPage
   now: Micros
-  /** bodies may hold what only those may see who may edit */
+  /** bodies may contain secrets, so only editors see them */
   showsBodies: boolean
   tz: string
 }) {
@@ -156,7 +155,7 @@ function gapText({ at, until }: LogLine): string {
   return `We could not take signals for ${humanDuration(toSeconds(until - at))}.`
 }
 
-/** Shows one ping, the run that it ended, if any, and the first line of its body. */
+/** Shows a ping, the run that it ended, and the first line of its body. */
 function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: string }) {
   const n = Number(entry.id)
   return (
@@ -184,7 +183,7 @@ function PingEntry({ entry, path, line }: { entry: LogLine; path: string; line: 
   )
 }
 
-/** By which clock the page shows its times; without scripts by that of UTC. */
+/** Selects the time zone of the page; without scripts it is UTC. */
 function ZoneSwitch({ tz }: { tz: string }) {
   return (
     <span class="zones">

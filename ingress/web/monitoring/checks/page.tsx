@@ -39,9 +39,8 @@ import { loadUnknown, UnknownNote } from './unknown-periods.tsx'
 import { lanesOfWatched, loadWatched, RunRemarks, type WatchedRuns } from './watched-runs.tsx'
 
 const DAYS = 90
-/** Shared input of the day and month views. */
 const LOOKED_BACK: Micros = microsOfSeconds((DAYS + 3) * 86_400)
-/** Pings that the chart looks at. */
+/** Maximum number of pings in the chart. */
 const CHARTED = 200
 
 export function checkPages(pages: Pages): void {
@@ -56,7 +55,7 @@ async function showCheck(context: Context): Promise<void> {
   if (context.params.check !== opened.check.uuid && may(opened.project.role, 'edit')) return redirect(context, path)
   await deps.barrier.pass([opened.check.id])
   const { mark } = await checkFingerprint(deps.db, opened.check.id)
-  // Read again: the pings before this request are in it now.
+  // Reads again to include the pings before this request.
   const workspace = await requireCheckPage(context, 'view')
   const { check, project } = workspace
   const now = deps.now()
@@ -132,7 +131,7 @@ async function showCheck(context: Context): Promise<void> {
   )
 }
 
-/** All that the page shows and that needs nothing else of it. @param afterN pings up to this number are kept no more */
+/** Loads independent parts of the page in parallel. @param afterN pings up to this number are deleted */
 async function loadFacts(context: Context, { check, project }: CheckWorkspace, afterN: number, now: Micros) {
   const { deps } = context
   const [
@@ -168,7 +167,6 @@ async function loadFacts(context: Context, { check, project }: CheckWorkspace, a
   return { ...pinged, channels, flipsOf, alertPolicy, maintenance, relatives, stated, unknown }
 }
 
-/** Returns the status change whose reasons the address requests; null: none. */
 function requestedFlip({ query }: Context): number | null {
   const text = query.get('why') ?? ''
   return /^\d{1,15}$/.test(text) ? Number(text) : null

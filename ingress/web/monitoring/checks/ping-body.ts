@@ -1,12 +1,12 @@
 import type { LogEntry } from '#shared/monitoring/pages/check-log-store.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** Bytes a line of the view of what is no text. */
+/** Bytes per line of the hexadecimal view. */
 const HEX_LINE = 16
-/** Bytes of what is no text that a page shows: the view of them is four times as long. */
+/** Limits the hexadecimal view, which is four times as long as its bytes. */
 const HEX_BYTES = 4096
 
-/** A body as people read it: JSON with its structure, what is no text as its bytes, everything else as it came. */
+/** Formats a body for display: indented JSON, binary data in hexadecimal, other text unchanged. */
 export function bodyText(body: Buffer): string {
   const text = decoded(body)
   if (text === null) return hexView(body.subarray(0, HEX_BYTES))
@@ -19,12 +19,12 @@ export function bodyText(body: Buffer): string {
   return indented(text)
 }
 
-/** A mail as it was sent: bytes that are no text are replaced, so that the lines around them can be read. */
+/** Replaces invalid bytes, so that the other lines of the mail are readable. */
 export function sourceText(mail: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(mail)
 }
 
-/** @returns null for what is no text; a last character that is cut is left out */
+/** Omits a truncated last character. @returns null if the body is not text */
 function decoded(body: Buffer): string | null {
   if (body.includes(0)) return null
   try {
@@ -36,7 +36,7 @@ function decoded(body: Buffer): string | null {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
-/** A body of brackets within brackets would become gigabytes of indentation: it is shown as it came. */
+/** Nested brackets could become gigabytes of indentation; such a body is shown unchanged. */
 const MAX_GROWTH = 4
 
 /**
@@ -73,15 +73,15 @@ function hexView(bytes: Buffer): string {
 }
 
 /**
- * Replaces secrets in the bytes by as many stars, ignoring case. A mail contains its recipient: an address that takes
- * pings and is hidden from read-only members.
- * @param secrets of letters, digits, hyphens and underscores
+ * Masks secrets with stars, ignoring case. A mail contains its recipient, which is a ping address and hidden from
+ * read-only members.
+ * @param secrets contain only letters, digits, hyphens and underscores
  */
 export function maskBytes(bytes: Buffer, secrets: readonly string[]): Buffer {
   return secrets.length === 0 ? bytes : Buffer.from(maskText(bytes.toString('latin1'), secrets), 'latin1')
 }
 
-/** As `maskBytes`, for bytes that come in pieces: a secret may lie across their borders. */
+/** As `maskBytes`, also for secrets across the borders of chunks. */
 export async function* maskPieces(
   pieces: AsyncIterable<Buffer>,
   secrets: readonly string[],
@@ -97,21 +97,21 @@ export async function* maskPieces(
   yield Buffer.from(text, 'latin1')
 }
 
-/** As `maskBytes`, for text: what was encoded in the bytes may hold them too. */
+/** As `maskBytes`, for decoded text, which may contain secrets too. */
 export function maskText(text: string, secrets: readonly string[]): string {
   return secrets.length === 0
     ? text
     : text.replaceAll(new RegExp(secrets.join('|'), 'gi'), (secret) => '*'.repeat(secret.length))
 }
 
-/** A line of the log. A finish also represents its start if both are on the page. */
+/** A line of the log. A finish includes its start if both are on the page. */
 export type LogLine = LogEntry & {
-  /** of a finish: the ping that started the run, and how long that was before */
+  /** of a finish: the ping that started the run, and its duration */
   started: { n: number; took: Micros } | null
 }
 
 /**
- * Puts each finish and the start of its run into one line.
+ * Merges each finish with the start of its run.
  * @param entries newest first; a start belongs to the next finish with its run id
  */
 export function pairEntries(entries: readonly LogEntry[]): LogLine[] {
@@ -133,10 +133,9 @@ export function pairEntries(entries: readonly LogEntry[]): LogLine[] {
   return lines
 }
 
-/** Longer than this no line is read. */
 const MAX_LENGTH = 120
 
-/** Returns the first line of a body that is not blank, cut to fit; empty if the bytes are not text. */
+/** Returns the first non-blank line, truncated; empty if the bytes are not text. */
 export function firstLine(head: Buffer | null): string {
   if (!head) return ''
   const text = head.toString('utf8')

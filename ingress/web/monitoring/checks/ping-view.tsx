@@ -8,30 +8,26 @@ import { ignoredLabels, pingLabel } from './log.tsx'
 import { bodyText, sourceText } from './ping-body.ts'
 import type { ShownMail } from './shown-mail.ts'
 
-/** Bytes of a body that a page shows. */
+/** Maximum bytes of a displayed body. */
 const SHOWN_BYTES = 100_000
 
-/** The run that a ping ended. */
 export interface PingRun {
   took: Micros
-  /** number of the ping that started it; null when it is not kept any more */
+  /** number of the start ping; null if it was deleted */
   startN: number | null
 }
 
 const MAIL_VIEWS = ['text', 'html', 'source'] as const
 const mailViewNames = { text: 'Text', html: 'HTML', source: 'Source' } as const
 
-/** View mode of a mail. */
 export type MailView = (typeof MAIL_VIEWS)[number]
 
-/** The view that an address names; the text for all others. */
 export function mailViewOf(name: string | null): MailView {
   return MAIL_VIEWS.find((view) => view === name) ?? 'text'
 }
 
 /**
- * Shows one ping: the request on one side, its facts beside it. Links to another ping or view carry `data-stays`: in
- * the drawer over a log they open inside the drawer.
+ * Shows a ping. Links to another ping or view carry `data-stays`, so that they open inside the drawer over a log.
  * @param props.path the check's page
  * @param props.mail null if it is not a mail, or if its source is shown
  */
@@ -97,7 +93,6 @@ export function PingView(props: {
   )
 }
 
-/** Returns true if the body was only read in part. */
 function isBeginning({ body, bodyBytes }: PingDetails): boolean {
   return body !== null && body.length < bodyBytes
 }
@@ -147,7 +142,7 @@ function MailBody(props: { mail: ShownMail; view: MailView; path: string; isCut:
   )
 }
 
-/** Headers that are missing at the beginning of a mail may follow later. */
+/** A truncated mail may contain the missing headers later. */
 function Without({ what, isCut }: { what: string; isCut: boolean }) {
   return (
     <p class="muted">
@@ -178,7 +173,7 @@ function Body({ ping: { body, bodyBytes }, isMail }: { ping: PingDetails; isMail
   )
 }
 
-/** Lists the known facts of a ping; omits unknown ones. */
+/** Omits unknown facts. */
 function Facts(props: { path: string; ping: PingDetails; run: PingRun | null; mail: ShownMail | null }) {
   const { ping, run, mail } = props
   return (

@@ -14,7 +14,6 @@ import { maskBytes, maskPieces, maskText } from './ping-body.ts'
 import { mailViewOf, type PingRun, PingView } from './ping-view.tsx'
 import type { ShownMail } from './shown-mail.ts'
 
-/** One ping: what came, from where, and what was in it. */
 export function pingPages(pages: Pages): void {
   pages.get('/checks/:check/pings/:n', showPing)
   pages.get('/checks/:check/pings/:n/body', sendBody)
@@ -24,9 +23,9 @@ export function pingPages(pages: Pages): void {
 interface LoadedPing extends CheckWorkspace {
   ping: PingDetails
   path: string
-  /** the lowest number that is not kept any more, or 0 */
+  /** highest number of the deleted pings; 0 if none was deleted */
   goneN: number
-  /** secrets that take pings, hidden from this reader */
+  /** ping addresses and keys to hide from this user */
   secrets: string[]
 }
 
@@ -65,7 +64,7 @@ async function showPing(context: Context): Promise<void> {
   )
 }
 
-/** The run that a ping ended: how long it took, and by which ping it was started where that is still kept. */
+/** Returns the run that a ping ended, with its start ping if that is still stored. */
 async function findRun(db: Knex, checkId: number, ping: PingDetails, goneN: number): Promise<PingRun | null> {
   const plan = planDurations([ping])
   const answers = await lookBack(db, checkId, plan.lookBacks)
@@ -74,7 +73,7 @@ async function findRun(db: Knex, checkId: number, ping: PingDetails, goneN: numb
   return took === undefined ? null : { took, startN: n > goneN ? n : null }
 }
 
-/** The stored bytes come from a third party: no browser may render them as a page. */
+/** The body is untrusted, so no browser may render it as a page. */
 async function sendBody(context: Context): Promise<void> {
   const { ping, check, secrets } = await requirePing(context)
   if (ping.bodyBytes === 0) throw new NotFoundError('Nothing was sent with this ping.')
@@ -88,7 +87,7 @@ async function sendBody(context: Context): Promise<void> {
   await sendStream(context.response, maskPieces(pieces, secrets), ping.bodyBytes)
 }
 
-/** The mail as its sender laid it out, in a page that can do nothing: no script, no form, nothing from elsewhere. */
+/** Sends the HTML of a mail without scripts, forms and external content. */
 async function sendMail(context: Context): Promise<void> {
   const { ping, secrets } = await requirePing(context)
   if (!isMail(ping)) throw new NotFoundError('This ping was no mail.')
@@ -103,7 +102,6 @@ async function sendMail(context: Context): Promise<void> {
     .end(`<!doctype html><meta charset="utf-8"><title>Mail</title>${maskText(html, secrets)}`)
 }
 
-/** Returns the parts of a mail that the page shows; null if the ping is not a mail. */
 async function readShownMail(
   { deps }: Context,
   ping: PingDetails,

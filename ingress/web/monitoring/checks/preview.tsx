@@ -7,7 +7,7 @@ import { signedIn } from '../../shell/workspace.ts'
 import { NextTimes } from './facts.tsx'
 import { previewSchedule, type ScheduleInput } from './schedule-text.ts'
 
-/** Explains a schedule while it is typed. It stores nothing and reads nothing of a project. */
+/** Explains a schedule while the user types. It stores nothing and reads no project data. */
 export function previewPages(pages: Pages): void {
   pages.get('/schedule-preview', async (context) => {
     await signedIn(context)
@@ -16,7 +16,6 @@ export function previewPages(pages: Pages): void {
   })
 }
 
-/** The card beside the form: words, the next times, and when silence would be noticed. */
 export function SchedulePreview({ values, now }: { values: Readonly<Record<string, string>>; now: Micros }) {
   const preview = previewSchedule(inputOf(values), now)
   return (

@@ -16,19 +16,17 @@ import { type CheckWorkspace, requireCheckPage } from '../../shell/workspace.ts'
 import { CheckChoice, chosenChecks } from '../choices.tsx'
 
 interface State {
-  /** uuid; empty: the policy that matches by tags */
+  /** uuid; empty for the policy that matches by tags */
   policy: string
   severity: string
-  /** uuids of checks it depends on */
+  /** uuids of dependencies */
   checks: readonly string[]
-  /** tags of what it depends on, separated by spaces */
+  /** tags of dependencies, separated by spaces */
   parentTags: string
   mode: string
-  /** text typed into the field for additions */
   typed: string
 }
 
-/** The alert policy of a check, its severity and its dependencies. */
 export function checkRulesPages(pages: Pages): void {
   pages.get('/checks/:check/rules', async (context) => {
     const workspace = await requireCheckPage(context, 'edit')

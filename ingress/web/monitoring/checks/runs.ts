@@ -1,20 +1,18 @@
 import type { RecordedPing } from '#shared/monitoring/pings/store.ts'
 import type { Micros } from '#shared/time.ts'
 
-/** A measured run of the job: from its start ping to its finish. */
 export interface Run {
   from: Micros
-  /** null while it is open */
   until: Micros | null
   isFailed: boolean
   /** ping number of the finish; 0 for an open run */
   n: number
 }
 
-/** More would be narrower than a finger. */
+/** Bars of more runs would be too narrow to click. */
 const MAX_RUNS = 40
 
-/** The newest measured runs, oldest finish first; a run that is open comes last. */
+/** Returns the newest measured runs, oldest finish first; an open run is last. */
 export function runsOf(
   pings: readonly RecordedPing[],
   durations: ReadonlyMap<number, Micros>,
@@ -37,8 +35,8 @@ export function runsOf(
 }
 
 /**
- * Puts runs into lanes so that those of one lane do not overlap: one lane means that no two ran at once.
- * @returns per run its lane, from 0
+ * Assigns runs to lanes without overlaps; one lane means no concurrent runs.
+ * @returns lane of each run, from 0
  */
 export function lanesOf(runs: readonly Run[], now: Micros): number[] {
   const ends: Micros[] = []

@@ -6,7 +6,7 @@ import { goBack, setFlash } from '../../shell/flash.ts'
 import { requireProject } from '../../shell/workspace.ts'
 import { listQueryOf } from './list-view.ts'
 
-/** Filters that a person keeps under a name: their own, in one project. */
+/** Filters are private to a user and a project. */
 export function savedFilterPages(pages: Pages): void {
   pages.post('/projects/:project/filters', save)
   pages.post('/projects/:project/filters/:filter/delete', async (context) => {
@@ -33,7 +33,6 @@ async function save(context: FormContext): Promise<void> {
   redirect(context, query === '' ? path : `${path}?${query}`)
 }
 
-/** A menu with the filters that were kept, and with a field to keep the present one. */
 export function SavedFilters(props: { context: Context; projectUuid: string; saved: readonly SavedFilter[] }) {
   const { context, projectUuid, saved } = props
   const current = listQueryOf(context.query)

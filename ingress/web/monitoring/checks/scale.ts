@@ -3,20 +3,18 @@ import { covered } from '#shared/monitoring/maintenance/spans.ts'
 import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import { type Micros, microsOfSeconds, toSeconds } from '#shared/time.ts'
 
-/** Runs beyond this many medians would press all others flat: they are cut. */
+/** Longer runs are cut, because they would flatten all others. */
 const CUT_AT_MEDIANS = 3
 
-/** Scale of a chart of durations. */
 export interface Scale {
-  /** the length at the upper edge */
   top: Micros
   median: Micros
   longest: Micros
-  /** lengths that get a line: nothing, half and all of it */
+  /** lengths with a line: zero, half and the maximum */
   lines: readonly Micros[]
 }
 
-/** @param lengths of at least one run */
+/** @param lengths at least one */
 export function scaleOf(lengths: readonly Micros[]): Scale {
   const sorted = lengths.toSorted((a, b) => a - b)
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0
@@ -26,7 +24,7 @@ export function scaleOf(lengths: readonly Micros[]): Scale {
   return { top, median, longest, lines: [0, top / 2, top] }
 }
 
-/** Durations in seconds that read well as labels; their halves do, too. */
+/** Durations in seconds whose labels, and those of their halves, are short. */
 const STEPS = [1, 2, 4, 6, 10, 20, 30, 60, 120, 240, 360, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400]
 
 function roundUp(seconds: number): number {
@@ -37,9 +35,9 @@ function roundUp(seconds: number): number {
 }
 
 /**
- * Never rounded up to 100 when there was an outage.
- * @param from when anything was known first
- * @param excluded merged: time that does not count, neither as up nor as down
+ * Returns less than 100 if there was an outage, without rounding up.
+ * @param from time of the first known state
+ * @param excluded merged periods that count neither as uptime nor as downtime
  */
 export function percentUp(
   { until, seconds, count }: Omit<Downtime, 'from'>,

@@ -5,16 +5,15 @@ import { resolveTimeZone } from '#shared/monitoring/schedules/time-zones.ts'
 import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { everyText } from '../../shell/format.ts'
 
-/** Describes a schedule in plain text. */
 export interface SchedulePreview {
-  /** null when it makes sense; else what does not */
+  /** null if the schedule is valid */
   problem: string | null
   /** `Every 15 min, and 1 h of grace.` */
   words: string
   tz: string
-  /** the next times of a schedule; none for an interval */
+  /** next times of a schedule; empty for an interval */
   next: readonly Micros[]
-  /** if the last success were now */
+  /** assumes that the last success is now */
   lateAt: Micros | null
   downAt: Micros | null
 }
@@ -30,7 +29,7 @@ export interface ScheduleInput {
 const SHOWN_TIMES = 5
 const [MIN_SECONDS, MAX_SECONDS] = [60, 365 * 86_400]
 
-/** @param now when the last success would have been */
+/** @param now time of the assumed last success */
 export function previewSchedule(input: ScheduleInput, now: Micros): SchedulePreview {
   const { kind, timeoutSeconds, graceSeconds, schedule, tz } = input
   const none = { words: '', tz, next: [], lateAt: null, downAt: null }
@@ -62,7 +61,7 @@ export function previewSchedule(input: ScheduleInput, now: Micros): SchedulePrev
   }
 }
 
-/** A cron expression in words, `At 03:15, Monday through Friday`; any other as it is. */
+/** Describes a cron expression, `At 03:15, Monday through Friday`; returns other schedules unchanged. */
 export function scheduleText(schedule: string): string {
   if (guessKind(schedule) !== 'cron') return schedule
   try {
@@ -73,7 +72,6 @@ export function scheduleText(schedule: string): string {
   }
 }
 
-/** The next five times of a schedule. */
 export function nextTimes(schedule: string, tz: string, now: Micros): Micros[] {
   const times: Micros[] = []
   let after: Micros | null = now

@@ -1,24 +1,22 @@
 import { htmlToLines } from '#shared/monitoring/checks/html-text.ts'
 import { readMail } from '#shared/monitoring/pings/mail-text.ts'
 
-/** A mail as its page shows it. */
 export interface ShownMail {
   subject: string
   sender: string
-  /** its plain part, else the text of its HTML; cut to what a page shows */
+  /** plain part, otherwise the text of the HTML; truncated */
   text: string
   isTextCut: boolean
-  /** true if the mail has no plain text part */
   isTextOfHtml: boolean
-  /** pixels that its HTML probably takes; null when it has none */
+  /** estimated height in pixels; null without HTML */
   htmlHeight: number | null
 }
 
-/** Characters of a mail's text, and of its subject, that a page shows. */
+/** Maximum characters of text and subject. */
 const SHOWN_CHARACTERS = 100_000
 const SUBJECT_CHARACTERS = 500
 
-/** Reads the beginning of a mail for its page. Runs in a thread: its time grows with what was sent. */
+/** Runs in a thread, because its time grows with the mail. */
 export async function showMail(bytes: Uint8Array): Promise<ShownMail> {
   const { subject, sender, plain, html } = await readMail(bytes)
   const lines = html === null ? null : htmlToLines(html)
@@ -35,13 +33,13 @@ export async function showMail(bytes: Uint8Array): Promise<ShownMail> {
 
 const LINE_CHARACTERS = 85
 const LINE_PIXELS = 20
-/** between two parts */
+/** between two parts of the mail */
 const GAP_PIXELS = 15
 const MARGIN_PIXELS = 40
 const MIN_PIXELS = 160
 const MAX_PIXELS = 2400
 
-/** Nothing that runs may look into the frame of a mail, so nothing can measure it: its lines are counted. */
+/** Estimates the height from the lines, because no script may measure the isolated frame. */
 function heightOf(lines: string): number {
   const content = lines
     .split('\n')

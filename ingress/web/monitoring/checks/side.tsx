@@ -28,7 +28,6 @@ interface SideFacts {
   since: Micros | null
 }
 
-/** Shows past months, settings, notifications and dependencies. */
 export function Side(props: { context: Context; workspace: CheckWorkspace; facts: SideFacts; now: Micros }) {
   const { context, workspace, now } = props
   const { flips, channels, alertPolicy, maintenance, relatives, stated, unknown, since } = props.facts

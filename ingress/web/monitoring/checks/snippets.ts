@@ -7,8 +7,8 @@ export interface Snippet {
 }
 
 /**
- * Lines to paste that ping one address, as the check's own rules want it: by POST where only that counts, with a word of
- * success where bodies are searched. All time out, retry, and never break the job they report on.
+ * Returns commands that ping an address and satisfy the check's rules: POST, or a body with a success keyword. All have
+ * a timeout, retry, and never fail the monitored job.
  */
 export function snippets(
   url: string,
@@ -24,7 +24,7 @@ export function snippets(
   const [word = ''] = successKw.split(',').map((one) => one.trim())
   const body = filterHttpBody ? word : ''
   const isPost = methods === 'POST' || body !== ''
-  // Quotes are left out of the words: the lines are in many languages, and a keyword is found inside a longer text.
+  // Removes quotes, because each language escapes them differently and keywords are found within longer texts.
   const text = body.replace(/["'\\$`]/g, ' ')
   const curl = `curl -fsS -m 10${!isPost ? '' : text === '' ? ' -X POST' : ` --data-raw "${text}"`}`
   const mailWord = filterSubject ? `\nSubject: ${word}` : filterBody ? `\n\n${word}` : ''

@@ -12,11 +12,10 @@ interface Props {
   status: ShownStatus
   now: Micros
   lastFlip: CheckFlip | undefined
-  /** notifications of the current outage */
   notified: readonly NotifiedMessage[]
 }
 
-/** Describes the status of a check, updated live: status, start, reason, acknowledgement and next event. */
+/** The sentence is updated live. */
 export function StatusSentence(props: Props) {
   const { check, status, now } = props
   const turns = status === 'up' ? graceStart(check, nextOccurrence) : goingDownAt(check, nextOccurrence)
@@ -81,7 +80,7 @@ function Standing(props: Props) {
   }
 }
 
-/** Since when, and why. A deadline that has passed counts, whether or not the sweep has found it. */
+/** A missed deadline counts as down even before the sweep has found it. */
 function Down({ check, now, lastFlip: flip, notified }: Props) {
   if (check.lastStart !== null && check.status !== 'down') {
     return (
@@ -119,7 +118,6 @@ const outcomes = {
   suppressed: 'suppressed',
 } as const
 
-/** The notifications of the outage and their results. */
 function Notifications({ notified }: { notified: readonly NotifiedMessage[] }) {
   if (notified.length === 0) return <>No notification was sent.</>
   return (

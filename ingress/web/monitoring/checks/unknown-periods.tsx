@@ -8,17 +8,17 @@ import type { WindowTime } from '#shared/monitoring/maintenance/window.ts'
 import type { Micros } from '#shared/time.ts'
 import { Exact } from '../../shell/basics.tsx'
 
-/** Lists the unknown periods of a check, which coverage gaps caused (docs/spec/alerting.md#unknown-time). */
+/** Unknown periods of a check, which coverage gaps caused (docs/spec/alerting.md#unknown-time). */
 export interface UnknownTime {
   /** merged */
   spans: readonly WindowTime[]
-  /** null where it has been heard since, or what became of it is known */
+  /** null after the next ping, or once the outcome is known */
   open: OpenUnknown | null
-  /** periods when pings could not be received, also without effect on the check; a current one lasts until now */
+  /** coverage gaps, also without effect on the check; a current one ends now */
   gaps: readonly WindowTime[]
 }
 
-/** @param from how far back */
+/** @param from start of the period */
 export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micros, now: Micros): Promise<UnknownTime> {
   const [spans, open, gaps, listeners] = await Promise.all([
     listUnknown(db, check.id, from, now),
@@ -31,10 +31,7 @@ export async function loadUnknown(db: Knex, check: Pick<Check, 'id'>, from: Micr
   return { spans: merged(spans), open, gaps: blind }
 }
 
-/**
- * Shows the signal that was expected during a gap, and when the next one is expected. Renders nothing while the check
- * is down.
- */
+/** Shows the signal that was expected during a gap, and the next one. Renders nothing while the check is down. */
 export function UnknownNote({ unknown: { open }, status }: { unknown: UnknownTime; status: ShownStatus }) {
   if (open === null || status === 'down') return null
   const { expectedAt, nextAt, reason } = open

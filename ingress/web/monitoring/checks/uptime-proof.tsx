@@ -7,7 +7,7 @@ import { requireCheckPage } from '../../shell/workspace.ts'
 
 const MONTHS = 3
 
-/** Exports the anchored history of a check, one file per month, which any reader can verify. */
+/** Exports the anchored history of a check, one file per month. Any reader can verify it. */
 export function uptimeProofPages(pages: Pages): void {
   pages.get('/checks/:check/uptime-proof', sendProof)
 }
@@ -24,7 +24,7 @@ async function sendProof(context: Context): Promise<void> {
     .end(`${JSON.stringify(proof, null, 2)}\n`)
 }
 
-/** @param props.since first day that is stated; null: the project states none @param props.path of the check's page */
+/** @param props.since first stated day; null if the project has no statements @param props.path of the check's page */
 export function UptimeProofs({ since, path, now }: { since: string | null; path: string; now: Micros }) {
   if (since === null) return null
   const today = toDate(now)

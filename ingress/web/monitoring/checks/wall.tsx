@@ -11,12 +11,12 @@ import type { ProjectWorkspace } from '../../shell/workspace.ts'
 import { type ListView, quietOf, rowState } from './list-view.ts'
 import { QuietMark, StateText } from './row.tsx'
 
-/** More tiles than this are too small to be read from afar. */
+/** More tiles would be too small to read from a distance. */
 export const WALL_SIZE = 200
 
 const counted: readonly ShownStatus[] = ['down', 'grace', 'up', 'paused', 'new']
 
-/** The list for a screen on a wall: large, by itself, with nothing to click. What is down comes first. */
+/** Sends the list for a wall display, without controls. Checks that are down come first. */
 export function sendWall(context: Context, { project }: ProjectWorkspace, view: ListView): void {
   const { summary, now } = view
   const down = summary.statuses.get('down') ?? 0

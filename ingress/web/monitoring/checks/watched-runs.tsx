@@ -8,20 +8,17 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import { Exact } from '../../shell/basics.tsx'
 import type { LaneRun } from './lanes.tsx'
 
-/** The runs of a check whose rules watch them. */
 export interface WatchedRuns {
   rule: RunRule
-  /** newest first */
   runs: readonly StoredRun[]
-  /** maximum length of a run */
   limit: Micros
 }
 
-/** Of them that are shown. */
+/** Maximum runs in the lanes, and in the list of remarks. */
 const SHOWN = 40
 const REMARKED = 8
 
-/** @returns null for a check whose runs are not watched */
+/** @returns null if the runs of the check have no rules */
 export async function loadWatched(
   db: Knex,
   { id, ruleBits = 0, graceSeconds }: Pick<Check, 'id' | 'ruleBits' | 'graceSeconds'>,
@@ -31,20 +28,19 @@ export async function loadWatched(
   return rule && { rule, runs, limit: microsOfSeconds(rule.max ?? graceSeconds) }
 }
 
-/** Those that have a place in time, oldest first. */
+/** Omits runs without a start, and returns the oldest first. */
 export function lanesOfWatched({ runs }: WatchedRuns, now: Micros): LaneRun[] {
   return runs
     .flatMap((run) => {
       const { startedAt, finishedAt, outcome, deadline, n } = run
       if (startedAt === null) return []
-      // One that was given up is drawn until it should have ended.
+      // Draws an abandoned run up to its deadline.
       const until = outcome === 'open' ? null : (finishedAt ?? Math.min(deadline ?? now, now))
       return [{ from: startedAt, until, isFailed: outcome === 'fail', n, deadline, remarks: remarksOf(run, now) }]
     })
     .toReversed()
 }
 
-/** Lists the remarks about the newest runs. */
 export function RunRemarks({ watched, now }: { watched: WatchedRuns; now: Micros }) {
   const remarked = watched.runs.filter((run) => remarksOf(run, now).length > 0).slice(0, REMARKED)
   if (remarked.length === 0) return null

@@ -14,7 +14,7 @@ import { CheckForm } from './form.tsx'
 import { bodyOf, type CheckFormState, stateOf, stateOfForm } from './form-state.ts'
 import { previewPages } from './preview.tsx'
 
-/** Creating and editing: the form's fields become a request of the management API; the same operations do it. */
+/** Converts forms to requests of the management API and calls the same operations. */
 export function checkWritePages(pages: Pages): void {
   previewPages(pages)
   pages.get('/projects/:project/checks/new', async (context) => {
@@ -62,7 +62,6 @@ async function edit(context: FormContext): Promise<void> {
   }
 }
 
-/** Options that the form offers: integrations, and tags of other checks. */
 async function loadChoices({ deps }: Context, projectId: number) {
   const [channels, tags] = await Promise.all([listIntegrations(deps.db, projectId), listTags(deps.db, projectId)])
   return [channels, [...new Set(tags.flatMap(splitTags))].toSorted()] as const

@@ -18,7 +18,6 @@ interface Props {
   now: Micros
 }
 
-/** One incident: a sentence, what happened, and what its reader can do about it. */
 export function IncidentPage({ context, incident, coming, timeline, checkPath, mayEdit, now }: Props) {
   const path = `/incidents/${incident.id}`
   const isOpen = incident.state !== 'resolved'
@@ -111,7 +110,7 @@ export function stateText({ state, resolution, ackBy, suppression }: ShownIncide
   return state === 'waiting' ? 'not notified yet' : 'alerting'
 }
 
-/** Returns a person, or the integration whose message contained the link. */
+/** Returns a user, or the integration whose message contained the link. */
 function nameOf(by: string): string {
   return by.startsWith('through ') ? by : `by ${by}`
 }
@@ -132,7 +131,7 @@ function rowText({ kind, what, detail }: TimelineRow): string {
   return decisionText({ outcome: what, reason: text('reason'), detail: inner })
 }
 
-/** Returns `notified, delivered`, or the reason why not. */
+/** Returns `notified, delivered`, or the reason against a delivery. */
 function notificationLabel(what: string, state: string, error: string): string {
   const why = error && ` (${error})`
   if (state === 'failed') return `not notified${why}`

@@ -9,23 +9,21 @@ import type { Micros } from '#shared/time.ts'
 import { Ago, Exact } from '../../shell/basics.tsx'
 import { labelOfKind } from '../integrations/labels.ts'
 
-/** The data of the sentence about the next message, beside the incident. */
 export interface Coming {
-  /** of the policy that applies; null: none does */
+  /** plan of the applicable policy; null without a policy */
   plan: Plan | null
-  /** the newest decision about the check, which shows why it is suppressed; null if it is not needed */
+  /** newest decision with the reason for a suppression; null if it is not needed */
   decision: Pick<ShownDecision, 'outcome' | 'detail' | 'reason' | 'until'> | null
-  /** of an integration, by uuid */
+  /** name of an integration by uuid */
   nameOf(uuid: string): string
 }
 
 interface Props extends Coming {
-  /** an open one */
+  /** must be open */
   incident: ShownIncident
   now: Micros
 }
 
-/** Loads the input of the sentences about incidents: the policies of a project, and the names of its integrations. */
 export async function loadComing(
   db: Knex,
   projectId: number,
@@ -39,7 +37,7 @@ export async function loadComing(
   })
 }
 
-/** After “Next message: ”: time and recipients of the next notification, or why none follows. */
+/** Completes “Next message: ” with time and recipients, or with the reason why none follows. */
 export function NextMessage({ incident, plan, decision, nameOf, now }: Props) {
   const { state, suppression, ackUntil, isDirect } = incident
   if (state === 'acknowledged') {

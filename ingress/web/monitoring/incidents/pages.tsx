@@ -59,7 +59,7 @@ export function incidentPages(pages: Pages): void {
   )
 }
 
-/** Does something about the incident that the path names; what has become pointless meanwhile is shown by its page. */
+/** Runs an action on the incident of the path. Its page shows if the action was no longer possible. */
 async function act(
   context: FormContext,
   work: (workspace: ProjectWorkspace, own: { project: ProjectWorkspace['project']; id: string }) => Promise<unknown>,
@@ -73,7 +73,7 @@ async function act(
   redirect(context, `/incidents/${incident.id}`)
 }
 
-/** @throws NotFoundError for incidents of projects that are not one's own */
+/** @throws NotFoundError for incidents of other users' projects */
 async function requireIncident(
   context: Context,
   right: Right,

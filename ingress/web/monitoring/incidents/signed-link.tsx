@@ -18,13 +18,13 @@ import { assets } from '../../shell/assets.ts'
 import { sendErrorPage } from '../../shell/error-page.tsx'
 import { setSafetyHeaders } from '../../shell/serve.ts'
 
-/** For so long the link shows how it ended. */
+/** The link shows the outcome for this time after the resolution. */
 const SHOWN_AFTER_SECONDS = 7 * 86_400
 const TRIES_PER_MINUTE = 30
 
 /**
- * Handles the link of a message, by which its recipient acknowledges without signing in. Previews and mail scanners
- * follow every link, so GET changes nothing: only the button acknowledges.
+ * Handles the link by which a recipient acknowledges without signing in. Mail scanners follow every link, so GET
+ * changes nothing: only the button acknowledges.
  */
 export function createIncidentLinkRouter(deps: IngressDeps): Router {
   const router = Router({ caseSensitive: true, strict: true })
@@ -66,7 +66,7 @@ export function createIncidentLinkRouter(deps: IngressDeps): Router {
 
 const gone = () => new NotFoundError('This link is unknown, or its incident is resolved.')
 
-/** @throws NotFoundError for a link that is not ours, or is over */
+/** @throws NotFoundError for an invalid or expired link */
 async function linked(request: Request, deps: IngressDeps) {
   const [incidentId, integrationId, signature] = [
     String(request.params.incident),

@@ -1,6 +1,6 @@
 import type { Config } from '#shared/platform/process/config.ts'
 
-/** Returns why this installation cannot send through a kind, or null if it can. */
+/** Returns the reason why this installation cannot send through a kind; null if it can. */
 export function whyNot(kind: string, config: Pick<Config, 'smtpUrl' | 'twilioAccount' | 'appriseUrl'>): string | null {
   switch (kind) {
     case 'email':

@@ -2,14 +2,12 @@ import { z } from 'zod'
 import type { IntegrationKind } from '#shared/monitoring/integrations/kind.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 
-/** A field for one option of a type of integration. */
 export interface OptionField {
   name: string
   label: string
   hint: string
   type: 'text' | 'long-text' | 'number' | 'flag' | 'choice' | 'list' | 'headers' | 'integrations'
   choices: readonly string[]
-  /** null without a default */
   fallback: unknown
   isSecret: boolean
 }
@@ -22,10 +20,7 @@ const propertySchema = z.object({
 })
 const objectSchema = z.object({ properties: z.record(z.string(), propertySchema) })
 
-/**
- * Returns the fields of a kind, made from its schema and its manual. Options that the manual does not name (other
- * spellings of the same option) have no field.
- */
+/** Returns the fields of a kind from its schema and manual. Aliases, which the manual does not name, have no field. */
 export function optionFields(kind: IntegrationKind): OptionField[] {
   const schema = objectSchema.safeParse(z.toJSONSchema(kind.schema, { io: 'input', unrepresentable: 'any' }))
   if (!schema.success) return []
@@ -47,12 +42,12 @@ export function optionFields(kind: IntegrationKind): OptionField[] {
   })
 }
 
-/** Returns the lines of the manual about no option. */
+/** Returns lines of the manual that describe no option. */
 export function notesOf(kind: IntegrationKind): string {
   return kind.help.filter((line) => !OPTION.test(line)).join(' ')
 }
 
-/** `name, other   text` */
+/** `name, alias   text` */
 const OPTION = /^([a-z_]+(?:, [a-z_]+)*) {2,}(.+)$/
 
 function manualOf(kind: IntegrationKind): Map<string, string> {
@@ -74,7 +69,7 @@ function typeOf(name: string, property: z.infer<typeof propertySchema>): OptionF
   return name.startsWith('body') ? 'long-text' : 'text'
 }
 
-/** Returns the submitted fields as a configuration without empty ones, so that defaults and stored secrets apply. */
+/** Omits empty fields, so that defaults and stored secrets apply. */
 export function configOf(fields: readonly OptionField[], form: URLSearchParams): Record<string, unknown> {
   const config: Record<string, unknown> = {}
   for (const { name, type } of fields) {
@@ -90,7 +85,6 @@ export function configOf(fields: readonly OptionField[], form: URLSearchParams):
   return config
 }
 
-/** Returns the stored value as text. */
 export function textOfOption(field: OptionField, config: ConfigObject): string {
   const value = config[field.name]
   if (Array.isArray(value)) return value.join(', ')
@@ -104,8 +98,8 @@ export function textOfOption(field: OptionField, config: ConfigObject): string {
 }
 
 /**
- * Returns a configuration as its form shows it. A stored webhook contains each of its methods, including the default.
- * The default was not chosen: it follows the body.
+ * Returns a configuration for its form. Removes methods that equal the default: a stored webhook contains both, but the
+ * default follows the body.
  */
 export function chosenConfig(config: ConfigObject): ConfigObject {
   const own = (['down', 'up'] as const).filter(
@@ -157,7 +151,7 @@ const LABELS: Readonly<Record<string, string>> = {
   channels: 'Integrations',
 }
 
-/** Hints in place of the manual, where it does not fit a form. */
+/** Hints that replace a line of the manual. */
 const HINTS: Readonly<Record<string, string>> = {
   url_down: 'Leave one empty to send nothing for it.',
   base_url: 'Empty: that of the service.',
@@ -165,13 +159,12 @@ const HINTS: Readonly<Record<string, string>> = {
   method_down: 'Default: GET, or POST with a body.',
 }
 
-/** Formats a line of the manual as a sentence; a remark in parentheses at its end is the default. */
+/** Formats a line of the manual as a sentence; a final remark in parentheses is the default. */
 function hintOf(manual: string): string {
   const text = sentence(manual.replace(/ ?\(secret\)/, '').replace(/ \(([^()]+)\)$/, '. Left empty: $1'))
   return text === '' || text.endsWith('.') ? text : `${text}.`
 }
 
-/** Returns the label of an option. */
 export function labelOf(name: string): string {
   return LABELS[name] ?? sentence(name.replaceAll('_', ' '))
 }

@@ -15,20 +15,18 @@ interface Props {
   action: string
   kind: IntegrationKind
   name: string
-  /** without secrets */
   config: ConfigObject
   others: readonly StoredIntegration[]
   problem: string | null
-  /** by the names of options */
+  /** by option name */
   errors?: FieldErrors
   preview?: ComponentChildren
   isNew: boolean
-  /** of a new one; true when absent */
+  /** for a new integration; default true */
   isForAll?: boolean
   cancel: string
 }
 
-/** The form of one type of integration, for a new or an existing one. */
 export function IntegrationForm(props: Props) {
   const { kind, config, isNew } = props
   const notes = notesOf(kind)
@@ -100,7 +98,7 @@ export function IntegrationForm(props: Props) {
   )
 }
 
-/** The most used ones: a click inserts one into the current field. */
+/** A click inserts one of these into the current field. */
 const PLACEHOLDERS = ['$NAME', '$STATUS', '$NOW', '$TAGS', '$CODE', '$EXITSTATUS', '$JSON', '$BODY']
 
 function Placeholders() {
@@ -117,7 +115,7 @@ function Placeholders() {
   )
 }
 
-/** Returns errors by the names of fields in place of those of options. */
+/** Converts option names to field names. */
 function named(errors: FieldErrors = new Map()): FieldErrors {
   return new Map([...errors].map(([name, text]) => [`option-${name}`, text]))
 }
@@ -170,11 +168,9 @@ function hintOf({ type, hint, isSecret }: OptionField, isNew: boolean): string {
   return isSecret && !isNew ? `${hint} Leave empty to keep the stored one.`.trimStart() : hint
 }
 
-/** The members of a group. */
 function Members(props: {
   option: OptionField
   others: readonly StoredIntegration[]
-  /** uuids */
   chosen: string
   error: string | undefined
 }) {

@@ -51,7 +51,7 @@ export function IntegrationPage({ context, view }: Props) {
   )
 }
 
-/** The reason why it is not notified, and how to fix it. */
+/** Shows why the integration is not notified, and a remedy. */
 function State({ context, view }: Props) {
   return (
     <div data-region="state">
@@ -78,7 +78,7 @@ function State({ context, view }: Props) {
   )
 }
 
-/** @param props.isStuck nothing can be sent now, regardless of the times of the next attempts */
+/** @param props.isStuck nothing can be sent now, regardless of retry times */
 function Messages({ view, isStuck }: Pick<Props, 'view'> & { isStuck: boolean }) {
   return (
     <section class="card" data-region="messages" aria-labelledby="messages">
@@ -168,7 +168,6 @@ function Options({ options }: { options: NonNullable<IntegrationView['options']>
 
 const stateNames = { delivered: 'sent', failed: 'not sent', pending: 'trying', suppressed: 'kept back' } as const
 
-/** A message with every attempt at it. */
 function Message(props: { message: SentMessage; project: MemberProject; now: Micros; isStuck: boolean }) {
   const { message, project, now, isStuck } = props
   return (

@@ -23,16 +23,15 @@ import { labelOfKind } from './labels.ts'
 const MESSAGES_SHOWN = 30
 const USERS_SHOWN = 12
 
-/** A policy with a step that notifies an integration. */
 type UsingPolicy = Pick<StoredPolicy, 'uuid' | 'name'>
 
 export type ListedIntegration = StoredIntegration & {
-  /** checks that notify it */
+  /** number of checks that use it */
   uses: number
   policies: readonly UsingPolicy[]
   /** of its last messages, oldest first */
   states: readonly SentMessage['state'][]
-  /** when the newest of them that arrived was sent; null when none did */
+  /** time of the newest delivered message */
   lastSentAt: Date | null
 }
 
@@ -74,17 +73,16 @@ export interface IntegrationView {
   channel: StoredIntegration
   project: MemberProject
   name: string
-  /** address of its page */
+  /** address of the integration's page */
   path: string
   mayEdit: boolean
-  /** newest first */
   messages: readonly SentMessage[]
-  /** checks that notify it */
+  /** number of checks that use it */
   uses: number
   policies: readonly UsingPolicy[]
-  /** the first of the checks, by name */
+  /** first checks by name */
   users: readonly { uuid: string; name: string }[]
-  /** null when it is of a kind that is no more */
+  /** null if the kind no longer exists */
   options: { kind: string; fields: readonly { name: string; label: string; text: string; isHidden: boolean }[] } | null
   now: Micros
 }
@@ -122,7 +120,7 @@ function notifies({ plan }: StoredPolicy, integrationUuid: string): boolean {
   return plan.steps.some(({ channels }) => channels?.includes(integrationUuid))
 }
 
-/** `45 checks and 1 policy`: what notifies an integration. */
+/** `45 checks and 1 policy` */
 export function usageText({ uses, policies }: Pick<ListedIntegration, 'uses' | 'policies'>): string {
   const checks = `${uses} ${uses === 1 ? 'check' : 'checks'}`
   if (policies.length === 0) return checks
@@ -130,7 +128,7 @@ export function usageText({ uses, policies }: Pick<ListedIntegration, 'uses' | '
   return uses === 0 ? notified : `${checks} and ${notified}`
 }
 
-/** Texts, for example addresses and bodies of requests, can contain a secret: only people who may edit see them. */
+/** Hides texts from read-only members: URLs and request bodies can contain secrets. */
 export function shownOptions(kind: IntegrationKind, config: ConfigObject, mayEdit: boolean) {
   const shown = shownConfig(kind, config)
   return optionFields(kind)

@@ -3,15 +3,15 @@ import { findKind } from '#shared/monitoring/integrations/kinds.ts'
 import type { ConfigObject } from '#shared/monitoring/integrations/shown-config.ts'
 import { type OptionField, optionFields } from './fields.ts'
 
-/** Returns the name of a type of integration, or its identifier if the type is unknown. */
+/** Returns the identifier of an unknown kind. */
 export function labelOfKind(kind: string): string {
   return findKind(kind)?.label ?? kind
 }
 
 /**
- * Everything that is wrong with what was typed, in words and by the names of the options: the operation that refuses
- * names the first only. What belongs to no field is left to its message.
- * @param isNew whether a secret that was left empty is missing; else the stored one stays
+ * Returns all errors by option, because the operation reports only the first. Errors without a field remain in its
+ * message.
+ * @param isNew true if an empty secret is an error; otherwise the stored secret applies
  */
 export function fieldErrors(kind: IntegrationKind, config: ConfigObject, isNew: boolean): ReadonlyMap<string, string> {
   const errors = new Map<string, string>()

@@ -69,7 +69,7 @@ function integrationColumns(context: Context, view: IntegrationListView): Column
 
 const nameOf = ({ name, kind }: ListedIntegration) => name || labelOfKind(kind)
 
-/** Test and switch buttons. An integration that cannot send now has no test button. */
+/** An integration that cannot send now has no test button. */
 function Actions(props: { context: Context; channel: ListedIntegration; base: string }) {
   const { context, channel, base } = props
   const path = `/integrations/${channel.uuid}`
@@ -108,7 +108,7 @@ function Actions(props: { context: Context; channel: ListedIntegration; base: st
   )
 }
 
-/** Result of the last message, or why the integration is off. */
+/** Shows the result of the last message, or why the integration is off. */
 function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros }) {
   const at = channel.lastNotifyAt === null ? null : microsOfDate(channel.lastNotifyAt)
   return (
@@ -140,7 +140,7 @@ function LastResult({ channel, now }: { channel: ListedIntegration; now: Micros 
   )
 }
 
-/** The types to choose from. Types that this installation cannot send by show why, and can still be set up. */
+/** Kinds that this installation cannot send by show the reason, and can still be set up. */
 export function CataloguePage({ base, config }: { base: string; config: Config }) {
   return (
     <>

@@ -6,7 +6,7 @@ import { isUuid } from '#shared/uuid.ts'
 import type { Context } from '../../shell/context.ts'
 import { type ProjectWorkspace, requireRight, signedIn } from '../../shell/workspace.ts'
 
-/** The integration that the path names, within a project of one's own. @throws as requireProject does */
+/** Returns the integration of the path, within the user's projects. @throws as `requireProject` */
 export async function requireIntegrationOf(
   context: Context,
   right: Right,

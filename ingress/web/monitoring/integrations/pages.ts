@@ -9,7 +9,7 @@ import { loadIntegration, loadIntegrations } from './integrations-view.ts'
 import { CataloguePage, IntegrationListPage } from './list-page.tsx'
 import { requireIntegrationOf } from './load-integration.ts'
 
-/** The list has no event stream: it polls, so that the result of a test appears. */
+/** The list has no events. It polls, so that the result of a test appears. */
 const POLL_SECONDS = 10
 
 export function integrationPages(pages: Pages): void {

@@ -24,20 +24,19 @@ import { setSafetyHeaders } from '../../shell/serve.ts'
 
 type LinkedIntegration = NonNullable<Awaited<ReturnType<typeof findIntegrationByUuid>>>
 
-/** Actions of links in mails, without signing in. */
+/** Action of a link in a mail, without signing in. */
 interface RecipientAction {
-  /** the link's address between the integration and its signature */
+  /** part of the URL between the integration and the signature */
   name: string
-  /** data that the link's signature covers */
+  /** text that the signature covers */
   signed(channel: LinkedIntegration): string
-  /** the operation of the button */
   run(db: Knex, actor: Actor, channel: LinkedIntegration, deps: IngressDeps): Promise<void>
   title: string
-  /** the text of the page before (null) and after the operation */
+  /** @param isDone false before the operation */
   page(requested: { projectName: string; address: string }, isDone: boolean): ComponentChildren
 }
 
-/** Following such a link changes nothing, since scanners follow every link; its button, or another POST, does. */
+/** Scanners follow every link, so GET changes nothing; the button or another POST does. */
 function createRecipientRouter(deps: IngressDeps, action: RecipientAction): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const path = `/integrations/:integration/${action.name}/:signature`
@@ -60,7 +59,7 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
       await action.run(deps.db, actor, channel, deps)
     }
     const { projectName } = channel
-    // The link was mailed to this address only.
+    // The link was mailed only to this address.
     const address = recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
     const html = recipientHtml(deps, action.title, action.page({ projectName, address }, isDone))
     response.status(200).type('text/html').end(`<!doctype html>${html}`)
@@ -69,14 +68,13 @@ async function answer(request: Request, response: Response, deps: IngressDeps, a
   }
 }
 
-/** Returns true if the signature of a link is valid under any known key. */
+/** Accepts signatures of all known keys. */
 export function isSigned(text: string, signature: string, deps: IngressDeps): boolean {
   if (!isBase64url(signature)) return false
   const given = Buffer.from(signature, 'base64url')
   return deps.secrets.digests(text).some((digest) => equalSecrets(digest, given))
 }
 
-/** A page for visitors who are not signed in. */
 export function recipientHtml(deps: IngressDeps, title: string, content: ComponentChildren): string {
   return render(
     <html lang="en">
@@ -103,7 +101,7 @@ export function recipientHtml(deps: IngressDeps, title: string, content: Compone
   )
 }
 
-/** The link that the recipient of an e-mail integration agrees by. Another address in its place ends it. */
+/** Link by which the recipient of an e-mail integration consents. It becomes invalid when the address changes. */
 export function createConfirmRouter(deps: IngressDeps): Router {
   const addressOf = (channel: { kind: string; sealedConfig: string }) =>
     recipientOf(channel.kind, decryptConfig(channel, deps.secrets)) ?? ''
@@ -133,8 +131,8 @@ export function createConfirmRouter(deps: IngressDeps): Router {
 }
 
 /**
- * The link at the end of every mail. Who holds it may end the mails without signing in, by a button or by a mail
- * program's one-click POST (RFC 8058).
+ * Link at the end of every mail. Its holder may end the mails without signing in, by a button or by a mail program's
+ * one-click POST (RFC 8058).
  */
 export function createUnsubscribeRouter(deps: IngressDeps): Router {
   return createRecipientRouter(deps, {

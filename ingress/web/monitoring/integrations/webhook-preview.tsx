@@ -10,7 +10,7 @@ import { CodeBlock } from '../../shell/basics.tsx'
 import { type FormContext, field } from '../../shell/context.ts'
 import type { ProjectWorkspace } from '../../shell/workspace.ts'
 
-/** A check that is thought up: what is really sent has the values of the check that changes. */
+/** Example data; a real request has the values of the check. */
 const EXAMPLE = {
   uuid: 'f3b1c6a2-5d4e-4c1b-9a70-2e8d6b7c9f10',
   now: '2026-11-21T03:47:12+00:00',
@@ -22,7 +22,7 @@ const EXAMPLE = {
   exitStatus: 1,
 } as const satisfies Omit<PlaceholderValues, 'status'>
 
-/** The requests that a webhook would send. @param config valid, without stored secrets */
+/** @param config valid, without stored secrets */
 export function WebhookPreview({ config }: { config: WebhookConfig }) {
   const sides = [
     { status: 'down', title: 'When a check goes down', hasAddress: config.url_down !== '' },
@@ -51,13 +51,12 @@ function requestText({ method, url, headers, body }: WebhookRequest): string {
   return [`${method} ${url}`, ...lines, ...(body === null || body === '' ? [] : ['', body])].join('\n')
 }
 
-/** Labels of the buttons and the states that they send. */
 const SIDES = [
   { side: 'down', does: 'test-down', button: 'Send test down', title: 'Test of a failure' },
   { side: 'up', does: 'test-up', button: 'Send test up', title: 'Test of a recovery' },
 ] as const
 
-/** They send what the form holds now, and lead to the result. */
+/** The buttons send the unsaved form and show the result. */
 export function TrialButtons({ action }: { action: string }) {
   return (
     <>
@@ -71,9 +70,9 @@ export function TrialButtons({ action }: { action: string }) {
 }
 
 /**
- * Sends a test of the webhook in the form if the form requests it, and waits for the result.
- * @returns the result for the form; null if the form does not request a test
- * @throws as tryWebhook does for invalid input
+ * Sends a test with the unsaved form if requested, and waits for the result.
+ * @returns null if the form does not request a test
+ * @throws as `tryWebhook` for invalid input
  */
 export async function trialOf(
   context: FormContext,

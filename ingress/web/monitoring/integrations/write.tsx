@@ -26,7 +26,6 @@ import { fieldErrors, labelOfKind } from './labels.ts'
 import { requireIntegrationOf } from './load-integration.ts'
 import { trialOf, WebhookPreview } from './webhook-preview.tsx'
 
-/** Creating, changing, testing and removing integrations, by the operations of the management API. */
 export function integrationWritePages(pages: Pages): void {
   pages.get('/projects/:project/integrations/new/:kind', async (context) => {
     const workspace = await requireProject(context, 'edit')
@@ -47,7 +46,7 @@ export function integrationWritePages(pages: Pages): void {
   pages.post('/integrations/:integration/delete', remove)
 }
 
-/** @throws NotFoundError for an unknown type */
+/** @throws NotFoundError for an unknown kind */
 function kindOf(name: string): IntegrationKind {
   const kind = findKind(name)
   if (!kind) throw new NotFoundError('There is no such type of integration.')
@@ -98,7 +97,7 @@ async function change(context: FormContext): Promise<void> {
   }
 }
 
-/** Returns the preview that the form requests in place of saving; null without that request. */
+/** Returns the preview if the form requests it instead of saving. */
 function previewOf(
   form: URLSearchParams,
   kind: IntegrationKind,
@@ -111,13 +110,13 @@ function previewOf(
   return wrong(new ValidationError(`${first?.path} ${first?.problem}`), kind, config, true)
 }
 
-/** Returns errors by field; a problem above the form only if no field has an error. */
+/** Returns errors by field, or a problem above the form if no field has an error. */
 function wrong(error: ValidationError, kind: IntegrationKind, config: ConfigObject, isNew: boolean) {
   const errors = fieldErrors(kind, config, isNew)
   return errors.size > 0 ? { problem: null, errors } : { problem: sentence(error, kind) }
 }
 
-/** Returns the message with the label of the field in place of its API name. */
+/** Replaces the API name of a field by its label. */
 function sentence(error: ValidationError, kind: IntegrationKind): string {
   const text = error.message.replace(/^config\.?/, '').trim()
   const [name = ''] = text.split(' ')
@@ -165,7 +164,6 @@ interface State {
   isForAll?: boolean
   problem: string | null
   errors?: ReadonlyMap<string, string>
-  /** preview of the message */
   preview?: ComponentChildren
 }
 

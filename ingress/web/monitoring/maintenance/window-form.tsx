@@ -13,17 +13,15 @@ import { CheckChoice } from '../choices.tsx'
 
 interface Props {
   context: Context
-  /** path of the list */
   base: string
-  /** null for a new one */
+  /** null for a new window */
   window: { uuid: string; name: string } | null
   state: WindowFormState
-  /** by the names of fields; under '' what belongs to none */
+  /** by field name; '' for errors without a field */
   errors: ReadonlyMap<string, string>
   checks: readonly { uuid: string; name: string }[]
 }
 
-/** The form of a new or existing maintenance window. */
 export function WindowForm({ context, base, window, state, errors, checks }: Props) {
   const { values, flags } = state
   return (
@@ -122,27 +120,26 @@ const MEANING: FormItem = {
   ],
 }
 
-/** The form of a window, as it was typed. */
 export interface WindowFormState {
   values: Readonly<Record<string, string>>
   flags: ReadonlySet<string>
-  /** uuids of checks that are chosen */
+  /** uuids */
   checks: readonly string[]
 }
 
 const TEXTS = ['name', 'match', 'kind', 'starts', 'every', 'for', 'for_unit', 'tz', 'add_check']
 const FLAGS = ['exclude', 'shown']
-/** As fields for a date and a time send it, with or without seconds. */
+/** Format of inputs for date and time, with or without seconds. */
 const LOCAL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)$/
 
-/** The form of a new window: the next hour. */
+/** A new window covers the next hour. */
 export const NEW_WINDOW: WindowFormState = {
   values: { name: '', match: '', kind: 'once', starts: '', every: '', for: '1', for_unit: 'hours', tz: 'UTC' },
   flags: new Set(['exclude']),
   checks: [],
 }
 
-/** Returns the form of an existing window, with its start in UTC. */
+/** Converts the start to UTC. */
 export function stateOfWindow({ name, match, checks, time, uptime, shown }: Window): WindowFormState {
   const isOnce = 'starts' in time
   const { count, unit } = splitDuration(isOnce ? toSeconds(time.ends - time.starts) : time.for)
@@ -162,7 +159,6 @@ export function stateOfWindow({ name, match, checks, time, uptime, shown }: Wind
   }
 }
 
-/** Returns the submitted form. */
 export function stateOfForm(form: URLSearchParams): WindowFormState {
   return {
     values: Object.fromEntries(TEXTS.map((name) => [name, field(form, name)])),
@@ -171,7 +167,7 @@ export function stateOfForm(form: URLSearchParams): WindowFormState {
   }
 }
 
-/** Returns the form as a request of the API; members of the other kind of time are reset. */
+/** Returns a request of the API. Members of the other kind of time are reset. */
 export function bodyOfState({ values, flags, checks }: WindowFormState): JsonObject {
   const at = (name: string): string => values[name] ?? ''
   const length = at('for') === '' ? null : wholeSeconds(at('for'), at('for_unit'))
@@ -195,8 +191,8 @@ function wholeSeconds(text: string, unit: string): JsonValue {
 }
 
 /**
- * A date and a time by the clock of a zone as an instant; one that a change of clocks leaves out is moved as a schedule
- * would. What is neither is left as text, for the API's rule to refuse.
+ * Converts local date and time to an instant; a time skipped by a clock change moves as in a schedule. Returns other
+ * text unchanged, for the API's validation to refuse.
  */
 function instantIn(text: string, tz: string): string {
   const [, date, time] = LOCAL.exec(text) ?? []
@@ -221,14 +217,14 @@ const RULES: readonly { name: RegExp; field: string; text: string }[] = [
   { name: /^tz$/, field: 'tz', text: 'There is no such time zone.' },
 ]
 
-/** Returns the error of the API by field; '' if no field has it. */
+/** Returns the API's error by field; '' if no field has it. */
 export function errorsOf(message: string): ReadonlyMap<string, string> {
   const path = /^json validation error: (\S+) /.exec(message)?.[1] ?? ''
   const rule = RULES.find(({ name }) => name.test(path))
   return new Map([rule ? [rule.field, rule.text] : ['', message]])
 }
 
-/** Returns true if the time zone is unknown; the API checks it only for some forms. */
+/** The API checks the time zone only for some forms. */
 export function hasUnknownZone({ values }: WindowFormState): boolean {
   return resolveTimeZone(values.tz || 'UTC') === null
 }

@@ -54,7 +54,7 @@ async function requirePolicy(context: Context): Promise<StoredPolicy> {
   return policy
 }
 
-/** Saves the form, or shows it again: with a step more or less, or with its errors. */
+/** Saves the form, or shows it again with a step more or less or with its errors. */
 async function save(context: FormContext, policy: StoredPolicy | null): Promise<void> {
   const { project, session } = await requireProject(context, 'edit')
   const { deps, form } = context
@@ -77,7 +77,7 @@ async function save(context: FormContext, policy: StoredPolicy | null): Promise<
   redirect(context, `/projects/${project.uuid}/policies?done=policy-saved`)
 }
 
-/** @returns null for a form that is to be saved */
+/** @returns null if the form must be saved */
 function changedForm(state: PolicyFormState, wish: string): PolicyFormState | null {
   const [, what, index] = /^(add-step|remove-step|add-hours)(?:-(\d))?$/.exec(wish) ?? []
   if (what === undefined) return null
@@ -172,7 +172,6 @@ async function showList(context: Context): Promise<void> {
   )
 }
 
-/** Returns the plan as a sentence. */
 function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
   const text = planText(plan, nameOf)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
@@ -180,7 +179,6 @@ function planSentence(plan: Plan, nameOf: (uuid: string) => string): string {
 
 const checksText = (count: number) => `${count} ${count === 1 ? 'check' : 'checks'}`
 
-/** Returns the effect of a deletion on the checks of a policy. */
 function deletedText(count: number): string {
   if (count === 0) return 'No check uses it.'
   return `${checksText(count)} will use another policy that matches, or notify on each change.`

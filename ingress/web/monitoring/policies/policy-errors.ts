@@ -5,15 +5,15 @@ import type { NamedIntegration } from '#shared/monitoring/checks/integrations-fi
 import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.ts'
 
 interface Reading {
-  /** error texts by field name; '' has the errors that belong to no field */
+  /** by field name; '' for errors without a field */
   errors: ReadonlyMap<string, string>
-  /** null when something is wrong */
+  /** null if the policy has errors */
   plan: Plan | null
 }
 
 /**
- * Reads a request to make a policy as the API does, but for everything that is wrong with it: what is refused is
- * replaced by something that is not, and the rest is looked at again.
+ * Parses a policy and collects all errors. The API stops at the first error, so each invalid value is replaced by a
+ * valid one and the rest parsed again.
  */
 export function readAll(body: JsonObject, channels: readonly NamedIntegration[]): Reading {
   const errors = new Map<string, string>()
@@ -45,14 +45,14 @@ const MAX_ERRORS = 100
 
 interface Field {
   name: RegExp
-  /** shown when the rule of the API refuses it */
+  /** shown if the API refuses the value */
   rule: string
   missing?: string
-  /** a value that is not refused */
+  /** a valid value */
   fine: JsonValue
 }
 
-/** The bounds of the specification's table (docs/spec/alerting.md#policies), in words. */
+/** Limits of docs/spec/alerting.md#policies as sentences. */
 const FIELDS: readonly Field[] = [
   { name: /^name$/, rule: 'Give it a name of at most 100 characters.', fine: 'name' },
   { name: /^match$/, rule: 'At most 500 characters.', fine: '' },
@@ -96,7 +96,7 @@ const FIELDS: readonly Field[] = [
   { name: /^ack_timeout$/, rule: 'A number; from 5 minutes to 7 days, or nothing.', fine: null },
 ]
 
-/** Puts a value where a path of the API leads to, as `steps[1].repeat.every`. */
+/** Replaces a value at a path of the API, for example `steps[1].repeat.every`. */
 function replace(body: JsonObject, path: string, value: JsonValue): void {
   const names = path.split(/[.[\]]+/).filter(Boolean)
   const last = names.pop() ?? ''

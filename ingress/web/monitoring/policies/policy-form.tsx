@@ -10,18 +10,17 @@ import { StepFields } from './step-fields.tsx'
 
 interface Props {
   context: Context
-  /** path of the list */
   base: string
   policy: StoredPolicy | null
   state: PolicyFormState
-  /** by the names of fields; under '' what belongs to none */
+  /** by field name; '' for errors without a field */
   errors: ReadonlyMap<string, string>
-  /** the plan as it would be saved; null while something is wrong with it */
+  /** description of the plan; null if it has errors */
   words: string | null
   channels: readonly StoredIntegration[]
 }
 
-/** The form of a policy. Buttons that add and remove steps submit the form, which comes back with its values. */
+/** Buttons that add and remove steps submit the form, which returns with its values. */
 export function PolicyForm({ context, base, policy, state, errors, words, channels }: Props) {
   const action = policy ? `${base}/${policy.uuid}` : `${base}/new`
   const { values, steps } = state

@@ -3,23 +3,22 @@ import type { JsonObject, JsonValue } from '#shared/monitoring/checks/json-body.
 import { field } from '../../shell/context.ts'
 import { secondsOf, splitDuration } from '../../shell/format.ts'
 
-/** Texts as they were typed, by the names of their fields: these are the paths by which the API names what is wrong. */
+/** Texts by field name, which is the path in the API's errors. */
 type Values = Readonly<Record<string, string>>
 
 interface StepState {
-  /** uuids of the integrations that are chosen; what is chosen is spoken to only when the step does not follow the check */
+  /** uuids of chosen integrations; used only if the step does not use the check's integrations */
   channels: ReadonlySet<string>
-  /** number of recurring times that have fields */
+  /** number of quiet hours with fields */
   hours: number
 }
 
-/** The form of a policy, as it was typed. */
 export interface PolicyFormState {
   values: Values
   steps: readonly StepState[]
 }
 
-/** Steps and hours that a policy may have (docs/spec/alerting.md#policies). */
+/** docs/spec/alerting.md#policies */
 export const MAX_STEPS = 10
 export const MAX_HOURS = 7
 
@@ -37,7 +36,7 @@ const STEP_TEXTS = [
 ]
 const HOURS_TEXTS = ['every', 'for', 'for_unit', 'tz']
 
-/** The form of a new policy: at once, and again each hour. */
+/** Default policy: immediately, then each hour. */
 export const NEW_POLICY: Pick<Policy, 'name' | 'match' | 'position' | 'plan'> = {
   name: '',
   match: '',
@@ -48,7 +47,6 @@ export const NEW_POLICY: Pick<Policy, 'name' | 'match' | 'position' | 'plan'> = 
   },
 }
 
-/** The form of a policy as it is. */
 export function stateOfPolicy({ name, match, position, plan }: typeof NEW_POLICY): PolicyFormState {
   const { when, group, flapping } = plan
   return {
@@ -96,7 +94,6 @@ function span(name: string, seconds: number | null | undefined): Values {
   return { [name]: String(count), [`${name}_unit`]: seconds === 0 ? 'minutes' : unit }
 }
 
-/** The form as it was sent. */
 export function stateOfForm(form: URLSearchParams): PolicyFormState {
   const count = Math.min(MAX_STEPS, numberIn(form, 'steps'))
   const steps = Array.from({ length: count }, (_, index) => ({
@@ -115,7 +112,7 @@ function numberIn(form: URLSearchParams, name: string): number {
   return /^\d{1,2}$/.test(form.get(name) ?? '') ? Number(form.get(name)) : 0
 }
 
-/** The form with one step more: a quarter of an hour later, again each hour. */
+/** Adds a step: a quarter of an hour later, repeated each hour. */
 export function withStep({ values, steps }: PolicyFormState): PolicyFormState {
   if (steps.length >= MAX_STEPS) return { values, steps }
   const later: Step = { ...NEW_STEP, wait: 900, repeat: { every: 3600, times: null } }
@@ -125,7 +122,7 @@ export function withStep({ values, steps }: PolicyFormState): PolicyFormState {
 
 const NEW_STEP: Step = { wait: 0, channels: null, severity: 'info', repeat: null, hours: [], outside: 'wait' }
 
-/** The form without one of its steps; the last one stays. */
+/** Removes a step, but never the last one. */
 export function withoutStep({ values, steps }: PolicyFormState, removed: number): PolicyFormState {
   if (steps.length <= 1 || removed >= steps.length) return { values, steps }
   const left = Object.entries(values).flatMap(([name, value]) => {
@@ -136,7 +133,6 @@ export function withoutStep({ values, steps }: PolicyFormState, removed: number)
   return { values: Object.fromEntries(left), steps: steps.filter((_, index) => index !== removed) }
 }
 
-/** The form with fields for one more recurring time of a step. */
 export function withHours({ values, steps }: PolicyFormState, at: number): PolicyFormState {
   const hours = Math.min(MAX_HOURS, (steps[at]?.hours ?? 0) + 1)
   const added = valuesOfTime({ every: '', for: 36_000, tz: 'UTC' }, `steps[${at}].hours[${hours - 1}]`)
@@ -147,7 +143,6 @@ export function withHours({ values, steps }: PolicyFormState, at: number): Polic
   }
 }
 
-/** The form without the hours whose field was left empty. */
 export function withoutEmptyHours(state: PolicyFormState): PolicyFormState {
   let { values } = state
   const steps = state.steps.map((step, index) => {
@@ -162,7 +157,7 @@ export function withoutEmptyHours(state: PolicyFormState): PolicyFormState {
   return { values, steps }
 }
 
-/** The form as a request of the API, whose rules then decide. What is left empty is as usual. */
+/** Returns a request of the API, which validates it. Empty fields become defaults. */
 export function bodyOfState({ values, steps }: PolicyFormState): JsonObject {
   const at = (name: string): string => values[name] ?? ''
   const number = (name: string) => numberOf(at(name))
@@ -205,7 +200,7 @@ function bodyOfStep(values: Values, { channels, hours }: StepState, path: string
   }
 }
 
-/** Returns a whole number; other text unchanged, to be refused by the rule of the API. */
+/** Returns a whole number; other text unchanged, for the API's validation to refuse. */
 function numberOf(text: string): JsonValue {
   if (text === '') return null
   return /^-?\d{1,9}$/.test(text) ? Number(text) : text
@@ -217,7 +212,7 @@ function spanOf(text: string, unit: string): JsonValue {
   return Number.isInteger(seconds) ? seconds : text
 }
 
-/** The settings that few need. @returns whether any of them is not as usual */
+/** Returns true if a rarely used setting differs from its default. */
 export function hasMore({ values }: PolicyFormState): boolean {
   const { values: usual } = stateOfPolicy(NEW_POLICY)
   return [...NUMBERS, ...SPANS].some((name) => name !== 'position' && (values[name] ?? '') !== usual[name])

@@ -7,36 +7,34 @@ import { EditForm } from '../../forms/form.tsx'
 import { Crumb, Exact } from '../../shell/basics.tsx'
 import type { Context } from '../../shell/context.ts'
 
-/** The form, as it was typed. */
 export interface Requested {
   check: string
   /** uuid, `none` or `draft` */
   policy: string
   source: 'recorded' | 'lines'
   lines: string
-  /** a policy that is not saved: as a request, and the fields it came in */
+  /** an unsaved policy: as a request, and as submitted fields */
   draft: { body: JsonObject; fields: readonly (readonly [string, string])[] } | null
 }
 
 interface Props {
   context: Context
-  /** path of the project */
   base: string
   requested: Requested
   checks: readonly { uuid: string; name: string }[]
   policies: readonly { uuid: string; name: string }[]
-  /** of integrations, by uuid */
+  /** integrations by uuid */
   names: ReadonlyMap<string, string>
   errors: ReadonlyMap<string, string>
   outcome: { inForce: SimulatedCheck; other: SimulatedCheck } | null
 }
 
-/** Checks that are offered while one types. */
+/** Maximum number of suggested checks. */
 const OFFERED = 300
-/** Of messages and decisions; a form is no archive. */
+/** Maximum number of messages and of decisions. */
 const SHOWN = 200
 
-/** The outcome of another policy beside that of the policy in force. */
+/** Compares a policy with the policy in force. */
 export function SimulatorPage({ context, base, requested, checks, policies, names, errors, outcome }: Props) {
   const options = [
     ...(requested.draft ? [{ value: 'draft', label: 'the draft' }] : []),

@@ -14,10 +14,7 @@ import { readAll } from './policy-errors.ts'
 import { bodyOfState, stateOfForm, withoutEmptyHours } from './policy-state.ts'
 import { type Requested, SimulatorPage } from './simulator-page.tsx'
 
-/**
- * Simulates a policy: lists recipients, times and reasons for the last week, or for a status sequence that the user
- * enters.
- */
+/** Simulates a policy for the last week, or for events that the user enters. */
 export function simulatorPages(pages: Pages): void {
   pages.get('/projects/:project/simulator', async (context) => {
     const { query } = context
@@ -28,7 +25,7 @@ export function simulatorPages(pages: Pages): void {
   pages.post('/projects/:project/simulator', run)
 }
 
-/** More than a day: a simulation runs until the deadlines of typed pings have passed. */
+/** More than a day, because a simulation runs until the deadlines of entered pings have passed. */
 const THOUGHT_UP: Micros = microsOfSeconds(2 * 86_400)
 
 async function run(context: FormContext): Promise<void> {
@@ -72,7 +69,7 @@ async function run(context: FormContext): Promise<void> {
   }
 }
 
-/** The fields of a policy that came along, as a request of the API; null when none did. */
+/** Returns the unsaved policy of the form as a request of the API. */
 function draftOf(form: URLSearchParams): Requested['draft'] {
   if (!form.has('steps')) return null
   const own = new Set(['_csrf', 'check', 'policy', 'source', 'lines', 'try', 'do'])
@@ -99,7 +96,7 @@ async function requestedPolicy(
 
 const LINE = /^(?:(\d{4}-\d\d-\d\d)[T ])?(\d{1,2}):(\d\d)(?::(\d\d))?\s+(success|ok|start|fail|log)$/i
 
-/** Lines like `03:00 fail` as events of today by UTC, or of the day before them. @returns what is wrong with one */
+/** Parses lines like `03:00 fail` as events of today or yesterday in UTC. @returns the error of an invalid line */
 function eventsOf(text: string, now: Micros): JsonValue[] | string {
   const events: JsonValue[] = []
   const today = toIsoSeconds(now).slice(0, 10)

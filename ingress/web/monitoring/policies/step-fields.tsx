@@ -9,11 +9,9 @@ interface Props {
   state: PolicyFormState
   errors: ReadonlyMap<string, string>
   channels: readonly StoredIntegration[]
-  /** URL that the form is sent to */
   action: string
 }
 
-/** One step of a plan: wait, recipients, repetition, quiet hours. */
 export function StepFields({ index, state, errors, channels, action }: Props) {
   const { values, steps } = state
   const path = `steps[${index}]`

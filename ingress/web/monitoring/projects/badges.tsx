@@ -6,10 +6,9 @@ import type { Pages } from '../../shell/context.ts'
 import { sendPage } from '../../shell/layout.tsx'
 import { requireProject } from '../../shell/workspace.ts'
 
-/** Badges per page: the browser requests a picture of each. */
+/** Limits the page, because the browser requests an image of each badge. */
 const PER_PAGE = 50
 
-/** The public badges of a project: how they look now, and lines to paste. */
 export function badgePages(pages: Pages): void {
   pages.get('/projects/:project/badges', async (context) => {
     const workspace = await requireProject(context, 'view')
@@ -32,7 +31,7 @@ export function badgePages(pages: Pages): void {
           {tags.map((tag) => {
             const urls = badgeUrls(deps.config.publicUrl, deps.badges.secret, project.badgeKey, tag)
             const name = tag === '*' ? project.name : tag
-            // Shown by its path: the public address may not be the one this browser uses.
+            // Uses the path, because the public host may differ from the one of this browser.
             const shown = new URL(urls.svg3).pathname
             return (
               <div class="badge-row" key={tag}>

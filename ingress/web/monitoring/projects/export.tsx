@@ -11,7 +11,7 @@ import { requireProject } from '../../shell/workspace.ts'
 import { reportText } from './import-form.tsx'
 import { showSettings } from './settings.ts'
 
-/** A project's checks and integrations as one document, out and in: the same as by the API and the command line. */
+/** Exports and imports checks and integrations as one document, as the API and the command line do. */
 export function exportPages(pages: Pages): void {
   pages.get('/projects/:project/export', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
@@ -37,7 +37,7 @@ async function importDocument(context: FormContext): Promise<void> {
     const input = { project, document: parsed.body, apply }
     const actor = personOf(context, session)
     const report = await deps.importSlots.run(`${project.id}`, () => importProject(deps.db, actor, input, deps))
-    // Shown where the document is: nothing has happened, so loading the page again does no harm.
+    // The preview changes nothing, so a reload is harmless and needs no redirect.
     if (!apply) return await showSettings(context, { requested: { document, report } })
     const path = `/projects/${project.uuid}/settings`
     setFlash(context, path, { notice: `Imported: ${reportText(report)}.` })

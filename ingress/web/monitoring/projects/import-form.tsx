@@ -4,17 +4,17 @@ import { Form } from '../../forms/form.tsx'
 import { TextArea } from '../../forms/inputs.tsx'
 import type { Context } from '../../shell/context.ts'
 
-/** Names that are shown of each list; a document may hold a thousand. */
+/** Maximum names per list; a document may contain a thousand. */
 const SHOWN = 20
 
-/** A document that was looked at or refused: it stays in the form. */
+/** A previewed or refused document, which stays in the form. */
 export interface ImportState {
   document: string
-  /** preview of the import; null if the file was refused */
+  /** null if the document was refused */
   report: ImportReport | null
 }
 
-/** A project's documents out and in. @param props.base address of the project's pages */
+/** @param props.base address of the project's pages */
 export function ExportAndImport(props: { context: Context; base: string; requested: ImportState | undefined }) {
   const { context, base, requested } = props
   return (
@@ -56,7 +56,6 @@ export function ExportAndImport(props: { context: Context; base: string; request
   )
 }
 
-/** The changes that an import would make, by name. */
 function Preview({ report }: { report: ImportReport }) {
   const parts = [
     { what: 'Checks', changes: report.checks },

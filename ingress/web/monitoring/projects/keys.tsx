@@ -21,7 +21,7 @@ export function keyPages(pages: Pages): void {
   })
 }
 
-/** Creates a key, which the next page shows once. */
+/** The next page shows the new key once. */
 async function create(context: FormContext): Promise<void> {
   const { project, session } = await requireProject(context, 'manage')
   const { deps, form } = context
@@ -48,7 +48,7 @@ interface KeyTableProps {
   open: (sealed: string) => string
 }
 
-/** The keys of a project by their prefixes, and a new one in full, once. */
+/** Shows keys by their prefixes, and a new key in full, once. */
 export function KeyTable(props: KeyTableProps) {
   const { context, base, keys, newKey } = props
   const now = context.deps.now()

@@ -27,42 +27,37 @@ import { type Micros, microsOfSeconds } from '#shared/time.ts'
 import type { CompressedText } from '../../shell/assets.ts'
 import { percentUp } from '../checks/scale.ts'
 
-/** A page for people; more would be a list. */
+/** Maximum number of checks on a status page. */
 const MAX_SHOWN = 200
 
-/** The data of the checks on a status page. */
 export interface PublicHistory {
-  /** when it was read */
   now: Micros
   shown: {
     check: ShownCheck
     status: ShownStatus
     days: DownDay[]
-    /** `99.87 %` of what is known of those days; null before anything is */
+    /** `99.87 %` of the known time; null before anything is known */
     uptime: string | null
-    /** end of the maintenance that the page shows; null outside of it */
+    /** end of current maintenance, if the page shows it */
     maintenanceUntil: Micros | null
-    /** of the last days, oldest first, without what was planned */
+    /** oldest first, without planned maintenance */
     outages: Outage[]
   }[]
-  /** newest first */
   notes: StatusNote[]
 }
 
-/** A history, and what was rendered from it for all visitors, by what else it depends on. */
+/** A history with the texts rendered from it, by their other inputs. */
 export interface SharedHistory {
   history: PublicHistory
   rendered: Map<string, Promise<CompressedText>>
 }
 
-/** A time in which a check was down. */
 interface Outage {
   from: Micros
-  /** null while it is open */
   until: Micros | null
 }
 
-/** @param days how many days back, today included */
+/** @param days number of days, including today */
 export async function readPublicHistory(
   page: StatusPage,
   days: number,
@@ -110,7 +105,7 @@ export async function readPublicHistory(
   return { now, shown, notes: await listStatusNotes(deps.db, page.projectId) }
 }
 
-/** Derives the outages of a check from its flips; maintenance does not count as an outage. */
+/** Maintenance does not count as an outage. */
 function outagesOf(flips: readonly Flip[], since: Micros, now: Micros, planned: readonly WindowTime[]): Outage[] {
   const ordered = flips.toSorted((a, b) => a.at - b.at)
   return ordered.flatMap(({ at, to }, index) => {

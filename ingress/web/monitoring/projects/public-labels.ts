@@ -1,11 +1,10 @@
 import type { ShownStatus } from '#shared/monitoring/checks/check.ts'
 import { splitTags } from '#shared/monitoring/checks/tags.ts'
 
-/** The data of a check on a status page. */
 export interface PublicState {
   status: ShownStatus
   check: { name: string }
-  /** null outside of maintenance that the page shows */
+  /** set during maintenance that the page shows */
   maintenanceUntil: number | null
 }
 
@@ -18,17 +17,16 @@ const WORDS: Readonly<Record<ShownStatus, string>> = {
 }
 const SORT_ORDER: Readonly<Record<ShownStatus, number>> = { down: 0, grace: 1, up: 2, new: 3, paused: 4 }
 
-/** Returns the public label of a check: maintenance is not an outage. */
+/** Maintenance is not an outage. */
 export function publicLabel({ status, maintenanceUntil }: PublicState): string {
   return maintenanceUntil === null ? WORDS[status] : 'Maintenance'
 }
 
-/** The glyph and colour of it. */
 export function publicStatus({ status, maintenanceUntil }: PublicState): ShownStatus {
   return maintenanceUntil === null ? status : 'paused'
 }
 
-/** Sorts checks: down first, then late, the rest by name. Omits paused checks because they are not monitored. */
+/** Down first, then late, the rest by name. Omits paused checks, because they are not monitored. */
 export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
   return all
     .filter(({ status, maintenanceUntil }) => status !== 'paused' || maintenanceUntil !== null)
@@ -41,7 +39,7 @@ export function publicOrder<T extends PublicState>(all: readonly T[]): T[] {
 
 /**
  * Groups checks by tag, in the order of names; checks without a tag are last.
- * @param isGrouped true: checks are grouped by their first tag; else all are one group without a name
+ * @param isGrouped true to group by the first tag; otherwise one group without a name
  */
 export function groupsOf<T extends PublicState & { check: { tags: string } }>(
   ordered: readonly T[],
@@ -54,7 +52,6 @@ export function groupsOf<T extends PublicState & { check: { tags: string } }>(
     .map(([name, members]) => ({ name: name === '' && hasNames ? 'Others' : name, members }))
 }
 
-/** Returns the sentence above the page or above a group. */
 export function overall(shown: readonly PublicState[]): { text: string; look: 'up' | 'grace' | 'down' | 'new' } {
   const count = (look: ShownStatus) => shown.filter((one) => publicStatus(one) === look).length
   const [down, late, up] = [count('down'), count('grace'), count('up')]

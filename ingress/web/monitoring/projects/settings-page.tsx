@@ -18,28 +18,25 @@ import { Statements } from './statements.tsx'
 import { PublicStatusPage, type PublishedPage } from './status-page-form.tsx'
 
 export interface SettingsState {
-  /** a key that was just made: shown this once */
+  /** a new key, shown only once */
   newKey?: { kind: KeyKind; key: string }
   problem?: string
-  /** a document that was looked at or refused */
+  /** a previewed or refused document */
   requested?: ImportState
 }
 
-/** The settings of a project. */
 export interface SettingsView {
   uuid: string
   name: string
-  /** address of the project's pages */
   base: string
-  /** true if integrations are notified of checks whose status is unknown because of a gap */
+  /** true if coverage gaps with an unknown status notify integrations */
   notifiesUnknown: boolean
-  /** first day that is stated in the transparency log; null: none is */
+  /** first day with a statement in the transparency log; null without statements */
   statedSince: string | null
   keys: readonly ListedKey[]
   decryptKey: (sealed: string) => string
-  /** null when nothing is published */
+  /** null if no status page is published */
   statusPage: PublishedPage | null
-  /** scrape configuration for Prometheus */
   scrapeConfig: string
   mayDelete: boolean
 }
@@ -80,7 +77,6 @@ interface Props {
   view: SettingsView
 }
 
-/** The parts of the page, by the ids of their headings. */
 const PARTS = [
   { id: 'name-title', label: 'General' },
   { id: 'keys', label: 'Keys' },

@@ -5,7 +5,7 @@ import { personOf } from '../../shell/audit.ts'
 import { type Context, field, type Pages, redirect } from '../../shell/context.ts'
 import { requireProject } from '../../shell/workspace.ts'
 
-/** The setting that states the days of a project in the transparency log. */
+/** Setting for daily statements in the transparency log. */
 export function statementPages(pages: Pages): void {
   pages.post('/projects/:project/settings/statements', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
@@ -15,7 +15,7 @@ export function statementPages(pages: Pages): void {
   })
 }
 
-/** @param props.since first day that is stated; null: none is */
+/** @param props.since first day with a statement; null without statements */
 export function Statements({ context, base, since }: { context: Context; base: string; since: string | null }) {
   return (
     <section class="card" aria-labelledby="statements">

@@ -3,7 +3,7 @@ import { uniqueKey } from '#shared/monitoring/checks/slug.ts'
 import { type Micros, toIsoSeconds, toSeconds } from '#shared/time.ts'
 import type { PublicHistory } from './public-history.ts'
 
-/** Entries per response; feed readers keep earlier ones. */
+/** Feed readers keep earlier entries. */
 const MAX_ENTRIES = 50
 
 interface Entry {
@@ -11,13 +11,12 @@ interface Entry {
   title: string
   text: string
   at: Micros
-  /** time of its last change */
   updatedAt: Micros
 }
 
 /**
- * Renders the events of a status page as Atom (RFC 4287): notes and outages of checks, newest change first.
- * @param url public address of the page, the base of its entries' ids
+ * Renders notes and outages as Atom (RFC 4287), newest change first.
+ * @param url public address of the page, the base of entry ids
  */
 export function statusFeed(title: string, url: string, { now, shown, notes }: PublicHistory): string {
   const entries: Entry[] = [

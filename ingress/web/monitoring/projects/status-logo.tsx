@@ -9,10 +9,10 @@ import { type Context, type Pages, redirect, type UploadContext } from '../../sh
 import { setFlash } from '../../shell/flash.ts'
 import { requireProject } from '../../shell/workspace.ts'
 
-/** Reads the upload to its end before it is refused: a browser whose upload is cut off shows its own error page. */
+/** Larger uploads are read before the refusal, because a browser shows its own error page if an upload is cut off. */
 const MAX_READ_BYTES = 20 * MAX_LOGO_BYTES
 
-/** Uploads, removes and serves the logo of a status page. Serving it needs only the page's address. */
+/** Serving the logo needs only the address of the status page. */
 export function statusLogoPages(pages: Pages): void {
   pages.get('/status/:token/logo', sendLogo)
   pages.upload('/projects/:project/status-page/logo', upload)
@@ -32,7 +32,7 @@ async function sendLogo(context: Context): Promise<void> {
       'Content-Type': logo.type,
       // Opened as a document it must be rendered as an image only, because its bytes are untrusted.
       'Content-Security-Policy': "default-src 'none'; sandbox",
-      // Another picture has another address.
+      // A new logo has a new address.
       'Cache-Control': 'public, max-age=86400',
     })
     .end(logo.bytes)
@@ -51,7 +51,7 @@ async function upload(context: UploadContext): Promise<void> {
   back(context, project.uuid, { notice: 'The logo is shown above the status page.' })
 }
 
-/** @returns more than a logo may have where more was sent, but never all of it */
+/** @returns more than the maximum size of a logo if the upload is too large, but not all of it */
 async function readPicture(file: UploadContext['file']): Promise<Buffer> {
   const pieces: Buffer[] = []
   let read = 0
@@ -69,7 +69,6 @@ function back(context: Context, projectUuid: string, flash: { notice: string } |
   redirect(context, path)
 }
 
-/** @param props.page the published page */
 export function LogoForm(props: { context: Context; base: string; page: { path: string; logoMark: string | null } }) {
   const { context, base, page } = props
   return (
@@ -109,7 +108,7 @@ export function LogoForm(props: { context: Context; base: string; page: { path: 
   )
 }
 
-/** The logo; the title beside it names the owner. */
+/** Decorative: the title beside it names the owner. */
 export function StatusLogo({ page }: { page: { path: string; logoMark: string | null } }) {
   return page.logoMark === null ? null : <img class="status-logo" src={`${page.path}/logo?v=${page.logoMark}`} alt="" />
 }

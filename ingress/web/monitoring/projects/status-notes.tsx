@@ -18,7 +18,6 @@ interface Typed {
   problem: string | null
 }
 
-/** Notes on the status page of a project. */
 export function statusNotePages(pages: Pages): void {
   pages.get('/projects/:project/status-notes', (context) => show(context, { title: '', text: '', problem: null }))
   pages.post('/projects/:project/status-notes', post)
@@ -119,7 +118,6 @@ function Note({ context, base, note }: { context: Context; base: string; note: S
   )
 }
 
-/** A note with its time and state. */
 export function NoteText({ note }: { note: StatusNote }) {
   return (
     <>

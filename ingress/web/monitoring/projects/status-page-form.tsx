@@ -17,7 +17,6 @@ const ITEMS: readonly FormItem[] = [
   { name: 'grouped', label: 'Group checks by their first tag', kind: 'check', hint: 'Readers see that tag.' },
 ]
 
-/** A published status page, as its form shows it. */
 export interface PublishedPage extends Pick<StatusPage, 'title' | 'tags' | 'intro' | 'isGrouped' | 'logoMark'> {
   path: string
   url: string
@@ -28,7 +27,6 @@ interface Props {
   view: { base: string; name: string; statusPage: PublishedPage | null }
 }
 
-/** Publishes, changes and removes the status page of a project. */
 export function PublicStatusPage({ context, view }: Props) {
   const page = view.statusPage
   return (

@@ -22,7 +22,7 @@ import { NoteText } from './status-notes.tsx'
 
 const DAYS = 90
 const POLL_SECONDS = 60
-/** Time for which a note that is over stays visible. */
+/** Time for which an ended note stays visible. */
 const NOTE_SECONDS = 7 * 86_400
 
 type Shown = PublicHistory['shown'][number]
@@ -53,7 +53,7 @@ async function save(context: FormContext): Promise<void> {
   redirect(context, `/projects/${project.uuid}/settings?done=status-page-saved`)
 }
 
-/** The same answer for an address that never was and one that was taken down. */
+/** An unknown address and a removed page get the same answer. */
 async function requireStatusPage(context: Context): Promise<{ page: StatusPage } & SharedHistory> {
   const token = context.params.token ?? ''
   const page = /^[\w-]{22}$/.test(token) ? await findStatusPageByToken(context.deps.db, token) : null
@@ -65,7 +65,7 @@ async function requireStatusPage(context: Context): Promise<{ page: StatusPage }
   return { page, ...shared }
 }
 
-/** Renders something from a history once, however many visitors wait for it. */
+/** Renders a text once per history, for all waiting visitors. */
 async function renderedOnce(
   rendered: SharedHistory['rendered'],
   dependsOn: object,
@@ -93,12 +93,15 @@ async function showStatusPage(context: Context): Promise<void> {
   sendRendered(context, html)
 }
 
-/** Renders the page for all visitors of this theme and time zone: it has nothing else of the one who came first. */
+/**
+ * Renders the page once for all visitors with this theme and time zone. It must not contain anything else of the first
+ * visitor.
+ */
 async function renderStatusPage(context: Context, page: StatusPage, history: PublicHistory): Promise<string> {
   const visible = publicOrder(history.shown)
   const state = overall(visible)
   const feed = `/status/${page.token}/feed.atom`
-  // The longest part, some tenths of a millisecond for each check.
+  // The slowest part: some tenths of a millisecond per check.
   const lines = await mapYielding(visible, (one) => renderToStaticMarkup(<PublicCheck shown={one} />))
   const lineOf = new Map(visible.map((one, index) => [one, lines[index] ?? '']))
   return renderPage(
@@ -129,16 +132,12 @@ async function renderStatusPage(context: Context, page: StatusPage, history: Pub
   )
 }
 
-/** Current and recent notes. */
 function currentNotes({ notes, now }: PublicHistory): StatusNote[] {
   const recent = notes.filter(({ endedAt }) => endedAt === null || endedAt > now - microsOfSeconds(NOTE_SECONDS))
   return recent.toSorted((a, b) => Number(a.endedAt !== null) - Number(b.endedAt !== null))
 }
 
-/**
- * @param props.name of what its checks have in common; empty where all stand together
- * @param props.lines the rendered members
- */
+/** @param props.name common tag; empty without groups @param props.lines rendered members */
 function PublicGroup(props: { name: string; members: readonly Shown[]; lines: readonly string[] }) {
   const { name, members, lines } = props
   const title = (
