@@ -1,8 +1,8 @@
 import { mustRun } from './run-command.ts'
 
 /**
- * Access to the administration of a broker: its management API, otherwise `rabbitmqctl` as a whole command
- * (`['rabbitmqctl']`, or `['docker', 'exec', id, 'rabbitmqctl']`) with its environment.
+ * Access to a broker's administration: its management API, or `rabbitmqctl` as a whole command, for example `['docker',
+ * 'exec', id, 'rabbitmqctl']`.
  */
 export type BrokerControl = {
   managementUrl?: string | undefined
@@ -19,7 +19,7 @@ export function vhostUrl(amqpUrl: string, vhost: string): string {
   return url.href
 }
 
-/** Creates virtual hosts with all permissions for the URL's user. Existing ones are left unchanged. */
+/** Existing virtual hosts are left unchanged. */
 export async function createVhosts(control: BrokerControl, amqpUrl: string, names: readonly string[]): Promise<void> {
   const user = decodeURIComponent(new URL(amqpUrl).username) || 'guest'
   if (control.managementUrl) {
@@ -39,7 +39,7 @@ export async function createVhosts(control: BrokerControl, amqpUrl: string, name
   )
 }
 
-/** Deletes virtual hosts with their content; missing ones are not an error. */
+/** Missing virtual hosts are not an error. */
 export async function dropVhosts(control: BrokerControl, amqpUrl: string, names: readonly string[]): Promise<void> {
   if (control.managementUrl) {
     for (const name of names) {
@@ -54,7 +54,6 @@ export async function dropVhosts(control: BrokerControl, amqpUrl: string, names:
   )
 }
 
-/** Returns true if a virtual host of this name exists. */
 export async function vhostExists(control: BrokerControl, amqpUrl: string, name: string): Promise<boolean> {
   if (control.managementUrl) {
     const response = await manage(control.managementUrl, amqpUrl, 'GET', `/api/vhosts/${encodeURIComponent(name)}`)
@@ -63,7 +62,7 @@ export async function vhostExists(control: BrokerControl, amqpUrl: string, name:
   return (await evaluate(control, `rabbit_vhost:exists(${binary(name)}).`)).includes('true')
 }
 
-/** Returns the names of all queues in a virtual host, including exclusive ones. */
+/** Includes exclusive queues. */
 export async function queueNames(control: BrokerControl, amqpUrl: string, vhost: string): Promise<string[]> {
   if (control.managementUrl) {
     const response = await manage(control.managementUrl, amqpUrl, 'GET', `/api/queues/${encodeURIComponent(vhost)}`)
@@ -96,8 +95,8 @@ async function manage(
 }
 
 /**
- * Evaluates an Erlang expression for each virtual host, named V in it. Each rabbitmqctl call starts a virtual machine,
- * so one call covers many hosts; not all, because a call has a timeout.
+ * Evaluates an Erlang expression for each virtual host, named V in it. A call starts a virtual machine, so it covers
+ * many hosts; not all, because it has a timeout.
  */
 async function evaluateForEach(control: BrokerControl, names: readonly string[], expression: string): Promise<void> {
   for (let from = 0; from < names.length; from += HOSTS_PER_CALL) {
@@ -111,7 +110,7 @@ function evaluate({ rabbitmqctl, env }: BrokerControl, expression: string): Prom
   return mustRun([...rabbitmqctl, 'eval', expression], { env: { ...process.env, ...env } })
 }
 
-/** Returns an Erlang binary of a name. Escapes it, because a quote in a login must not become code. */
+/** Escapes the name, because a quote in a login must not become code. */
 function binary(text: string): string {
   return `<<${[...Buffer.from(text)].join(',')}>>`
 }

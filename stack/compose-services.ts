@@ -7,10 +7,10 @@ import { mustRun, runCommand } from './run-command.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** Uses a separate project name per checkout, so that checkouts do not share containers or data. */
+/** Each checkout has a separate project name, so that checkouts do not share containers or data. */
 const project = `signalbox-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`
 
-/** Returns true if a Docker engine answers; the command may be installed without one. */
+/** The command may be installed without an engine. */
 async function engineAnswers(): Promise<boolean> {
   const { code, stdout } = await runCommand(['docker', 'version', '--format', '{{.Server.Version}}'], {
     timeoutMs: 10_000,
@@ -18,7 +18,7 @@ async function engineAnswers(): Promise<boolean> {
   return code === 0 && stdout.trim() !== ''
 }
 
-/** PostgreSQL and RabbitMQ of compose.yaml, published on free ports of the loopback. */
+/** Ports are free ones of the loopback. */
 export function composeServices(secretsFolder: string, report: (line: string) => void): Starter {
   let command: readonly string[] | undefined
   return {
@@ -46,7 +46,7 @@ export function composeServices(secretsFolder: string, report: (line: string) =>
   }
 }
 
-/** Removes the containers that `composeServices` started; their volumes, and so all data, remain. */
+/** Volumes, and so all data, remain. */
 export async function composeDown(): Promise<void> {
   const command = await composeCommand()
   if (command && (await engineAnswers())) await mustRun([...command, 'down'], { cwd: root, timeoutMs: 120_000 })

@@ -14,7 +14,6 @@ export function loginUrl(url: string, { role, password }: { role: string; passwo
   return other.href
 }
 
-/** Returns the database of a URL; `postgres` by default. */
 export function databaseName(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres'
 }
@@ -22,7 +21,6 @@ export function databaseName(url: string): string {
 /** Long, because the machine may be busy; a missing server refuses at once. */
 const CONNECT_MS = 30_000
 
-/** Runs `work` on one connection and always closes it. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
   client.on('error', () => undefined) // the query in flight reports it
@@ -39,7 +37,7 @@ export async function databaseExists(client: pg.Client, name: string): Promise<b
   return rowCount === 1
 }
 
-/** Creates an empty database. @returns false if it exists, also if another process created it concurrently */
+/** @returns false if it exists, also if another process created it concurrently */
 export async function createDatabaseIfMissing(client: pg.Client, name: string): Promise<boolean> {
   if (await databaseExists(client, name)) return false
   try {
@@ -52,9 +50,8 @@ export async function createDatabaseIfMissing(client: pg.Client, name: string): 
 }
 
 /**
- * Returns both URLs of a stack's database: the owner's for migrations, and one of a login that owns nothing and is
- * restricted by row security. URLs in the environment are used unchanged; a single URL is used for both.
- * @param owner the database that was found or created
+ * Returns the owner's URL for migrations, and one of a login that row security restricts. URLs in the environment are
+ * used unchanged; a single URL is used for both.
  * @param password of the login that migrations create
  */
 export function databaseLogins(

@@ -5,17 +5,15 @@ import { writePrivately } from './service-state.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** Runs an operator's command and returns its output. @throws Error if it fails */
+/** @throws Error if the command fails */
 type RunAdmin = (args: readonly string[]) => Promise<string>
 
-/** Credentials for a first look, shown by `make up`. */
 export type Demo = { project: DemoProject; client: DemoClient }
 type DemoProject = { projectId: string; apiKey: string; apiKeyReadonly: string; pingKey: string }
 type DemoClient = { clientId: string; clientSecret: string; env: string; apiKey?: string }
 
 /**
- * Returns the demo project and sandbox client. Creates them if the database does not know them, with the commands of an
- * operator.
+ * Returns the demo project and sandbox client. Creates them if the database does not contain them.
  * @throws Error with the output of the command
  */
 export async function demoCredentials(folder: string, admin: RunAdmin, address: string): Promise<Demo> {
@@ -43,13 +41,13 @@ export async function demoCredentials(folder: string, admin: RunAdmin, address: 
   return demo
 }
 
-/** Returns true if the key is valid: the database may have been dropped and created again under its old name. */
+/** The database may have been created again under its old name. */
 async function isKnown(address: string, { apiKey }: DemoProject): Promise<boolean> {
   const response = await fetch(`${address}/api/v3/checks/?slug=none`, { headers: { 'X-Api-Key': apiKey } })
   return response.status !== 401
 }
 
-/** Returns the sign-in link of the first user; undefined if there is none, or it was used. */
+/** @returns undefined if there is no unused sign-in link */
 export async function setupLink(admin: RunAdmin): Promise<string | undefined> {
   try {
     const link = await admin(['setup-link'])
@@ -59,7 +57,7 @@ export async function setupLink(admin: RunAdmin): Promise<string | undefined> {
   }
 }
 
-/** Returns commands that run in separate processes with these settings. */
+/** Runs commands in separate processes with these settings. */
 export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
   return async (args) => {
     const command = [process.execPath, '--import', 'tsx', 'ingress/admin.ts', ...args]
@@ -69,7 +67,6 @@ export function adminWith(env: Readonly<Record<string, string>>): RunAdmin {
   }
 }
 
-/** Returns the text for a first try of both APIs: the address, the credentials and lines to paste. */
 export function introduction(address: string, { project, client }: Demo, more: readonly string[]): string {
   const check = '{"name":"Demo","slug":"demo","timeout":3600,"grace":300,"unique":["slug"]}'
   const pack =

@@ -13,7 +13,7 @@ const install = {
 }
 
 export type BinariesOptions = {
-  /** data folder of each server, reused by the next run */
+  /** parent of the data folders, which the next run reuses */
   folder: string
   /** preferred ports, so that addresses stay the same over restarts */
   ports?: { postgres?: number | undefined; rabbitmq?: number | undefined }
@@ -26,7 +26,7 @@ export type BinariesOptions = {
   report: (line: string) => void
 }
 
-/** Starts separate servers from installed packages; as root on Debian and Ubuntu, installs missing packages. */
+/** As root on Debian and Ubuntu it installs missing packages. */
 export function localBinaries(options: BinariesOptions): Starter {
   const { folder, ports = {}, running = {}, postgresOptions, brokerErlang = '', report } = options
   return {
@@ -62,7 +62,7 @@ export function localBinaries(options: BinariesOptions): Starter {
   }
 }
 
-/** Returns the previous port, so that addresses stay the same, unless another process uses it. */
+/** Keeps the previous port, so that addresses stay the same, unless another process uses it. */
 async function usablePort(wanted: number | undefined): Promise<number> {
   return wanted !== undefined && (await portTrouble(wanted, '127.0.0.1')) === undefined ? wanted : await freePort()
 }

@@ -6,7 +6,7 @@ import { makePrivateFolder, type ServiceUser, serviceUser } from './service-user
 
 export type LocalPostgres = { url: string; port: number; pid: number }
 
-/** Returns the folder of initdb and pg_ctl (newest version); undefined if the PostgreSQL server is not installed. */
+/** Returns the folder of initdb and pg_ctl (newest version); undefined without PostgreSQL. */
 export async function postgresBinaries(): Promise<string | undefined> {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -20,7 +20,7 @@ export async function postgresBinaries(): Promise<string | undefined> {
 }
 
 /**
- * Starts a PostgreSQL server on the loopback with its data in `folder`, which is initialized on the first start.
+ * Starts a server on the loopback. The first start initializes `folder`.
  * @param options server settings as in postgresql.conf (`fsync: 'off'`)
  * @throws Error with the end of the server's log
  */
@@ -60,7 +60,7 @@ export async function startLocalPostgres(
   return { url, port, pid: await postmasterPid(data, user) }
 }
 
-/** Stops the server in `folder`: `fast` closes connections, `immediate` is a crash. */
+/** `fast` closes connections; `immediate` is a crash. */
 export async function stopLocalPostgres(
   bin: string,
   folder: string,

@@ -11,9 +11,9 @@ import { freePort } from './wait-until-ready.ts'
 
 export type LocalRabbit = { url: string; port: number; pid: number; control: BrokerControl }
 
-/** Returns the folder of the plain rabbitmq-server and rabbitmqctl; undefined if RabbitMQ is not installed. */
+/** @returns undefined if RabbitMQ is not installed */
 export async function rabbitBinaries(): Promise<string | undefined> {
-  // Debian's commands in /usr/sbin always use the system-wide node; these commands do not.
+  // Debian's commands in /usr/sbin use only the system-wide node.
   const folders = ['/usr/lib/rabbitmq/bin', '/usr/local/opt/rabbitmq/sbin', '/opt/homebrew/opt/rabbitmq/sbin']
   const packaged = folders.find((folder) => existsSync(join(folder, 'rabbitmq-server')))
   if (packaged) return packaged
@@ -22,19 +22,15 @@ export async function rabbitBinaries(): Promise<string | undefined> {
 }
 
 export interface RabbitOptions {
-  /** lines of rabbitmq.conf */
   settings?: readonly string[]
   /** shared by the nodes of a cluster; a new one by default */
   cookie?: string | undefined
-  /** plugins that are bundled with the server */
   plugins?: readonly string[]
-  /** additional arguments of the Erlang VM */
   erlang?: string
 }
 
 /**
- * Starts a broker on the loopback with a separate node name, cookie, data and logs in `folder`. It uses the machine's
- * port mapper (epmd), and leaves it running.
+ * Starts a broker on the loopback with a separate node in `folder`. Leaves the machine's port mapper (epmd) running.
  * @throws Error with the end of the broker's output
  */
 export async function startLocalRabbit(
@@ -76,19 +72,17 @@ export async function startLocalRabbit(
   return { url, port, pid, control: rabbitControl(bin, folder, port) }
 }
 
-/** Returns the access to the administration of the broker in `folder`. */
 export function rabbitControl(bin: string, folder: string, port: number): BrokerControl {
   return { rabbitmqctl: [join(bin, 'rabbitmqctl'), '-q'], env: nodeEnvironment(folder, port) }
 }
 
-/** Returns the name of the node that listens on a port. */
 export function rabbitNode(port: number): string {
   return `signalbox-${port}@localhost`
 }
 
 /**
- * Settings that docs/scale.md recommends for clusters, in a form that every version supports: a frozen member is
- * detected after some seconds, and another one leads its queues.
+ * Settings of docs/scale.md for clusters, in a form of every version: another member leads the queues of a frozen one
+ * after some seconds.
  */
 const ADVANCED = '[{aten, [{poll_interval, 1000}]}].\n'
 

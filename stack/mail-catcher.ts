@@ -49,7 +49,7 @@ export type CaughtMail = { at: string; from: string; to: string[]; subject: stri
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** The page cannot run scripts. The HTML of a mail is in a frame without scripts or external content. */
+/** The page runs no scripts. The HTML of a mail is in a frame without scripts or external content. */
 export const MAIL_PAGE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; form-action 'none'; base-uri 'none'`
 
 const STYLE = `
@@ -62,7 +62,7 @@ summary small { display: block; opacity: .75; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0 12px; }
 iframe { width: 100%; height: 560px; border: 0; border-top: 1px solid #8885; background: #fff; }`
 
-/** Shows the newest mails first, with the first one open. Links in their text are clickable. */
+/** Shows the newest mail first and open. Links in texts are clickable. */
 export function mailPage(mails: readonly CaughtMail[]): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Caught mail (${mails.length})</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style>

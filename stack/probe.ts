@@ -2,14 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectBroker } from 'amqplib'
 import pg from 'pg'
 
-/**
- * Long, because a running server may be busy and must not get a second one beside it. A missing server refuses at once.
- */
+/** Long, because a busy server must not get a second one beside it. A missing server refuses at once. */
 const PROBE_MS = 10_000
 
 /**
- * Logs in to a PostgreSQL server and runs one query, because an open port is no proof.
- * @returns undefined on success, otherwise the reason; `code` is the SQLSTATE if the server refused
+ * Logs in and runs a query, because an open port is no proof.
+ * @returns undefined on success; `code` is the SQLSTATE of a refusal
  */
 export async function postgresRefusal(
   url: string,
@@ -28,7 +26,7 @@ export async function postgresRefusal(
   }
 }
 
-/** Opens an AMQP connection to a broker. @returns undefined on success, otherwise the reason */
+/** @returns undefined on success, otherwise the reason */
 export async function brokerRefusal(url: string, timeoutMs = PROBE_MS): Promise<Error | undefined> {
   try {
     const connection = await connectBroker(url, { timeout: timeoutMs })
@@ -40,10 +38,7 @@ export async function brokerRefusal(url: string, timeoutMs = PROBE_MS): Promise<
   }
 }
 
-/**
- * Retries until a service accepts a login.
- * @throws Error with the last reason after `timeoutMs`, or immediately if `gaveUp` returns a reason
- */
+/** @throws Error with the last reason after `timeoutMs`, or at once if `gaveUp` returns a reason */
 export async function untilAnswers(
   refusal: () => Promise<Error | undefined>,
   { what, timeoutMs, gaveUp }: { what: string; timeoutMs: number; gaveUp?: () => string | undefined },

@@ -2,22 +2,21 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from './run-command.ts'
 
-/** Identifies a process by pid and start time, because pids are reused. */
+/** Includes the start time, because pids are reused. */
 export type ProcessIdentity = { pid: number; startedAt: string }
 
-/** @returns undefined if no process has this pid, or it is a zombie */
+/** @returns undefined for a missing process and a zombie */
 export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
   const startedAt = process.platform === 'linux' ? linuxStart(pid) : await psStart(pid)
   return startedAt === undefined ? undefined : { pid, startedAt }
 }
 
-/** Returns true if the same process still runs, and not another one with a reused pid. */
 export async function isRunning({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
   return (await identify(pid))?.startedAt === startedAt
 }
 
 /**
- * Stops a process, and kills it after `stopTimeoutMs`. Ignores another process with a reused pid.
+ * Stops a process, or kills it after `stopTimeoutMs`. Ignores a reused pid.
  * @returns true if it was running
  */
 export async function stopProcess(

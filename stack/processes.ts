@@ -18,10 +18,10 @@ import type { ManagedProcess } from './service-state.ts'
 const root = resolve(import.meta.dirname, '..')
 const maximumLogBytes = 20 * 1024 * 1024
 
-/** A process of the product: its entry file with arguments, and its settings in addition to our environment. */
+/** Settings are added to our environment. */
 export type ProcessPlan = { name: string; command: readonly string[]; settings: Readonly<Record<string, string>> }
 
-/** Returns a hash of everything that distinguishes a running process from a fresh one. */
+/** Returns a hash of all inputs of a process, to detect an outdated one. */
 export function fingerprint(plan: ProcessPlan, code: string): string {
   return createHash('sha256')
     .update(JSON.stringify([plan.command, plan.settings, code]))
@@ -29,7 +29,7 @@ export function fingerprint(plan: ProcessPlan, code: string): string {
     .slice(0, 16)
 }
 
-/** Returns a digest of the program's files by path, size and modification time. */
+/** Covers paths, sizes and modification times. */
 export function codeDigest(): string {
   const hash = createHash('sha256').update(process.version)
   for (const room of ['ingress', 'workers', 'shared', 'package-lock.json']) {
@@ -41,7 +41,7 @@ export function codeDigest(): string {
   return hash.digest('hex')
 }
 
-/** Starts a process that outlives this one. Its output goes to `<folder>/logs/<name>.log`, its pid to a file. */
+/** The process outlives this one. Its output goes to `<folder>/logs/<name>.log`. */
 export async function startProcess(plan: ProcessPlan, folder: string, code: string): Promise<ManagedProcess> {
   const log = logFile(folder, plan.name)
   mkdirSync(join(log, '..'), { recursive: true, mode: 0o700 })
@@ -64,7 +64,6 @@ export function forgetProcess(folder: string, name: string): void {
   rmSync(pidFile(folder, name), { force: true })
 }
 
-/** Returns the last lines of a process's output. */
 export function logTail(folder: string, name: string, lines = 20): string {
   const log = logFile(folder, name)
   if (!existsSync(log)) return '(it wrote nothing)'

@@ -6,7 +6,7 @@ import { mustRun } from './run-command.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** The members of a CycloneDX document that we read; `npm sbom` writes one licence or one expression per package. */
+/** `npm sbom` writes one licence or one expression per package. */
 const billOfMaterials = z.looseObject({
   components: z.array(
     z.looseObject({
@@ -34,8 +34,8 @@ const lockFile = z.object({
 const READ: Readonly<Record<string, string>> = { 'png-js': 'MIT (its LICENSE file)' }
 
 /**
- * Returns the packages of a release as a CycloneDX document. `npm sbom --omit dev` omits packages that a development
- * package also needs, so the lock file determines the list.
+ * Returns a CycloneDX document. `npm sbom --omit dev` omits packages that a development package also needs, so the lock
+ * file determines the list.
  */
 export async function makeSbom(): Promise<string> {
   const all = await mustRun(['npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'], { cwd: root })
@@ -54,10 +54,7 @@ export async function makeSbom(): Promise<string> {
   return JSON.stringify({ ...bill, components, dependencies }, null, 2)
 }
 
-/**
- * Returns the licences of a CycloneDX document, one line per package, ordered by name. A package without a licence is
- * listed as `not declared`, for a manual check of its files.
- */
+/** Returns one line per package, ordered by name. A package without a licence is `not declared`, for a manual check. */
 export function licenceList(sbom: string): string {
   const { components } = billOfMaterials.parse(JSON.parse(sbom))
   const lines = components.map(({ name, version, licenses = [] }) => {

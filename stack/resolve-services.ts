@@ -2,18 +2,18 @@ import type { BrokerControl } from './broker-admin.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 import { answeringBroker, answeringPostgres, controlOf } from './wait-until-ready.ts'
 
-/** The origins of a service, in the order in which they are tried. */
+/** In the order in which they are tried. */
 export const origins = ['environment', 'docker', 'localhost', 'binaries'] as const
 export type Origin = (typeof origins)[number]
 
-/** A service that accepts our login. `process` is set if we started the server from local binaries. */
+/** `process` is set if we started the server. */
 type FoundService = { origin: Origin; url: string; process?: ProcessIdentity | undefined }
 type FoundBroker = FoundService & { control?: BrokerControl | undefined }
 export type Services = { postgres: FoundService; broker: FoundBroker }
 
-/** Starts the two services in one way; methods are called only if `isAvailable` returns true. */
+/** Methods are called only if `unavailable` returned undefined. */
 export interface Starter {
-  /** Returns the reason why this way is not available; undefined if it is. */
+  /** @returns the reason; undefined if this way is available */
   unavailable(service: 'postgres' | 'rabbitmq'): Promise<string | undefined>
   postgres(): Promise<Omit<FoundService, 'origin'>>
   broker(): Promise<Omit<FoundBroker, 'origin'>>
@@ -24,17 +24,16 @@ export type ResolveOptions = {
   amqpUrl?: string | undefined
   docker: Starter
   binaries: Starter
-  /** the ways to try for each service, in order; default all of them */
+  /** ways for each service, in order; default all */
   order?: { postgres?: readonly Origin[]; rabbitmq?: readonly Origin[] }
-  /** receives one line for each way that is tried or skipped, with the reason */
+  /** receives one line per tried or skipped way */
   report: (line: string) => void
 }
 
 /**
- * Finds PostgreSQL and RabbitMQ, each in the first of four ways that works: named in the environment, a Docker engine,
- * a server on localhost's standard port, local binaries. `make up` and the tests both use it; they only start
- * containers differently.
- * @throws Error with one clear line on what to install or to set
+ * Finds PostgreSQL and RabbitMQ, each in the first way that works: environment, Docker engine, localhost's standard
+ * port, local binaries. Tests use it too, with other containers.
+ * @throws Error with one line that states the remedy
  */
 export async function resolveServices(options: ResolveOptions): Promise<Services> {
   const postgres = await firstOf<FoundService>('postgres', options, {

@@ -11,8 +11,8 @@ export type CommandOptions = {
 }
 
 /**
- * Runs a program to its end, without a shell.
- * @returns its exit code and output; 127 if the program does not exist, 124 after `timeoutMs` (default 60 s)
+ * Uses no shell.
+ * @returns exit code and output; 127 if the program does not exist, 124 after `timeoutMs` (default 60 s)
  */
 export function runCommand(
   command: readonly string[],
@@ -29,15 +29,14 @@ export function runCommand(
   })
 }
 
-/** Folders of server programs, which are not in the PATH of a normal login. */
+/** The PATH of a normal login omits these folders. */
 function withAdminPrograms(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, PATH: `${env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` }
 }
 
 /**
- * Runs a program that must succeed.
- * @returns its standard output without the final line break
- * @throws Error with the command and the last lines of its output
+ * @returns standard output without the final line break
+ * @throws Error with the command and the end of its output
  */
 export async function mustRun(command: readonly string[], options: CommandOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await runCommand(command, options)

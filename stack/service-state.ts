@@ -6,22 +6,21 @@ import type { Origin } from './resolve-services.ts'
 import { runCommand } from './run-command.ts'
 import { canEnter, serviceUser } from './service-user.ts'
 
-/** A process that `make up` started; `fingerprint` is a hash of its command, settings and code. */
+/** `fingerprint` is a hash of command, settings and code. */
 export type ManagedProcess = ProcessIdentity & { fingerprint: string; metricsPort: number }
 
-/** The services that `make up` found and started, in `.local/stack.json`. `make down` stops nothing else. */
+/** Services that `make up` found or started, in `.local/stack.json`. `make down` stops only these. */
 export type StackState = {
   postgres?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
   broker?: { origin: Origin; process?: ProcessIdentity | undefined; port: number }
-  /** address of the mail catcher, for an installation without a mail server */
+  /** set for an installation without a mail server */
   mail?: MailPorts | undefined
   processes: Record<string, ManagedProcess>
 }
 
-/** Ports of the mail catcher: SMTP, and its web page. */
 export type MailPorts = { smtp: number; http: number }
 
-/** @returns an empty state if nothing was started yet */
+/** @returns an empty state before the first start */
 export function readState(folder: string): StackState {
   try {
     return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))
@@ -34,7 +33,7 @@ export function writeState(folder: string, state: StackState): void {
   writePrivately(join(folder, 'stack.json'), `${JSON.stringify(state, null, 2)}\n`)
 }
 
-/** Replaces a file atomically; only its owner may read it. */
+/** The replacement is atomic; only its owner may read the file. */
 export function writePrivately(file: string, text: string): void {
   mkdirSync(join(file, '..'), { recursive: true })
   writeFileSync(`${file}.new`, text, { mode: 0o600 })
@@ -49,7 +48,6 @@ export async function killBelow(pid: number): Promise<number> {
   return pids.length
 }
 
-/** Parses the output of `ps`: a process and its parent in each line. */
 function parentsOf(listing: string): [pid: number, parent: number][] {
   return listing
     .trim()
@@ -64,8 +62,8 @@ function below(root: number, parents: readonly [pid: number, parent: number][]):
 }
 
 /**
- * Returns the folder of server data: below `.local/`, or, as root with a checkout that the server users cannot enter
- * (in /root), a folder of /var/tmp named after the checkout.
+ * Returns `.local/`'s subfolder for server data. As root with a checkout in /root, which server users cannot enter, it
+ * is a folder of /var/tmp.
  */
 export async function serverFolder(folder: string): Promise<string> {
   const servers = `${folder}/servers`

@@ -4,9 +4,9 @@ import { runCommand } from './run-command.ts'
 export type ServiceUser = { uid: number; gid: number }
 
 /**
- * Returns the user for a server that root starts: the user of its package, because PostgreSQL refuses root and a broker
- * does not need it.
- * @returns undefined if we are not root; then the server runs as the current user
+ * Returns the package's user for a server that root starts, because PostgreSQL refuses root and a broker does not need
+ * it.
+ * @returns undefined unless we are root
  */
 export async function serviceUser(name: 'postgres' | 'rabbitmq'): Promise<ServiceUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -18,13 +18,12 @@ export async function serviceUser(name: 'postgres' | 'rabbitmq'): Promise<Servic
   return undefined
 }
 
-/** Creates a folder that only this user can enter. */
 export function makePrivateFolder(path: string, owner: ServiceUser | undefined): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   if (owner) chownSync(path, owner.uid, owner.gid)
 }
 
-/** Returns true if the user can enter a folder; a checkout below /root is closed to other users. */
+/** A checkout below /root is closed to other users. */
 export async function canEnter(path: string, user: ServiceUser | undefined): Promise<boolean> {
   if (!user) return true
   return (await runCommand(['test', '-x', path], { ...user })).code === 0

@@ -5,8 +5,8 @@ import { type Origin, origins } from './resolve-services.ts'
 const root = resolve(import.meta.dirname, '..')
 
 /**
- * Returns the settings of an environment, each as a value or as the path of a file (`NAME_FILE`). Paths become
- * absolute, because the processes may run in another folder.
+ * Returns the settings of an environment, as values or as file paths (`NAME_FILE`). Paths become absolute, because
+ * processes may run in another folder.
  */
 function knownSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const known: Record<string, string> = {}
@@ -20,9 +20,9 @@ function knownSettings(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /**
- * Returns the settings of every process of a stack, except the URLs of its services.
+ * Returns the settings of every process, except the URLs of services.
  * @param previous settings of the last `make up`; only the key is reused, because data is encrypted with it
- * @param freshKey the key of a new stack
+ * @param freshKey key of a new stack
  */
 export function stackSettings(
   env: NodeJS.ProcessEnv,
@@ -40,23 +40,20 @@ export function stackSettings(
 }
 
 /**
- * Node options of a separate tape importer, so that a tape needs less than 64 MB. Most of its objects are short-lived;
- * by default the young generation grows to 128 MB on a large machine with the first tape, and the old one to several
- * times the used memory (docs/performance.md).
+ * Keeps the memory for a tape below 64 MB. By default the young generation grows to 128 MB on a large machine, and the old one
+ * to several times the used memory (docs/performance.md).
  */
 export const IMPORTER_HEAP: readonly string[] = ['--max-semi-space-size=4', '--max-old-space-size=256']
 
 /**
- * Node options of an ingress, so that it releases memory after a flood of connections (docs/performance.md). By default
- * the young generation grows to 128 MB on a large machine, the old one to four times the used memory, and both keep
- * that size, which looks like a leak.
+ * Makes an ingress release memory after a flood of connections (docs/performance.md). By default the generations keep
+ * their maximum size, which looks like a leak.
  */
 export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512']
 
 /**
- * Returns the ways to try, in order. The origin of the last run comes before new ones, because it has the data; the
- * environment always comes first.
- * @param allowed comma-separated ways (the STACK_SERVICES setting of `make up`); default all
+ * Returns the ways in order. The origin of the last run comes before new ones, because it has the data.
+ * @param allowed comma-separated ways (STACK_SERVICES); default all
  * @throws Error for an unknown way
  */
 export function orderOfOrigins(allowed: string | undefined, last: Origin | undefined): Origin[] {

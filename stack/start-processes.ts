@@ -6,7 +6,7 @@ import type { MailPorts, StackState } from './service-state.ts'
 import { INGRESS_HEAP } from './stack-settings.ts'
 import { freePort, httpReady, NotReady, portOpen, portTrouble, untilReady } from './wait-until-ready.ts'
 
-/** Timeout for a process to finish its work in flight before it is killed. */
+/** Timeout for work in flight before a process is killed. */
 export const stopTimeoutMs = (SHUTDOWN_SECONDS + 5) * 1000
 
 export type StartOptions = {
@@ -18,9 +18,9 @@ export type StartOptions = {
 }
 
 /**
- * Starts ingress, SMTP listener and workers in the background and waits until all are ready. Keeps processes that
- * already run with the same settings.
- * @throws Error with the port that is in use, or the end of the log of the failed process
+ * Starts ingress, SMTP listener and workers, and waits until all are ready. Keeps running processes with equal
+ * settings.
+ * @throws Error with the port in use, or the end of the log of a failed process
  */
 export async function startProcesses({ settings, folder, state, save, say }: StartOptions): Promise<void> {
   const code = codeDigest()
@@ -70,7 +70,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   }
 }
 
-/** Assigns a separate metrics port to each process: METRICS_PORT and the next free ports. */
+/** Assigns METRICS_PORT and the next free ports. */
 async function processPlans(settings: Readonly<Record<string, string>>, state: StackState): Promise<ProcessPlan[]> {
   const first = Number(settings.METRICS_PORT ?? known.METRICS_PORT.fallback)
   const entries = [
@@ -98,7 +98,7 @@ function mailPlan({ smtp, http }: MailPorts): ProcessPlan {
   return { name: 'mail', command: ['stack/mail-catcher.ts'], settings }
 }
 
-/** Returns the current ports of the mail catcher, otherwise the default ones, or free ones if these are in use. */
+/** Returns the current ports, otherwise the default or free ones. */
 export async function mailPorts({ mail, processes }: StackState): Promise<MailPorts> {
   if (mail && processes.mail && (await isRunning(processes.mail))) return mail
   const free = async (port: number) => ((await portTrouble(port, '127.0.0.1')) === undefined ? port : await freePort())

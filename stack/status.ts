@@ -5,9 +5,8 @@ import { readState, type StackState } from './service-state.ts'
 import { httpReady, portOpen } from './wait-until-ready.ts'
 
 /**
- * `make status`: prints the address, then one line for each service and process; a running process that is not ready
- * reports the reason.
- * @returns true if all of it works
+ * `make status`: prints the address and one line per service and process, with the reason if it is not ready.
+ * @returns true if all are ready
  */
 export async function status(folder: string, say: (line: string) => void): Promise<boolean> {
   const state = readState(folder)
@@ -43,7 +42,7 @@ export async function status(folder: string, say: (line: string) => void): Promi
   return pings === 'are taken' && problems.every(({ problem }) => problem === undefined)
 }
 
-/** Returns the reason that a process reports for not being ready; undefined if it is. */
+/** @returns undefined if the process is ready */
 async function processProblem(
   name: string,
   { processes, mail }: StackState,

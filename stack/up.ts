@@ -16,10 +16,9 @@ import { orderOfOrigins, stackSettings } from './stack-settings.ts'
 import { mailPorts, startProcesses } from './start-processes.ts'
 
 /**
- * `make up`: finds services, migrates, starts processes that do not run or have other settings, and waits until they
- * are ready. Idempotent.
- * @param env settings of the processes; values override stored ones
- * @throws Error with one clear line, or the end of the log of the failed process
+ * `make up`: finds services, migrates, and starts processes that do not run or have other settings. Idempotent.
+ * @param env settings of the processes; they override stored ones
+ * @throws Error with one line, or the end of the log of a failed process
  */
 export async function up(env: NodeJS.ProcessEnv, folder: string, say: (line: string) => void): Promise<void> {
   const state = readState(folder)

@@ -6,13 +6,10 @@ import type { BrokerControl } from './broker-admin.ts'
 import { brokerRefusal, postgresRefusal } from './probe.ts'
 import { runCommand } from './run-command.ts'
 
-/** Returns the reason why a service is not ready; undefined if it is. */
+/** Returns the reason if a service is not ready. */
 export type Readiness = () => Promise<string | undefined>
 
-/**
- * Checks `/readyz` of an HTTP process.
- * @returns the response body with the reasons while it is not ready
- */
+/** @returns body of `/readyz`, with the reasons, while it is not ready */
 export function httpReady(address: string): Readiness {
   return async () => {
     try {
@@ -24,7 +21,6 @@ export function httpReady(address: string): Readiness {
   }
 }
 
-/** Checks that a local port accepts connections. */
 export function portOpen(port: number): Readiness {
   return () =>
     new Promise((resolve) => {
@@ -39,11 +35,7 @@ export function portOpen(port: number): Readiness {
     })
 }
 
-/**
- * Waits until everything is ready.
- * @param died returns the name of a process that ended meanwhile, which ends the wait
- * @throws NotReady with the name of the failed process
- */
+/** @param died returns the name of an ended process, which ends the wait @throws NotReady */
 export async function untilReady(
   all: Readonly<Record<string, Readiness>>,
   died: () => Promise<string | undefined>,
@@ -62,7 +54,6 @@ export async function untilReady(
   }
 }
 
-/** A process was not ready in time, or ended. */
 export class NotReady extends Error {
   readonly process: string
   constructor(process: string, reason: string) {
@@ -71,9 +62,6 @@ export class NotReady extends Error {
   }
 }
 
-/**
- * Returns a PostgreSQL server on the standard port of localhost that accepts the default login; undefined without one.
- */
 export async function answeringPostgres(): Promise<string | undefined> {
   const users = new Set(['postgres', userInfo().username])
   const logins = [...[...users].map(encodeURIComponent), 'postgres:postgres']
@@ -86,14 +74,14 @@ export async function answeringPostgres(): Promise<string | undefined> {
   return undefined
 }
 
-/** Returns a broker on localhost's standard port with the default login of RabbitMQ; undefined if none answers. */
+/** Uses the default login of RabbitMQ. */
 export async function answeringBroker(): Promise<{ url: string; control: BrokerControl | undefined } | undefined> {
   const url = 'amqp://guest:guest@127.0.0.1:5672'
   if (await brokerRefusal(url)) return undefined
   return { url, control: await controlOf(url) }
 }
 
-/** Returns the access to the administration of a broker by its URL; undefined if there is no known way. */
+/** @returns undefined if no administration is known for the URL */
 export async function controlOf(amqpUrl: string): Promise<BrokerControl | undefined> {
   const { hostname } = new URL(amqpUrl)
   const managementUrl = `http://${hostname}:15672`
@@ -118,17 +106,11 @@ async function managementAnswers(managementUrl: string, amqpUrl: string): Promis
   }
 }
 
-/**
- * Below the ephemeral ports of Linux (from 32768) and the BSDs (from 49152): any outgoing connection could take one of
- * those before we listen.
- */
+/** Below the ephemeral ports of Linux (from 32768) and the BSDs (from 49152), which outgoing connections could take. */
 const [LOWEST, HIGHEST] = [20_000, 32_767]
 const TRIES = 50
 
-/**
- * Returns a free TCP port on the loopback.
- * @throws Error if none of the tried ports was free
- */
+/** @throws Error if no tried port was free */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(LOWEST, HIGHEST + 1)
@@ -137,7 +119,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port among ${TRIES} between ${LOWEST} and ${HIGHEST}`)
 }
 
-/** Returns the error code of listening on a port (`EADDRINUSE`, `EACCES`); undefined if it succeeds. */
+/** Returns the error code of listening (`EADDRINUSE`, `EACCES`). */
 export async function portTrouble(port: number, host = '0.0.0.0'): Promise<string | undefined> {
   const server = createServer()
   try {
