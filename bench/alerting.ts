@@ -6,9 +6,7 @@ import { addWebhook, openReceiver } from './alerts.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** Integrations that receive messages about many checks. */
 const INTEGRATIONS = 2
-/** Grouping delay of first messages, in seconds. */
 const WITHIN = 5
 /** Milliseconds to wait for a surplus message. */
 const SETTLED_MS = 2_000
@@ -55,7 +53,7 @@ async function count(db: Knex, table: 'flips' | 'incidents'): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-/** @returns the time at which a count reached a number, in milliseconds since 1970 */
+/** @returns time at which the count was reached, in milliseconds since 1970 */
 async function reached(counted: () => Promise<number>, wanted: number): Promise<number> {
   for (const started = performance.now(); (await counted()) < wanted; ) {
     if (performance.now() - started > 240_000) throw new Error('it did not come to its end within four minutes')

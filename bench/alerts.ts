@@ -16,7 +16,7 @@ interface Options {
   alerts: number
 }
 
-/** Results of one round: seconds, and microseconds of processor time per item of workers, database and broker. */
+/** Results of one round. Costs are microseconds of processor time per item, by process. */
 interface Round {
   seconds: number
   costs: number[]
@@ -53,7 +53,7 @@ function row(name: string, items: number, rounds: readonly Round[], bounds: { li
   }
 }
 
-/** Creates the flips before the alerter starts: its start and its first page are not measured. */
+/** Creates the flips before the alerter starts, so that its start is not measured. */
 async function handOn(count: number): Promise<Round> {
   await using stack = await openBenchStack()
   await addChecks(stack.db, count)
@@ -107,7 +107,7 @@ async function measure(
   return { costs: [cost.evaluator, cost.database, cost.broker].map((each) => each ?? Number.NaN) }
 }
 
-/** `complete` is the arrival of the last of the expected alerts, in milliseconds since 1970. */
+/** `complete` is the time of the last expected alert, in milliseconds since 1970. */
 export async function openReceiver(answerMs: number, count: number) {
   const seen = new Set<string>()
   const complete = Promise.withResolvers<number>()
@@ -132,7 +132,7 @@ export async function openReceiver(answerMs: number, count: number) {
   }
 }
 
-/** Adds an integration of all checks. @param body the body that it sends when a check is down */
+/** @param body body of the message that a check is down */
 export async function addWebhook({ db, env }: BenchStack, url: string, body = '$NAME is $STATUS'): Promise<void> {
   const config = {
     url_down: url,

@@ -10,7 +10,6 @@ import type { Row } from './table.ts'
 
 const PINGS = 1_000
 const EVALUATIONS = 50_000
-/** Evaluations of one outage: the plan begins, notifies and repeats. */
 const OUTAGE = 25
 const MINUTE: Micros = microsOfSeconds(60)
 const START: Micros = microsOfSeconds(1_763_856_000)

@@ -71,7 +71,7 @@ export async function benchDeliveries({ deliveries, rounds }: Options): Promise<
   ]
 }
 
-/** @returns the 99th percentile of the time from the message to its arrival, at endpoints that answer */
+/** @returns 99th percentile of the time from message to arrival, at endpoints that answer */
 async function whileSomeHang(): Promise<number> {
   await using stack = await openBenchStack()
   // Close the hanging requests first; otherwise the deliverer waits for the last one.
@@ -97,10 +97,9 @@ async function whileSomeHang(): Promise<number> {
 
 interface Receiver extends AsyncDisposable {
   url: string
-  /** arrival times of answered requests */
   times: number[]
   arrived(isThere: (seen: { answered: number; hung: number }) => boolean): Promise<void>
-  /** Returns requests per second from the first to the last of `count` requests that `start` causes. */
+  /** requests per second between the first and the last of `count` requests that `start` causes */
   rateOf(count: number, start: () => Promise<unknown>): Promise<number>
 }
 
@@ -176,7 +175,6 @@ async function addEndpoints(stack: BenchStack, urls: readonly string[]): Promise
   return ids
 }
 
-/** Adds the same number of due deliveries for each endpoint, each of a separate event. */
 async function addDeliveries(db: Knex, endpointIds: readonly string[], each: number): Promise<void> {
   await db.raw(
     `WITH made AS (
@@ -192,7 +190,6 @@ async function addDeliveries(db: Knex, endpointIds: readonly string[], each: num
   )
 }
 
-/** Publishes messages as the outbox does, and waits for their confirms. */
 async function publishDue(stack: BenchStack, endpointIds: readonly string[]): Promise<void> {
   const connection = await connect(stack.env.AMQP_URL ?? '')
   const channel = await connection.createConfirmChannel()

@@ -84,7 +84,7 @@ function row(name: string, limit: string, loads: readonly LoadResult[]): Row {
   }
 }
 
-/** Returns a raw POST request with a separate idempotency key. @param body ASCII */
+/** @param body ASCII */
 export function post(path: string, token: string, body: string): string {
   const headers = [
     `Authorization: Bearer ${token}`,

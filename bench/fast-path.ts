@@ -6,9 +6,8 @@ import { costPerItem, openProcessorTime } from './processor-time.ts'
 import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
-/** One side of a comparison. */
 interface Side {
-  /** a tree with installed dependencies; this tree by default */
+  /** default: this tree */
   tree?: string
   /** runs after the checks were created */
   prepare?(db: Knex): Promise<void>
@@ -20,17 +19,14 @@ interface Length {
 }
 
 /**
- * Compares pings of simple checks of the previous build and of this one (docs/spec/alerting.md#alerting-bounds). @param
- * before a tree of the previous build
+ * Compares pings of simple checks with the previous build (docs/spec/alerting.md#alerting-bounds).
+ * @param before a tree of the previous build
  */
 export async function benchFastPath(before: string, length: Length): Promise<Row> {
   return { name: 'plain pings beside the build before', ...(await compare({ tree: before }, {}, length)) }
 }
 
-/**
- * Compares pings in a project without policies, and in one where every check has a policy, a parent and a future
- * window.
- */
+/** Compares pings in a plain project with one where every check has a policy, a parent and a future window. */
 export async function benchRuledProject(length: Length): Promise<Row> {
   return { name: 'pings under policies, parents and windows', ...(await compare({}, { prepare: addRules }, length)) }
 }

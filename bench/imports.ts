@@ -87,7 +87,6 @@ async function oneTape({ port, token, child, importer, time }: Running, round: n
   return { uploadMs: uploaded - started, importMs, rowUs, ingressMb, importerMb }
 }
 
-/** Returns a tape with this number of rows, of the maximum size. */
 function tapeOf(round: number): Buffer {
   const each = Math.floor((BYTES - HEADER.length) / ROWS)
   const lines = Array.from({ length: ROWS }, (_, n) => {

@@ -7,7 +7,6 @@ export interface Load {
   /** the run ends after this many seconds or requests, whichever is first */
   seconds: number
   requests?: number
-  /** the raw request with this number */
   request: (n: number) => string
   /** opens a new connection for every request */
   reconnect?: boolean
@@ -15,7 +14,6 @@ export interface Load {
 
 export interface LoadResult {
   answered: number
-  /** responses with a status other than 2xx */
   refused: number
   /** connections that ended without a response */
   broken: number
@@ -126,7 +124,6 @@ function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
 }
 
-/** Returns a GET as a typical client sends it. */
 export function get(path: string, headers = '', keepAlive = true): string {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\n${keepAlive ? '' : 'Connection: close\r\n'}${headers}\r\n`
 }

@@ -52,7 +52,7 @@ export async function benchLog({ seconds }: Options): Promise<Row[]> {
   ]
 }
 
-/** Stores entries at the maximum rate of the database. @returns the number of entries */
+/** @returns the number of entries */
 async function storeFor(db: Knex, seconds: number): Promise<number> {
   const end = performance.now() + seconds * 1000
   let stored = 0
@@ -72,7 +72,6 @@ const STORE = `INSERT INTO log_entries (env, leaf_hash, entry)
           || '","timestamp":"2026-11-21T00:00:00.000Z","v":1}', 'UTF8') AS entry
         FROM generate_series(1, ?::int)) e`
 
-/** Waits for a checkpoint that covers this many entries. */
 async function coveredBy(db: Knex, size: number): Promise<{ size: number; checkpoints: number }> {
   for (const startedAt = performance.now(); performance.now() - startedAt < 60_000; ) {
     const { rows } = await db.raw<{ rows: { size: number; checkpoints: number }[] }>(
@@ -88,7 +87,6 @@ async function coveredBy(db: Knex, size: number): Promise<{ size: number; checkp
 
 const Anchor = z.object({ proof: z.array(z.string()), tlogProof: z.string() })
 
-/** Reads the input of an offline verifier for one entry. */
 async function readProof(db: Knex, port: number, seq: number): Promise<{ hashes: number; bytes: number }> {
   const { rows } = await db.raw<{ rows: { txId: string }[] }>(
     `SELECT encode(leaf_hash, 'hex') AS "txId" FROM log_entries WHERE env = 'SANDBOX' AND seq = ?`,

@@ -71,7 +71,6 @@ type Suite = (isQuick: boolean) => Promise<void>
 const { chosenSuites, isQuick } = wanted(process.argv.slice(2))
 for (const run of chosenSuites) await run(isQuick)
 
-/** Returns the named suites in the order of the list; default all. */
 function wanted(args: string[]): { chosenSuites: Suite[]; isQuick: boolean } {
   try {
     const options = { quick: { type: 'boolean', default: false } } as const

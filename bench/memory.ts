@@ -5,7 +5,6 @@ import { addChecks, openBenchStack } from './stack.ts'
 import type { Row } from './table.ts'
 
 const SIDE_BY_SIDE = 200
-/** Time for the garbage collector. */
 const REST_MS = 10_000
 
 /** Measures the memory of an ingress at rest, and after many clients that disconnected in the middle of a ping. */

@@ -11,11 +11,10 @@ import type { Row } from './table.ts'
 interface Options {
   seconds: number
   rounds: number
-  /** backlog of the composer when it starts */
   backlog: number
 }
 
-/** The demo parties: every member of the pack has a value, and every registry answers. */
+/** With these parties every registry answers and every member of the pack has a value. */
 const REQUEST = JSON.stringify({
   mode: 'DEMO',
   buyerGstin: '27AAACB1234C1ZF',
@@ -90,7 +89,7 @@ function callRow(
   }
 }
 
-/** @returns packs per second from the first to the last of a backlog, by the database clock */
+/** Measures by the database clock, from the first to the last of a backlog. */
 async function composedPerSecond({ db }: BenchStack, backlog: number): Promise<number> {
   for (const startedAt = performance.now(); performance.now() - startedAt < 60_000; ) {
     const { rows } = await db.raw<{ rows: { done: number; seconds: number }[] }>(

@@ -43,7 +43,6 @@ export async function benchPaint({ rounds }: { rounds: number }): Promise<Row[]>
   ]
 }
 
-/** Serves the responses of a server from memory, after the first request. */
 async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable & { port: number }> {
   const kept = new Map<string, Promise<{ type: string; bytes: Buffer }>>()
   const read = async (path: string) => {
@@ -60,7 +59,7 @@ async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable
     response.writeHead(200, { 'content-type': type }).end(bytes)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // Listening on a port, never on a pipe, for which this would be a string.
+  // A server on a port, not on a pipe, has an AddressInfo.
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -73,7 +72,7 @@ async function openCopy(origin: string, cookie: string): Promise<AsyncDisposable
 
 /**
  * The browser is already running, so its start is not measured.
- * @returns milliseconds until the largest contentful paint, in a new browser profile
+ * @returns milliseconds until the largest contentful paint in a new profile
  */
 async function paintOf(url: string, cookie: string): Promise<number> {
   await using browser = await openBrowser({ viewport: { width: 1440, height: 900 } })
@@ -85,8 +84,7 @@ async function paintOf(url: string, cookie: string): Promise<number> {
   return await page.evaluate(
     () =>
       new Promise<number>((resolve) => {
-        // An anonymous function, because the TypeScript loader would call a helper for its name that the page does not
-        // have.
+        // An anonymous function, because the TypeScript loader adds a helper call for its name, and the page lacks it.
         new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({
           type: 'largest-contentful-paint',
           buffered: true,

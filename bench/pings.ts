@@ -8,7 +8,6 @@ import { hasWrk, runWrk } from './wrk.ts'
 interface Options {
   seconds: number
   rounds: number
-  /** runs only the most important cases */
   isQuick: boolean
 }
 
@@ -18,7 +17,7 @@ interface Case {
   checks: number
   reconnect?: boolean
   isQuick?: boolean
-  /** the required and the desired result */
+  /** required and desired result */
   limit: string
   goal: string
 }
@@ -192,7 +191,6 @@ async function countPings(db: Knex): Promise<number> {
   return Number(rows[0]?.n ?? 0)
 }
 
-/** Returns the number of ping messages that an ingress sent. */
 async function countMessages(metricsPort: number): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   return Number(/^signalbox_ping_batch_size_count (\d+)/m.exec(metrics)?.[1])

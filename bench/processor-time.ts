@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Knex } from 'knex'
 import { brokerServer } from '../test/support/services.ts'
 
-/** Processor time per ping in microseconds, by stage; null if the platform does not report it (only Linux does). */
+/** Microseconds of processor time per ping; null on platforms other than Linux. */
 export type StageCost = Record<Stage, number | null>
 type Stage = 'ingress' | 'evaluator' | 'database' | 'broker'
 
@@ -31,7 +31,6 @@ export async function openProcessorTime(
   }
 }
 
-/** Returns the processor time between two readings, per ping, flip or alert. */
 export function costPerItem(before: StageCost, after: StageCost, items: number): StageCost {
   const of = (stage: Stage) => {
     const [from, to] = [before[stage], after[stage]]
@@ -64,7 +63,6 @@ function sum(pids: readonly number[]): number | null {
   return times.length === 0 ? null : times.reduce((total, time) => total + time, 0)
 }
 
-/** Returns user and system time of a process since its start, in microseconds. */
 function timeOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

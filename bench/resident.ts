@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Returns the resident memory of a process in MB; NaN if the platform does not report it (only Linux does). */
+/** Returns MB; NaN on platforms other than Linux. */
 export function residentMb(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024

@@ -15,14 +15,11 @@ export interface BenchStack extends AsyncDisposable {
   /** starts an ingress and waits until it is ready */
   ingress(): Promise<{ port: number; metricsPort: number; child: ChildProcess }>
   workers(...names: string[]): Promise<ChildProcess>
-  /** Starts the bare server for comparison. @returns its port */
+  /** @returns its port */
   bare(): Promise<number>
 }
 
-/**
- * Starts the product as separate processes, on a separate database and virtual host.
- * @param tree the folder of its files; this tree by default
- */
+/** @param tree folder of the product; default this tree */
 export async function openBenchStack(extra: Record<string, string> = {}, tree = root): Promise<BenchStack> {
   const resources = new AsyncDisposableStack()
   const database = resources.use(await createDatabase())
@@ -38,7 +35,7 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
     METRICS_PORT: '0',
     LOG_LEVEL: 'error',
     API_RATE_LIMIT_PER_MINUTE: '0',
-    // The limit is checked as by default, and never reached.
+    // High enough that the limit is checked, but never reached.
     PING_RATE_LIMIT_PER_MINUTE: '10000000',
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
     NODE_ENV: 'production',
@@ -93,7 +90,7 @@ export async function openBenchStack(extra: Record<string, string> = {}, tree = 
   }
 }
 
-/** Adds a project with simple checks. @returns their uuids */
+/** @returns uuids of the checks */
 export async function addChecks(db: Knex, count: number): Promise<string[]> {
   await db.raw("INSERT INTO organisations (name) VALUES ('bench')")
   await db.raw("INSERT INTO projects (organisation_id, name) SELECT max(id), 'bench' FROM organisations")

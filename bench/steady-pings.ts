@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Milliseconds between a response and the next ping: frequent pings of a tenant without notable load. */
+/** Milliseconds between a response and the next ping. */
 const PAUSE_MS = 2
 
-// Runs in a separate thread, so that work for the attacker's side does not count as time of the listener.
+// Runs in a separate thread, so that the attacker's work is not counted as time of the listener.
 
 let slowestMs = 0
 parentPort?.on('message', () => {

@@ -1,7 +1,6 @@
-/** One line of a report; every row of a table has the same members. */
+/** All rows of a table have the same members. */
 export type Row = Record<string, string | number>
 
-/** Prints rows as a Markdown table, ready for docs and notes. */
 export function printTable(title: string, rows: readonly Row[]): void {
   const columns = Object.keys(rows[0] ?? {})
   console.log(`\n### ${title}\n`)

@@ -33,7 +33,6 @@ const TOOL_CALL = JSON.stringify({
 })
 /** Maximum batch size of a blind evaluation. */
 const BATCH = 64
-/** Features of the attacker's client. */
 const FAMILIES = ['risk-signals', 'agents', 'first-financing'] as const
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -75,7 +74,7 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
         const headers = { ...JSON_TYPE, 'x-forwarded-for': `192.0.2.${++addresses % 250}` }
         return ask(`${base}/v1/anchors/verify`, [200], { method: 'POST', headers, body: object })
       }),
-    // No header can carry it; it must not count against any registry.
+    // These consents do not fit into a header. They must not count against any registry.
     'H4 consents that cannot be sent': () =>
       times(3, () =>
         ask(`${base}/v1/po/risk-signals`, [400], {
@@ -106,12 +105,11 @@ export async function arm(stack: BenchStack, port: number): Promise<Record<strin
   }
 }
 
-/** Returns a blinded element as a client sends it. */
 function blindedElement(): Uint8Array {
   return ristretto255_oprf.voprf.blind(Uint8Array.from(randomBytes(20))).blinded
 }
 
-/** Returns the headers of an MCP client (revision 2026-07-28), with a separate key. */
+/** The headers are those of MCP revision 2026-07-28, with a separate key. */
 async function agentHeaders(base: string, authorized: Record<string, string>): Promise<Record<string, string>> {
   const made = await ask(`${base}/v1/agents/keys`, [201], {
     method: 'POST',
@@ -149,7 +147,6 @@ async function store(db: Knex): Promise<{ project: number; mailed: string }> {
   return { project, mailed }
 }
 
-/** Returns a token with an invalid signature and a reference of 36,000 letters. */
 function unsignedInvoice(): string {
   const data = {
     SellerGstin: PARTIES.borrowerGstin,
@@ -167,7 +164,7 @@ function unsignedInvoice(): string {
 
 const times = (count: number, work: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, work))
 
-/** Sends requests evenly over a second, without waiting for responses. */
+/** Sends the requests evenly spaced, without waiting for responses. */
 async function withinSecond(count: number, work: () => Promise<unknown>): Promise<void> {
   const started = performance.now()
   const under: Promise<unknown>[] = []
@@ -179,7 +176,7 @@ async function withinSecond(count: number, work: () => Promise<unknown>): Promis
   await Promise.all(under)
 }
 
-/** The document is rendered on the first request after its pack is in the log; until then the status is 202. */
+/** Waits until the document is rendered, which happens after its pack is in the log; until then the status is 202. */
 async function untilOk(url: string, headers: Record<string, string>): Promise<void> {
   const deadline = performance.now() + MAX_WAIT_MS
   while (performance.now() < deadline) {

@@ -45,7 +45,7 @@ export async function benchTenants({ rounds, idleMs }: { rounds: number; idleMs:
   return rows
 }
 
-/** @param slowest milliseconds of the slowest ping of each run */
+/** @param slowest milliseconds, per run */
 function rowOf(attack: string, slowest: readonly number[], idle: readonly number[]): Row {
   return {
     attack,
@@ -63,7 +63,7 @@ async function keepBusy(ms: number): Promise<void> {
   await once(busy, 'exit')
 }
 
-/** Sends pings from a separate thread until it is disposed; `slowest` is in milliseconds since the last call. */
+/** Sends pings from a separate thread. `slowest` returns milliseconds since the last call. */
 function pingSteadily(url: string): AsyncDisposable & { slowest(): Promise<number> } {
   const worker = new Worker(new URL('./steady-pings.ts', import.meta.url), { workerData: url })
   return {

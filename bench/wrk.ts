@@ -9,13 +9,11 @@ export interface WrkLoad {
   port: number
   connections: number
   seconds: number
-  /** used in turn */
   paths: readonly string[]
-  /** opens a new connection for every request */
   reconnect: boolean
 }
 
-/** Returns true if wrk is installed (Debian: `apt-get install wrk`). */
+/** Debian: `apt-get install wrk`. */
 export async function hasWrk(): Promise<boolean> {
   return await new Promise((resolve) => {
     const child = spawn('wrk', ['--version'], { stdio: 'ignore' })
@@ -24,7 +22,7 @@ export async function hasWrk(): Promise<boolean> {
   })
 }
 
-/** @throws Error with the output of wrk if it failed */
+/** @throws Error with the output of wrk */
 export async function runWrk(load: WrkLoad): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
   try {
