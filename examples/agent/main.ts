@@ -17,10 +17,9 @@ const DEMO = {
   poValue: 1_250_000,
 }
 
-/** Number of polls, one per second. */
+/** One poll per second. */
 const TRIES = 60
 
-/** Structured result of any tool; the schemas of the service describe its members. */
 type Answer = Record<string, unknown>
 
 async function main(): Promise<number> {
@@ -45,7 +44,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Lists the checks, and explains the newest change: why were people notified, or why not? */
+/** Lists the checks and explains the notifications of the newest change. */
 async function watch(client: Client): Promise<void> {
   const { checks } = await call<{ checks: { checkId: string; name: { text: string }; status: string }[] }>(
     client,
@@ -65,10 +64,10 @@ async function watch(client: Client): Promise<void> {
   }
 }
 
-/** Composes a pack and its anchor. It is evidence; the decision to lend is not part of it. */
+/** Composes an anchored pack. It is evidence, without a decision to lend. */
 async function lend(client: Client): Promise<void> {
   let pack = await call<Answer>(client, 'risk_signals_run', { idempotencyKey: randomUUID(), ...DEMO })
-  // Slow registries: the call does not wait for them longer than ten seconds.
+  // With slow registries the call returns after ten seconds, before the pack is complete.
   for (let tries = 0; pack.status === 'QUEUED' && tries < TRIES; tries++) {
     await wait(1_000)
     pack = await call<Answer>(client, 'risk_signals_get', { packId: pack.packId })
@@ -86,7 +85,6 @@ async function lend(client: Client): Promise<void> {
   throw new Error('the anchor is not in the log yet')
 }
 
-/** Returns a refusal of this key, in the words of the service. */
 async function refusal(client: Client): Promise<string> {
   try {
     await client.callTool({ name: 'check_create', arguments: { idempotencyKey: randomUUID(), name: 'mine' } })

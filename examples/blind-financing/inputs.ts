@@ -1,4 +1,4 @@
-/** A receivable as its owner knows it; none of this leaves the program. */
+/** These values never leave the program. */
 export interface Receivable {
   supplierGstin: string
   buyerGstin: string
@@ -12,8 +12,8 @@ export interface Receivable {
 const SEPARATOR = '\u001f'
 
 /**
- * Returns the values to blind for a receivable: the same document, nearly the same, and the same parties with date and
- * amount.
+ * Returns the values to blind. Equal values mean: the same document, nearly the same document, the same parties with
+ * date and amount.
  */
 export function inputsOf(receivable: Receivable): [rf1: string, rf2: string, rf3: string] {
   const { documentType, documentNumber, documentDate, totalInr } = receivable

@@ -20,7 +20,6 @@ interface Epoch {
   record: { epoch: number; publicKey: string; eventType: string }
 }
 
-/** The credentials of a caller of the service. */
 interface Session {
   base: string
   token: string
@@ -43,7 +42,7 @@ async function main(): Promise<number> {
     console.log(HELP)
     return values.help ? 0 : 2
   }
-  // The file belongs to the user; the service checks only the fingerprints.
+  // The file is trusted; the service checks only the fingerprints.
   const receivable = JSON.parse(readFileSync(file, 'utf8')) as Receivable
   const session = { base, token: await tokenOf(base, id, secret) }
   const { epochs } = await ask<{ epochs: Epoch[] }>(session, '/v1/first-financing/oprf/key')
@@ -60,7 +59,7 @@ async function main(): Promise<number> {
   return 0
 }
 
-/** Refuses a key that its anchored object does not name, and a second key for an epoch. */
+/** Refuses a key that differs from its anchored object, and a second key of an epoch. */
 function trustKeys(epochs: readonly Epoch[], file: string | undefined): void {
   const known: Record<string, string> =
     file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
@@ -73,7 +72,7 @@ function trustKeys(epochs: readonly Epoch[], file: string | undefined): void {
   if (file !== undefined) writeFileSync(file, JSON.stringify(known, null, 2))
 }
 
-/** Blinds the inputs, has them evaluated, verifies the proof against the key, and finalises: 32 bytes each. */
+/** Blinds the inputs, requests their evaluation, verifies the proof and finalises: 32 bytes each. */
 async function fingerprint(session: Session, { epoch, publicKey }: Epoch, inputs: readonly string[]) {
   const hidden = inputs.map((text) => {
     const input = new TextEncoder().encode(text)
@@ -99,7 +98,7 @@ async function tokenOf(base: string, id: string, secret: string): Promise<string
   return token
 }
 
-/** Sends a GET or, with a body, a POST. @throws Error with the response unless it is a success */
+/** Sends a GET or, with a body, a POST. @throws Error with the response */
 async function ask<T>({ base, token }: Session, path: string, body?: object): Promise<T> {
   const response = await fetch(new URL(path, base), {
     method: body ? 'POST' : 'GET',

@@ -10,7 +10,7 @@ import { appendToTiles, type Frontier, frontierRoot } from '#shared/transparency
 import { type LogSource, UnreachableError } from './source.ts'
 import type { MonitorState } from './state.ts'
 
-/** The log contradicts itself, or holds what it must not. `evidence` are the notes that prove it. */
+/** The log contradicts itself or contains an invalid entry. `evidence` are the notes that prove it. */
 export class AlarmError extends Error {
   readonly evidence: readonly string[]
   constructor(message: string, evidence: readonly string[]) {
@@ -20,10 +20,10 @@ export class AlarmError extends Error {
 }
 
 /**
- * Follows the log from where the state stands to its newest checkpoint: reads every new entry, recomputes the tree
- * and compares root and tiles. Because the tree is built on the one computed before, agreement proves consistency.
+ * Reads every new entry up to the newest checkpoint, recomputes the tree and compares root and tiles. Because it
+ * continues the tree computed before, agreement proves consistency.
  * @returns the new state, not yet saved
- * @throws AlarmError; UnreachableError when the log could not be read (which is not an accusation)
+ * @throws AlarmError; UnreachableError if the log could not be read, which proves nothing
  */
 export async function followLog(source: LogSource, policy: TrustPolicy, state: MonitorState): Promise<MonitorState> {
   const note = await source.checkpoint()
@@ -59,7 +59,6 @@ function openNewest(
   }
 }
 
-/** Reads the entries up to the next tile border, and the tiles that they complete. */
 async function readBundle(
   source: LogSource,
   before: Frontier,
@@ -75,7 +74,7 @@ async function readBundle(
     for (const entry of entries) decodeLogEntry(entry)
     const { frontier, tiles } = appendToTiles(before, entries.map(leafHash))
     for (const tile of tiles) {
-      // Unfinished tiles above the leaves exist only at sizes that were published; they are seen when full.
+      // Unfinished upper tiles exist only at published sizes; they are compared once they are full.
       if (tile.width < TILE_WIDTH && (tile.level > 0 || frontier.size < size)) continue
       const served = await source.tile(tile)
       if (served === undefined) throw new UnreachableError(`${tilePath(tile)} is not served`)

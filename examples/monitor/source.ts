@@ -1,6 +1,6 @@
 import { type BundleId, TILE_WIDTH, type TileId, tilePath } from '#shared/transparency/anchoring/tile-path.ts'
 
-/** The log could not be read: no accusation, try again. */
+/** The log could not be read. This proves nothing; retry. */
 export class UnreachableError extends Error {}
 
 const TIMEOUT_MS = 20_000
@@ -22,9 +22,8 @@ export class LogSource {
   }
 
   /**
-   * Returns the bytes of a tile or bundle. A partial one may be missing once the full one exists; then it reads the
-   * full one.
-   * @returns the id of the object, at least as wide as requested; undefined if the log does not have it
+   * Returns a tile or bundle. A partial one may be deleted once the full one exists, which is then read.
+   * @returns its id, at least as wide as requested; undefined if the log does not have it
    */
   async tile<T extends TileId | BundleId>(id: T): Promise<{ width: number; data: Uint8Array } | undefined> {
     const data = await this.#get(tilePath(id))
@@ -34,7 +33,7 @@ export class LogSource {
     return full === undefined ? undefined : { width: TILE_WIDTH, data: full }
   }
 
-  /** undefined for 404; throws UnreachableError for anything but 200. */
+  /** @returns undefined for 404 @throws UnreachableError for any other status than 200 */
   async #get(path: string): Promise<Uint8Array | undefined> {
     try {
       const response = await fetch(this.#prefix + path, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })

@@ -4,13 +4,13 @@ import { equalBytes, HASH_BYTES, parseBase64, toBase64 } from '#shared/transpare
 import { EMPTY_FRONTIER, type Frontier, frontierRoot } from '#shared/transparency/anchoring/tiles.ts'
 import { parseJsonBytes } from '../../shared/canonical/parse-json.ts'
 
-/** Progress in the log: the edge of the tree that the monitor computed, and the note that agreed with it. */
+/** Progress in the log: the computed edge of the tree, and the note that matched it. */
 export interface MonitorState {
   readonly frontier: Frontier
   readonly note: string
 }
 
-/** An absent file starts at the log's first entry; a damaged one throws. */
+/** Starts at the first entry if the file is missing. @throws Error for a damaged file */
 export function loadState(path: string): MonitorState {
   if (!existsSync(path)) return { frontier: EMPTY_FRONTIER, note: '' }
   const { size, levels, note }: { size?: unknown; levels?: unknown; note?: unknown } = Object(
@@ -24,7 +24,7 @@ export function loadState(path: string): MonitorState {
   return { frontier, note }
 }
 
-/** Durable when it returns. */
+/** The state is durable when this returns. */
 export function saveState(path: string, { frontier, note }: MonitorState): void {
   const levels = frontier.levels.map((hashes) => toBase64(Buffer.concat(hashes)))
   const file = openSync(`${path}.new`, 'w', 0o600)

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { ALG, type KeyPair } from './sd-jwt.ts'
 
-/** A new key pair; its public half has its thumbprint as `kid`. */
+/** The public key has its thumbprint as `kid`. */
 export async function newKeyPair(): Promise<KeyPair> {
   const pair = await generateKeyPair(ALG, { extractable: true })
   const publicJwk = await exportJWK(pair.publicKey)
@@ -12,7 +12,7 @@ export async function newKeyPair(): Promise<KeyPair> {
   }
 }
 
-/** Keeps something that holds a private key: for its owner's eyes alone. */
+/** The file contains a private key, so only its owner may read it. */
 export function save(file: string, content: object): void {
   writeFileSync(file, JSON.stringify(content, null, 2), { mode: 0o600 })
 }

@@ -57,7 +57,7 @@ function holderJwk({ publicJwk: { kid: _kid, alg: _alg, ...jwk } }: Wallet) {
   return jwk
 }
 
-/** Fetches the request, finds the requested credentials and presents only the requested claims. */
+/** Presents only the requested claims. */
 async function answerRequest(wallet: Wallet, authorizationRequest: string): Promise<number> {
   const requested = await fetchRequest(authorizationRequest)
   const vpToken: Record<string, string[]> = {}
@@ -105,7 +105,7 @@ function apiOf(base: string, token: string): Api {
   }
 }
 
-/** The verifier's part and the issuer's by the API, the holder's by this wallet. */
+/** Uses the API as verifier and issuer, and this wallet as holder. */
 async function demo(wallet: Wallet, api: Api): Promise<number> {
   const folder = '/v1/identity/presentations'
   const requested = await api('POST', folder, { purpose: 'a first look', template: 'company-basic' })

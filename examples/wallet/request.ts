@@ -1,7 +1,7 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { CompactEncrypt, decodeProtectedHeader, importJWK, importX509, type JWK, jwtVerify } from 'jose'
 
-/** The request of a verifier, as far as this wallet supports it. */
+/** Supports only part of the protocol. */
 export interface Requested {
   client_id: string
   response_mode: 'direct_post' | 'direct_post.jwt'
@@ -12,7 +12,7 @@ export interface Requested {
   client_metadata: { jwks?: { keys: JWK[] }; encrypted_response_enc_values_supported?: string[] }
 }
 
-/** Fetches the request that a QR code names, and believes it if whom it names has signed it. */
+/** Fetches the request of a QR code. @throws Error unless the named verifier has signed it */
 export async function fetchRequest(authorizationRequest: string): Promise<Requested> {
   const params = new URL(authorizationRequest).searchParams
   const clientId = params.get('client_id') ?? ''
@@ -24,7 +24,7 @@ export async function fetchRequest(authorizationRequest: string): Promise<Reques
   return payload
 }
 
-/** The key behind a client id: in the identifier itself, or in a certificate for the host that it names. */
+/** Returns the key of a client id: from the id itself, or from a certificate of its host. */
 async function verifierKey(jwt: string, clientId: string) {
   const { alg = '', x5c } = decodeProtectedHeader(jwt)
   const did = /^decentralized_identifier:did:jwk:([\w-]+)$/.exec(clientId)?.[1]
@@ -35,11 +35,11 @@ async function verifierKey(jwt: string, clientId: string) {
   const isNamed =
     host === undefined ? digest === hash('sha256', certificate.raw, 'base64url') : certificate.checkHost(host)
   if (!isNamed) throw new Error('nobody I know signed this request')
-  // Which authorities to believe is for a real wallet to know; this one takes any.
+  // A real wallet must check the certificate's authority; this example accepts any.
   return await importX509(certificate.toString(), alg)
 }
 
-/** Answers a request. @returns the verifier's response */
+/** @returns the verifier's response */
 export async function answer(requested: Requested, vpToken: Record<string, string[]>): Promise<Response> {
   return await fetch(requested.response_uri, { method: 'POST', body: await formOf(requested, vpToken) })
 }

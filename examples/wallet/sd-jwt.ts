@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 
-/** A key pair, its public half with what a verifier must know of it. */
 export interface KeyPair {
   privateJwk: JWK
   publicJwk: JWK
@@ -15,17 +14,16 @@ const decode = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64ur
 
 const now = () => Math.floor(Date.now() / 1000)
 
-/** Signs claims as a compact JWT. */
 async function signJwt(claims: object, header: object, key: JWK): Promise<string> {
   return await new SignJWT({ ...claims }).setProtectedHeader({ ...header, alg: ALG }).sign(await importJWK(key, ALG))
 }
 
-/** The claims of a JWT, unverified. */
+/** Does not verify the signature. */
 export function claimsOf(jwt: string): Record<string, unknown> {
   return decode(jwt.split('.')[1] ?? '') as Record<string, unknown>
 }
 
-/** Issues an SD-JWT VC whose `claims` may be disclosed one by one; `plain` is always seen. */
+/** Issues an SD-JWT VC. Each of `claims` can be disclosed separately; `plain` is always visible. */
 export async function issue(
   plain: { iss: string; vct: string; cnf: { jwk: JWK } },
   claims: Record<string, unknown>,
@@ -43,12 +41,11 @@ export async function issue(
   return `${[jwt, ...disclosures].join('~')}~`
 }
 
-/** The names of what a credential can disclose. */
 export function disclosable(credential: string): string[] {
   return disclosuresOf(credential).map(([name]) => name)
 }
 
-/** A presentation of some claims, signed by the holder for one verifier and one request. */
+/** Discloses some claims, signed by the holder for one verifier and one request. */
 export async function present(
   credential: string,
   names: readonly string[],

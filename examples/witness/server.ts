@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 128 * 1024
 
 export interface WitnessOptions {
   readonly signer: NoteSigner
-  /** The log keys this witness follows; a key's name is its log's origin. */
+  /** The name of a key is the origin of its log. */
   readonly logKeys: readonly NoteKey[]
   readonly state: WitnessState
   /** POSIX seconds. */
@@ -16,7 +16,7 @@ export interface WitnessOptions {
   readonly log: (line: string) => void
 }
 
-/** `POST /add-checkpoint` of C2SP tlog-witness; everything else is 404 or 405. */
+/** Serves `POST /add-checkpoint` of C2SP tlog-witness. */
 export function createWitness(options: WitnessOptions): Server {
   const server = createServer(
     { requestTimeout: 15_000, headersTimeout: 10_000, maxHeaderSize: 8192 },
@@ -38,7 +38,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
   const body = await readBody(request)
   if (body === undefined) return answer(response.setHeader('connection', 'close'), 413, 'the request is too large\n')
 
-  // From here to the answer nothing waits, so no other request can come between the check and the record.
+  // The code below runs without a wait, so no other request runs between the check and the record.
   const { signer, logKeys, state, now, log } = options
   const decision = decideCosigning(
     body,

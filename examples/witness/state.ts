@@ -14,7 +14,7 @@ export class WitnessState {
     this.#trees = trees
   }
 
-  /** A new, empty file. Throws when there is one already. */
+  /** @throws Error if the file exists */
   static create(path: string): WitnessState {
     if (existsSync(path)) throw new Error(`${path} exists already; start without --init`)
     const state = new WitnessState(path, new Map())
@@ -22,7 +22,7 @@ export class WitnessState {
     return state
   }
 
-  /** Throws when the file is absent or damaged: a witness never starts over by itself. */
+  /** A witness never starts over automatically. @throws Error if the file is missing or damaged */
   static load(path: string): WitnessState {
     if (!existsSync(path)) throw new Error(`${path} is absent; restore it, or start once with --init`)
     const value = parseJsonBytes(readFileSync(path))
@@ -63,7 +63,7 @@ export class WitnessState {
       closeSync(file)
     }
     renameSync(temporary, this.#path)
-    // The rename itself is durable only when the folder is.
+    // The rename is durable only after the folder is synchronised.
     const folder = openSync(dirname(this.#path), 'r')
     try {
       fsyncSync(folder)
