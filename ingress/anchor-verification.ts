@@ -19,7 +19,7 @@ export const VerifySchema = z
   })
   .meta({ id: 'VerifiedAnchor' })
 
-/** Bodies up to this long are read at once. */
+/** Longer bodies are parsed in a thread. */
 const QUICK_BYTES = 64 * 1024
 
 /** @param bytes `{"object": {...}}` @throws ValidationError */

@@ -4,14 +4,14 @@ import { CACHE_EXCHANGE, LIVE_EXCHANGE } from '#shared/contracts/topology.ts'
 import type { Broker } from '#shared/platform/broker/broker.ts'
 
 /**
- * Carries changes to every ingress process. Lost announcements do no harm beyond a cached answer living on until it
- * expires; so nothing here is durable or confirmed.
+ * Publishes changes to every ingress process. Messages are neither durable nor confirmed: a lost one only leaves a
+ * cached answer until it expires.
  */
 export function createAnnouncements(broker: Broker) {
   const { notify, onChange, onGap } = listenToFanout(broker, CACHE_EXCHANGE, parseCacheChange)
   return {
     announce(change: CacheChange): void {
-      // Our own caches need not wait for the broker.
+      // The caches of this process need not wait for the broker.
       notify(change)
       broker.send({ exchange: CACHE_EXCHANGE, routingKey: '', body: Buffer.from(JSON.stringify(change)) })
     },
@@ -20,16 +20,16 @@ export function createAnnouncements(broker: Broker) {
   }
 }
 
-/** Hears what workers announce for open pages. What is lost is found by the pages' own slow look. */
+/** Receives changes from workers for open pages. The pages poll as well, in case a message is lost. */
 export function createLiveChanges(broker: Broker) {
   const { onChange } = listenToFanout(broker, LIVE_EXCHANGE, parseLiveChange)
   return { onChange }
 }
 
 /**
- * Hears everything on a fanout exchange from now on, on a queue of this process that goes with its connection. What was
- * sent while it was away is lost: only for announcements that merely hasten something.
- * @param parse null for what is not understood; it is passed over
+ * Receives all messages of a fanout exchange on a queue that ends with its connection. Messages during a disconnect are
+ * lost.
+ * @param parse returns null for an unknown message, which is ignored
  */
 function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Buffer) => T | null) {
   const listeners = new Set<(announced: T) => void>()
@@ -53,12 +53,11 @@ function listenToFanout<T>(broker: Broker, exchange: string, parse: (content: Bu
     },
   })
   return {
-    /** notifies the listeners of this process, without the broker */
     notify,
     onChange(listener: (announced: T) => void): void {
       listeners.add(listener)
     },
-    /** calls whenever it hears again after a while in which it may have missed something */
+    /** calls the listener after a reconnect, because messages may be lost */
     onGap(listener: () => void): void {
       gapListeners.add(listener)
     },

@@ -17,7 +17,7 @@ import { createWebRouter } from './web/shell/router.ts'
 const publicDialect: Dialect = { refuseMethod: refuseMethodWithProblem, fail: failMonitoring }
 const problemDialect: Dialect = { answersHead: true, refuseMethod: refuseMethodWithProblem, fail: failProblem }
 
-/** Everything HTTP but `/ping/`, which is answered before Express sees it. */
+/** Serves all HTTP except `/ping/`, which does not use Express. */
 export function createApp(deps: IngressDeps): Express {
   const app = express()
   app.disable('etag')
@@ -49,20 +49,19 @@ function nothingHere(): NotFoundError {
   return new NotFoundError('there is nothing here')
 }
 
-/** Below the addresses of badges everything speaks as badges do: what is missing has an empty body. */
+/** Below badge addresses an unknown path has an empty body, as an unknown badge has. */
 function failUnrouted(error: unknown, request: Request, response: Response, deps: IngressDeps): void {
   const fail = /^\/(?:badge|b)\//.test(request.originalUrl) ? failMonitoring : failProblem
   fail(error, request, response, deps)
 }
 
-/** Returns true for the router's error about invalid percent-encoding. */
 function isMalformedUrl(error: unknown): boolean {
   return error instanceof URIError
 }
 
 function createDocsRouter(): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true })
-  // Making it from the routes would take half a second of each start. Where it is broken it is indented for people.
+  // Generating it from the routes would add half a second to each start. The file is indented for readers.
   const document = readFileSync(openApiFile, 'utf8').replace(/\n */g, '')
   let page: Promise<string> | undefined
   router.get('/openapi.json', (_request, response) => {

@@ -31,14 +31,13 @@ import type { Slots } from './slots.ts'
 import type { SharedHistory } from './web/monitoring/projects/public-history.ts'
 import type { Watchers } from './web/shell/live-watchers.ts'
 
-/** The tasks that listeners run beside the event loop. */
 export type IngressTasks = typeof import('./threads/tasks.ts').tasks
 
-/** Dependencies of the HTTP listeners. Built once, by `openIngress`; tests replace members. */
+/** Dependencies of the HTTP listeners; tests replace members. */
 export interface IngressDeps {
   config: Config
   db: Knex
-  /** a small separate pool, so that health answers while the main pool is exhausted */
+  /** a small separate pool, so that health checks answer while the main pool is exhausted */
   healthDb: Knex
   broker: Broker
   outbox: Outbox
@@ -46,52 +45,44 @@ export interface IngressDeps {
   secrets: Secrets
   log: Log
   metrics: Metrics
-  /** why this process cannot serve now, for the operator's eyes */
+  /** reasons why this process cannot serve, for the operator */
   readiness: Readiness
-  /** why it cannot take pings now: the same without the database, which a ping does not need */
+  /** reasons why it cannot accept pings, which do not need the database */
   pingReadiness: Readiness
-  /** reasons why every ping is refused now, for all clients; a late loop, shutdown or missing change events are none */
+  /** reasons why every ping is refused; not for a late loop, shutdown or missing change events, which affect no ping */
   pingRefusals: Readiness
-  /** reports the problems because of which this process must not take part */
+  /** reports problems because of which this process must not take part */
   installation: Pick<Installation, 'problems' | 'generations'>
-  /** for what would hold up the event loop: its cost grows with what was stored or sent */
+  /** for tasks whose cost grows with stored or sent data, and which would block the event loop */
   threads: Threads<IngressTasks>
   turns: EventLoopMonitor
-  /** agent keys as this process knows them */
   agents: AgentDirectory
-  /** aborted when the process must stop: it still serves, but reports that it is not ready for more */
+  /** aborted at the start of a shutdown: the process still serves, but is not ready */
   draining: AbortSignal
   clock: Clock
-  /** the database's time, which every process shares */
+  /** time of the database, which all processes share */
   now(): Micros
-  /** notifies every ingress process, this one included, after the change has committed */
+  /** notifies every ingress process, including this one; call it after the commit */
   announce(change: CacheChange): void
-  /** hears what changed, at a worker or at any listener, after it has committed; some of it may be lost */
+  /** receives committed changes of workers and listeners; some may be lost */
   onLive(listener: (change: LiveChange | CacheChange) => void): void
-  /** proxies whose forwarding headers are trusted */
   trustedProxies: TrustedProxies
-  /** accepted API keys by digest, so that neither the cache nor a dump of it holds a key; for a few seconds */
+  /** accepted API keys for a few seconds, by digest, so that a memory dump contains no key */
   projectKeys: LRUCache<string, ProjectKey>
-  /** the API's rate limits, which all processes share */
   tokens: TokenTaker
-  /** lists of checks, as the API sends them */
   checkLists: SharedReads<{ pieces: Buffer[]; lagMs: number }>
   uuidsOfUniqueKeys: LRUCache<string, string>
   badges: BadgeService
-  /** histories of status pages, each with what was rendered from it */
+  /** histories of status pages with the texts rendered from them */
   publicHistories: ShortCache<SharedHistory>
-  /** the pages that are open now */
   watchers: Watchers
-  /** discoveries of sign-in services, by issuer */
+  /** by issuer */
   oidcIssuers: Map<string, Promise<OidcConfiguration>>
-  /** attempts at tokens that are decided on now */
   tokenSlots: Slots
-  /** by project: those that wait for its lock hold no connection of the pool */
+  /** by project; a waiting import must not hold a connection of the pool */
   importSlots: Slots
-  /** replies of workers to requests that wait for them */
   replies: Replies
   risk: RiskServices
   logKeys: Map<ApiEnv, NoteKey>
-  /** resolves the host name of a webhook to its addresses */
   resolve: Resolve
 }

@@ -5,14 +5,14 @@ import type { Route } from './route.ts'
 import { assets } from './web/shell/assets.ts'
 import { Logo } from './web/shell/icons.tsx'
 
-/** The page may load the style of the pages and its fonts, and nothing else. */
+/** Allows only the pages' own styles and fonts. */
 export const DOCS_CSP =
   "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * A page that lists every operation; made from the same routes as `/openapi.json`, without any script. All of it takes
- * some 40 ms, so that others have their turn between its sections.
+ * Renders all operations from the routes of `/openapi.json`, without scripts. It yields between sections, because all
+ * of it takes about 40 ms.
  */
 export async function docsPage(routes: readonly Route[]): Promise<string> {
   const current = routes.filter((route) => !route.deprecated)
@@ -22,7 +22,7 @@ export async function docsPage(routes: readonly Route[]): Promise<string> {
   return `<!doctype html>${page}`
 }
 
-/** @param sections rendered already, one at a time */
+/** @param sections rendered HTML */
 function Frame({ tags, sections }: { tags: readonly string[]; sections: string }) {
   const main = `${renderToStaticMarkup(<Beginning />)}${sections}`
   return (
@@ -130,7 +130,7 @@ function responseRows(route: Route): Row[] {
   return Object.entries(route.responses).map(([status, response]): Row => [status, response.description])
 }
 
-/** Renders text between back-ticks as code. */
+/** Renders text between backticks as code. */
 function withCode(text: string): ComponentChildren {
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={`${index} ${part}`}>{part}</code> : part))
 }

@@ -32,7 +32,7 @@ const CODES: Readonly<Record<ErrorCode, { status: number; title: string }>> = {
   SERVICE_UNAVAILABLE: { status: 503, title: 'Not configured on this server' },
 }
 
-/** An error as a caller may see it. All unexpected errors look the same. */
+/** An error for the caller. All unexpected errors look the same. */
 export interface Problem {
   status: number
   title: string
@@ -70,7 +70,7 @@ function faultsOf(error: DomainError): readonly FieldError[] {
   return names ? error.errors : []
 }
 
-/** Logs a value that passed validation and that the database refused: a validation rule is missing. */
+/** The log entry shows that a validation rule is missing. */
 function unstorable(thrown: unknown, response: Response, deps: IngressDeps): ValidationError {
   deps.log.warn({ requestId: requestIdOf(response), ...describeError(thrown) }, 'request.value-refused-by-database')
   return new ValidationError('a value of the request is outside the range that can be stored')
@@ -101,7 +101,7 @@ function hasMonitoringBody({ code, message }: Problem): boolean {
   return message !== '' && code !== 'NOT_FOUND' && code !== 'FORBIDDEN' && code !== 'METHOD_NOT_ALLOWED'
 }
 
-/** Sends an error of the other APIs as `application/problem+json` (RFC 9457). */
+/** RFC 9457. */
 export function failProblem(thrown: unknown, request: Request, response: Response, deps: IngressDeps): void {
   if (cannotAnswer(response)) return
   const problem = toProblem(thrown, response, deps)
@@ -110,7 +110,7 @@ export function failProblem(thrown: unknown, request: Request, response: Respons
   response.end(JSON.stringify(problemDocument(problem, request, response)))
 }
 
-/** Returns the members of a problem document; dialects may add others. */
+/** Dialects may add members. */
 export function problemDocument(problem: Problem, request: Request, response: Response) {
   return {
     type: `urn:signalbox:error:${problem.code.toLowerCase().replaceAll('_', '-')}`,
@@ -125,7 +125,6 @@ export function problemDocument(problem: Problem, request: Request, response: Re
   }
 }
 
-/** Refuses a method, and lists the methods of the path in `Allow`. */
 export function refuseMethodWithProblem(request: Request, response: Response, methods: readonly string[]): void {
   response.setHeader('Allow', methods.join(', '))
   if (request.method === 'OPTIONS') {
@@ -135,14 +134,17 @@ export function refuseMethodWithProblem(request: Request, response: Response, me
   throw new MethodNotAllowedError(`${request.method} is not allowed for this path`)
 }
 
-/** Sets `Retry-After`, and closes the connection if the body was not read completely. */
+/** Closes the connection if the body was not read completely. */
 export function setRetryHeaders(problem: Problem, response: Response): void {
   if (problem.retryAfterSeconds !== null) response.setHeader('Retry-After', problem.retryAfterSeconds)
   if (problem.code === 'PAYLOAD_TOO_LARGE' || problem.code === 'REQUEST_TIMEOUT')
     response.setHeader('Connection', 'close')
 }
 
-/** Returns true if the answer has begun. Then it cuts the connection, because a partial answer must not look complete. */
+/**
+ * Returns true if the response has begun. Then it cuts the connection, because a partial response must not look
+ * complete.
+ */
 function cannotAnswer(response: Response): boolean {
   if (!response.headersSent) return false
   response.destroy()

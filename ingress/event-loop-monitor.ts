@@ -1,21 +1,21 @@
 import type { Log } from '#shared/platform/process/log.ts'
 import type { Metrics } from '#shared/platform/process/metrics.ts'
 
-/** An iteration of the event loop that users notice, in milliseconds. */
+/** Minimum delay in milliseconds that is reported. */
 const SLOW_MS = 100
 const POLL_EVERY_MS = 20
-/** Routes that a log line names. */
+/** Maximum number of routes in a log entry. */
 const MAX_NAMED = 5
 
-/** Reports which requests were in progress while the event loop was blocked. Pings are not reported. */
+/** Reports requests in progress while the event loop was blocked. Pings are not reported. */
 export interface EventLoopMonitor extends Disposable {
-  /** @returns to be called once the answer is finished or given up */
+  /** @returns function to call at the end of the response */
   enter(route: string): () => void
 }
 
 /**
- * Looks fifty times a second how late it is. After a turn of the event loop of more than 100 ms it counts and logs the
- * turn with the routes of the requests that were under way in it: one of them held the loop, or none of them.
+ * Polls the event loop every 20 ms. After a delay of more than 100 ms it counts and logs the routes in progress, one of
+ * which may have blocked the loop.
  */
 export function monitorEventLoop({
   log,
@@ -25,7 +25,7 @@ export function monitorEventLoop({
   metrics: Pick<Metrics, 'eventLoopBlocks'>
 }): EventLoopMonitor {
   const underWay = new Map<string, number>()
-  /** left since the last look: what held the loop may be finished by the time of the next */
+  /** routes that ended since the last poll; one of them may have blocked the loop */
   let left: string[] = []
   let looked = performance.now()
   let cpu = process.threadCpuUsage()

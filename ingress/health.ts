@@ -3,14 +3,14 @@ import { type Request, type Response, Router } from 'express'
 import type { Problems, Readiness } from '#shared/platform/process/open-platform.ts'
 import type { IngressDeps } from './deps.ts'
 
-/** A loop that was this late cannot serve well. */
+/** A process with a longer delay is not ready. */
 const MAX_LOOP_DELAY_MS = 2_000
-/** Minimum time for which a delay is reported, and half of the maximum. */
+/** A delay is reported for one to two windows. */
 const LOOP_WINDOW_MS = 10_000
 
 /**
- * Serves `/livez` (the process runs), `/readyz` (it can serve now) and `/readyz/pings` (it can take pings, which needs
- * the broker but no database). The port is public: reasons contain internal addresses, so they are on the metrics port.
+ * Serves `/livez` (the process runs), `/readyz` (it can serve) and `/readyz/pings` (it can accept pings, which need
+ * only the broker). The port is public, so reasons with internal addresses are on the metrics port only.
  */
 export function createHealthRouter({
   readiness,
@@ -34,7 +34,7 @@ export function createHealthRouter({
   return router
 }
 
-/** Reports why an HTTP listener cannot serve, beyond the needs of every process: shutdown, a late event loop. */
+/** Reports shutdown and a late event loop, in addition to the problems of every process. */
 export function openListenerProblems(
   deps: Pick<IngressDeps, 'draining'>,
   loopWindowMs = LOOP_WINDOW_MS,
@@ -55,7 +55,7 @@ export function openListenerProblems(
   }
 }
 
-/** Measures the worst event loop delay of the last one to two windows. Reading it changes nothing. */
+/** Measures the worst delay of the last one to two windows. Reading does not reset it. */
 export function openLoopDelay(windowMs: number): { worstMs(): number } & Disposable {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()

@@ -18,7 +18,7 @@ import { PayloadTooLargeError, UnsupportedMediaTypeError } from './middleware/re
 
 const CHUNK_BYTES = 65_536
 
-/** First bytes of compressed files: ZIP (spreadsheets too), gzip, old spreadsheets. */
+/** First bytes of ZIP (including spreadsheets), gzip and old spreadsheets. */
 const PACKED = [
   [0x50, 0x4b, 0x03, 0x04],
   [0x1f, 0x8b],
@@ -26,7 +26,7 @@ const PACKED = [
 ]
 
 /**
- * Refuses what is no file of these types before any of it is read.
+ * Refuses other files before the body is read.
  * @throws UnsupportedMediaTypeError, PayloadTooLargeError
  */
 export function requireFile(request: IncomingMessage, types: readonly string[]): void {
@@ -43,10 +43,10 @@ export function requireFile(request: IncomingMessage, types: readonly string[]):
 }
 
 /**
- * Stores a body as it comes, sealed, chunk by chunk: nothing of it is parsed, and no more than a chunk is in memory. An
- * upload is invisible until it is received.
- * @throws PayloadTooLargeError, UnsupportedMediaTypeError, ValidationError for an empty one, AbortedRequestError; then
- *   nothing of it is kept
+ * Stores an encrypted body chunk by chunk, without parsing it, so memory holds only one chunk. The upload is invisible
+ * until it is complete.
+ * @throws PayloadTooLargeError, UnsupportedMediaTypeError, ValidationError for an empty body, AbortedRequestError; the
+ * stored chunks are then deleted
  */
 async function storeUpload(
   deps: IngressDeps,
@@ -63,11 +63,10 @@ async function storeUpload(
   }
 }
 
-/** The import of an upload, and the answer to its sender. */
 export interface Receiving {
   upload: Omit<NewUpload, 'id'>
   once(file: UploadedFile): IdempotentRequest & { retentionDays: number }
-  /** in the transaction of its effect; `isNew` unless the same bytes were imported before */
+  /** runs in the transaction of the import; `isNew` is false if the same bytes were imported before */
   answer(
     received: { importId: string; status: ImportState; isNew: boolean },
     tx: Knex.Transaction,
@@ -75,9 +74,8 @@ export interface Receiving {
 }
 
 /**
- * Stores a body as it comes, then makes it an import in one transaction with the answer; or names the import that the
- * same bytes became before.
- * @throws as storeUpload
+ * Stores a body, then creates its import and answers in one transaction. Equal bytes return the earlier import.
+ * @throws as `storeUpload`
  */
 export async function receiveUpload(
   deps: IngressDeps,
@@ -97,7 +95,7 @@ export async function receiveUpload(
   }
 }
 
-/** Forgets an upload; what cannot be forgotten now is swept. */
+/** Deletes an upload; if that fails, a sweep deletes it later. */
 async function dropUpload(deps: IngressDeps, id: string): Promise<void> {
   await discardUpload(deps.db, id).catch((error: unknown) =>
     deps.log.warn({ importId: id, ...describeError(error) }, 'upload.not-discarded'),

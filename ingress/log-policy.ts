@@ -4,7 +4,7 @@ import { flatPolicy, type TrustPolicy } from '#shared/transparency/anchoring/pol
 import { ensureLogSigner, logName } from '#shared/transparency/log-keys/store.ts'
 import type { IngressDeps } from './deps.ts'
 
-/** Returns the public key of a log, and creates it on the first use of the log. */
+/** Creates the key on the first use of the log. */
 export async function logKey(deps: IngressDeps, env: ApiEnv): Promise<NoteKey> {
   const known = deps.logKeys.get(env)
   if (known) return known
@@ -13,7 +13,7 @@ export async function logKey(deps: IngressDeps, env: ApiEnv): Promise<NoteKey> {
   return key
 }
 
-/** Returns the policy for verifiers: they must trust the log and more than half of the witnesses. */
+/** Verifiers must trust the log and more than half of the witnesses. */
 export async function logPolicy(deps: IngressDeps, env: ApiEnv): Promise<TrustPolicy> {
   const { publicUrl, witnessUrls, witnessKeys } = deps.config
   const witnesses = witnessKeys.map((text, index) => {

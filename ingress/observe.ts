@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { IngressDeps } from './deps.ts'
 
-/** Counts and times the answer under its path's pattern, never under the path itself. */
+/** Labels metrics with the pattern of a path, because a path contains secrets. */
 export function observe(request: Request, response: Response, route: string, deps: IngressDeps): void {
   const startedAt = performance.now()
   const leave = deps.turns.enter(`${request.method} ${route}`)

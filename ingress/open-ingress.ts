@@ -27,12 +27,12 @@ import { type HttpServer, openHttpServer } from './server.ts'
 import { createSlots } from './slots.ts'
 import { Watchers } from './web/shell/live-watchers.ts'
 
-/** A revoked key stops working within this time in processes that know it; the promise is five seconds. */
+/** A revoked key stops working within this time; the guaranteed maximum is five seconds. */
 const KEY_REMEMBERED_MS = 3_000
 
 /**
- * Opens one HTTP ingress. Everything is closed through `resources`: the server first, what it accepted after it.
- * `drain` comes before that: it keeps serving, turns readiness red and lets go of kept-alive connections.
+ * Opens one HTTP ingress. `resources` closes the server first, then its dependencies. `drain` must be called
+ * before: the process then still serves, but is not ready and closes idle connections.
  */
 export async function openIngress(
   resources: AsyncDisposableStack,
@@ -61,7 +61,7 @@ export async function openIngress(
     {
       ping: tracedHandler('ping', pingListener.handle, platform.tracer),
       app: tracedHandler('app', createApp(deps), platform.tracer),
-      // A trace describes a request as Node's server passes it.
+      // Traces need the request of Node's server.
       plain: platform.tracer.isOn ? undefined : pingListener.handleFast,
     },
     draining.signal,
@@ -72,16 +72,16 @@ export async function openIngress(
   return { server, deps, drain: () => draining.abort() }
 }
 
-/** Status pages whose history and rendered bytes are kept for some seconds: five MB each at most. */
+/** Maximum number of cached status pages; each takes up to 5 MB. */
 const MAX_HISTORIES = 40
 
 /**
- * Attempts of one address that are decided at once. Each holds a token meanwhile, so a client that requests many tokens
- * at once with a valid secret must not empty its own bucket: this is below the smallest of them.
+ * Maximum concurrent attempts per address. Each holds a token, so it must be below the smallest bucket: valid
+ * concurrent requests must not exhaust it.
  */
 const MAX_TOKEN_ATTEMPTS = 4
 
-/** Builds everything that the listeners are given; what is overridden is also what the rest is built from. */
+/** Creates the dependencies; overridden members are also used to create the others. */
 function createDeps(
   resources: AsyncDisposableStack,
   parts: {

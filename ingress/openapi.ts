@@ -8,11 +8,11 @@ type Json = Record<string, unknown>
 
 export const documentedRoutes: readonly Route[] = [...monitoringRoutes, ...publicRoutes, ...platformRoutes]
 
-/** The committed and served document. A test compares it with the routes. */
+/** A test compares the committed document with the routes. */
 export const openApiFile = new URL('../docs/openapi.json', import.meta.url)
 
 /**
- * Returns the routes as one OpenAPI 3.1 document. Schemas with an `id` in their metadata become components.
+ * Returns the routes as an OpenAPI 3.1 document. Schemas with an `id` become components.
  * @throws Error if two different schemas have the same id
  */
 export function openApiDocument(routes: readonly Route[] = documentedRoutes): Json {
@@ -110,14 +110,14 @@ function mediaTypes(content: Content, schemas: Json): Json {
   )
 }
 
-/** Removes the pattern of UUIDs and the bounds of safe integers, which add no information. */
+/** These members add no information. */
 function shorten({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }
 
-/** Wraps the schema in an object, because only then a schema with an id becomes a reference. */
+/** Wraps the schema, because only a member with an id becomes a reference. */
 function schemaDocument(schema: z.ZodType | z.core.$ZodType, schemas: Json): Json {
   const document = z.toJSONSchema(z.object({ it: schema }), { io: 'input', unrepresentable: 'any', override: shorten })
   for (const [id, definition] of Object.entries(document.$defs ?? {})) {
@@ -136,7 +136,7 @@ function withComponentReferences(definition: object): Json {
   return JSON.parse(JSON.stringify(definition).replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 
-/** Security schemes, by the names that routes use. */
+/** By the names in `security` of routes. */
 const securitySchemes: Readonly<Record<string, object>> = {
   projectKey: {
     type: 'apiKey',

@@ -2,7 +2,6 @@ import { makePackPdf, type PackOwner } from '#shared/risk/operations/make-pack-p
 import type { StoredPdf } from '#shared/risk/packs/pdf/store.ts'
 import type { IngressDeps } from './deps.ts'
 
-/** Returns the headers of a document: a file with its hash. */
 export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string, string> {
   return {
     'Content-Type': 'application/pdf',
@@ -13,10 +12,7 @@ export function pdfHeaders(packId: string, { sha256 }: StoredPdf): Record<string
   }
 }
 
-/**
- * Returns the document of a pack, for every entry point; null while it cannot be made.
- * @throws NotFoundError; PackFailedError
- */
+/** @returns null while the document cannot be created @throws NotFoundError; PackFailedError */
 export async function packPdf(deps: IngressDeps, owner: PackOwner, packId: string): Promise<StoredPdf | null> {
   const { db, config, now, threads } = deps
   return await makePackPdf(db, owner, packId, {

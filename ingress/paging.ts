@@ -5,8 +5,8 @@ import type { ListPage } from '#shared/risk/trade/store.ts'
 import { rule } from '#shared/validation.ts'
 
 /**
- * Returns one page of rows that were read with one more than `limit`: an extra row means that there is a next page.
- * @param cursorOf names the last row of a page, for the page after it
+ * Splits rows that were read with one more than `limit`: an extra row means that there is a next page.
+ * @param cursorOf returns the cursor of the last row of a page
  */
 export function paged<T, Cursor>(
   rows: readonly T[],
@@ -20,7 +20,6 @@ export function paged<T, Cursor>(
 
 export const DEFAULT_PAGE = 50
 
-/** The query of every list. */
 export const PageQuery = z.strictObject({
   cursor: z.string().max(500).optional().meta({ description: 'nextCursor of the page before' }),
   limit: z
@@ -32,54 +31,53 @@ export const PageQuery = z.strictObject({
     .meta({ description: 'entries per page, 1 to 200; 50 when absent' }),
 })
 
-/** Years that every store of an instant here can hold, and that anything we know of lies in. */
+/** All stores support these years. */
 const isPlausible = (text: string): boolean => /^(?:19|2[0-9])[0-9]{2}-/.test(text)
 
-/** An instant with an offset, from 1900 to 2999. */
 export const InstantQuery = z.iso
   .datetime({ offset: true })
   .refine(isPlausible, rule('OUT_OF_RANGE', 'must be between the years 1900 and 2999'))
 
-/** A day, or an instant, which means its day in UTC: `YYYY-MM-DD`. */
+/** A day `YYYY-MM-DD`, or an instant, which becomes its day in UTC. */
 export const DayQuery = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
   .refine(isPlausible, rule('OUT_OF_RANGE', 'must be between the years 1900 and 2999'))
   .transform((text) => new Date(text).toISOString().slice(0, 10))
   .meta({ description: 'a date or an instant', example: '2026-11-21' })
 
-/** An opaque cursor; it is no secret, and its content is checked when it comes back. */
+/** The cursor is opaque but not secret; its content is validated when it returns. */
 export function encodeCursor(parts: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-/** @throws ValidationError when it is not one of ours */
+/** @throws ValidationError for an invalid cursor */
 export function decodeCursor<T>(cursor: string | undefined, schema: z.ZodType<T>): T | null {
   if (cursor === undefined) return null
   try {
     const parsed = schema.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
     if (parsed.success && !JSON.stringify(parsed.data).includes('\\u0000')) return parsed.data
   } catch {
-    // the same answer as for a cursor of another list
+    // the same error as for a cursor of another list
   }
   throw foreignCursor()
 }
 
 /**
- * Returns an encrypted cursor, because serial numbers over all organisations reveal how many objects others have. Each
- * call returns another text of the same length.
+ * Encrypts a cursor, because serial numbers over all organisations reveal the number of their objects. Results differ
+ * in each call, but not in length.
  */
 export function sealCursor(seq: number, secrets: Pick<Secrets, 'seal'>): string {
   return secrets.seal('cursor', String(seq).padStart(16, '0'))
 }
 
-/** @throws ValidationError when it is not one of ours */
+/** @throws ValidationError for an invalid cursor */
 export function unsealCursor(cursor: string | undefined, secrets: Pick<Secrets, 'open'>): number | null {
   if (cursor === undefined) return null
   try {
     const seq = Number(secrets.open('cursor', cursor))
     if (Number.isSafeInteger(seq)) return seq
   } catch {
-    // the same answer as for a cursor of another list
+    // the same error as for a cursor of another list
   }
   throw foreignCursor()
 }
@@ -89,7 +87,7 @@ function foreignCursor(): ValidationError {
   return new ValidationError(message, [{ path: 'cursor', code: 'FORMAT', message }])
 }
 
-/** One page of a list that is ordered by `seq`. @throws ValidationError for a cursor of another list */
+/** Reads a page in the order of `seq`. @throws ValidationError for a cursor of another list */
 export async function readPage<Row extends { seq: number }>(
   { cursor, limit = DEFAULT_PAGE }: z.output<typeof PageQuery>,
   secrets: Secrets,

@@ -6,7 +6,6 @@ import { tokenRoute } from './oauth/token.ts'
 import { walletRoutes } from './oid4vp/requests.ts'
 import type { Route } from './route.ts'
 
-/** Every operation under `/v1`, and `/mcp`. */
 export const platformRoutes: readonly Route[] = [
   tokenRoute,
   jwksRoute,

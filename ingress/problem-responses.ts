@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ResponseDocument } from './route.ts'
 
-/** The body of every error under `/v1` (RFC 9457 with our members). */
+/** RFC 9457 with additional members. */
 const ProblemSchema = z
   .object({
     type: z.string(),
@@ -32,12 +32,11 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 
 const content = { 'application/problem+json': ProblemSchema }
 
-/** Documents of errors by status, with the codes that each may have. */
+/** Error responses by status, with their possible codes. */
 export const problemDocuments: Readonly<Record<number, ResponseDocument>> = Object.fromEntries(
   Object.entries(DESCRIPTIONS).map(([status, description]) => [status, { description, content }]),
 )
 
-/** Returns the documents of these statuses. */
 export function problemResponses(...statuses: number[]): Record<number, ResponseDocument> {
   return Object.fromEntries(
     statuses.map((status) => [status, problemDocuments[status] ?? { description: 'Error', content }]),

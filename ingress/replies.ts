@@ -36,19 +36,18 @@ export function createReplies(broker: Broker): Replies {
   }
 }
 
-/** Maximum wait for the rest of a body behind the last answer of a connection, in milliseconds. */
+/** Maximum time in milliseconds to read the rest of a body after the last response of a connection. */
 const LINGER_MS = 2_000
 
 /**
- * Reads and discards the rest of a body behind the last answer of a connection, for at most two seconds. Node closes
- * the connection at once, even if the body still arrives. The kernel then answers with a reset, and a client that has
- * not read our answer yet loses it: a refusal that names the field would look like a network error.
- * @param ending called when this begins: data behind the body is not a request
+ * Reads and discards the rest of a body after the last response of a connection. Node would close at once, the kernel
+ * would send a reset, and the client would lose the response: a refusal would look like a network error.
+ * @param ending called at the start: data after the body is not a request
  */
 export function lingerBehind(request: IncomingMessage, ending: () => void): void {
   const { socket } = request
   const close = () => Socket.prototype.destroySoon.call(socket)
-  // Node calls this behind the last answer of a connection, and we call it behind the answer to a truncated body.
+  // Node calls this after the last response of a connection, and we call it after the response to a truncated body.
   socket.destroySoon = () => {
     if (request.complete || socket.destroyed) return close()
     ending()

@@ -11,20 +11,19 @@ import { type ClientDirectory, createClientDirectory } from './api-risk/client-d
 import { createKeyRing, type KeyRing } from './oauth/key-ring.ts'
 import { requestSigners } from './oid4vp/request-signers.ts'
 
-/** State that the `/v1` listeners of a process share. */
 export interface RiskServices {
   keyRing: KeyRing
   clients: ClientDirectory
   /** by organisation, environment and family */
   callers: TokenBuckets
-  /** lookups without an access token, by address */
+  /** by address, for lookups without an access token */
   addresses: TokenBuckets
-  /** verifications without an access token, by address */
+  /** by address, for verifications without an access token */
   verifications: TokenBuckets
-  /** of entity identifiers and of loan references, by environment */
+  /** keys of entity identifiers and of loan references */
   veiKey: (env: ApiEnv) => Promise<Buffer>
   loanRefKey: (env: ApiEnv) => Promise<Buffer>
-  /** signers of requests to wallets; null if not configured */
+  /** signer of requests to wallets; null if not configured */
   requestSigner: (env: ApiEnv) => Promise<RequestSigner | null>
   /** signs passports and their status lists */
   passportKey: (env: ApiEnv) => Promise<SigningKey>

@@ -8,32 +8,31 @@ import { observe } from './observe.ts'
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A variable part of a path. A value that does not match `pattern` is another path, and therefore a 404. */
+/** A variable part of a path. A value that does not match `pattern` gets a 404. */
 export interface PathParam {
-  /** source of a regular expression without groups and anchors, matched against the path as sent */
+  /** regular expression without groups and anchors, for the encoded path */
   pattern: string
   description: string
   example: string
-  /** schema in the document, instead of the pattern */
+  /** replaces the pattern in the document */
   schema?: Readonly<Record<string, string>>
-  /** the fault of a value that matches the pattern, or null; the message follows the name */
+  /** returns the error of a value that matches the pattern; the message follows the name */
   fault?(text: string): { code: FieldCode; message: string } | null
 }
 
-/** Schemas by media type; null for content that JSON Schema does not describe (text, images, bytes). */
+/** By media type; null for content without a JSON Schema (text, images, bytes). */
 export type Content = Readonly<Record<string, z.ZodType | null>>
 
 export interface ResponseDocument {
   description: string
   content?: Content
-  /** descriptions by header name */
   headers?: Readonly<Record<string, string>>
 }
 
-/** The published description of an operation (openapi.ts), by which it is also mounted. */
+/** The published description of an operation. */
 interface RouteDocument<P extends string> {
   method: Method
-  /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a trailing slash is part of it */
+  /** in OpenAPI's form, `/api/v3/checks/{uuid}`; a trailing slash matters */
   path: P
   operationId: string
   summary: string
@@ -42,11 +41,12 @@ interface RouteDocument<P extends string> {
   deprecated?: boolean
   /** answers every method, and is documented under this one */
   anyMethod?: boolean
-  /** operation that documents this one: OpenAPI cannot have two paths that differ only in the form of a parameter */
+  /**
+   * id of the operation that documents this one, because OpenAPI forbids paths that differ only in a parameter's form
+   */
   documentedBy?: string
-  /** security schemes, any one of which suffices; empty for the public */
+  /** any one is sufficient; empty for public operations */
   security: readonly string[]
-  /** scopes that a token must carry */
   scopes?: readonly string[]
   params: Readonly<Record<ParamNames<P>, PathParam>>
   query?: z.ZodObject
@@ -61,40 +61,38 @@ export type ParamNames<P extends string> = string extends P
     ? Name | ParamNames<Rest>
     : never
 
-/** A request whose path parameters are matched and decoded; nothing else is parsed. */
+/** Path parameters are decoded; nothing else is parsed. */
 type RoutedRequest<P extends string = string> = Request<Record<ParamNames<P>, string>>
 
 export interface Access<Admitted> {
-  /** security schemes, any one of which suffices; empty for the public */
+  /** any one is sufficient; empty for public operations */
   security: readonly string[]
-  /** scopes that a token must carry */
   scopes?: readonly string[]
-  /** authenticates the caller, or throws a DomainError */
+  /** @throws DomainError if the caller has no access */
   admit(request: Request, response: Response, deps: IngressDeps): Promise<Admitted> | Admitted
 }
 
-/** An operation with its document and its handler. Errors are thrown; the dialect of the API renders them. */
+/** An operation with its handler. Handlers throw errors; the API's dialect renders them. */
 export interface Route<P extends string = string> extends RouteDocument<P> {
   handle(request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void> | void
 }
 
-/** Declares one operation. The path types the parameters. */
+/** The path types the parameters. */
 export function defineRoute<const P extends string>(route: Route<P>): Route {
-  // Route<P> differs from Route only in the names of its parameters, and mountRoutes sets exactly those.
+  // Route<P> differs from Route only in its parameter names, which mountRoutes sets.
   return route as unknown as Route
 }
 
-/** An operation of an API whose operations share their error documents. */
 export interface Operation<P extends string, Admitted> extends Omit<RouteDocument<P>, 'security' | 'scopes'> {
   access: Access<Admitted>
-  /** statuses of `errors` that are documented; `responses` has those with a separate text */
+  /** documented error statuses; `responses` contains those with a separate text */
   errors?: readonly number[]
   answer(admitted: Admitted, request: RoutedRequest<P>, response: Response, deps: IngressDeps): Promise<void>
 }
 
 /**
- * Declares an operation: admits the caller, then answers.
- * @param documents how the errors of this API are documented, by status
+ * Declares an operation: checks access, then answers.
+ * @param documents error responses of this API, by status
  */
 export function defineOperation<const P extends string, Admitted>(
   { access, errors = [], answer, responses, ...described }: Operation<P, Admitted>,
@@ -117,15 +115,13 @@ export function defineOperation<const P extends string, Admitted>(
   })
 }
 
-/** Behaviour that all operations of an API share. */
 export interface Dialect {
-  /** answers HEAD with the status and the headers of GET */
+  /** answers HEAD like GET, without the body */
   answersHead?: boolean
-  /** sets headers of every answer of a path, refusals included */
+  /** sets headers of every response of a path, including refusals */
   prepare?(request: Request, response: Response, methods: readonly string[]): void
-  /** answers a method that the path does not have (OPTIONS included) */
+  /** answers an unsupported method, including OPTIONS */
   refuseMethod(request: Request, response: Response, methods: readonly string[]): void
-  /** sends an error (errors.ts) */
   fail(error: unknown, request: Request, response: Response, deps: IngressDeps): void
 }
 
@@ -161,7 +157,7 @@ export function mountRoutes(routes: readonly Route[], dialect: Dialect, deps: In
   return router
 }
 
-/** Sets the length of the body that GET would send: Node sets none for HEAD. */
+/** Sets the Content-Length of a HEAD response, which Node omits. */
 function declareLength(response: Response): void {
   const end = response.end.bind(response)
   response.end = (...args: unknown[]) => {
@@ -172,7 +168,7 @@ function declareLength(response: Response): void {
   }
 }
 
-/** Forbids shared caches to store the answer to an authenticated caller. */
+/** Prevents shared caches from storing authenticated responses. */
 function forbidCaching(response: Response, { security }: Route): void {
   response.setHeader('Cache-Control', 'no-store')
   response.vary(security.some((name) => name.startsWith('projectKey')) ? 'X-Api-Key' : 'Authorization')
@@ -192,5 +188,5 @@ function pathPattern(path: string, params: Readonly<Record<string, PathParam>>):
   return new RegExp(`^${source.join('')}$`)
 }
 
-/** Headers of every document that clients read before they have a token, also clients in browsers. */
+/** Headers of documents that clients, including browsers, read before they have a token. */
 export const DISCOVERY_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=300' }

@@ -6,23 +6,22 @@ import { unsafeRequestStatus } from './middleware/request-safety.ts'
 import { type FastHandler, startFastConnections } from './ping/fast-path/fast-connections.ts'
 import { lingerBehind } from './replies.ts'
 
-/** Until a request must have come, headers and body, and for how long an answer may stand still. */
 const DEADLINES: Deadlines = { headersMs: 10_000, requestMs: 30_000, answerMs: 30_000 }
-/** Interval between checks of connections, and so the precision of a deadline. */
+/** Precision of a deadline. */
 const LOOKS_EVERY_MS = 2_000
 const KEEP_ALIVE_MS = 65_000
-/** Open connections of one process; more are refused, because otherwise all clients become slow. */
+/** Further connections are refused, because otherwise all clients become slow. */
 const MAX_CONNECTIONS = 20_000
 
 const TOO_MANY_CONNECTIONS =
   'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 10\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
 
-/** Milliseconds: the first two from the first byte of a request, of the first one from the connection on. */
+/** Milliseconds, from the first byte of a request; for the first request from the start of the connection. */
 export interface Deadlines {
   headersMs: number
   /** not less than `headersMs` */
   requestMs: number
-  /** without a byte of an answer going out, because the other side does not read */
+  /** maximum time without progress of a response */
   answerMs: number
 }
 
@@ -30,18 +29,17 @@ export interface HttpServer extends AsyncDisposable {
   port: number
 }
 
-/** Request handlers. */
 export interface HttpListeners {
   ping: (request: IncomingMessage, response: ServerResponse) => void
   app: (request: IncomingMessage, response: ServerResponse) => void
-  /** pings that are plain to see; without it they come to `ping` like all others */
+  /** handler of the fast path; without it `ping` handles all pings */
   plain?: FastHandler | undefined
 }
 
 /**
- * The HTTP server of a process: pings go straight to their handler, everything else to Express. Slow headers and slow
- * bodies are cut by a deadline, and so is who does not read the answer. Closing stops accepting, lets requests finish, then closes idle connections.
- * @param draining once aborted, every answer ends its connection; requests are still served
+ * Opens the HTTP server of a process: `/ping/` uses its own handler, everything else uses Express. Deadlines end slow
+ * headers, slow bodies and unread responses. Closing waits for requests in progress, then closes idle connections.
+ * @param draining once aborted, every response closes its connection
  */
 export async function openHttpServer(
   options: { port: number; host: string; deadlines?: Partial<Deadlines>; connections?: ConnectionCap },
@@ -60,7 +58,7 @@ export async function openHttpServer(
       noDelay: true,
     },
     (request: IncomingMessage, response: ServerResponse) => {
-      // The parser continues with data of the same packet: a request hidden behind a refused one must not run.
+      // The parser continues with data of the same packet, but a request behind a refused one must not run.
       if (refused.has(request.socket)) return
       if (hasBody(request)) lingerBehind(request, () => refused.add(request.socket))
       const refusal = unsafeRequestStatus(request)
@@ -69,7 +67,7 @@ export async function openHttpServer(
         response.writeHead(refusal, { Connection: 'close' }).end()
         return
       }
-      // Closes the connection behind this answer, by its header: the client reconnects elsewhere without an error.
+      // `Connection: close` makes the client reconnect to another process without an error.
       if (isClosing || draining.aborted) response.shouldKeepAlive = false
       if (request.url?.startsWith('/ping/')) listeners.ping(request, response)
       else listeners.app(request, response)
@@ -109,7 +107,7 @@ export async function openHttpServer(
   }
 }
 
-/** Keeps Node's server from its connections. @returns what gives it one after all */
+/** Detaches Node's server from new connections. @returns function that passes a connection to it */
 function takeConnections(server: Server): (socket: Socket) => void {
   const [serve, ...others] = server.listeners('connection')
   if (!serve || others.length > 0) throw new Error('a new server has one listener for connections')
@@ -117,15 +115,15 @@ function takeConnections(server: Server): (socket: Socket) => void {
   return (socket) => void Reflect.apply(serve, server, [socket])
 }
 
-/** Refuses a connection; data that it has sent already is not a request. */
+/** Refuses a connection. Data that it has already sent is not a request. */
 function refuse(socket: Socket): void {
   socket.on('error', () => socket.destroy()).resume()
   socket.end(TOO_MANY_CONNECTIONS, () => socket.destroy())
 }
 
 /**
- * Destroys connections of which the other side takes nothing for so long while there is something to send. What it sends
- * itself meanwhile proves nothing, so a socket's own time-out, which any byte puts off, does not do.
+ * Destroys connections whose client reads nothing while a response waits. A socket timeout is not sufficient, because
+ * any received byte resets it.
  */
 function cutSlowReaders(server: Server, answerMs: number): void {
   const sockets = new Set<Socket>()
@@ -155,8 +153,7 @@ function cutSlowReaders(server: Server, answerMs: number): void {
 }
 
 /**
- * Returns the number of bytes that the kernel has not accepted yet. Node has no public member for it, and uses this
- * internally.
+ * Returns the bytes that the kernel has not accepted. Node has no public member for it and uses this one internally.
  */
 function unsentBytes(socket: Socket): unknown {
   const handle: unknown = Reflect.get(socket, '_handle')

@@ -1,11 +1,11 @@
 import { UnavailableError } from '#shared/errors.ts'
 
-/** Runs at most some works of one name at a time; the others wait for their turn. */
+/** Limits concurrency per key. */
 export interface Slots {
   run<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 
-/** @param concurrency works of one name that run at once */
+/** @param concurrency maximum per key */
 export function createSlots(concurrency: number): Slots {
   const busy = new Map<string, { running: number; waiting: PromiseWithResolvers<void>[] }>()
 
@@ -22,7 +22,7 @@ export function createSlots(concurrency: number): Slots {
       try {
         return await work()
       } catch (error) {
-        // If the service is unavailable, waiting calls are refused too: they would only wait as long again.
+        // Refuses waiting calls too, because they would only wait for the same failure.
         if (error instanceof UnavailableError) for (const turn of slot.waiting.splice(0)) turn.reject(error)
         throw error
       } finally {
@@ -37,11 +37,11 @@ export function createSlots(concurrency: number): Slots {
   }
 }
 
-/** Counts bytes in memory against a total and against a share of each holder. */
+/** Limits bytes in memory in total and per holder. */
 export interface ByteBudget {
   /**
-   * Takes bytes, or returns some if negative. Returns false, and takes nothing, above a limit.
-   * @param holder null for one without a share
+   * Takes bytes, or returns them if negative. Above a limit it returns false and takes nothing.
+   * @param holder null for a holder without a limit
    */
   take(holder: string | null, bytes: number): boolean
 }
@@ -63,8 +63,7 @@ export function createByteBudget(limits: { total: number; perHolder: number }): 
 }
 
 /**
- * Returns the size of a buffer that must hold `needed` bytes. It at least doubles, because the sender decides how small
- * the pieces are.
+ * Returns a buffer size for `needed` bytes. It at least doubles, because the sender decides how small the chunks are.
  */
 export function grownSize(size: number, needed: number, max: number): number {
   if (needed <= size) return size

@@ -3,10 +3,10 @@ import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
 import { createTimeSlices } from '#shared/platform/process/time-slices.ts'
 
-/** Characters of text that are encoded at once. */
+/** Maximum number of characters that are encoded without a yield. */
 const PIECE_LENGTH = 65_536
 
-/** Encodes the texts one after the other, yielding to the event loop; each text is made when it is needed. */
+/** Encodes texts and yields to the event loop. Each text is created only when needed. */
 export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
   const turns = createTimeSlices()
   const pieces: Buffer[] = []
@@ -23,7 +23,7 @@ export async function textPieces(texts: Iterable<string>): Promise<Buffer[]> {
   return pieces
 }
 
-/** A JSON list of what `view` makes of the items, between `before` and `after`, as the texts that it consists of. */
+/** Yields the parts of a JSON list of views, between `before` and `after`. */
 export function* jsonListTexts<T>(items: Iterable<T>, view: (item: T) => unknown, before = '', after = '') {
   yield `${before}[`
   let separator = ''
@@ -35,8 +35,8 @@ export function* jsonListTexts<T>(items: Iterable<T>, view: (item: T) => unknown
 }
 
 /**
- * An object as JSON, in the texts that it consists of: one for each item of its lists.
- * @param indent blanks of each level, as of `JSON.stringify`
+ * Yields the parts of an object as JSON, one per item of its lists.
+ * @param indent as in `JSON.stringify`
  */
 export function* jsonObjectTexts(object: object, indent: '' | '  ' = ''): Generator<string> {
   const line = indent === '' ? '' : '\n'
@@ -58,7 +58,7 @@ export function* jsonObjectTexts(object: object, indent: '' | '  ' = ''): Genera
   yield `${separator === '' ? '' : line}}`
 }
 
-/** Sends bytes that may be many, as fast as the client takes them. */
+/** Waits for a slow client. */
 export async function sendPieces(response: Response, contentType: string, pieces: readonly Buffer[]): Promise<void> {
   response.setHeader('Content-Type', contentType)
   await sendStream(
@@ -69,8 +69,8 @@ export async function sendPieces(response: Response, contentType: string, pieces
 }
 
 /**
- * Sends exactly `length` bytes, with backpressure. A client that leaves early is no error; if the source ends early,
- * the connection is cut.
+ * Sends exactly `length` bytes, with backpressure. A client may disconnect; if the source ends early, the connection is
+ * cut.
  */
 export async function sendStream(
   response: Response,
