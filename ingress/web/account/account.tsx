@@ -40,7 +40,7 @@ export function accountPages(pages: Pages): void {
   })
 }
 
-/** Takes the old password where there is one, and signs out everywhere else. */
+/** Requires the old password, if any, and ends all other sessions. */
 async function changePassword(context: FormContext): Promise<void> {
   const { session } = await signedIn(context)
   const { deps, form } = context

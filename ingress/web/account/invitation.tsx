@@ -18,7 +18,7 @@ import { sendPage } from '../shell/layout.tsx'
 import { Problem } from '../shell/notice.tsx'
 import { startSession } from '../shell/sessions.ts'
 
-/** Joins an organisation: with a new account, or with the account that the browser is signed in to. */
+/** The account is a new one, or that of the current session. */
 export function invitationPages(pages: Pages): void {
   pages.get('/invitations/:token', async (context) => await show(context, {}))
   pages.post('/invitations/:token', accept)
@@ -26,7 +26,7 @@ export function invitationPages(pages: Pages): void {
 
 type Invitation = OneTimeLink & { organisationId: number; role: Role }
 
-/** @throws NotFoundError for unknown, used, withdrawn and old ones alike */
+/** @throws NotFoundError alike for unknown, used, withdrawn and expired links */
 async function requireInvitation(context: Context): Promise<Invitation> {
   const { db, secrets } = context.deps
   const link = await findLink(db, 'invitation', secrets.digests(`invitation:${context.params.token}`))
@@ -57,7 +57,7 @@ async function accept(context: FormContext): Promise<void> {
   redirect(context, '/projects')
 }
 
-/** Uses the link up and makes the person a member, with an account where there is none. */
+/** Uses up the link and adds the member, with a new account if needed. */
 async function join(
   context: Context,
   invitation: Invitation,
@@ -69,7 +69,7 @@ async function join(
     if (!user) throw new ConflictError('That address has an account by now: sign in, then open the link again.')
     if (invitation.isMailed && person.email === invitation.email) await verifyUserEmail(tx, user.id)
     const { organisationId, role } = invitation
-    // Thrown within the transaction, so that the link stays as it is for whom it was meant.
+    // Thrown within the transaction, so that the link remains valid for its recipient.
     if (!(await insertMembership(tx, { organisationId, userId: user.id, role }))) {
       throw new ConflictError(`You belong to ${invitation.organisationName} already, and nothing has changed.`)
     }

@@ -5,7 +5,7 @@ import { ButtonForm } from '../forms/form.tsx'
 import { type Context, type FormContext, type Pages, redirect } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 
-/** The pages behind the link in the mail about a new second factor. The link works without a session. */
+/** Link of the mail about a new second factor. It works without a session. */
 export function newFactorPages(pages: Pages): void {
   pages.get('/account/new-factor/:token', show)
   pages.post('/account/new-factor/:token/confirm', confirm)

@@ -25,13 +25,13 @@ import { signedIn } from '../shell/workspace.ts'
 import { safeNext } from './safe-next.ts'
 import { throttle } from './throttle.ts'
 
-/** Values that a sign-in at the issuer must return; encrypted in a cookie of the browser that started it. */
+/** Values that the issuer must return; encrypted in a cookie of the browser that started the sign-in. */
 interface Flow {
   state: string
   nonce: string
   verifier: string
   next: string
-  /** the account that an identity is to be connected to; null when signing in */
+  /** account to connect the identity to; null for a sign-in */
   userId: number | null
   startedAt: number
 }
@@ -45,7 +45,7 @@ export function oidcPages(pages: Pages): void {
   })
   pages.post('/account/oidc', async (context) => {
     const { session } = await signedIn(context)
-    // A session alone must not become a second way in that outlives it.
+    // Requires the password, because a stolen session must not add a sign-in that outlives it.
     await requirePassword(context, session)
     await begin(context, session.userId, '/account?done=identity-connected')
   })
@@ -62,7 +62,7 @@ async function issuerOf(context: Context): Promise<client.Configuration> {
   const discovery =
     known.get(config.oidcIssuer) ??
     client.discovery(new URL(config.oidcIssuer), config.oidcClientId, config.oidcClientSecret, undefined, {
-      // An issuer on plain http is the operator's own choice, for one on the same machine.
+      // An issuer on plain http must be configured by the operator, for the same machine.
       execute: config.oidcIssuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
       timeout: 10,
     })
@@ -98,7 +98,7 @@ async function begin(context: FormContext, userId: number | null, next: string):
   response.status(303).set('Location', url.href).end()
 }
 
-/** Always from the configured public URL: the host name of a request can be forged. */
+/** Uses the configured public URL, because the Host header can be forged. */
 function redirectUri(context: Context): string {
   return `${context.deps.config.publicUrl}/sign-in/oidc/callback`
 }
@@ -107,7 +107,7 @@ async function finish(context: Context): Promise<void> {
   const { deps, request, response } = context
   const flow = readFlow(context)
   await throttle(context, 'oidc', flow?.state ?? context.address)
-  // Ends this flow in any case: its answer cannot be replayed.
+  // Ends this flow in any case, so that its response cannot be replayed.
   setCookie(response, deps.config, 'sign-in', '', 0)
   if (!flow) throw new ForbiddenError('This sign-in was not begun in this browser, or took too long. Begin again.')
   const claims = await exchange(context, flow, new URL(request.originalUrl, deps.config.publicUrl))
@@ -132,7 +132,7 @@ interface Claims {
   name: string
 }
 
-/** The code becomes an identity; state, nonce, PKCE, issuer, audience, signature and age are the library's checks. */
+/** Exchanges the code for claims. The library checks state, nonce, PKCE, issuer, audience, signature and age. */
 async function exchange(context: Context, flow: Flow, url: URL): Promise<Claims> {
   const issuer = await issuerOf(context)
   try {
@@ -155,7 +155,7 @@ async function exchange(context: Context, flow: Flow, url: URL): Promise<Claims>
     return {
       iss: claims.iss,
       sub: claims.sub,
-      // An address that the issuer has not verified is no address.
+      // Ignores an address that the issuer has not verified.
       email: isVerified && typeof email === 'string' ? normalEmail(email) : null,
       name: String(claims.name ?? info?.name ?? '').slice(0, 100),
     }
@@ -186,7 +186,7 @@ async function connect(context: Context, flow: Flow, claims: Claims, owner: numb
   redirect(context, flow.next)
 }
 
-/** Takes an identity away from the account, unless it is the only way to sign in. */
+/** Removes an identity, unless it is the only way to sign in. */
 async function disconnect(context: FormContext): Promise<void> {
   const { session } = await signedIn(context)
   const { db } = context.deps
@@ -204,7 +204,7 @@ async function disconnect(context: FormContext): Promise<void> {
   redirect(context, '/account?done=identity-disconnected')
 }
 
-/** @throws ForbiddenError when the person has a password and the form does not hold it */
+/** @throws ForbiddenError if the user has a password and the form does not contain it */
 async function requirePassword(context: FormContext, { userId, email }: Session): Promise<void> {
   await throttle(context, 'password', email)
   const user = await findUser(context.deps.db, userId)
@@ -213,7 +213,7 @@ async function requirePassword(context: FormContext, { userId, email }: Session)
   }
 }
 
-/** A new person with an invitation to this very address, which the issuer has verified, gets an account. */
+/** Creates an account for a new user whose verified address has an invitation. */
 async function joinByInvitation(context: Context, flow: Flow, claims: Claims): Promise<number | null> {
   const { db, secrets } = context.deps
   const token = /^\/invitations\/([\w-]{43})$/.exec(flow.next)?.[1]
@@ -224,7 +224,7 @@ async function joinByInvitation(context: Context, flow: Flow, claims: Claims): P
   return await transaction(db, async (tx) => {
     if (!(await useLink(tx, link.id))) return null
     const user = await insertUser(tx, { email: link.email, name: claims.name, passwordHash: null })
-    // An account with this address exists: it is joined by its owner signing in, not by an equal address.
+    // An existing account is connected by a sign-in of its owner, not by an equal address.
     if (!user)
       throw new ForbiddenError(
         'That address has an account here. Sign in with it, after choosing a new password by mail where it is not yours yet, then open the invitation.',

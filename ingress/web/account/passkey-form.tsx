@@ -5,29 +5,28 @@ import { assets } from '../shell/assets.ts'
 import type { Context, FormContext } from '../shell/context.ts'
 import { field } from '../shell/context.ts'
 
-/** Validity of the challenge of a page. */
 const CHALLENGE_SECONDS = 3_600
 
 interface SealedChallenge {
   challenge: string
-  /** the user who creates a passkey; null for signing in */
+  /** user who creates a passkey; null for a sign-in */
   userId: number | null
   at: Micros
 }
 
-/** Returns the site of the passkeys; null when the public URL does not support them. */
+/** Returns null if the public URL does not support passkeys. */
 export function siteOf({ deps }: Context): Site | null {
   return passkeySite(deps.config.publicUrl, deps.config.siteName)
 }
 
-/** A challenge, and the same sealed, as the form of a page carries it. */
+/** Returns a challenge, plain and encrypted for the form. */
 export function sealChallenge({ deps }: Context, userId: number | null): { challenge: string; sealed: string } {
   const challenge = newChallenge()
   const content: SealedChallenge = { challenge, userId, at: deps.now() }
   return { challenge, sealed: deps.secrets.seal('passkey', JSON.stringify(content)) }
 }
 
-/** The challenge of a sent form; null when it is not for this person and purpose, or is too old. */
+/** Returns the challenge of a form; null if it is for another user or purpose, or expired. */
 export function openChallenge({ deps, form }: FormContext, userId: number | null): string | null {
   try {
     const content: SealedChallenge = JSON.parse(deps.secrets.open('passkey', field(form, 'challenge')))
@@ -38,7 +37,7 @@ export function openChallenge({ deps, form }: FormContext, userId: number | null
   }
 }
 
-/** A form that the browser's passkey fills in; there only where scripts run and the browser knows passkeys. */
+/** Shown only if scripts run and the browser supports passkeys. */
 export function PasskeyForm(props: {
   context: Context
   action: string

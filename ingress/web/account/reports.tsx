@@ -52,7 +52,6 @@ const ITEMS: readonly FormField[] = [
   },
 ]
 
-/** The mails that a person receives about all their projects. */
 export function Reports(props: { context: Context; settings: ReportSettings; problem: string | null }) {
   const { context, settings, problem } = props
   return (
@@ -72,7 +71,7 @@ export function Reports(props: { context: Context; settings: ReportSettings; pro
   )
 }
 
-/** Saves the form. @returns the problem; null when it is saved */
+/** @returns the problem; null if the form was saved */
 export async function takeReports({ deps, form }: FormContext, userId: number): Promise<string | null> {
   try {
     const wanted = { report: field(form, 'report'), reminder: field(form, 'reminder'), tz: field(form, 'tz') }
@@ -85,8 +84,8 @@ export async function takeReports({ deps, form }: FormContext, userId: number): 
 }
 
 /**
- * Handles the link at the end of every report and reminder: its holder ends that kind of mail without signing in, by a
- * button or by a mail program's one-click POST (RFC 8058). GET changes nothing.
+ * Handles the link at the end of every report and reminder, without signing in. A button or a one-click POST of a mail
+ * program (RFC 8058) ends that kind of mail. GET changes nothing.
  */
 export function createEndReportsRouter(deps: IngressDeps): Router {
   const router = Router({ caseSensitive: true, strict: true })

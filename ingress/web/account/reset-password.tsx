@@ -35,7 +35,7 @@ export function resetPages(pages: Pages): void {
   pages.post('/reset-password/:token', resetPassword)
 }
 
-/** The answer is the same for addresses with and without an account. */
+/** The response does not reveal if the account exists. */
 async function requestReset(context: FormContext): Promise<void> {
   const { deps } = context
   const email = normalEmail(field(context.form, 'email'))
@@ -60,12 +60,12 @@ async function requestReset(context: FormContext): Promise<void> {
       </p>
     </section>,
   )
-  // After the answer: its duration must not reveal that an account exists.
+  // Runs after the response, whose duration must not reveal that an account exists.
   if (email === null) return
   void sendLink(deps, email).catch((error: unknown) => deps.log.error(describeError(error), 'web.reset-link-not-made'))
 }
 
-/** Makes the link and its mail, which a worker sends; nothing when the address has no account. */
+/** Creates the link and its mail; does nothing for an address without an account. */
 async function sendLink(deps: IngressDeps, email: string): Promise<void> {
   const user = await findUserByEmail(deps.db, email)
   if (!user) return

@@ -8,7 +8,7 @@ import { Ago, CodeBlock, Copyable, Crumb, QrCode } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import { Problem } from '../shell/notice.tsx'
 
-/** The second factors of a person. @param props.passkeyForm null where passkeys are not supported */
+/** @param props.passkeyForm null if passkeys are not supported */
 export function Factors(props: {
   context: Context
   base: string
@@ -125,7 +125,7 @@ function Passkeys(props: Parameters<typeof Factors>[0]) {
   )
 }
 
-/** The secret of an authenticator app, to be photographed or typed, and its first code. */
+/** Shows the secret of an authenticator app as QR code and text, with a field for its first code. */
 export function NewTotp(props: {
   context: Context
   base: string

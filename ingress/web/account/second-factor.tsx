@@ -23,7 +23,7 @@ import { Factors, NewTotp, PasswordPrompt } from './second-factor-view.tsx'
 import { throttle } from './throttle.ts'
 
 const PAGE = '/account/second-factor'
-/** Validity of a typed password for changes here. */
+/** Seconds for which a password confirmation is valid. */
 const RECENT_SECONDS = 900
 
 interface RecentPassword {
@@ -31,7 +31,7 @@ interface RecentPassword {
   at: Micros
 }
 
-/** Authenticator app, passkeys and recovery codes of the signed-in person, behind their password. */
+/** Changes to second factors require a recent password confirmation. */
 export function secondFactorPages(pages: Pages): void {
   pages.get(PAGE, (context) => show(context))
   pages.post(PAGE, takePassword)
@@ -72,7 +72,6 @@ async function takePassword(context: FormContext): Promise<void> {
   redirect(context, PAGE)
 }
 
-/** A code of the app that was just set up. */
 async function confirmCode(context: FormContext): Promise<void> {
   const { session } = await confirmed(context)
   const { deps, form } = context
@@ -99,13 +98,13 @@ async function savePasskey(context: FormContext): Promise<void> {
     throw new ConflictError('That passkey was added a moment ago.')
   }
   const name = field(form, 'name').slice(0, 60) || 'Passkey'
-  // A buffer comes out of a thread as plain bytes.
+  // A thread returns a buffer as plain bytes.
   const publicKey = Buffer.from(created.publicKey)
   const codes = await addPasskey(personOf(context, session), ownerOf(session), { ...created, publicKey, name }, deps)
   showOnce(context, codes, `The passkey “${name}” is added. It signs you in without a password.`)
 }
 
-/** Redirects to the page with a notice; codes are shown there once. */
+/** The next page shows the codes once. */
 function showOnce(context: Context, codes: readonly string[], notice: string | undefined): void {
   setFlash(context, PAGE, { ...(notice && { notice }), ...(codes.length > 0 && { secret: codes.join('\n') }) })
   redirect(context, PAGE)
@@ -115,7 +114,7 @@ function ownerOf({ userId, email }: Session): { id: number; email: string } {
   return { id: userId, email }
 }
 
-/** @throws ForbiddenError when the password was not typed within a quarter of an hour */
+/** @throws ForbiddenError if the password was not confirmed recently */
 async function confirmed(context: Context): Promise<Workspace> {
   const workspace = await signedIn(context)
   if (!isConfirmed(context, workspace.session)) {

@@ -21,19 +21,18 @@ import { openChallenge, PasskeyForm, sealChallenge, siteOf } from './passkey-for
 import { safeNext } from './safe-next.ts'
 import { forgetThrottle, throttle } from './throttle.ts'
 
-/** Between the password and the second factor. */
+/** Maximum time between password and second factor. */
 const STEP_SECONDS = 600
 
-/** A person after the password and before the second factor; the browser keeps it, sealed. */
+/** State after the password; encrypted in a cookie. */
 interface HalfSignedIn {
   userId: number
   next: string
   at: Micros
-  /** of the password's hash: a password that is changed meanwhile ends it */
+  /** digest of the password's hash: a change of the password ends the sign-in */
   password: string
 }
 
-/** Continues after a correct password. */
 export function secondStepPages(pages: Pages): void {
   pages.get('/sign-in/second-step', async (context) => {
     const half = await readHalf(context)
@@ -44,7 +43,7 @@ export function secondStepPages(pages: Pages): void {
   pages.post('/sign-in/passkey', takePasskey)
 }
 
-/** Signs in a person with a verified or new password; a second factor is required first if there is one. */
+/** Signs in after a verified or new password, or requires the second factor first. */
 export async function signInWithPassword(context: Context, user: User, next: string): Promise<void> {
   const { db, config, secrets, now } = context.deps
   if (!(await hasSecondFactor(db, user.id))) return await finish(context, user, next)
@@ -53,7 +52,7 @@ export async function signInWithPassword(context: Context, user: User, next: str
   redirect(context, '/sign-in/second-step')
 }
 
-/** The button that signs in without a password; nothing where this installation can have no passkeys. */
+/** Renders nothing if the installation does not support passkeys. */
 export async function PasskeySignIn({ context, next }: { context: Context; next: string }) {
   const site = siteOf(context)
   if (site === null) return null
@@ -78,7 +77,7 @@ async function takeCode(context: FormContext): Promise<void> {
   const half = await readHalf(context)
   if (!half) return redirect(context, '/sign-in')
   const { user, next } = half
-  // The password is verified already: strangers cannot use up the attempts.
+  // Only a user with the password can use up these attempts.
   await throttle(context, 'second-factor', user.email)
   const taken = await transaction(deps.db, (tx) => takeSecondFactor(tx, user.id, field(form, 'code'), deps.now(), deps))
   if (taken === null) {
@@ -90,7 +89,7 @@ async function takeCode(context: FormContext): Promise<void> {
   await finish(context, user, next)
 }
 
-/** A passkey is enough to sign in: it is a device that requires a PIN or a fingerprint. */
+/** A passkey is sufficient to sign in, because its device requires a PIN or a fingerprint. */
 async function takePasskey(context: FormContext): Promise<void> {
   const { deps, form } = context
   const { db, secrets } = deps

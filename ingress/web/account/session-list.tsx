@@ -4,7 +4,7 @@ import { ButtonForm } from '../forms/form.tsx'
 import { Ago } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 
-/** The sessions of a person, each with a button that ends it. @param props.own id of the current session */
+/** @param props.own id of the current session */
 export function Sessions(props: { context: Context; own: number; sessions: readonly ListedSession[] }) {
   const { context, own, sessions } = props
   const now = context.deps.now()
@@ -68,7 +68,7 @@ const SYSTEMS = [
   ['Linux', 'Linux'],
 ] as const
 
-/** `Firefox on Windows`; the text itself where it is not a browser's, cut to what fits a line. */
+/** `Firefox on Windows`; other user agents are shown unchanged, but truncated. */
 export function agentName(agent: string): string {
   const browser = BROWSERS.find(([mark]) => agent.includes(mark))?.[1]
   const system = SYSTEMS.find(([mark]) => agent.includes(mark))?.[1]

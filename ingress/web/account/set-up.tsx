@@ -20,7 +20,7 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import { sendPage } from '../shell/layout.tsx'
 import { startSession } from '../shell/sessions.ts'
 
-/** Creates the first account of an installation, with the link that the operator received. */
+/** Creates the first account of an installation with the operator's link. */
 export function setUpPages(pages: Pages): void {
   pages.get('/set-up/:token', async (context) => {
     await requireLink(context)
@@ -75,8 +75,8 @@ async function setUp(context: FormContext): Promise<void> {
 }
 
 /**
- * Assigns organisations that the command line made before the first user to that user, who names a single one. Without
- * any, creates an organisation with a project.
+ * Assigns organisations of the command line to the first user, who may rename a single one. Without any, creates an
+ * organisation with a project.
  */
 async function claimUnowned(tx: Knex.Transaction, userId: number, organisationName: string): Promise<void> {
   const existing = await listOwnerless(tx)

@@ -38,12 +38,12 @@ async function signIn(context: FormContext): Promise<void> {
   const email = normalEmail(typed) ?? typed.toLowerCase().slice(0, 254)
   const isStrained = await throttleGuess(context, 'sign-in', email)
   const user = await findUserByEmail(deps.db, email)
-  // The same work and the same answer whether the account is unknown or the password wrong.
+  // Does the same work for an unknown account, so that response and time reveal nothing.
   const isRight = await verifyPassword(user?.passwordHash ?? null, form.get('password') ?? '')
   if (!user || !isRight) {
     if (isStrained) throw tooManyAttempts()
     await show(context, { email: typed, problem: 'Wrong e-mail or password.' }, 401)
-    // After the answer: its duration must not reveal that an account exists.
+    // Runs after the response, whose duration must not reveal that an account exists.
     if (user) await auditAccount(context, user, 'sign-in.failed')
     return
   }

@@ -4,14 +4,14 @@ import { forgetAttempts } from '#shared/tenancy/accounts/attempts-store.ts'
 import { takeTokens } from '#shared/tenancy/rate-limits/store.ts'
 import type { Context } from '../shell/context.ts'
 
-/** A quarter of an hour refills a bucket. */
+/** A bucket refills in 15 minutes. */
 const SHARE_PER_SECOND = 1 / 900
 const PER_ADDRESS = 40
 const PER_ACCOUNT = 10
 
 /**
- * Counts an attempt at something guessable against where it comes from and whom it is about, in all processes together.
- * @param subject an address or another name of the account; stored as a digest
+ * Counts an attempt to guess a secret per address and per subject, over all processes.
+ * @param subject e-mail address or another name of the account; stored as a digest
  * @throws RateLimitedError
  */
 export async function throttle(context: Context, what: string, subject: string): Promise<void> {
@@ -28,11 +28,10 @@ export async function throttle(context: Context, what: string, subject: string):
 }
 
 /**
- * Counts a password attempt before it is verified. The refusing limits include the caller's address: an attacker cannot
- * exhaust them for a person who signs in from another one.
- * @returns whether the account's own count is used up: then a wrong password is answered by `tooManyAttempts`, and a
- * right one still passes
- * @throws RateLimitedError beyond the count of the address, or of this account from this address
+ * Counts a password attempt before the check. The refusing limits include the caller's address, so that an attacker
+ * cannot lock out the owner.
+ * @returns true if the account's limit is used up: a wrong password then gets `tooManyAttempts`, a correct one succeeds
+ * @throws RateLimitedError above the limit of the address, or of this account from this address
  */
 export async function throttleGuess(context: Context, what: string, subject: string): Promise<boolean> {
   const account = accountBucket(context, what, subject)
@@ -51,8 +50,8 @@ export async function throttleGuess(context: Context, what: string, subject: str
 }
 
 /**
- * Counts an invitation against who sends it, for whom, and to whom.
- * @throws RateLimitedError beyond 20 of a person, 40 of an organisation or 5 to an address within a quarter of an hour
+ * Counts an invitation per sender, organisation and recipient.
+ * @throws RateLimitedError above 20 per user, 40 per organisation or 5 per recipient in 15 minutes
  */
 export async function throttleInvitation(
   { deps }: Context,
@@ -73,12 +72,11 @@ export async function throttleInvitation(
   if (grants.some(({ granted }) => granted < 1)) throw tooManyAttempts()
 }
 
-/** The error for a wrong password after too many attempts. */
 export function tooManyAttempts(): RateLimitedError {
   return new RateLimitedError('Too many attempts. Wait a few minutes, then try again.', 120)
 }
 
-/** After a success: the person's own later attempts are not held against them. */
+/** Resets the count after a success, so that later attempts of the owner are not refused. */
 export async function forgetThrottle(context: Context, what: string, subject: string): Promise<void> {
   const buckets = [accountBucket(context, what, subject), pairBucket(context, what, subject)]
   await forgetAttempts(context.deps.db, buckets)

@@ -13,7 +13,7 @@ const statuses: readonly ShownStatus[] = ['up', 'grace', 'down', 'paused', 'new'
 const colours = ['ground', 'card', 'side', 'line', 'text', 'soft', 'accent', 'up', 'grace', 'down', 'paused', 'new']
 const HOUR = 3_600_000_000
 
-/** Every component in both themes, for who works on the pages; not there in production. */
+/** Shows every component in both themes, for developers; absent in production. */
 export function designPages(pages: Pages): void {
   pages.get('/design', (context) => {
     const now = context.deps.now()

@@ -1,4 +1,4 @@
-/** The parts of the log; an entry belongs to the part that has its noun, or to the last one. */
+/** An entry belongs to the part with its noun, otherwise to the last part. */
 const PARTS = {
   people: {
     label: 'People and sign-ins',
@@ -23,9 +23,8 @@ const PARTS = {
 
 export type AuditPart = keyof typeof PARTS
 
-/** The parts in the order of a choice. */
 export const auditParts: readonly { value: AuditPart; label: string }[] = Object.entries(PARTS).map(
-  // The keys of PARTS, which Object.entries forgets.
+  // Object.entries loses the type of the keys.
   ([value, { label }]) => ({ value: value as AuditPart, label }),
 )
 
@@ -33,12 +32,11 @@ export function isAuditPart(text: string): text is AuditPart {
   return Object.hasOwn(PARTS, text)
 }
 
-/** The nouns that actions of a part begin with. */
 export function nounsOf(part: AuditPart): readonly string[] {
   return PARTS[part].nouns
 }
 
-/** Sentences for actions that do not read well as noun and verb. */
+/** Sentences for actions whose noun and verb do not form a sentence. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'acceptance.adjusted': 'recorded an adjustment of a receivable',
   'acceptance.asked': 'asked a buyer to accept',
@@ -144,7 +142,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   webhook: 'a webhook endpoint',
 }
 
-/** Returns an action as text that follows the actor: `changed a check`; an unknown action unchanged. */
+/** Returns text that follows the actor: `changed a check`; returns unknown actions unchanged. */
 export function auditLabels(action: string): string {
   const sentence = SENTENCES[action]
   if (sentence !== undefined) return sentence

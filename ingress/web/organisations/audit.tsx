@@ -11,13 +11,11 @@ import { type AuditPart, auditLabels, auditParts, isAuditPart, nounsOf } from '.
 
 const PAGE_SIZE = 100
 
-/** The filter of the page. */
 interface Requested {
   part: AuditPart | null
   text: string
 }
 
-/** The audit log of an organisation, newest first. */
 export function auditPages(pages: Pages): void {
   pages.get('/organisations/:organisation/audit', async (context) => {
     const opened = await requireOrganisation(context, 'manage')

@@ -11,27 +11,24 @@ import type { Workspace } from '../shell/workspace.ts'
 
 export type LoadedOrganisation = Workspace & { organisation: Membership }
 
-/** The result of an invitation. */
 export interface InvitationState {
-  /** the address as it was typed, beside what is wrong with it */
+  /** submitted address of a refused invitation */
   email?: string
   problem?: string
-  /** shown this once */
+  /** shown only once */
   link?: string
   invited?: string
   isSent?: boolean
 }
 
-/** The people of an organisation, as one of them may see them. */
 export interface MembersView {
   name: string
-  /** address of the organisation's pages */
   base: string
   mayManage: boolean
-  /** roles that may be given to a person */
+  /** roles that the user may assign */
   offered: readonly Role[]
   people: readonly Person[]
-  /** none for those who may not manage them */
+  /** empty without the right to manage members */
   invitations: Awaited<ReturnType<typeof listInvitations>>
   now: Micros
 }

@@ -11,10 +11,10 @@ import type { Context, Pages } from '../shell/context.ts'
 import { sendPage } from '../shell/layout.tsx'
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** Stand in the lines where a reader puts their own. */
+/** Placeholders for the reader's values. */
 const EXAMPLE = { txId: '<txId of its anchor>', packId: '<packId>' }
 
-/** Verifies a pack or its PDF on a public page; no sign-in, and nothing is sent to us. */
+/** Verifies a pack or its PDF in the browser, without a sign-in; nothing is sent to the server. */
 export function verificationPages(pages: Pages): void {
   pages.get('/verify', showVerification)
   pages.get('/verify/files/:sha256', sendStatement)
@@ -76,7 +76,7 @@ async function showVerification(context: Context): Promise<void> {
   )
 }
 
-/** Shows the service's own record of a transaction: readable without scripts, and not yet a verification. */
+/** Shows the service's record of a transaction, which is not a verification yet. Needs no scripts. */
 function AnchorResult({ requested, view }: { requested: string; view: AnchorView | undefined }) {
   if (!view) {
     return (
@@ -118,7 +118,7 @@ function AnchorResult({ requested, view }: { requested: string; view: AnchorView
   )
 }
 
-/** Sends the anchored statement about a file. The client has the file: the hash of a pack's PDF cannot be guessed. */
+/** Sends the anchored statement about a file. Only a client with the file knows its hash. */
 async function sendStatement(context: Context): Promise<void> {
   const digest = context.params.sha256 ?? ''
   const statement = SHA256.test(digest)

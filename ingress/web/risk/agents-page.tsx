@@ -11,20 +11,19 @@ import type { Context } from '../shell/context.ts'
 import type { Console } from './console.tsx'
 import { familyName } from './family-names.ts'
 
-/** The data of the page. */
 export interface AgentsView {
   console: Console
   keys: AgentKey[]
   calls: ListedAgentCall[]
-  /** that a key made here may have */
+  /** scopes that a new key may have */
   scopes: string[]
   projects: { uuid: string; name: string }[]
   mayManage: boolean
-  /** of the organisation, in which tools are metered */
+  /** families of the organisation with metered tools */
   families: readonly SpentFamily[]
   newKey: string | null
   errors: readonly FieldError[]
-  /** submitted values, if some are invalid */
+  /** submitted values of an invalid form */
   typed: URLSearchParams
 }
 
@@ -33,7 +32,6 @@ interface Props {
   view: AgentsView
 }
 
-/** Keys, what they may cost, and what was called. */
 export function AgentsPage({ context, view }: Props) {
   const now = context.deps.now()
   const { keys, newKey, mayManage } = view

@@ -17,7 +17,6 @@ const KEYS_SHOWN = 200
 const DAY_MS = 86_400_000
 const CALLS_SHOWN = 50
 
-/** Keys of agents, their budgets and what they called. */
 export function agentPages(pages: Pages): void {
   pages.get(`${CONSOLE}/agents`, async (context) => {
     await show(context, await loadConsole(context, 'view'))
@@ -31,7 +30,7 @@ export function agentPages(pages: Pages): void {
   })
 }
 
-/** Makes a key, which the next page shows once. */
+/** The next page shows the new key once. */
 async function create(context: FormContext): Promise<void> {
   const console = await loadConsole(context, 'manage')
   const { deps, form } = context
@@ -66,19 +65,18 @@ async function create(context: FormContext): Promise<void> {
   }
 }
 
-/** @returns null for an empty field */
 function countOf(form: URLSearchParams, name: string): number | null {
   const text = field(form, name)
   return text === '' ? null : Number(text)
 }
 
-/** @param now POSIX milliseconds. @returns undefined for what no day is: the field is refused by its own rule */
+/** @param now POSIX milliseconds @returns undefined for an invalid day, which the schema refuses */
 function endOf(days: number, now: number): string | undefined {
   const end = new Date(now + days * DAY_MS)
   return Number.isNaN(end.getTime()) ? undefined : end.toISOString()
 }
 
-/** Each number of the form and the largest that it may be. */
+/** Fields with numbers, and their maximum. */
 const COUNTS = new Map([
   ['dailyLimit', 1_000_000_000],
   ...SPENT_BY_TOOLS.flatMap((family) => [
@@ -103,7 +101,7 @@ function wrongFields(form: URLSearchParams): FieldError[] {
   return errors
 }
 
-/** Returns the scopes of the organisation: a manager may give all of them to a key. */
+/** A manager may assign all scopes of the organisation to a key. */
 async function heldScopes(context: Context, console: Console): Promise<string[]> {
   const entitlements = await listEntitlements(context.deps.db, console.organisationId)
   const families = entitlements.map(({ family }) => family)

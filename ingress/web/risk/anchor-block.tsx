@@ -3,7 +3,6 @@ import { words } from '#shared/risk/packs/pdf/figures.ts'
 import { type PackProof, verificationLines, verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
 import { CodeBlock, Copyable, QrCode } from '../shell/basics.tsx'
 
-/** The anchor of the pack in the public log, and the steps to verify it independently. */
 export function AnchorBlock(props: { document: PackDocument; proof: PackProof | null; publicUrl: string }) {
   const { document, proof, publicUrl } = props
   const { anchor } = document

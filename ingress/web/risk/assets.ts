@@ -5,11 +5,10 @@ import { loadAsset } from '../shell/assets.ts'
 
 const VERIFICATION = join(import.meta.dirname, '../public-verification')
 
-/** Style and scripts of risk pages and the verification page beyond the common ones. */
 export const riskAssets = {
   style: loadAsset(import.meta.dirname, 'risk.css'),
   upload: loadAsset(import.meta.dirname, 'upload-import.js'),
-  /** one module: its second part uses what the first one declares */
+  /** one module, because its second part uses declarations of the first */
   verify: assetOf(
     'verify.js',
     Buffer.concat(['verify.js', 'verify-uptime.js'].map((file) => readFileSync(join(VERIFICATION, file)))),

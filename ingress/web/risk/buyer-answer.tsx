@@ -27,7 +27,7 @@ const KINDS: Record<ReceivableFields['documentType'], string> = {
 }
 
 /**
- * Handles a buyer's acceptance or rejection of a document. GET changes nothing, so a mail scanner confirms nothing; the
+ * Handles a buyer's acceptance or rejection of a document. GET changes nothing, because mail scanners follow links; the
  * answer needs a code that is mailed on request.
  */
 export function buyerAnswerPages(pages: Pages): void {
@@ -38,7 +38,7 @@ export function buyerAnswerPages(pages: Pages): void {
 
 const tokenOf = (context: Context) => context.params.token ?? ''
 
-/** @throws NotFoundError for unknown and ended links alike */
+/** @throws NotFoundError alike for unknown and ended links */
 async function openLink(context: Context): Promise<BuyerRequest> {
   const { db, secrets } = context.deps
   context.response.set('X-Robots-Tag', 'noindex, nofollow')
@@ -113,7 +113,7 @@ function Content({ context, request, state, problem }: ContentProps) {
       </>
     )
   }
-  // Sealed by `requestBuyerAcceptance`.
+  // Encrypted by `requestBuyerAcceptance`.
   const details = JSON.parse(context.deps.secrets.open('acceptance', request.sealedDetails)) as BuyerRequestDetails
   const { documentType, documentNumber, documentDate, totalInr } = details.receivable
   const { notice, secret } = context.flash

@@ -7,7 +7,7 @@ import { requirePack } from './pack-page.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier } from './tiers.tsx'
 
-/** Two packs side by side, what differs marked in words. */
+/** Differences are marked in words, not only by colour. */
 export function comparePages(pages: Pages): void {
   pages.get(`${CONSOLE}/compare`, compare)
 }
@@ -92,7 +92,7 @@ async function readPack(
   return body === null ? null : packDocument({ body, evidence, env: console.env })
 }
 
-/** The values of a signal in both; unless all are wanted, only those that differ, and nothing where none does. */
+/** Shows only different values, unless all are requested. */
 function CardRows({ left, right, isWhole }: { left: Card; right: Card | undefined; isWhole: boolean }) {
   const all = [...new Set([...left.values, ...(right?.values ?? [])].map(({ label }) => label))]
   const labels = isWhole ? all : all.filter((label) => textOf(left, label) !== textOf(right, label))

@@ -10,21 +10,20 @@ import type { RiskArea } from '../shell/navigation.ts'
 import { requireOrganisation, type Workspace } from '../shell/workspace.ts'
 import { riskAssets } from './assets.ts'
 
-/** One organisation's view of one environment; every query of the console is scoped by it. */
+/** One organisation and one environment; they scope every query of the console. */
 export interface Console extends Workspace {
   organisation: Membership
   organisationId: number
   env: ApiEnv
-  /** base path of its pages, without a slash at the end */
+  /** base path of the console, without a final slash */
   base: string
 }
 
-/** Path of every page of the console, for registering. */
 export const CONSOLE = '/organisations/:organisation/risk/:env'
 
 /**
- * The console that the path names.
- * @throws as requireOrganisation does; NotFoundError for an environment there is not
+ * Returns the console of the path.
+ * @throws as `requireOrganisation`; NotFoundError for an unknown environment
  */
 export async function loadConsole(context: Context, right: Right): Promise<Console> {
   const opened = await requireOrganisation(context, right)
@@ -43,7 +42,6 @@ export function mayIn(console: Console, right: Right): boolean {
   return may(console.organisation.role, right)
 }
 
-/** Answers with a page of the console. */
 export function sendConsole(
   context: Context,
   console: Console,
@@ -69,30 +67,28 @@ export function sendConsole(
         <EnvLinks organisation={organisation} console={console} area={page.area} />
       </nav>
       {console.env === 'SANDBOX' && <SandboxBand />}
-      {/* On every page: the page with the result does not poll, but the page before must be able to show it. */}
+      {/* Every page has the region, because the page before the result must be able to show the result. */}
       <div data-region="content">{content}</div>
     </>,
     status,
   )
 }
 
-/** A list of the console. */
 interface ConsoleList<Row> extends Omit<List<Row>, 'path' | 'label' | 'title' | 'actions'> {
   title: string
-  /** the heading, where it is longer than the title */
+  /** default: the title */
   heading?: string
-  /** accessible name of the table; the title when absent */
+  /** accessible name of the table; default: the title */
   label?: string
   area: RiskArea
   pollSeconds?: number
-  /** of the list and of its actions, below the console */
+  /** path of the list and its actions, below the console */
   path: string
-  /** offered to people with this right; `edit` when absent */
+  /** right that the actions require; default `edit` */
   right?: Right
   actions?: readonly (readonly [path: string, label: string])[]
 }
 
-/** Answers with a list of the console. */
 export function sendList<Row>(context: Context, console: Console, list: ConsoleList<Row>): void {
   const { heading, area, pollSeconds, path, right = 'edit', actions = [], ...rest } = list
   const offered = actions.map(([below, label]) => ({ href: console.base + path + below, label }))
@@ -110,12 +106,11 @@ export function sendList<Row>(context: Context, console: Console, list: ConsoleL
   )
 }
 
-/** The look of risk pages, on top of the common one. */
 export function RiskStyle() {
   return <link rel="stylesheet" href={riskAssets.style.path} />
 }
 
-/** Marks every sandbox page: its data describes no real business. */
+/** Shown on every sandbox page, because its data describes no real business. */
 export function SandboxBand() {
   return (
     <p class="sandbox-band">

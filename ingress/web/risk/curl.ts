@@ -1,7 +1,4 @@
-/**
- * A request like a delivery's as a line for a shell. Everything that came from elsewhere is inside single quotes, with
- * its own quotes ended and escaped.
- */
+/** Returns a delivery as a shell command. Untrusted values are in single quotes, with their own quotes escaped. */
 export function curlOf(url: string, delivery: { id: string; eventId: string; body: string }): string {
   return [
     `curl -X POST ${quoted(url)}`,

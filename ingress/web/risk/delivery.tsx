@@ -13,13 +13,12 @@ import { CONSOLE, type Console, loadConsole, mayIn, sendConsole } from './consol
 import { curlOf } from './curl.ts'
 import { DeliveryState } from './webhooks.tsx'
 
-/** One delivery: every attempt on a line of time, what is sent, and sending it again. */
 export function deliveryPages(pages: Pages): void {
   pages.get(`${CONSOLE}/deliveries/:delivery`, showDelivery)
   pages.post(`${CONSOLE}/deliveries/:delivery/resend`, resend)
 }
 
-/** @throws NotFoundError for unknown deliveries and those of others alike */
+/** @throws NotFoundError alike for unknown deliveries and those of other organisations */
 async function requireDelivery(context: Context, console: Console): Promise<Delivery & { body: string }> {
   const id = context.params.delivery ?? ''
   const delivery = isUuid(id) ? await findDelivery(context.deps.db, console, id, null) : undefined
@@ -78,7 +77,7 @@ async function showDelivery(context: Context): Promise<void> {
   )
 }
 
-/** The response without its body, which may come from a server of another owner. */
+/** Omits the body of the response, because the server may belong to another owner. */
 function Response({ attempt }: { attempt: Attempt | undefined }) {
   return (
     <section class="card" aria-labelledby="response">
@@ -112,7 +111,6 @@ function Response({ attempt }: { attempt: Attempt | undefined }) {
   )
 }
 
-/** Returns the reason of a failure as text; the API has its class. */
 function failureText(failure: string): string {
   return failureLabels[failure] ?? failure
 }

@@ -1,4 +1,3 @@
-/** Names of the families by their API codes. */
 const NAMES: Readonly<Record<string, string>> = {
   identity: 'Identity',
   kyb: 'Business verification',
@@ -12,7 +11,7 @@ const NAMES: Readonly<Record<string, string>> = {
   agents: 'Agent tools',
 }
 
-/** A family in words; a code that has none stays as it is. */
+/** Returns an unknown code unchanged. */
 export function familyName(family: string): string {
   return NAMES[family] ?? family
 }

@@ -14,7 +14,7 @@ import { CONSOLE, type Console, loadConsole, sendConsole, sendList } from './con
 const SHOWN = 50
 const POLL_SECONDS = 3
 
-/** Loan tapes and bureau files: how far they are read, what could not be, and the anchored root. */
+/** Shows progress, unreadable rows and the anchored root of loan tapes and bureau files. */
 export function importPages(pages: Pages): void {
   pages.get(`${CONSOLE}/imports`, showImports)
   pages.get(`${CONSOLE}/imports/:import`, showImport)
@@ -72,7 +72,7 @@ function State({ found: { state } }: { found: Import }) {
   return <span class={state === 'FAILED' ? 'pill bad' : 'pill good'}>{state.toLowerCase().replaceAll('_', ' ')}</span>
 }
 
-/** @throws NotFoundError for unknown imports and those of others alike */
+/** @throws NotFoundError alike for unknown imports and those of other organisations */
 async function requireImport(context: Context, console: Console): Promise<Import> {
   const id = context.params.import ?? ''
   const { db } = context.deps

@@ -71,7 +71,7 @@ const ITEMS: readonly FormItem[] = [
   { summary: 'More about the deal', items: OPTIONAL },
 ]
 
-/** Requests a sandbox pack as the API does: the same rules, the same job, the same composer. */
+/** Requests a sandbox pack with the validation, job and composer of the API. */
 export function newPackPages(pages: Pages): void {
   evidenceForm(pages, {
     path: '/packs/new',
@@ -88,7 +88,7 @@ export function newPackPages(pages: Pages): void {
   })
 }
 
-/** Returns the request: the registration of the chosen party becomes one with the scenario, unless it is invalid. */
+/** Replaces the registration of the chosen party by one with the scenario, unless it is invalid. */
 function packBody({ scenario, scenarioOf, ...body }: Typed): Typed {
   const party = PARTIES.find(({ value }) => value === scenarioOf)?.value
   const known = packScenarios.find(({ digits }) => digits === scenario)
@@ -108,7 +108,7 @@ async function submit({ context, console, body, once }: Sent<Record<string, unkn
   return `/packs/${stored}`
 }
 
-/** Returns a message without the API's names of fields, because their labels are on the page. */
+/** Removes the API's field names, because labels are on the page. */
 function errorText({ path, message }: FieldError): string {
   if (AMOUNTS.has(path) && message.endsWith('must be a number')) {
     return 'Must be an amount in rupees, such as 12,50,000.'

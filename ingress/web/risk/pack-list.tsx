@@ -9,7 +9,6 @@ import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, loadConsole, sendList } from './console.tsx'
 import { TierBar } from './tiers.tsx'
 
-/** The packs of an organisation, newest first; two of them can be compared. */
 export function packListPages(pages: Pages): void {
   pages.get(`${CONSOLE}/packs`, showPacks)
 }
@@ -55,7 +54,7 @@ async function showPacks(context: Context): Promise<void> {
 
 const LEVELS = ['CLEAR', 'INCOMPLETE', 'ATTENTION', 'CONFLICTED'] as const
 
-/** Colours of the levels, which the text names too. */
+/** The text names the level too. */
 const LEVEL_CLASSES: Readonly<Record<string, string>> = {
   CLEAR: 'good',
   INCOMPLETE: 'late',

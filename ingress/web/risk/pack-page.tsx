@@ -16,7 +16,6 @@ import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 import { PackView, packParts } from './pack-view.tsx'
 import { hasShareCard, ShareCard } from './share-card.tsx'
 
-/** One pack, its files, and the links through which others may see it. */
 export function packPages(pages: Pages): void {
   pages.get(`${CONSOLE}/packs/:pack`, showPack)
   pages.get(`${CONSOLE}/packs/:pack/pdf`, async (context) => {
@@ -28,7 +27,7 @@ export function packPages(pages: Pages): void {
   pages.post(`${CONSOLE}/packs/:pack/shares/:share/revoke`, revoke)
 }
 
-/** @throws NotFoundError for unknown packs and those of others alike */
+/** @throws NotFoundError alike for unknown packs and those of other organisations */
 export async function requirePack(context: Context, console: Console, id: string): Promise<PackSource> {
   const source = isUuid(id) ? await findPackSource(context.deps.db, console, id) : undefined
   if (!source) throw new NotFoundError('There is no such pack, or it is not one of yours.')
@@ -44,13 +43,13 @@ async function showPack(context: Context): Promise<void> {
   await showReady(context, console, document, context.flash.secret ?? null)
 }
 
-/** @param link the address of a share just made, which is shown this once */
+/** @param link address of a new share link, shown once */
 async function showReady(context: Context, console: Console, document: PackDocument, link: string | null) {
   const { db, config, now } = context.deps
   const { packId } = document
   const [view, shares] = await Promise.all([viewAnchor(db, document.anchor.txId), listShares(db, packId)])
   const proof = view ?? null
-  // The log includes it within about a second; a link just made would be lost by loading the page again.
+  // The log includes the pack within about a second. A reload would lose a new link.
   if (link === null && proof?.index === null) context.response.set('Refresh', '2')
   const path = `${console.base}/packs/${packId}`
   const isShared = hasShareCard(console, shares)
@@ -87,7 +86,7 @@ async function showReady(context: Context, console: Console, document: PackDocum
   )
 }
 
-/** Waits for the composer by loading itself again, also without scripts. */
+/** Reloads until the pack is composed, also without scripts. */
 function showUnfinished(context: Context, console: Console, source: PackSource): void {
   const hasFailed = source.state === 'FAILED'
   if (!hasFailed) context.response.set('Refresh', '1')
@@ -109,7 +108,7 @@ function showUnfinished(context: Context, console: Console, source: PackSource):
   )
 }
 
-/** Answers with the document, or with a page that retries until the log includes the pack. */
+/** Sends the PDF, or a page that reloads until the log includes the pack. */
 export async function sendPdf(context: Context, owner: Parameters<typeof packPdf>[1], packId: string): Promise<void> {
   const pdf = await packPdf(context.deps, owner, packId)
   if (pdf) {

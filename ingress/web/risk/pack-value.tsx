@@ -1,4 +1,4 @@
-/** A value of a pack: a hash by its beginning, and an amount with its size in words below it. */
+/** Shortens a hash, and adds the size of an amount in words. */
 export function PackValue({ value }: { value: string }) {
   if (/^[0-9a-f]{64}$/.test(value)) {
     return (

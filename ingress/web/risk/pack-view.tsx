@@ -8,7 +8,6 @@ import type { PagePart } from '../shell/basics.tsx'
 import { PackValue } from './pack-value.tsx'
 import { Tier, TierStrip } from './tiers.tsx'
 
-/** The parts of `PackView` that are worth going to, in its order. */
 export function packParts({ cards, flags }: PackDocument): PagePart[] {
   return [
     ...cards.map((card) => ({ id: cardId(card), label: card.title })),
@@ -16,7 +15,7 @@ export function packParts({ cards, flags }: PackDocument): PagePart[] {
   ]
 }
 
-/** A pack as people read it, in the order of its PDF; the anchor follows after it. */
+/** The order is that of the PDF; the anchor follows it. */
 export function PackView({ document }: { document: PackDocument }) {
   return (
     <>
@@ -125,10 +124,10 @@ function SignalCard({ card }: { card: Card }) {
   )
 }
 
-/** `Invoice 2 value` is the value of the second. */
+/** `Invoice 2 value` is the value of the second invoice. */
 const OF_INVOICE = /^Invoice (\d+) (.+)$/
 
-/** The known values of each invoice, one a line. */
+/** Omits unknown values. */
 function Invoices({ values, title }: { values: Card['values']; title: string }) {
   const cells = values.flatMap(({ label, value }) => {
     const [, n = '', what = ''] = OF_INVOICE.exec(label) ?? []

@@ -23,7 +23,6 @@ import { usagePages } from './usage.tsx'
 import { webhookActionPages } from './webhook-actions.tsx'
 import { webhookPages } from './webhooks.tsx'
 
-/** The risk console, shared packs and the public verification page. */
 export function riskPages(pages: Pages): void {
   pages.get('/organisations/:organisation/risk', (context) => {
     redirect(context, `/organisations/${encodeURIComponent(context.params.organisation ?? '')}/risk/sandbox/packs`)

@@ -14,13 +14,10 @@ import { RiskStyle, SandboxBand } from './console.tsx'
 import { fieldLabels } from './identity/parts.tsx'
 
 const POLL_SECONDS = 2
-/** Pixels: a camera must distinguish about ninety modules a side. */
+/** Pixels; a camera must distinguish about ninety modules per side. */
 const QR_SIDE = 320
 
-/**
- * Shows a request to present a credential, and its result: the QR code, then the issuer and the names of the fields.
- * Never a value.
- */
+/** Shows the QR code of a request, then its result: the issuer and the names of the fields, never values. */
 export function presentationPages(pages: Pages): void {
   pages.get('/present/:page', show)
 }

@@ -8,10 +8,10 @@ import { setFlash } from '../shell/flash.ts'
 import { CONSOLE, loadConsole } from './console.tsx'
 import { requireEndpoint } from './webhook-actions.tsx'
 
-/** Deliveries of one replay from the page. */
+/** Maximum deliveries of one replay from the page. */
 const REPLAY_LIMIT = 10_000
 
-/** Sending again what an endpoint missed, after a look at how much that is. */
+/** Replays missed deliveries after a preview of their number. */
 export function replayPages(pages: Pages): void {
   pages.post(`${CONSOLE}/webhooks/:endpoint/replay`, replay)
 }
@@ -98,7 +98,7 @@ function deliveries(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`
 }
 
-/** @returns null when nothing was typed, undefined when that is no instant */
+/** @returns null for an empty field, undefined for an invalid instant */
 function instantOf(form: URLSearchParams, name: string): Date | null | undefined {
   const text = field(form, name)
   if (text === '') return null

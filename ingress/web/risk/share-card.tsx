@@ -6,12 +6,11 @@ import { Ago, Copyable } from '../shell/basics.tsx'
 import type { Context } from '../shell/context.ts'
 import { type Console, mayIn } from './console.tsx'
 
-/** Returns true if `ShareCard` has content for this person. */
 export function hasShareCard(console: Console, shares: readonly PackShare[]): boolean {
   return mayIn(console, 'manage') || shares.length > 0
 }
 
-/** The links through which people without an account see this pack. */
+/** Links by which users without an account see this pack. */
 export function ShareCard(props: {
   context: Context
   console: Console

@@ -11,7 +11,7 @@ import { RiskStyle, SandboxBand } from './console.tsx'
 import { sendPdf } from './pack-page.tsx'
 import { PackView } from './pack-view.tsx'
 
-/** A pack through a share link: no sign-in, no navigation, not for search engines. */
+/** Shows a pack by a share link without a sign-in; search engines must not index it. */
 export function sharedPackPages(pages: Pages): void {
   pages.get('/share/packs/:token', showShared)
   pages.get('/share/packs/:token/pdf', async (context) => {
@@ -20,7 +20,7 @@ export function sharedPackPages(pages: Pages): void {
   })
 }
 
-/** @throws NotFoundError for unknown, ended and revoked links alike */
+/** @throws NotFoundError alike for unknown, ended and revoked links */
 async function requireShare(context: Context) {
   const { db, secrets } = context.deps
   context.response.set('X-Robots-Tag', 'noindex, nofollow')

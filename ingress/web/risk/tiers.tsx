@@ -1,6 +1,6 @@
 import { TIERS, type TierCount, tierLabel } from '#shared/risk/packs/pdf/tiers.ts'
 
-/** A square that is filled according to a tier, or empty with a cross for a missing value. */
+/** The fill shows the tier; a cross marks a missing value. */
 function TierMark({ tier }: { tier: string }) {
   const place = TIERS.map(String).indexOf(tier)
   const steps = TIERS.length - 1
@@ -17,7 +17,6 @@ function TierMark({ tier }: { tier: string }) {
   )
 }
 
-/** A tier with its mark. */
 export function Tier({ tier }: { tier: string }) {
   return (
     <span class={tier === 'MISSING' ? 'tier is-missing' : 'tier'}>
@@ -27,7 +26,7 @@ export function Tier({ tier }: { tier: string }) {
   )
 }
 
-/** The same in one line of a list: as wide as each tier has values, and how many are missing. */
+/** Shows tiers in one line; the width of each is its number of values. */
 export function TierBar({ tiers }: { tiers: readonly TierCount[] }) {
   const total = tiers.reduce((sum, { count }) => sum + count, 0)
   if (total === 0) return <>—</>
@@ -52,7 +51,6 @@ export function TierBar({ tiers }: { tiers: readonly TierCount[] }) {
   )
 }
 
-/** The number of values by tier, missing ones included. */
 export function TierStrip({ tiers }: { tiers: readonly TierCount[] }) {
   return (
     <ul class="tier-strip" aria-label="Values by evidence tier">

@@ -19,14 +19,13 @@ import { note } from './evidence/job-context.ts'
 const PATH = `${CONSOLE}/imports/new`
 const MIB = 1024 * 1024
 
-/** The formats of a file; a tape may be recognised by its header. */
 const FORMATS = [
   { value: '', label: 'Loan tape (CSV), recognised by its header' },
   ...TAPE_MAPPINGS.map(({ id }) => ({ value: id, label: `Loan tape (CSV), ${id}` })),
   ...BUREAU_MAPPINGS.map(({ id, style }) => ({ value: id, label: `Bureau file, ${style}` })),
 ]
 
-/** The form that takes a tape or a bureau file: what the API takes, under the same rules. */
+/** Accepts the files of the API, with its validation. */
 export function uploadImportPages(pages: Pages): void {
   pages.get(PATH, async (context) => {
     show(context, await requireFamily(context, 'colending'), { format: '', requestKey: randomUUID() })
@@ -85,7 +84,7 @@ async function receive(
       return jsonAnswer(200, { importId, isNew })
     },
   })
-  // Written a few lines above.
+  // Created above.
   return JSON.parse(answer.body) as { importId: string; isNew: boolean }
 }
 

@@ -7,12 +7,11 @@ import type { Context, Pages } from '../shell/context.ts'
 import { CONSOLE, loadConsole, sendConsole } from './console.tsx'
 import { familyName } from './family-names.ts'
 
-/** Rows of the table of days. */
 const DAYS = 300
-/** Bars of a family: the last thirty days, today among them. */
+/** One bar per day, including today. */
 const BARS = 30
 
-/** Metered usage by family: one unit per successful call that produced evidence. */
+/** A unit is a successful call that produced evidence. */
 export function usagePages(pages: Pages): void {
   pages.get(`${CONSOLE}/usage`, showUsage)
   pages.get(`${CONSOLE}/usage.csv`, sendUsage)
@@ -47,10 +46,10 @@ async function showUsage(context: Context): Promise<void> {
   )
 }
 
-/** Rows of one file: decades of days of every family. */
+/** Decades of daily rows of every family. */
 const MAX_ROWS = 100_000
 
-/** Every day of every family as CSV; it has no text that users wrote. */
+/** The CSV needs no escaping, because it contains no text of users. */
 async function sendUsage(context: Context): Promise<void> {
   const { organisationId, env } = await loadConsole(context, 'view')
   const requested = { organisationId, env, family: null, from: null, to: null, after: null, limit: MAX_ROWS }
@@ -83,7 +82,6 @@ function familyColumns(days: readonly UsageRow[], now: Micros): Column<FamilyUsa
   ]
 }
 
-/** Units of each of the last days, oldest first. */
 function unitsByDay(days: readonly UsageRow[], family: string, now: Micros): number[] {
   const units = new Map(days.filter((day) => day.family === family).map((day) => [day.date, Number(day.units)]))
   return Array.from({ length: BARS }, (_, index) => {
@@ -93,7 +91,7 @@ function unitsByDay(days: readonly UsageRow[], family: string, now: Micros): num
   })
 }
 
-/** As high as each day was busy: a day without units keeps a line, so that days can be counted. */
+/** A day without units has a line, so that days can be counted. */
 function UnitBars({ units }: { units: readonly number[] }) {
   const most = Math.max(1, ...units)
   const bars = units.map((count, index) => {

@@ -24,10 +24,9 @@ import { setFlash } from '../shell/flash.ts'
 import { wayOut } from '../shell/format.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole } from './console.tsx'
 
-/** Validity of the old signing secret beside a new one. */
+/** Validity of the old signing secret after a rotation. */
 const OVERLAP_SECONDS = 24 * 3600
 
-/** Making, changing, switching, trying and deleting endpoints, by the operations of the API. */
 export function webhookActionPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks/new`, async (context) => {
     const console = await loadConsole(context, 'manage')
@@ -47,7 +46,7 @@ export function webhookActionPages(pages: Pages): void {
   pages.post(`${CONSOLE}/webhooks/:endpoint/delete`, remove)
 }
 
-/** @throws NotFoundError for unknown endpoints and those of others alike */
+/** @throws NotFoundError alike for unknown endpoints and those of other organisations */
 export async function requireEndpoint(context: Context, console: Console): Promise<Endpoint> {
   const id = context.params.endpoint ?? ''
   const endpoint = isUuid(id) ? await findEndpoint(context.deps.db, console, id) : undefined
@@ -77,7 +76,7 @@ function showForm(context: Context, console: Console, state: EndpointFormState, 
   )
 }
 
-/** Returns the form as the API accepts it, otherwise as it was typed, with its errors. */
+/** Returns the parsed form, or the submitted values with their errors. */
 async function readForm({ form, deps }: FormContext, { env }: Console, known?: string) {
   const typed = {
     url: field(form, 'url'),
@@ -179,14 +178,13 @@ function goOn(context: Context, console: Console, { id }: Endpoint, notice: stri
   redirect(context, path)
 }
 
-/** The form of an endpoint, as it was typed. */
 interface EndpointFormState {
   url: string
   description: string
-  /** filters, one a line */
+  /** one filter per line */
   eventTypes: string
   ordered: boolean
-  /** by the names of fields */
+  /** by field name */
   errors: FieldErrors
 }
 

@@ -21,7 +21,6 @@ import { requireEndpoint } from './webhook-actions.tsx'
 
 const PAGE_SIZE = 50
 
-/** Webhook endpoints and their deliveries. */
 export function webhookPages(pages: Pages): void {
   pages.get(`${CONSOLE}/webhooks`, showEndpoints)
   pages.get(`${CONSOLE}/webhooks/:endpoint`, showEndpoint)
@@ -89,7 +88,6 @@ function endpointColumns(
   ]
 }
 
-/** Returns the filters of an endpoint; `*` as words. */
 function eventsText(filters: readonly string[]): string {
   return filters.includes('*') ? 'all events' : filters.join(', ')
 }
@@ -105,7 +103,7 @@ function rateText(rate: EndpointRate | undefined): string {
 const failing = (endpoints: readonly Endpoint[]) =>
   endpoints.filter(({ state, failures }) => state === 'ACTIVE' && failures > 0).map(({ id }) => id)
 
-/** The state of an endpoint; for a failing one also its next attempt. */
+/** A failing endpoint also shows its next attempt. */
 function EndpointState(props: { endpoint: Endpoint; next: Date | undefined; now: number }) {
   const { endpoint, next, now } = props
   const { state, reason, failures } = endpoint
@@ -214,17 +212,15 @@ function deliveryColumns(path: string, now: number): Column<Delivery>[] {
   ]
 }
 
-/** Events about an endpoint are of no deal: they carry the endpoint's own id in its place. */
+/** Events about an endpoint contain its id in place of a deal. */
 const isAboutEndpoint = ({ eventType }: Delivery) => eventType.startsWith('webhook.')
 
-/** The state of a delivery, as coloured text. */
 export function DeliveryState({ state }: { state: Delivery['state'] }) {
   const isBad = state === 'FAILED' || state === 'EXHAUSTED'
   const look = state === 'DELIVERED' ? 'pill good' : isBad ? 'pill bad' : 'pill'
   return <span class={look}>{state === 'SUPPRESSED_SANDBOX' ? 'not sent: sandbox' : words(state)}</span>
 }
 
-/** The actions on an existing endpoint. */
 function EndpointActions({ context, endpoint, path }: { context: Context; endpoint: Endpoint; path: string }) {
   const isActive = endpoint.state === 'ACTIVE'
   return (

@@ -23,12 +23,10 @@ const AT: FormField = { name: 'at', label: 'At', hint: 'YYYY-MM-DDThh:mm:ssZ', i
 
 const pageOf = (ref: string) => `/acceptance/receivables/${encodeURIComponent(ref)}`
 
-/** Returns an optional field of a document. */
 function optional({ demo: _demo, options, ...one }: FormField): FormField {
   return { ...one, isRequired: false, ...(options && { options: [{ value: '', label: '—' }, ...options], value: '' }) }
 }
 
-/** Forms about acceptance and dilution. */
 export function acceptanceForms(pages: Pages): void {
   recordForms(pages)
   jobForms(pages)

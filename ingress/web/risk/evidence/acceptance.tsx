@@ -38,7 +38,6 @@ interface Adjustment extends AnchoredRecord {
   at: string
 }
 
-/** Acceptances of receivables, their timelines, and the dilution of a pair. */
 export function acceptancePages(pages: Pages): void {
   pages.get(`${CONSOLE}/acceptance`, showList)
   acceptanceForms(pages)

@@ -35,7 +35,6 @@ import { doOnce, idOf, jobContext, note } from './job-context.ts'
 import { Checks, sendPending, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
-/** Businesses: what is held of them, and what their checks found. */
 export function businessPages(pages: Pages): void {
   pages.get(`${CONSOLE}/businesses`, showList)
   // Before the page whose parameter would take `verify` for an identifier.
@@ -81,7 +80,7 @@ async function showList(context: Context): Promise<void> {
   })
 }
 
-/** The entity that a written identifier names, its own or a registry's. */
+/** Finds an entity by our identifier or by one of a registry. */
 async function search(db: Knex, console: Console, requested: string): Promise<string | undefined> {
   const value = normaliseUpper(requested)
   const entity =
@@ -173,7 +172,7 @@ function verifyForms(pages: Pages): void {
   })
 }
 
-/** The entity that the path names, and what operations on it are given. */
+/** Runs an operation on the entity of the path. */
 async function change<Body>(
   sent: Sent<Body>,
   action: string,
@@ -290,7 +289,7 @@ function recordForms(pages: Pages): void {
   })
 }
 
-/** Returns owners, one a line; the rules refuse missing parts. */
+/** Parses one owner per line; the schema refuses missing parts. */
 function ownersOf(text: string): unknown[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   return lines.map((line) => {

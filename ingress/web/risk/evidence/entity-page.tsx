@@ -10,10 +10,10 @@ import { Tier } from '../tiers.tsx'
 import { Checks, type Verification } from './parts.tsx'
 import { proveRecord, RecordAnchors } from './record-anchor.tsx'
 
-/** Anchored objects of each kind that the page lists. */
+/** Maximum objects of each kind. */
 const SHOWN = 10
 
-/** All that an organisation holds of a business; of a person no identifier, and of owners no name. */
+/** Omits identifiers of persons and names of owners. */
 export async function showEntity(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, config } = context.deps
@@ -103,7 +103,7 @@ const MEMBERSHIP_COLUMNS: Column<{
   { title: 'From', cell: ({ effectiveOn }) => effectiveOn ?? '—' },
 ]
 
-/** Owners by their references: names are personal, and read through the API. */
+/** Shows references of owners; their names are personal and only in the API. */
 function Owners({
   statement,
 }: {

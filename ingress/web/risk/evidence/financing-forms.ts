@@ -26,7 +26,6 @@ import { receivableFields } from './parts.tsx'
 const FAMILY = 'first-financing'
 const common = { family: FAMILY, area: 'financing' } as const
 
-/** Forms and buttons of the first-financing registry. */
 export function financingForms(pages: Pages): void {
   checkForms(pages)
   holdForms(pages)
@@ -154,7 +153,7 @@ async function move(context: FormContext, action: 'finance' | 'release' | 'cance
   redirect(context, path)
 }
 
-/** The token is shown once, on the page that follows. */
+/** The next page shows the token once. */
 async function offer(context: FormContext): Promise<void> {
   const console = await requireFamily(context, FAMILY)
   const id = context.params.id ?? ''

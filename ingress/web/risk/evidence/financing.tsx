@@ -19,7 +19,6 @@ import { State, showRegistration } from './registration-page.tsx'
 
 const AREA = { area: 'financing' } as const
 
-/** The first-financing registry: own registrations, checks and disputes. */
 export function financingPages(pages: Pages): void {
   pages.get(`${CONSOLE}/financing`, showList)
   // Before the page whose parameter would take `check` for a registration.

@@ -15,19 +15,18 @@ import { type Context, type FormContext, field, type Pages, redirect } from '../
 import type { RiskArea } from '../../shell/navigation.ts'
 import { CONSOLE, type Console, loadConsole, sendConsole } from '../console.tsx'
 
-/** A submitted form. */
 export interface Sent<Body> {
   context: FormContext
   console: Console
   body: Body
-  /** makes a second submission of the same form return the first result */
+  /** a repeated submission of the form returns the first result */
   once: IdempotentRequest
 }
 
-/** The members that the filled fields make. */
+/** Members of a request body, from the filled fields. */
 export type Typed = Record<string, unknown>
 
-/** A form of the console that does what an operation of the API does, under the same rules; dots in names nest. */
+/** A form that runs an operation of the API with its validation. Dots in field names create nested members. */
 export interface EvidenceForm<Body> {
   /** below the console; may have parameters */
   path: string
@@ -37,30 +36,30 @@ export interface EvidenceForm<Body> {
   intro?: ComponentChildren
   /** answers 404 in production */
   isSandboxOnly?: boolean
-  /** a function where the options depend on stored data */
+  /** a function if the options depend on stored data */
   fields: readonly FormItem[] | ((context: Context, console: Console) => Promise<readonly FormItem[]>)
   button: string
-  /** question to confirm an action that cannot be undone */
+  /** question before an action that cannot be undone */
   confirm?: string
   schema: z.ZodType<Body>
-  /** changes the body that the fields make */
+  /** changes the body before validation */
   complete?(body: Typed): unknown
-  /** in place of the message of the API, without the name of its field */
+  /** replaces the API's message, without the name of the field */
   errorText?(error: FieldError): string
-  /** @returns the path to redirect to, below the console */
+  /** @returns path of the next page, below the console */
   submit(sent: Sent<Body>): Promise<string>
 }
 
-/** Returns the console for a person with the right to edit. @throws ForbiddenError without the family */
+/** Returns the console for a user with the right to edit. @throws ForbiddenError without the family */
 export async function requireFamily(context: Context, family: Family): Promise<Console> {
   const console = await loadConsole(context, 'edit')
-  // The same as for a token: people may use only what their organisation is entitled to.
+  // As for access tokens, users need the organisation's entitlement.
   const families = await listEntitlements(context.deps.db, console.organisationId)
   if (families.some((one) => one.family === family)) return console
   throw new ForbiddenError(`Your organisation is not entitled to ${family}; the operator can grant that.`)
 }
 
-/** Registers a form: shown by GET, submitted by POST, which redirects to the result. */
+/** GET shows the form; POST submits it and redirects to the result. */
 export function evidenceForm<Body>(pages: Pages, form: EvidenceForm<Body>): void {
   pages.get(CONSOLE + form.path, async (context) => {
     const console = await openForm(form, context)
@@ -118,7 +117,7 @@ async function itemsOf<Body>(
   return typeof fields === 'function' ? await fields(context, console) : fields
 }
 
-/** Returns errors by field; the message of the problem has the name '' unless each error belongs to a field. */
+/** Returns errors by field, and the message by '' unless each error has a field. */
 function errorsBeside(
   fields: readonly FormField[],
   { errors = [], message }: { errors?: readonly FieldError[]; message: string },
@@ -129,12 +128,12 @@ function errorsBeside(
     const name = nameOf(error)
     return name === undefined ? [] : [[name, textOf(error)] as const]
   })
-  // Of several errors of a field the first is shown.
+  // Shows the first of several errors of a field.
   const shown = new Map(beside.toReversed())
   return errors.length > 0 && beside.length === errors.length ? shown : new Map([...shown, ['', message]])
 }
 
-/** Returns the body that the fields make. Empty fields are absent; a number that is not one stays text, to be refused. */
+/** Omits empty fields. An invalid number remains text, for the schema to refuse. */
 function bodyOf(form: URLSearchParams, fields: readonly FormField[]): Typed {
   const body: Typed = {}
   for (const { name, kind, parse } of fields) {
@@ -157,23 +156,22 @@ function bodyOf(form: URLSearchParams, fields: readonly FormField[]): Typed {
   return body
 }
 
-/** Returns a number, with or without commas; other text unchanged, to be refused by the rules. */
+/** Accepts commas. Returns other text unchanged, for the schema to refuse. */
 export function numberOf(text: string): number | string {
   const plain = text.replaceAll(',', '')
   return /^-?[0-9]+(\.[0-9]+)?$/.test(plain) ? Number(plain) : text
 }
 
-/** Returns a select field whose options are codes of a contract. */
 export function codeField(name: string, label: string, codes: readonly string[], value?: string): FormField {
   return { name, label, kind: 'select', options: codes.map((code) => ({ value: code, label: words(code) })), value }
 }
 
-/** Returns words that are separated by spaces, line breaks or commas. */
+/** Splits at spaces, line breaks and commas. */
 export function listOf(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean)
 }
 
-/** Returns the parsed JSON; other text unchanged, to be refused by the rules. */
+/** Returns other text unchanged, for the schema to refuse. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -217,7 +215,7 @@ function show<Body>(context: Context, console: Console, form: EvidenceForm<Body>
 const fill = (path: string, params: Context['params']) =>
   path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 
-/** Returns the message without the API's name of the field, because the label of the field is above it. */
+/** Removes the API's field name from a message, because the label is above it. */
 function besideField({ path, message }: FieldError): string {
   const text = message.startsWith(path) ? message.slice(path.length).replace(/^:? /, '') : message
   return text.charAt(0).toUpperCase() + text.slice(1)

@@ -10,16 +10,15 @@ import type { Context } from '../../shell/context.ts'
 import type { Console } from '../console.tsx'
 import type { Sent } from './form.tsx'
 
-/** Maximum wait of a form. The page of the result polls a job that takes longer. */
+/** Maximum wait of a form. The result's page polls for longer jobs. */
 export const WAIT_MS = 5_000
 
-/** Returns the context of a job that a form runs. */
 export function jobContext<Body>({ context, console, once }: Sent<Body>): JobContext {
   const { organisationId, env } = console
   return { caller: { organisationId, env }, deps: context.deps, waitMs: WAIT_MS, once }
 }
 
-/** Notes in the audit log, in the transaction of the effect, who had something done. */
+/** Writes the audit entry in the transaction of the effect. */
 export async function note(
   tx: Knex,
   context: Context,
@@ -31,14 +30,16 @@ export async function note(
   await insertActorAudit(tx, personOf(context, console.session), { organisationId, action, target })
 }
 
-/** The id under `name` of what was made, or of the job that will make it. */
+/** Returns the id of the created object, or of the job that will create it. */
 export function idOf(answer: StoredAnswer, name: string): string {
-  // The answer was made by our operations.
+  // Our operations created the answer.
   const body = JSON.parse(answer.body) as Record<string, string>
   return body[name] ?? body.id ?? ''
 }
 
-/** Does something that takes no worker, once per form. @param work gives where to go on, below the console */
+/**
+ * Runs an operation without a worker, once per form. @param work returns the path of the next page, below the console
+ */
 export async function doOnce<Body>(
   { context, once }: Sent<Body>,
   work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<string>,

@@ -8,7 +8,7 @@ import { fieldLabels } from '../identity/parts.tsx'
 import { Tier } from '../tiers.tsx'
 import type { AnchoredRecord } from './record-anchor.tsx'
 
-/** Answers that a worker has no result yet; the page polls for it. */
+/** Sends a page that polls until the worker has finished. */
 export function sendPending(context: Context, console: Console, page: { title: string; area: RiskArea }): void {
   sendConsole(
     context,
@@ -29,7 +29,7 @@ const TYPES = [
   { value: 'DBN', label: 'Debit note' },
 ]
 
-/** The members of a receivable. @param prefix of their names, with its dot */
+/** @param prefix of member names, including its dot */
 export function receivableFields(prefix = ''): FormField[] {
   return [
     {
@@ -47,14 +47,13 @@ export function receivableFields(prefix = ''): FormField[] {
   ]
 }
 
-/** A verification of a business, as it was anchored. */
 export interface Verification extends AnchoredRecord {
   verificationId: string
   vei: string | null
   checks: { key: string; tier: string; result: string; detail: string }[]
 }
 
-/** `gstin.legalName` as people read it: `GSTIN: legal name`. */
+/** Converts `gstin.legalName` to `GSTIN: legal name`. */
 function checkName(key: string): string {
   const [of = '', what] = key.split('.')
   const subject = /^(gstin|cin|lei|pan|llpin|udyam)$/.test(of) ? of.toUpperCase() : fieldLabels(of)
@@ -75,7 +74,6 @@ const CHECK_COLUMNS: Column<Verification['checks'][number]>[] = [
   { title: 'Detail', cell: ({ detail }) => (/^[A-Z][A-Z_]+$/.test(detail) ? words(detail) : detail) },
 ]
 
-/** The result of each check of a verification. */
 export function Checks({ checks }: Pick<Verification, 'checks'>) {
   return <Table label="Checks" columns={CHECK_COLUMNS} rows={checks} />
 }

@@ -17,7 +17,6 @@ const SHOWN = 50
 const POLL_SECONDS = 2
 const AREA = { area: 'pools' } as const
 
-/** Pools of receivables: their cuts, and what is in a cut. */
 export function poolPages(pages: Pages): void {
   pages.get(`${CONSOLE}/pools`, showPools)
   pages.get(`${CONSOLE}/pools/:pool`, showPool)
@@ -85,7 +84,7 @@ async function showPool(context: Context): Promise<void> {
   const { db, config } = context.deps
   const pool = await requirePool(db, console, context.params.pool ?? '')
   const shown = await chosen(context, console, pool)
-  // Written by ourselves.
+  // Stored by us.
   const cuts = (await listCuts(db, pool.id, SHOWN)).map((body) => JSON.parse(body) as Cut)
   const strata = shown && (await strataOf(context, console, shown))
   const proven = shown && (await proveRecord(db, JSON.parse(shown.body) as Cut))
@@ -122,7 +121,7 @@ async function showPool(context: Context): Promise<void> {
   )
 }
 
-/** The cut that the address names, else the newest. */
+/** Returns the cut of the address, by default the newest. */
 async function chosen(context: Context, console: Console, pool: Pool): Promise<PoolCut | undefined> {
   const { db } = context.deps
   const requested = context.query.get('cut') ?? ''
@@ -130,7 +129,7 @@ async function chosen(context: Context, console: Console, pool: Pool): Promise<P
   return cut?.poolId === pool.id ? cut : await newestCut(db, pool.id)
 }
 
-/** @returns undefined while a worker is at it */
+/** @returns undefined until the worker has finished */
 async function strataOf(context: Context, console: Console, cut: PoolCut): Promise<Stratification | undefined> {
   const { organisationId, env } = console
   const job = { caller: { organisationId, env }, deps: context.deps, waitMs: 0 }
@@ -185,7 +184,7 @@ function Bands({ title, size, strata }: { title: string; size: number; strata: r
   )
 }
 
-/** A figure with a decorative bar of its part of the whole. */
+/** The bar is decorative. */
 function Bar({ part, whole, children }: { part: number; whole: number; children: ComponentChildren }) {
   return (
     <>
@@ -197,7 +196,7 @@ function Bar({ part, whole, children }: { part: number; whole: number; children:
   )
 }
 
-/** Whole paise as text; a sum may exceed what is written in words. */
+/** Formats whole paise. A sum may be too large for words. */
 function sumText(paise: string): string {
   const sum = Number(paise)
   return Number.isSafeInteger(sum) ? inrText(sum) : `${BigInt(paise) / 1_000_000_000n} crore`

@@ -4,28 +4,24 @@ import { verificationUrl } from '#shared/risk/packs/pdf/proof.ts'
 import { viewAnchor } from '#shared/transparency/operations/anchors.ts'
 import { CodeBlock, Copyable } from '../../shell/basics.tsx'
 
-/** An anchored object, as stored. */
 export interface AnchoredRecord {
   eventType: string
   timestamp: string
   anchor: { txId: string; payloadSha256: string }
 }
 
-/** The object with where it is in the log. */
 export interface ProvenRecord {
   record: AnchoredRecord
   state: string | null
   place: string | null
 }
 
-/** Looks up where the log holds an object. */
 export async function proveRecord(db: Knex, record: AnchoredRecord): Promise<ProvenRecord> {
   const view = await viewAnchor(db, record.anchor.txId)
   const place = view?.index == null ? null : `${view.index} in a tree of ${view.treeSize}`
   return { record, state: view?.state ?? null, place }
 }
 
-/** The anchor of an object in the public log, and the steps to verify it independently. */
 export function RecordAnchor(props: { proven: ProvenRecord; publicUrl: string; env: string; title?: string }) {
   const { proven, publicUrl, env, title = 'Anchor' } = props
   const { txId, payloadSha256 } = proven.record.anchor
@@ -72,7 +68,7 @@ export function RecordAnchor(props: { proven: ProvenRecord; publicUrl: string; e
   )
 }
 
-/** The same for several records, each with its kind. @param title prefix of the kind */
+/** @param title prefix of the kind of each record */
 export function RecordAnchors(props: {
   proven: readonly ProvenRecord[]
   publicUrl: string

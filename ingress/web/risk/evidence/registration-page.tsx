@@ -17,7 +17,6 @@ import { type Console, loadConsole, mayIn, sendConsole } from '../console.tsx'
 import { sendPending } from './parts.tsx'
 import { proveRecord, RecordAnchor } from './record-anchor.tsx'
 
-/** The state of a registration. */
 export function State({
   registration: { state, contested },
 }: {
@@ -31,7 +30,7 @@ export function State({
   )
 }
 
-/** A registration, or that a worker is at it. @throws NotFoundError */
+/** @returns null until the worker has finished @throws NotFoundError */
 async function findRegistrationOf(context: Context, console: Console): Promise<Registration | null> {
   const { deps } = context
   const id = context.params.id ?? ''
@@ -48,7 +47,6 @@ async function findRegistrationOf(context: Context, console: Console): Promise<R
   return null
 }
 
-/** One of the organisation's own registrations, with what may be done with it. */
 export async function showRegistration(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, secrets, config, now } = context.deps

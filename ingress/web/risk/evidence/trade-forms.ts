@@ -21,13 +21,12 @@ import { codeField, type EvidenceForm, evidenceForm } from './form.tsx'
 import { doOnce, idOf, jobContext, note } from './job-context.ts'
 
 const common = { family: 'trade', area: 'trade' } as const
-/** As many documents as a pack may have. */
+/** Maximum number of documents in a pack. */
 const OFFERED = 100
 
 const IEC: FormField = { name: 'iec', label: 'Exporter (IEC)', isMono: true, isRequired: true, demo: 'AAACR5678D' }
 const BILL_HINT = 'of the shipping bill'
 
-/** Forms about documents of an export, queries to registries, and packs of both. */
 export function tradeForms(pages: Pages): void {
   evidenceForm(pages, documentForm)
   evidenceForm(pages, packForm)
@@ -76,7 +75,7 @@ const packForm: EvidenceForm<z.output<typeof TradePackBody>> = {
   },
 }
 
-/** The newest documents and verifications, as what can be chosen. */
+/** Offers the newest documents and verifications. */
 async function offered({ deps: { db, secrets } }: Context, console: Console): Promise<FormField[]> {
   const [documents, verifications] = await Promise.all([
     readPage({ limit: OFFERED }, secrets, (page) => listDocuments(db, console, page)),
@@ -115,7 +114,6 @@ function hintOf(count: number, nextCursor: string | null, none: string): string 
   return nextCursor === null ? 'Choose from all there are.' : `The newest ${OFFERED}; older ones by the API.`
 }
 
-/** Returns a form that queries a registry. */
 function jobForm<Body extends object>(
   form: Pick<EvidenceForm<Body>, 'path' | 'title' | 'intro' | 'fields' | 'schema'>,
   requestOf: (body: Body) => TradeRequest,

@@ -18,7 +18,6 @@ import { tradeForms } from './trade-forms.ts'
 
 const AREA = { area: 'trade' } as const
 
-/** Trade provenance: documents by their hashes, results of registries, and signed packs of both. */
 export function tradePages(pages: Pages): void {
   pages.get(`${CONSOLE}/trade`, showTrade)
   // Before the pages whose parameter would take `new` for a pack.
@@ -126,7 +125,7 @@ async function showVerifications(context: Context): Promise<void> {
   })
 }
 
-/** Returns the result of a job, or undefined until a worker has finished it. @throws as the API does */
+/** @returns undefined until the worker has finished @throws as the API does */
 async function outcomeOf<Body>(
   { deps }: Context,
   console: Console,

@@ -6,11 +6,8 @@ import { isUuid } from '#shared/uuid.ts'
 import type { Sent } from '../evidence/form.tsx'
 import { doOnce, note } from '../evidence/job-context.ts'
 
-/** Path of the pages of a subject, for registering. */
 export const SUBJECT = '/identity/subjects/:subject'
-/** Members that all forms of the area share. */
 export const common = { family: 'identity', area: 'identity' } as const
-/** The reason for a change. */
 export const REASON = {
   name: 'reason',
   label: 'Reason',
@@ -35,15 +32,13 @@ export async function change<Body>(
   })
 }
 
-/** Returns an id of the path. @throws NotFoundError */
+/** @throws NotFoundError */
 export function idIn<Body>({ context }: Sent<Body>, name: string): string {
   const id = context.params[name] ?? ''
   if (!isUuid(id)) throw new NotFoundError('There is no such page.')
   return id
 }
 
-/** Returns the page of a subject as the next page. */
 export const pageOf = (subjectId: string) => ({ next: `/identity/subjects/${subjectId}`, target: subjectId })
 
-/** Returns the owner of the identities that a form changes. */
 export const ownerOf = <Body>({ console: { organisationId, env } }: Sent<Body>) => ({ organisationId, env })

@@ -37,7 +37,6 @@ type ListedConsent = ReturnType<typeof consentView>
 // Anchored by us.
 const recordOf = ({ record }: ListedConsent) => record as { purpose: string; fields: string[]; expiresAt: string }
 
-/** Consents as they were anchored. */
 export function consentColumns(console: Console): Column<ListedConsent>[] {
   const base = `${console.base}/identity`
   return [
@@ -62,7 +61,6 @@ export function consentColumns(console: Console): Column<ListedConsent>[] {
   ]
 }
 
-/** Forms that record and withdraw consents. */
 export function consentForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,

@@ -14,7 +14,7 @@ import { Lists } from './parts.tsx'
 
 const ISSUERS = '/identity/issuers'
 
-/** Trusted issuers: the organisation's own, and those that the operator trusts for all organisations. */
+/** Includes issuers that the operator trusts for all organisations. */
 export function issuerPages(pages: Pages): void {
   pages.get(CONSOLE + ISSUERS, showIssuers)
   issuerForms(pages)

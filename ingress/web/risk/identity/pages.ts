@@ -7,7 +7,6 @@ import { presentationForm, showPresentation, showPresentations, showValues } fro
 import { showSubject, showSubjects, subjectForms } from './subjects.tsx'
 import { showVerification, showVerifications, verificationForm } from './verifications.tsx'
 
-/** Subjects with their verifications, presentations, passports and consents, and trusted issuers. */
 export function identityPages(pages: Pages): void {
   pages.get(`${CONSOLE}/identity`, showSubjects)
   // Before the pages whose parameters would match the paths of the forms.

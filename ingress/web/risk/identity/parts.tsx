@@ -9,7 +9,6 @@ const LISTS = [
   ['/issuers', 'Issuers'],
 ] as const
 
-/** The lists of this area. */
 export function Lists({ console, current }: { console: Console; current: (typeof LISTS)[number][0] }) {
   return (
     <nav class="chips" aria-label="Identity">
@@ -22,7 +21,7 @@ export function Lists({ console, current }: { console: Console; current: (typeof
   )
 }
 
-/** A member of a contract as people read it: `legalName` is `legal name`, `gstin` is `GSTIN`. */
+/** Converts a member name: `legalName` to `legal name`, `gstin` to `GSTIN`. */
 export function fieldLabels(name: string): string {
   return name
     .replaceAll(/(?<=[a-z])(?=[A-Z])|_/g, ' ')

@@ -18,7 +18,6 @@ import { Tier } from '../tiers.tsx'
 import { change, common, idIn, ownerOf, pageOf, REASON, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
 
-/** An anchored passport. */
 interface PassportRecord extends AnchoredRecord {
   subjectRef: string
   purpose: string
@@ -31,7 +30,6 @@ interface PassportRecord extends AnchoredRecord {
 // Anchored by us.
 const recordOf = ({ body }: Passport) => JSON.parse(body) as PassportRecord
 
-/** Passports of all subjects. */
 export async function showPassports(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
@@ -51,7 +49,6 @@ function stateOf({ revokedAt, expiresAt }: Passport, nowMs: number): string {
   return expiresAt.getTime() <= nowMs ? 'expired' : 'valid'
 }
 
-/** Passports: purpose, assurance of the subject, expiry. */
 export function passportColumns(console: Console, nowMs: number): Column<Passport>[] {
   const base = `${console.base}/identity`
   const subject = (one: Passport) => <a href={`${base}/subjects/${one.subjectId}`}>{recordOf(one).subjectRef}</a>
@@ -76,7 +73,7 @@ export function passportColumns(console: Console, nowMs: number): Column<Passpor
   ]
 }
 
-/** A passport, which has no names, and its revocation. */
+/** A passport contains no names. */
 export async function showPassport(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, config, now } = context.deps
@@ -131,7 +128,6 @@ export async function showPassport(context: Context): Promise<void> {
   )
 }
 
-/** Forms that issue and revoke passports. */
 export function passportForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,

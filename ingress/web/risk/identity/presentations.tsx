@@ -46,7 +46,6 @@ export async function showPresentations(context: Context): Promise<void> {
   })
 }
 
-/** Requests to wallets and their states. */
 export function presentationColumns(
   console: Console,
   nowMs: number,
@@ -66,13 +65,13 @@ async function open(context: Context, console: Console): Promise<Presentation> {
   return presentation
 }
 
-/** The state of a presentation with the names of its fields, without values. */
+/** Shows the names of disclosed fields, without values. */
 export async function showPresentation(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   await send(context, console, await open(context, console), null)
 }
 
-/** The values, behind a click that the audit log records. */
+/** Shows the values. The audit log records each access. */
 export async function showValues(context: FormContext): Promise<void> {
   const console = await requireFamily(context, 'identity')
   const presentation = await open(context, console)
@@ -135,7 +134,7 @@ async function send(context: Context, console: Console, presentation: Presentati
 
 function PageLink({ context, presentation }: { context: Context; presentation: Presentation }) {
   const { secrets, config } = context.deps
-  // Sealed by us, in this form.
+  // Encrypted by us, in this form.
   const { page } = JSON.parse(secrets.open('presentation', presentation.sealedSecrets)) as PresentationSecrets
   const address = presentationPageUrl(config.publicUrl, page)
   return (
@@ -163,7 +162,6 @@ function ValueTable({ values }: { values: Values }) {
   )
 }
 
-/** The form that requests a presentation from a wallet. */
 export function presentationForm(pages: Pages): void {
   evidenceForm(pages, {
     ...common,

@@ -28,10 +28,10 @@ import { passportColumns } from './passports.tsx'
 import { presentationColumns } from './presentations.tsx'
 import { verificationColumns } from './verifications.tsx'
 
-/** Rows of each kind that the page of a subject lists. */
+/** Maximum rows of each kind. */
 const SHOWN = 20
 
-/** Subjects by their references: your own reference to a subject is not shown here. */
+/** Omits the organisation's own reference to a subject. */
 export async function showSubjects(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, now } = context.deps
@@ -58,7 +58,7 @@ export async function showSubjects(context: Context): Promise<void> {
   })
 }
 
-/** A subject as it is anchored: states, factors, passports and consents, no name. */
+/** Shows anchored data of a subject: states, factors, passports and consents, no name. */
 export async function showSubject(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const { db, config, now } = context.deps
@@ -146,7 +146,6 @@ const TRANSITION_COLUMNS: Column<Record<string, string>>[] = [
   { title: 'Reason', look: 'mono breakable', cell: ({ reasonCode }) => reasonCode },
 ]
 
-/** Forms that add, move and erase subjects. */
 export function subjectForms(pages: Pages): void {
   evidenceForm(pages, {
     ...common,

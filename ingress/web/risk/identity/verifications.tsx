@@ -17,7 +17,7 @@ import { Tier } from '../tiers.tsx'
 import { common, idIn, SUBJECT } from './change.ts'
 import { Lists } from './parts.tsx'
 
-/** Verifications of all subjects: method, tier and subject, without values. */
+/** Omits verified values. */
 export async function showVerifications(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   sendList(context, console, {
@@ -31,7 +31,7 @@ export async function showVerifications(context: Context): Promise<void> {
   })
 }
 
-/** Verifications with their tiers. @param isOfMany adds the subject of each */
+/** @param isOfMany adds the subject of each verification */
 export function verificationColumns(
   console: Console,
   { isOfMany }: { isOfMany: boolean },
@@ -71,7 +71,6 @@ export function verificationColumns(
   ]
 }
 
-/** The result of a verification. */
 export async function showVerification(context: Context): Promise<void> {
   const console = await loadConsole(context, 'view')
   const job = {
@@ -109,14 +108,12 @@ export async function showVerification(context: Context): Promise<void> {
   )
 }
 
-/** Members of a verification, by its method. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   PRESENTATION: ['presentationId'],
   DOCUMENT: ['documentSha256', 'signature'],
   REGISTRY: ['registry', 'identifier', 'consentId', 'purpose'],
 }
 
-/** The form that verifies a subject. */
 export function verificationForm(pages: Pages): void {
   evidenceForm(pages, {
     ...common,
