@@ -171,7 +171,7 @@ async function requireIncident(given: Given, context: AdminContext) {
   return { project, incident }
 }
 
-/** @returns null for what is no uuid */
+/** @returns null for an invalid uuid */
 function uuidOf(given: Given, name: string): string | null {
   const uuid = textOf(given, name).toLowerCase()
   return isUuid(uuid) ? uuid : null

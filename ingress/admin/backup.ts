@@ -140,7 +140,7 @@ async function restoreInto(
       await postgresTool('pg_restore', options, url.href)
       return await withDatabase(url.href, async (db) => {
         const findings = await databaseFindings(db, secrets)
-        // A log that is not what was signed is a finding by now; its inventory cannot be taken.
+        // The inventory of a log that does not match its signature cannot be taken.
         if (findings.some(({ ok }) => !ok)) return findings
         return [...findings, ...compareInventories(expected, await takeInventory(db))]
       })
@@ -159,7 +159,7 @@ async function withDatabase<T>(url: string, work: (db: Knex) => Promise<T>): Pro
   }
 }
 
-/** The login goes by the environment: every user of the machine sees a command line. */
+/** Passes the login in the environment, because every user of the machine sees a command line. */
 async function postgresTool(tool: 'pg_dump' | 'pg_restore', args: readonly string[], url: string): Promise<void> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   const mode = searchParams.get('sslmode')

@@ -28,7 +28,7 @@ const repair: Command = {
       }
     }
     if (byHand.length === 0) await management.rebalance()
-    // A queue's name holds no character that a shell reads.
+    // Queue names need no quotes in a shell.
     const { pathname } = new URL(config.amqpUrl.split(',')[0] ?? '')
     const vhost = decodeURIComponent(pathname.slice(1)) || '/'
     const toRun = byHand.map(({ queue, node }) => `rabbitmq-queues add_member --vhost '${vhost}' ${queue} ${node}`)

@@ -5,10 +5,10 @@ import { pingQueuesInUse } from '#shared/platform/database/ping-queues.ts'
 import type { ArchivingState, ReplicationState } from '#shared/platform/database/server.ts'
 import type { AdminContext, Finding } from './command.ts'
 
-/** Queues in one line before the rest is counted. */
+/** Maximum number of queues in a line; further ones are only counted. */
 const NAMED = 5
 
-/** Checks a cluster of brokers; returns nothing without AMQP_ADMIN_URL. */
+/** Returns nothing without AMQP_ADMIN_URL. */
 export async function clusterFindings({
   config,
   db,

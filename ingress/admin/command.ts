@@ -28,21 +28,23 @@ interface Option {
   required?: true
 }
 
-/** The options as given, by name; switches are `true`. */
+/** By option name; switches are `true`. */
 export type Given = Readonly<Record<string, string | true | undefined>>
 
-/** Output of a command: for programs, and for people. */
 export interface Output {
   json: unknown
   text: string
-  /** the command did its work and found that something is wrong: exit status 1 */
+  /** the command found a problem: exit status 1 */
   failed?: boolean
 }
 
-/** One thing the operator can do: `admin <noun> [<verb>] --option value`. To add one: a file here, a line in registry.ts. */
+/**
+ * A command of the operator: `admin <noun> [<verb>] --option value`. A new one needs a file here and a line in
+ * registry.ts.
+ */
 export interface Command {
   noun: string
-  /** absent if the noun is enough */
+  /** absent if the noun is sufficient */
   verb?: string
   summary: string
   /** printed after the options */
@@ -60,7 +62,7 @@ export interface OfflineCommand extends Omit<Command, 'run'> {
 /** Invalid usage by the operator; printed without a stack, exit status 2. */
 export class UsageError extends CommandLineError {}
 
-/** @throws UsageError when it is missing; for options that are required */
+/** For required options. @throws UsageError if the option is missing */
 export function textOf(given: Given, name: string): string {
   const value = given[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing`)
@@ -68,8 +70,8 @@ export function textOf(given: Given, name: string): string {
 }
 
 /**
- * A secret option: `-` reads it from standard input, since every user of the machine may see a command line.
- * @throws UsageError when it is missing, or standard input is empty
+ * Reads a secret option; `-` means standard input, because every user of the machine sees a command line.
+ * @throws UsageError if it is missing, or standard input is empty
  */
 export async function secretOf(given: Given, name: string): Promise<string> {
   const value = textOf(given, name)
@@ -79,7 +81,7 @@ export async function secretOf(given: Given, name: string): Promise<string> {
   return read
 }
 
-/** A whole number; null when the option is not given. */
+/** Returns null without the option. */
 export function numberOf(given: Given, name: string): number | null {
   const value = given[name]
   if (value === undefined) return null
@@ -87,7 +89,7 @@ export function numberOf(given: Given, name: string): number | null {
   return Number(value)
 }
 
-/** The fields of an object, one per line. */
+/** Formats one field per line. */
 export function lines(fields: Readonly<Record<string, unknown>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length))
   return Object.entries(fields)
@@ -95,7 +97,6 @@ export function lines(fields: Readonly<Record<string, unknown>>): string {
     .join('\n')
 }
 
-/** One thing that doctor looked at. */
 export interface Finding {
   what: string
   ok: boolean

@@ -14,15 +14,15 @@ import {
 } from '#shared/tenancy/organisations/store.ts'
 
 export interface ClientOrder {
-  /** of the organisation, made when there is none of this name */
+  /** of the organisation, which is created if none has this name */
   name: string
   env: ApiEnv
   families: readonly Family[]
-  /** beside what the families bring */
+  /** in addition to the scopes of the families */
   scopes: readonly ClientScope[]
-  /** with the securitisation family alone */
+  /** only with the securitisation family */
   hasApiKey: boolean
-  /** with the co-lending family alone */
+  /** only with the co-lending family */
   hasLmsSecret: boolean
 }
 
@@ -38,7 +38,7 @@ export interface CreatedClient {
   lmsSecret: string | null
 }
 
-/** Makes a client with its keys, and entitles its organisation to the families. */
+/** Creates a client with its keys, and entitles its organisation to the families. */
 export async function createClient(db: Knex, secrets: Secrets, order: ClientOrder): Promise<CreatedClient> {
   const { env, families } = order
   const clientId = newClientId(randomBytes)

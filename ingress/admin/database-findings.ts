@@ -18,13 +18,15 @@ const ENVS: readonly ApiEnv[] = ['SANDBOX', 'PRODUCTION']
 /** Properties that a copy must share with its source. */
 export interface Inventory {
   migrations: string[]
-  /** rows of each table */
   rows: Record<string, number>
-  /** entries and root of each log under its newest checkpoint */
+  /** size and root of the newest checkpoint, by log */
   logs: Record<string, { size: number; root: string }>
 }
 
-/** Reads a database of one moment; each log is rebuilt from its entries. @throws Error when a log is not what was signed */
+/**
+ * Reads the database in one snapshot and rebuilds each log from its entries. @throws Error if a log does not match its
+ * signature
+ */
 export async function takeInventory(db: Knex): Promise<Inventory> {
   const logs: Inventory['logs'] = {}
   for (const env of ENVS) {

@@ -2,7 +2,7 @@ import { findEmptyProject, insertDemo } from '#shared/monitoring/pages/demo-stor
 import { transaction } from '#shared/platform/database/db.ts'
 import { type Command, operatorOf, UsageError } from './command.ts'
 
-/** Makes a project to look at: checks of every kind with a history, in a database that holds nothing else. */
+/** Creates a project with checks of every kind and their history, in an empty database only. */
 export const demoCommand: Command = {
   noun: 'demo',
   summary: 'Fill an empty project with 60 checks and 90 days of history, to look at the pages',

@@ -17,7 +17,7 @@ import { archivingFinding, clusterFindings, replicationFinding } from './cluster
 import { type AdminContext, type Command, type Finding, UsageError } from './command.ts'
 import { drill } from './drill.ts'
 
-/** The oldest servers that the product is tested with. */
+/** Oldest tested version. */
 const POSTGRES_VERSION = 150_000
 
 export const doctorCommand: Command = {

@@ -9,9 +9,9 @@ import { announceOnce } from '#shared/platform/broker/announce-once.ts'
 import { type AdminContext, type Finding, operatorOf } from './command.ts'
 import { logFindings } from './database-findings.ts'
 
-/** Longest wait for one step, in milliseconds: a sweep and a barrier take seconds. */
+/** Milliseconds; a sweep and a barrier take seconds. */
 const STEP_MS = 30_000
-/** A key may ask a hundred times a minute. */
+/** A key may send a hundred requests per minute. */
 const POLL_EVERY_MS = 500
 
 const integrationShape = z.object({ id: z.string() })
@@ -28,18 +28,17 @@ interface Stage {
 }
 
 /**
- * Sends a test check through the whole product: ping, read, overdue, notification, through the listener that customers
- * use. Its integration notifies the log address of the same check: the message returns as a ping, so no receiver is
- * needed. Only an organisation without projects and the entries of the audit log remain.
- * @param base address of a listener, without a slash at the end
- * @returns a finding for each step with the time it took; after one that is wrong there are no more
+ * Sends a test check through the whole product: ping, read, overdue, notification. Its integration sends to the check's
+ * own log address, so no receiver is needed. Only an organisation without projects and audit entries remain.
+ * @param base address of a listener, without a final slash
+ * @returns a finding with its duration for each step, up to the first failure
  */
 export async function drill(base: string, context: AdminContext): Promise<Finding[]> {
   const actor = operatorOf(context)
   const owner = { organisationName: 'Drill' }
   const { project, keys } = await createProjectWithKeys(context.db, actor, { name: 'Drill', owner }, context)
   try {
-    // Shorter than customers may ask for: it goes down within seconds.
+    // Shorter than customers may choose, so that the check goes down within seconds.
     const settings = { ...DEFAULT_SETTINGS, name: 'Drill', timeoutSeconds: 1, graceSeconds: 1 }
     const { uuid } = await insertCheck(context.db, project.id, settings)
     const findings = await steps({ base, uuid, apiKey: keys.rw, projectId: project.id, context })
@@ -51,7 +50,7 @@ export async function drill(base: string, context: AdminContext): Promise<Findin
   }
 }
 
-/** On a machine that stands still for seconds it is overdue by the time it is read. */
+/** On a machine that stalls for seconds the check is already overdue at the read. */
 const READ = z.object({ n_pings: z.literal(1), status: z.enum(['up', 'grace', 'down']) })
 
 async function steps(stage: Stage): Promise<Finding[]> {
@@ -105,7 +104,7 @@ async function cameBack(stage: Stage): Promise<string | null> {
   return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: nothing was to be sent`
 }
 
-/** @returns null once the API's answer has the shape; else an error text after the timeout */
+/** @returns null once the API's response matches `shape`; an error text after the timeout */
 async function until(stage: Stage, path: string, shape: z.ZodType<unknown>): Promise<string | null> {
   const end = performance.now() + STEP_MS
   for (;;) {

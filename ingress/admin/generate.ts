@@ -4,7 +4,6 @@ import { gatewayOpenapi } from '#shared/risk/registries/gateway-openapi.ts'
 import { openApiDocument, openApiFile } from '../openapi.ts'
 import type { OfflineCommand } from './command.ts'
 
-/** The text of docs/openapi.json. */
 export function openApiText(): string {
   return `${JSON.stringify(openApiDocument(), null, 2)}\n`
 }
@@ -30,7 +29,6 @@ export const openApiCommand: OfflineCommand = {
 
 const file = new URL('../../docs/settings.md', import.meta.url)
 
-/** The manual's table of settings, made from the settings themselves. */
 export function settingsDocument(): string {
   const rows = Object.entries(settings).map(([name, setting]) => {
     const fallback = setting.fallback === undefined || setting.fallback === '' ? '' : `\`${setting.fallback}\``

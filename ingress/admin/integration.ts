@@ -124,7 +124,7 @@ function kindOf(name: string): IntegrationKind {
   return kind
 }
 
-/** @throws UsageError when the project has no such integration */
+/** @throws UsageError if the project does not have the integration */
 async function requireIntegrationNamed(given: Given, context: AdminContext) {
   const project = await requireProject(textOf(given, 'project'), context)
   const uuid = textOf(given, 'integration').toLowerCase()

@@ -43,7 +43,7 @@ const list: Command = {
 
 export const projectCommands: readonly Command[] = [create, list]
 
-/** @throws UsageError when there is no such project */
+/** @throws UsageError if the project does not exist */
 export async function requireProject(uuid: string, { db }: Pick<AdminContext, 'db'>): Promise<Project> {
   const project = isUuid(uuid) ? await findProject(db, uuid) : null
   if (!project) throw new UsageError(`there is no project ${uuid}`)

@@ -21,7 +21,7 @@ import { shardCommands } from './shards.ts'
 import { userCommands } from './user.ts'
 import { webhookCommands } from './webhooks.ts'
 
-/** Every command, in the order of the help. */
+/** The order is that of the help. */
 export const commands: readonly (Command | OfflineCommand)[] = [
   ...projectCommands,
   ...keyCommands,

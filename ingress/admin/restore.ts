@@ -20,7 +20,7 @@ const verify: Command = {
     const at = restoredFrom === null ? null : toIsoSeconds(restoredFrom)
     let suppressed = null
     if (isWell && given.apply && restoredFrom !== null) {
-      // The kept marks are of what was lost; the next one is made by this database.
+      // The existing marks belong to the lost database; the restored one writes new marks.
       await restoreMarkFile(config.checkpointDir, id).write([])
       suppressed = await acceptRestore(db)
     }

@@ -13,8 +13,8 @@ export interface Outcome {
 type AnyCommand = Command | OfflineCommand
 
 /**
- * Runs one command line. `open` creates its resources, only once the command line is parsed.
- * @param args as typed after `admin`
+ * Runs one command line. `open` creates its resources after the command line was parsed.
+ * @param args arguments after `admin`
  */
 export async function runAdmin(
   args: readonly string[],
@@ -50,7 +50,7 @@ async function runOnline(command: Command, given: Given, open: () => Promise<Adm
   return await command.run(given, context)
 }
 
-/** @throws UsageError for options that the command does not have, and for required ones that are missing */
+/** @throws UsageError for unknown and missing options */
 function readOptions(command: AnyCommand, args: readonly string[]): { json: boolean; given: Given } {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { value }]) => [
@@ -69,7 +69,7 @@ function readOptions(command: AnyCommand, args: readonly string[]): { json: bool
   return { json: values.json === true, given }
 }
 
-/** The verbs of a noun that is known, else every noun. */
+/** Returns the verbs of a known noun, otherwise all nouns. */
 function namesOf(matching: readonly AnyCommand[], commands: readonly AnyCommand[]): string {
   if (matching.length > 0) return matching.map(nameOf).join(', ')
   return [...new Set(commands.map(({ noun }) => noun))].join(', ')

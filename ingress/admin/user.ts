@@ -93,9 +93,7 @@ async function personOf(given: Given, db: Knex): Promise<User> {
   return user
 }
 
-/**
- * Prints a link instead of a password: only the person learns the password, and the shell's history never contains it.
- */
+/** Prints a link instead of a password, which then is never in the shell's history. */
 const resetPassword: Command = {
   noun: 'user',
   verb: 'reset-password',
@@ -130,7 +128,7 @@ const removeSecondFactors: Command = {
   options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
   async run(given, { db, secrets, config, actor }) {
     const user = await personOf(given, db)
-    // No broker here: the sweeper sends the mail that is stored with it.
+    // Without a broker the sweeper publishes the stored mail.
     const run = <T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>) =>
       transaction(db, (tx) =>
         work(tx, async (message, payload) => {

@@ -6,7 +6,7 @@ import { readBacklog } from '#shared/webhooks/fan-out-store.ts'
 import { REPLAY_PER_SECOND, replayEndpoint } from '#shared/webhooks/operations/deliveries.ts'
 import { type Command, lines, numberOf, textOf, UsageError } from './command.ts'
 
-/** Of an answer, at most; control characters are shown as such. */
+/** Maximum characters of a displayed response. */
 const EXCERPT = 1024
 
 const backlog: Command = {
