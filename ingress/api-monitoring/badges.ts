@@ -7,7 +7,6 @@ import { anyKey, read } from './monitoring-route.ts'
 import type { ApiVersion } from './operation.ts'
 import { badgesSchema } from './schemas.ts'
 
-/** The list of badge URLs, for one version of the API. */
 export function badgeRoutes(version: ApiVersion): Route[] {
   return [
     read({

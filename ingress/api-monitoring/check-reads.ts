@@ -18,7 +18,6 @@ import { checkSchema, readOnlyCheckSchema, uniqueKeyParam, uuidParam } from './s
 
 const anyCheck = z.union([checkSchema, readOnlyCheckSchema])
 
-/** The reads of checks, for one version of the API. */
 export function checkReadRoutes(version: ApiVersion): Route[] {
   const common = {
     tags: ['Checks'],
@@ -113,7 +112,6 @@ async function renderCheck(uuid: string, { key, version, query }: Reading, deps:
   return { ...toCheckView(check, viewOptions(key, version, deps)), ...rules?.(check) }
 }
 
-/** Returns the form of checks for a key. */
 export function viewOptions(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, deps: IngressDeps) {
   return {
     base: deps.config.publicUrl,
@@ -129,12 +127,10 @@ export function showsRules(key: Pick<ProjectKey, 'kind'>, version: ApiVersion, q
   return version === 3 && key.kind === 'rw' && query.get('rules') === '1'
 }
 
-/** Returns the documented query parameter of `showsRules`. */
 export function rulesQuery(version: ApiVersion): { rules?: z.ZodOptional<z.ZodString> } {
   return version === 3 ? { rules: z.string().optional().describe('`1`: with the rules of the check.') } : {}
 }
 
-/** Loads the member `rules` of check objects. */
 export async function findShownRules(checks: readonly { id: number }[], { db }: Pick<IngressDeps, 'db'>) {
   const found = await rulesOfChecks(
     db,
@@ -143,7 +139,7 @@ export async function findShownRules(checks: readonly { id: number }[], { db }: 
   return ({ id }: { id: number }) => ({ rules: found.get(id) ?? NO_RULES })
 }
 
-/** Returns rules as the answer to their change, which alone shows a new ping secret. */
+/** Only the response to a change shows a new ping secret. */
 export function shownRules({ rules, secret }: ChangedRules) {
   return secret === null || rules.ping_auth === null ? rules : { ...rules, ping_auth: { ...rules.ping_auth, secret } }
 }

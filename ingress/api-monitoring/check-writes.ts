@@ -22,7 +22,6 @@ const common = {
   },
 }
 
-/** The changes of checks, for one version of the API. */
 export function checkWriteRoutes(version: ApiVersion): Route[] {
   const slugFromName = version < 3
   const takesRules = version === 3

@@ -9,7 +9,6 @@ import { anyKey, type Context, type Reply, read } from './monitoring-route.ts'
 import { type ApiVersion, requireCheckId, uuidOfUniqueKey } from './operation.ts'
 import { flipSchema, uniqueKeyParam, uuidParam } from './schemas.ts'
 
-/** Changes of status, for one version of the API. */
 export function flipRoutes(version: ApiVersion): Route[] {
   const common = {
     tags: ['Flips'],

@@ -18,7 +18,6 @@ export const anyKey: Access<{ key: ProjectKey }> = {
   admit: (request, response, deps) => admit(request, response, deps, 'any'),
 }
 
-/** The read-write key of a project. */
 export const readWriteKey: Access<{ key: ProjectKey }> = {
   security: ['projectKey'],
   admit: (request, response, deps) => admit(request, response, deps, 'rw'),
@@ -30,14 +29,13 @@ type Described<P extends string> = Omit<Operation<P, unknown>, 'method' | 'acces
 /** Errors of every operation that takes a key. */
 const KEY_ERRORS = [401, 429, 503]
 
-/** Context of a handler. */
 export interface Context<P extends string> {
   key: ProjectKey
   /** holder of the key, for operations and the audit log */
   actor: Actor
   params: Record<ParamNames<P>, string>
   deps: IngressDeps
-  /** for parts that are not parsed */
+  /** for parts that the route does not parse */
   request: Request
   /** sets X-Signalbox-Lag: the most recent pings may be missing; 0 ms if none can be */
   setLag(lagMs: number): void
@@ -100,7 +98,6 @@ export function write<const P extends string>(
   )
 }
 
-/** A JSON answer of another status than 200. */
 export function withStatus(status: number, body: object): Reply {
   return async (response) => sendJson(response, body, status)
 }

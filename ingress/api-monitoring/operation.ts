@@ -12,7 +12,7 @@ import type { Dialect } from '../route.ts'
 export type ApiVersion = 1 | 2 | 3
 
 /**
- * The internal id of a check that a path names by uuid (docs/spec/monitoring.md#finding-the-check).
+ * Returns the id of a check by its uuid (docs/spec/monitoring.md#finding-the-check).
  * @throws NotFoundError if no project has it, ForbiddenError if another project has it
  */
 export async function requireCheckId(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<number> {
@@ -22,7 +22,7 @@ export async function requireCheckId(uuid: string, key: ProjectKey, deps: Ingres
   return owner.id
 }
 
-/** A check that a path names by uuid, as operations take it. @throws as requireCheckId does */
+/** @throws as `requireCheckId` */
 export async function requireCheck(uuid: string, key: ProjectKey, deps: IngressDeps): Promise<CheckOfProject> {
   return { project: key.project, id: await requireCheckId(uuid, key, deps), uuid }
 }
@@ -41,7 +41,7 @@ export const monitoringDialect: Dialect = {
   fail: failMonitoring,
 }
 
-/** A whole number of a query; null without one. @throws ValidationError that names the field */
+/** Returns null for a missing parameter. @throws ValidationError that names the field */
 export function numberOf(query: URLSearchParams, name: string, range: { min: number; max: number }): number | null {
   const text = query.getAll(name).at(-1)
   if (text === undefined) return null

@@ -28,7 +28,7 @@ const common = {
 }
 const body = { required: true, content: json(policyRequestSchema) }
 
-/** Policies, and which of them a check names; version 3 only. */
+/** Version 3 only. */
 export const policyRoutes: readonly Route[] = [
   read({
     ...common,

@@ -13,7 +13,7 @@ const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const common = { tags: ['Alerting'], access: readWriteKey, params: { uuid: uuidParam } } as const
 const errors = [400, 403, 404]
 
-/** The runs of checks whose rules watch them; version 3 only. */
+/** Runs of checks with a run rule; version 3 only. */
 export const runRoutes: readonly Route[] = [
   read({
     ...common,

@@ -59,7 +59,6 @@ const expression = schemaOf(SCHEDULE_FIELDS.schedule).optional()
 const tz = schemaOf(SCHEDULE_FIELDS.tz).optional()
 const keywords = schemaOf(KEYWORD_FIELDS.successKw)
 
-/** The settings that every check has, under their names in requests. */
 const settings = {
   ...schemasOf(IDENTITY_FIELDS),
   grace,
@@ -159,7 +158,6 @@ export const badgesSchema = z.object({ badges: z.record(z.string(), badgeUrlsSch
 
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 
-/** The answers that many operations share. */
 export const answers = {
   check: { description: 'The check.', content: json(checkSchema) },
   created: { description: 'The check, created by this request.', content: json(checkSchema) },
@@ -180,7 +178,6 @@ export const answers = {
   tooLarge: { description: 'The body is longer than 2,621,440 bytes.', content: json(errorSchema) },
 } as const
 
-/** Documents of the errors of operations that take a key. */
 export const errorDocuments = {
   400: answers.invalid,
   401: answers.unauthorized,

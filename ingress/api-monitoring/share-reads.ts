@@ -1,10 +1,9 @@
 interface Reads<T> {
   running: Promise<T>
-  /** for those who came after `running` began: it starts when that has ended */
+  /** read for requests that arrived after `running` began; it starts when `running` has ended */
   next: Promise<T> | null
 }
 
-/** Reads under a name, and shares the read with concurrent callers of the same name. */
 export type SharedReads<T> = (name: string, read: () => Promise<T>) => Promise<T>
 
 /**

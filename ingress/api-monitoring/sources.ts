@@ -17,7 +17,7 @@ const answer = {
 }
 const errors = [403, 404]
 
-/** The machines that report for checks whose rules expect several; version 3 only. */
+/** Sources of checks that expect several; version 3 only. */
 export const sourceRoutes: readonly Route[] = [
   read({
     tags: ['Alerting'],

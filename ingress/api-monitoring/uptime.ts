@@ -69,7 +69,7 @@ export const uptimeRoutes: readonly Route[] = [
   }),
 ]
 
-/** @throws ValidationError for filters that make no span */
+/** @throws ValidationError for an empty period */
 async function uptimeFor(
   checkId: number,
   requested: { key: ProjectKey; query: URLSearchParams; deps: IngressDeps; setLag(lagMs: number): void },

@@ -13,7 +13,7 @@ export function sendAnswer(response: Response, answer: StoredAnswer | Answer<str
   else response.type('application/json').end(answer.body)
 }
 
-/** A passport, of a person or of a business: the record, the same as credential, and what revoked it. */
+/** The credential is another form of the same record. */
 export const passportObject = z.object({
   passportId: z.uuid(),
   record: AnchoredObject,

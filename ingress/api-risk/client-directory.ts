@@ -2,13 +2,12 @@ import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
 import { type ClientRecord, findClient } from '#shared/tenancy/oauth/store.ts'
 
-/** Clients with what they may do now. */
 export interface ClientDirectory {
   /** @returns undefined if the client does not exist; at most 5 s old */
   find(clientId: string): Promise<ClientRecord | undefined>
 }
 
-/** An entitlement that was taken away, or a client that was disabled, is noticed within this time. */
+/** Maximum time until a removed entitlement or a disabled client takes effect. */
 const MAX_AGE_MS = 5_000
 
 export function createClientDirectory(db: Knex): ClientDirectory {

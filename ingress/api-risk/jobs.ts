@@ -15,7 +15,7 @@ const pending: ResponseDocument = {
   headers: { Location: 'where to poll', 'Retry-After': 'seconds' },
 }
 
-/** The documented responses of a write that waits for a worker. @param done schemas of the result, by status */
+/** @param done schemas of the result, by status */
 export function waitingResponses(done: Readonly<Record<number, z.ZodType>>): Route['responses'] {
   const statuses = Object.entries(done).map(([status, schema]) => [
     status,
@@ -28,7 +28,6 @@ export function waitingResponses(done: Readonly<Record<number, z.ZodType>>): Rou
   }
 }
 
-/** The documented responses of a read of a result that may not be finished. */
 export function pollingResponses(schema: z.ZodType): Route['responses'] {
   return {
     200: { description: 'OK', content: { 'application/json': schema } },
@@ -37,7 +36,7 @@ export function pollingResponses(schema: z.ZodType): Route['responses'] {
   }
 }
 
-/** Runs the job of a GET, and waits as its header `Prefer` requests. */
+/** Runs the job of a GET. The header `Prefer` limits the wait. */
 export async function readByJob(
   { caller, deps, request }: { caller: Owner; deps: IngressDeps; request: Pick<Request, 'headers'> },
   run: (context: Omit<JobContext, 'once'>) => Promise<StoredAnswer>,

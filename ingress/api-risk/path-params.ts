@@ -8,7 +8,6 @@ import type { PathParam } from '../route.ts'
 /** Matches everything without a slash, so that a malformed value is refused by name after authentication, not as another path. */
 const ANY = '[^/]{1,300}'
 
-/** Declares an id in a path. */
 export function idParam(description: string): PathParam {
   return {
     pattern: ANY,

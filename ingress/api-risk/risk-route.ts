@@ -26,7 +26,6 @@ import { sendAnswer } from './answer.ts'
 import { readIdempotencyKey } from './idempotency.ts'
 import { checkParams, hasFaults, readPreference } from './path-params.ts'
 
-/** Errors of a read, and of a write. */
 const READ_ERRORS = [400, 401, 403, 404, 429, 503]
 const WRITE_ERRORS = [...READ_ERRORS, 409, 413, 415, 422]
 
@@ -48,7 +47,7 @@ interface ReadContext<P extends string, Query> {
   params: Record<ParamNames<P>, string>
   query: Query
   deps: IngressDeps
-  /** for parts that are not parsed */
+  /** for parts that the route does not parse */
   request: Request
 }
 
@@ -58,7 +57,7 @@ type Read<P extends string, Admitted, Query> = Described<P, Admitted> & {
   body?: NonNullable<Route['body']>
   query?: z.ZodObject & z.ZodType<Query>
   handle(context: ReadContext<P, Query> & Admitted): Promise<object>
-  /** the schema of a 200; or else every documented answer is in `responses` */
+  /** the schema of a 200; otherwise `responses` contains all documented answers */
 } & ({ returns: z.ZodType; responses?: never } | { returns?: never; responses: Route['responses'] })
 
 /**
@@ -204,7 +203,6 @@ async function performed<P extends string, Body, By extends Owner>(
   return once === null ? await change(spec, context) : await act(spec, context, once)
 }
 
-/** Runs the effect once per key. */
 async function act<P extends string, Body, By extends Owner>(
   spec: Effect<P, Body, By>,
   context: WriteContext<P, Body, By>,
@@ -227,7 +225,6 @@ async function act<P extends string, Body, By extends Owner>(
   return spec.seal ? { ...answer, body: deps.secrets.open('kept-answer', answer.body) } : answer
 }
 
-/** Runs an idempotent effect. */
 async function change<P extends string, Body, By extends Owner>(
   spec: Effect<P, Body, By>,
   context: WriteContext<P, Body, By>,

@@ -18,7 +18,6 @@ import { tradeRoutes } from './trade/routes.ts'
 import { usageRoute } from './usage.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
-/** The operations of the risk API. */
 export const riskRoutes: readonly Route[] = [
   requestPackRoute,
   sandboxInvoiceRoute,

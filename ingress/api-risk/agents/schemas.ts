@@ -51,7 +51,7 @@ export const AgentKeySchema = z
   })
   .meta({ id: 'AgentKey' })
 
-/** A key as its owners are shown it. @param now POSIX milliseconds */
+/** @param now POSIX milliseconds */
 export function agentKeyView(key: AgentKey, now: number): z.infer<typeof AgentKeySchema> {
   const ended = key.revokedAt ? 'REVOKED' : key.expiresAt.getTime() <= now ? 'EXPIRED' : null
   return {

@@ -96,7 +96,7 @@ async function receive(
   isAuthentic: (secret: string, incoming: IncomingBody) => Promise<boolean> | boolean,
 ): Promise<void> {
   checkParams({ integrationId: integrationParam }, { integrationId })
-  // Read only for an integration that exists: the signature covers its bytes.
+  // The body is read only for a known integration, because the signature covers its bytes.
   const incoming = openBody(request, JSON_LIMIT)
   const integration = await findLmsIntegration(deps.db, integrationId)
   if (integration && integration.sealedSecret === null) {
@@ -135,7 +135,7 @@ async function receive(
   })
 }
 
-/** Returns a header; one that is given twice is ambiguous and counts as absent. */
+/** A repeated header is ambiguous, so it counts as absent. */
 function headerOf(request: Request, name: string): string | undefined {
   const value = request.headers[name]
   return typeof value === 'string' ? value : undefined

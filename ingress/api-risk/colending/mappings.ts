@@ -82,7 +82,6 @@ const FileMappingSchema = z
   })
   .meta({ id: 'LoanFileMapping' })
 
-/** A mapping of files with the lengths and positions by which it reads. */
 function fileView(mapping: FileMapping) {
   const layout = layoutOf(mapping.style)
   const places = new Map(layout?.fields.map(({ name, ...position }) => [name, position]))

@@ -32,7 +32,6 @@ const listRoute = read({
 
 const evidenceRoutes: readonly Route[] = [listRoute]
 
-/** Co-lending: events and files of loan systems, and the evidence made of them. */
 export const colendingRoutes: readonly Route[] = [
   ...lmsEventRoutes,
   ...evidenceRoutes,

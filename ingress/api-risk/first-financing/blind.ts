@@ -62,7 +62,7 @@ const keyRoute = read({
     }
     const known = await shown()
     if (known) return known
-    // The registry of this environment is unused so far: a worker creates its keys.
+    // A worker creates the keys at the first use of this environment's registry.
     const made = await readByJob({ caller, deps, request }, (context) =>
       runSharedJob(context, {
         kind: 'financing.key',

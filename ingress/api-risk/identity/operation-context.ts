@@ -10,17 +10,15 @@ import { idParam } from '../path-params.ts'
 
 export const subjectParams = { subjectId: idParam('subjectId of the subject') }
 
-/** Returns the dependencies of operations on identities. */
 export function given(enqueue: Enqueue, deps: IngressDeps) {
   return { enqueue, now: deps.now, secrets: deps.secrets }
 }
 
-/** Returns the owner of the identities of a caller. */
 export function ownerOf({ organisationId, env }: Caller) {
   return { organisationId, env }
 }
 
-/** The caller's subject of a path, locked. @throws NotFoundError */
+/** Locks the caller's subject of a path. @throws NotFoundError */
 export async function subjectOf(tx: Knex.Transaction, caller: Caller, id: string): Promise<Subject> {
   if (!isUuid(id)) throw new NotFoundError('subject not found')
   return await unsealSubject(tx, ownerOf(caller), id)

@@ -8,7 +8,6 @@ import { statusListRoutes } from './status-lists.ts'
 import { subjectRoutes } from './subjects.ts'
 import { verificationRoutes } from './verifications.ts'
 
-/** Identity and KYC. */
 export const identityRoutes: readonly Route[] = [
   ...subjectRoutes,
   ...verificationRoutes,

@@ -12,14 +12,14 @@ import { write } from '../risk-route.ts'
 
 const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')
 
-/** The public half of a holder's key: private members are refused with every other one. */
+/** Refuses private members, as all unknown ones. */
 const HolderJwk = z.union([
   z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
   z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
 ])
 
 const NAMES = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
-/** Claims that the issuer itself makes. */
+/** Claims that only the issuer sets. */
 const RESERVED = new Set(['iss', 'vct', 'iat', 'nbf', 'exp', 'cnf', 'status', 'aadhaar', 'aadhaarNumber', 'uid'])
 
 const CredentialBody = z.strictObject({
@@ -35,7 +35,7 @@ const CredentialBody = z.strictObject({
   scenario: z.enum(CREDENTIAL_SCENARIOS).default('VALID'),
 })
 
-/** Issues a credential like an issuer, so that a wallet can be tested without one. */
+/** Issues a credential, so that a wallet can be tested without an issuer. */
 export const sandboxCredentialRoute = write({
   tags: ['Identity'],
   access: withScope('identity:write'),

@@ -52,7 +52,6 @@ async function viewOf(db: Knex, entity: Entity) {
   }
 }
 
-/** Returns the dependencies of operations on an entity. */
 function given(enqueue: Enqueue, deps: IngressDeps) {
   return { enqueue, now: deps.now, secrets: deps.secrets }
 }
@@ -122,7 +121,7 @@ const listRoute = read({
   },
 })
 
-/** An anchored object with the values of its commitments; null after their erasure. */
+/** Returns an anchored object with the values of its commitments, which are null after their erasure. */
 function opened({ body, sealedValues }: EntityRecord, { secrets }: IngressDeps) {
   const values = sealedValues === null ? null : JSON.parse(secrets.open('entity', sealedValues))
   return { record: JSON.parse(body), values }

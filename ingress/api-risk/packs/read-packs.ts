@@ -12,7 +12,6 @@ import { withScope } from '../access.ts'
 import { idParam } from '../path-params.ts'
 import { read } from '../risk-route.ts'
 
-/** The answer while a pack is not finished. */
 export const PendingPackSchema = z
   .object({
     packId: z.uuid(),

@@ -97,7 +97,7 @@ function outcome(deps: IngressDeps, caller: Caller, id: string): Promise<Answer>
   return readOutcome(deps, caller, { kind: 'trade.pack', folder: TRADE_PACKS, id, what: 'pack' })
 }
 
-/** Declares a file of a pack; 202 while the pack is being issued. */
+/** Responds with 202 until the pack is issued. */
 function fileRoute(
   part: 'bundle' | 'export' | 'pdf',
   described: { operationId: string; summary: string; description: string; type: string; schema: z.ZodType | null },

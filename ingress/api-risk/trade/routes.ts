@@ -4,7 +4,6 @@ import { evidenceKeysRoute } from './evidence-keys.ts'
 import { tradePackRoutes } from './packs.ts'
 import { tradeVerificationRoutes } from './verifications.ts'
 
-/** Trade provenance: documents by hash, verifications, signed packs, and the keys that sign them. */
 export const tradeRoutes: readonly Route[] = [
   ...tradeDocumentRoutes,
   ...tradeVerificationRoutes,

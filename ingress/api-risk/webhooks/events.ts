@@ -16,7 +16,6 @@ export const EventQuery = PageQuery.extend({
 
 export const EventCursor = z.tuple([InstantQuery, z.uuid()])
 
-/** The cursor of an event. */
 export function eventCursor({ occurredAt, id }: { id: string; occurredAt: Date }): string {
   return encodeCursor([occurredAt.toISOString(), id])
 }

@@ -5,7 +5,6 @@ import { endpointActionRoutes } from './endpoint-actions.ts'
 import { endpointRoutes } from './endpoints.ts'
 import { eventRoutes } from './events.ts'
 
-/** Webhooks: endpoints, what was sent to them, and the inbox of the sandbox. */
 export const webhookRoutes: readonly Route[] = [
   ...endpointRoutes,
   ...endpointActionRoutes,

@@ -84,5 +84,4 @@ export const EventPayloadSchema = z
   })
   .meta({ id: 'WebhookEvent' })
 
-/** The body of a write that takes none. */
 export const EmptyBody = z.strictObject({})

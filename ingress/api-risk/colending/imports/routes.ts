@@ -43,13 +43,12 @@ import { uploadRoute } from './upload-route.ts'
 
 const tags = ['Co-lending'] as const
 
-/** One of the two kinds of files: what differs between their routes. */
 interface Kind {
   kind: ImportKind
   folder: '/v1/colending/loan-tapes' | '/v1/colending/bureau-files'
-  /** in operation ids */
+  /** part of operation ids */
   name: 'LoanTape' | 'BureauFile'
-  /** in texts */
+  /** part of texts */
   thing: string
 }
 
@@ -273,5 +272,4 @@ const routesOf = (of: Kind): readonly Route[] => [
   proofRoute(of),
 ]
 
-/** Loan tapes and bureau files: uploads, what became of them, and proofs of their rows. */
 export const importRoutes: readonly Route[] = [tapeUpload, ...routesOf(TAPES), bureauUpload, ...routesOf(BUREAU)]

@@ -23,10 +23,10 @@ interface UploadSpec<Query> {
   operationId: string
   summary: string
   description: string
-  /** media types that are taken */
+  /** accepted media types */
   types: readonly string[]
   query: z.ZodObject & z.ZodType<Query>
-  /** reads the kind of upload. @throws ValidationError for a mapping of other files */
+  /** @throws ValidationError for a mapping of other files */
   plan(query: Query): Pick<NewUpload, 'kind' | 'style' | 'requestedMapping'>
 }
 
@@ -38,7 +38,7 @@ const ReceivedSchema = z
   })
   .meta({ id: 'ImportReceived' })
 
-/** A POST whose body is a file: it is stored while it is hashed, then received in one transaction with its answer. */
+/** Declares a POST of a file. The file is stored and hashed, then received in one transaction with its answer. */
 export function uploadRoute<Query>(spec: UploadSpec<Query>): Route {
   const { path, types } = spec
   const access = withScope('colending:write')
@@ -93,7 +93,7 @@ function receive(
   })
 }
 
-/** Method, route, query and the bytes: an equal upload is the same request. */
+/** Requests with equal method, route, query and bytes are the same request. */
 function fingerprintOf({ path, query }: { path: string; query: object }, { sha256 }: UploadedFile): Buffer {
   const body = { query, sha256: sha256.toString('hex') }
   return requestFingerprint({ method: 'POST', route: path, params: {}, body })
