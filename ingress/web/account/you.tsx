@@ -22,7 +22,6 @@ const THEMES: readonly { value: Theme; label: string }[] = [
   { value: 'dark', label: 'Dark' },
 ]
 
-/** Name, look and address of the signed-in person. */
 export function youPages(pages: Pages): void {
   pages.post('/account/name', async (context) => {
     const { session } = await signedIn(context)
@@ -82,8 +81,8 @@ export function youPages(pages: Pages): void {
 }
 
 /**
- * Sends a link to the new address; nothing changes before it is opened.
- * @returns what is wrong with the form; null when the mail is on its way
+ * Mails a link to the new address, which becomes valid only with that link.
+ * @returns the error of the form; null if the mail was stored
  */
 export async function sendAddressConfirmation(context: FormContext): Promise<string | null> {
   const { session } = await signedIn(context)
@@ -97,7 +96,7 @@ export async function sendAddressConfirmation(context: FormContext): Promise<str
   if (email === session.email) return 'That is your address already.'
   if (deps.config.smtpUrl === undefined)
     return 'This installation sends no mail, so the new address cannot be verified.'
-  // An address with an account is revealed only to its owner, who gets the mail.
+  // Only the owner of an address, who gets the mail, may learn that it has an account.
   const token = newToken()
   await deps.outbox.run(async (tx, enqueue) => {
     await deleteLinks(tx, 'change-address', session.userId)
@@ -126,7 +125,7 @@ async function openLink(context: Context, purpose: 'change-address' | 'restore-a
   return { link, user }
 }
 
-/** Mails the old address a link that restores it; links that were sent there before stop working. */
+/** Mails a link to the old address that restores it; earlier links to it become invalid. */
 async function useAddress(context: FormContext): Promise<void> {
   const { deps, address } = context
   const { link, user } = await openLink(context, 'change-address')
@@ -155,7 +154,6 @@ async function useAddress(context: FormContext): Promise<void> {
   redirect(context, '/account')
 }
 
-/** The section of the account page. */
 export function You(props: { context: Context; session: Session; user: User | null; problem: string | null }) {
   const { context, session, user, problem } = props
   return (
