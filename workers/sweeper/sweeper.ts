@@ -30,9 +30,9 @@ import { statements } from './sweeps/statements.ts'
 import { unknownChecks, unknownNotices } from './sweeps/unknown-checks.ts'
 import { watchdog } from './sweeps/watchdog.ts'
 
-/** A machine whose clock differs more from the database's does not sweep: one of them is wrong. */
+/** Above this offset from the database's clock a machine does not sweep, because one of the clocks is wrong. */
 const MAX_CLOCK_OFFSET: Micros = microsOfSeconds(5)
-/** A larger difference between two readings of the clocks is a jump: nothing is swept until the clock is steady again. */
+/** A larger difference between two readings is a clock jump. No sweep runs until the clock is steady again. */
 const MAX_JUMP: Micros = microsOfSeconds(1)
 
 /** The external monitor may be in any network; requests to it have this timeout. */
@@ -42,9 +42,8 @@ const WATCHDOG_TIMEOUT_MS = 10_000
 const MAY_BE_LATE_SECONDS = 30
 
 /**
- * A missed ping sends no message, so the sweeper searches every second. The sweeps run independently, so that a slow
- * one
- * delays no other, and each runs once at a time in a process.
+ * Searches for overdue work every second, because a missed ping sends no message. Sweeps run independently, so that a
+ * slow one does not delay the others. A process runs each sweep at most once at a time.
  */
 export const sweeper: Worker = {
   name: 'sweeper',
@@ -81,11 +80,11 @@ export const sweeper: Worker = {
   },
 }
 
-/** @param sweeps instances for this sweeper: some have state */
+/** @param sweeps separate instances, because some have state */
 function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposable[] {
   const barriers = createBarriers(deps.broker, { generations: deps.installation.generations, metrics: deps.metrics })
   const underWay = new Map<string, Promise<void>>()
-  /** monotonic milliseconds: a step of the clock must neither delay nor repeat a sweep */
+  /** monotonic milliseconds, because a clock jump must neither delay nor repeat a sweep */
   const lastRun = new Map<string, number>()
   const startedAt = performance.now()
   const watch = new ClockWatch(microsOfSeconds(deps.config.sweepSettleSeconds), monotonicMicros())
@@ -105,7 +104,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     const others = sweeps.filter((sweep) => sweep !== own)
     const begun = others.filter(({ name }) => !lastComplete.has(name))
     return [
-      ...begun.map(({ name }) => `sweep: ${name} has not come to its end since the start`),
+      ...begun.map(({ name }) => `sweep: ${name} has not finished since the start`),
       ...others.flatMap((sweep) => problemsOf(sweep, 0)),
     ]
   }
@@ -134,7 +133,7 @@ function startSweeper(deps: WorkerDeps, sweeps: readonly Sweep[]): AsyncDisposab
     }
   }
 
-  /** @returns null if the clock cannot be read or is wrong: nothing is swept then */
+  /** @returns null if the clock cannot be read or is wrong; no sweep runs then */
   async function databaseClock(): Promise<Micros | null> {
     const requested = deps.clock.now()
     try {
@@ -183,5 +182,5 @@ function scheduleLog(log: WorkerDeps['log']): Logger {
 /** Returns a problem if a sweep has not finished for too long. */
 function latenessOf({ name, everySeconds }: Sweep, lastComplete: number): string[] {
   const seconds = Math.round((performance.now() - lastComplete) / 1000)
-  return seconds > everySeconds + MAY_BE_LATE_SECONDS ? [`sweep: ${name} has not come to its end for ${seconds} s`] : []
+  return seconds > everySeconds + MAY_BE_LATE_SECONDS ? [`sweep: ${name} has not finished for ${seconds} s`] : []
 }

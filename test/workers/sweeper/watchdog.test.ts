@@ -48,7 +48,7 @@ test.serial('it is not fetched before every sweep has come to its end, and the s
   const { db } = product
   await db.raw('ALTER TABLE financing_registrations RENAME TO set_aside')
   await product.workers(['sweeper'])
-  await isReported(db, /sweep: lapsed-registrations has not come to its end since the start/)
+  await isReported(db, /sweep: lapsed-registrations has not finished since the start/)
   await isReported(db, /sweep: shards 0 have not answered for \d+ s/)
   await db.raw('ALTER TABLE set_aside RENAME TO financing_registrations')
   await eventually('the failed sweep to come to its end', async () => {
