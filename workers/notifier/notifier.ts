@@ -34,7 +34,7 @@ const TRIAL_PREFETCH = 100
 /** Most attempts wait for their target or for a slot, so slow targets must leave room for others. */
 const ATTEMPT_PREFETCH = 2_500
 
-/** Seconds until a notification is retried that waits for an older one, unless the end of that one requeues it first. */
+/** Retry delay in seconds behind an older notification. The end of the older attempt requeues it earlier. */
 const SECONDS_BEHIND = 2
 
 // Outcomes that are not recorded: the notification was deleted, waits, or belongs to another attempt. A group counts them
@@ -82,8 +82,8 @@ export const notifier: Worker = {
 }
 
 /**
- * Claims a notification and makes one attempt. Because of the claim a copy of the message has no effect, and the message
- * of a process that died can be handled again.
+ * Claims a notification and makes one attempt. The claim makes a duplicate message harmless, and ends with its lease if
+ * the process crashes.
  */
 async function claimAndSend(context: NotifierContext, notificationId: string): Promise<Outcome> {
   const claimed = await context.statements.claim(notificationId)
@@ -115,8 +115,8 @@ async function attempt(context: NotifierContext, claimed: ClaimedNotification): 
 }
 
 /**
- * Returns true if a claimed notification may be sent now, because those of one check to one integration are sent in
- * their order. Otherwise withdraws it, if a newer one was sent, or reschedules it behind the older one.
+ * Returns true if a claimed notification may be sent now. Notifications of one check to one integration keep their
+ * order: if a newer one was sent, this one is withdrawn; if an older one is not finished, this one is rescheduled.
  */
 async function isNext(context: NotifierContext, claimed: ClaimedNotification): Promise<boolean> {
   const { db, behind, statements } = context
@@ -132,12 +132,12 @@ async function isNext(context: NotifierContext, claimed: ClaimedNotification): P
     return true
   }
   await statements.reschedule({ id: claimed.id, seconds: SECONDS_BEHIND })
-  // If the older attempt ended during the update, it requeued nothing, because this row was still claimed.
+  // An older attempt that ended during the update could not requeue this row, because it was still claimed.
   if (!behind.has(key)) await requeueBehind(context, claimed)
   return false
 }
 
-/** Makes the notifications due that wait behind one that was tried. Those of other processes wait for the sweeper. */
+/** Requeues notifications that wait behind this one. The sweeper requeues those that another process rescheduled. */
 async function requeueBehind({ statements }: NotifierContext, claimed: ClaimedNotification): Promise<void> {
   const { checkId, integrationId } = claimed
   if (checkId !== null) await statements.requeueWaiting({ checkId, integrationId })

@@ -97,14 +97,14 @@ test('measures throughput by finished attempts while others wait', async (t) => 
   now = 150
   releaseNext(24)
   await turn()
-  t.true((await retryMs()) < 2_000, '1,000 wait before it, and nearly 1,000 end per second')
+  t.true((await retryMs()) < 2_000, '1,000 attempts wait before it, and nearly 1,000 finish per second')
   for (let rest = 500; rest > 0; rest--) {
     now += 1
     releaseNext(1)
     await turn()
   }
   t.true((await retryMs()) < 2_000)
-  // Now each takes 200 ms: 120 a second.
+  // 24 slots with 200 ms each: 120 attempts per second.
   for (let round = 0; round < 20; round++) {
     now += 200
     releaseNext(24)
@@ -114,7 +114,7 @@ test('measures throughput by finished attempts while others wait', async (t) => 
   t.true(slow > 6_000 && slow < 11_000, `${slow} ms for a thousand`)
 })
 
-test('does not count an idle time of a target as slow', async (t) => {
+test('does not count idle time of a target as low throughput', async (t) => {
   let now = 0
   const limiter = new ConcurrencyLimiter(25_000, () => now)
   // While one attempt has a slot, the measurements of the target remain.
@@ -132,14 +132,14 @@ test('does not count an idle time of a target as slow', async (t) => {
   }
 })
 
-test('limits waiting attempts over all targets, except four per project', async (t) => {
+test('limits waiting attempts over all targets, but allows four per project', async (t) => {
   const limiter = new ConcurrencyLimiter()
   const bursts = ['a', 'b', 'c'].map((target, n) => acquireMany(limiter, target, n, 1_024))
   await turn()
   t.deepEqual(
     bursts.map((each) => retryTimes(each).length),
     [0, 0, 996],
-    'four of the third wait',
+    'the third project has four waiting attempts',
   )
 })
 
