@@ -15,7 +15,7 @@ import {
 import { isSlug, MAX_NAME_LENGTH } from './slug.ts'
 
 interface Descriptor<Api extends string | null> {
-  /** member of the v3 API, of project documents and of forms; null for a setting that is only derived */
+  /** member of the v3 API, of project documents and of forms; null for a derived setting */
   api: Api
   column: string
   /** name on pages and in the audit log */
@@ -24,13 +24,12 @@ interface Descriptor<Api extends string | null> {
   note?: string
 }
 
-/** A setting of a check. */
 export type CheckField<Api extends string | null = string | null> = Descriptor<Api> &
   (TextFormat | FlagFormat | SecondsFormat | ChoiceFormat<string>)
 
 export type FieldGroup = Readonly<Record<string, CheckField>>
 
-/** The column has the name of the API member unless it is given. */
+/** By default the column has the name of the API member. */
 function setting<const Api extends string, Format>(
   api: Api,
   format: Format,
@@ -46,13 +45,13 @@ const slug = (value: string) => (isSlug(value) ? accepted(value) : refused('% do
 const schedule = (value: string, rules: SpecRules) =>
   rules.isValidSchedule(value) ? accepted(value) : refused('% is not a valid cron or OnCalendar expression')
 
-/** Replaces an old name of a zone by its present one. */
+/** Replaces an outdated name of a zone by its current name. */
 function zone(value: string, rules: SpecRules): Reading<string> {
   const name = rules.resolveTimeZone(value)
   return name === null ? refused('% is not a valid timezone') : accepted(name)
 }
 
-/** The first settings of responses, documents and forms. A new text without further rules belongs here. */
+/** Responses, documents and forms begin with these settings. Add a plain text setting here. */
 export const IDENTITY_FIELDS = {
   name: setting('name', text(MAX_NAME_LENGTH), { label: 'name' }),
   slug: setting('slug', text(MAX_NAME_LENGTH, slug), {
@@ -64,7 +63,7 @@ export const IDENTITY_FIELDS = {
   desc: setting('desc', text(MAX_DESC_LENGTH), { label: 'description', column: 'description' }),
 } satisfies FieldGroup
 
-/** When pings are expected. Responses contain those of the check's kind; the others stay stored. */
+/** Settings of the schedule. Responses contain only those of the check's kind; the others remain stored. */
 export const SCHEDULE_FIELDS = {
   kind: { ...choice('simple', 'cron', 'oncalendar'), api: null, column: 'kind', label: 'schedule' },
   /** cron or OnCalendar text as sent, untrimmed; empty for a check that never had one */
@@ -95,18 +94,16 @@ export const KEYWORD_FIELDS = {
 } satisfies FieldGroup
 
 /**
- * Every setting of a check under its name in the code. From this table derive the types, the reading of requests, the
- * columns, responses, project documents, copies, the labels of changes, the API schema and the values of the form.
+ * Every setting of a check, by its name in the code. Types, request parsing, columns, responses, project documents,
+ * copies, audit labels, the API schema and form values derive from this table.
  */
 export const CHECK_FIELDS = { ...IDENTITY_FIELDS, ...SCHEDULE_FIELDS, ...ACCEPTANCE_FIELDS, ...KEYWORD_FIELDS }
 
-/** The values of settings, by their names in the code. */
 export type SettingsOf<Fields> = { -readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }
 type ValueOf<Field> = Field extends { read(value: unknown, rules: SpecRules): Reading<infer Value> } ? Value : never
 
 export type CheckSettings = SettingsOf<typeof CHECK_FIELDS>
 
-/** The values of settings, by their names in the API. */
 export type ApiSettings<Fields> = { -readonly [Name in keyof Fields as ApiName<Fields[Name]>]: ValueOf<Fields[Name]> }
 type ApiName<Field> = Field extends { api: infer Api extends string } ? Api : never
 

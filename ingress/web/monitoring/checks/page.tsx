@@ -51,7 +51,7 @@ async function showCheck(context: Context): Promise<void> {
   const { deps } = context
   const opened = await requireCheckPage(context, 'view')
   const path = checkPath(opened.check, opened.project)
-  // Messages name a check by its unique key, because it reveals nothing to outsiders.
+  // Links in messages contain the unique key, which is not a ping address. Editors continue at the uuid.
   if (context.params.check !== opened.check.uuid && may(opened.project.role, 'edit')) return redirect(context, path)
   await deps.barrier.pass([opened.check.id])
   const { mark } = await checkFingerprint(deps.db, opened.check.id)
