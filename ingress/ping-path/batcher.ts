@@ -29,7 +29,7 @@ interface Shard {
   trace: TraceHeaders
   /** of the unsent pings; null if there are none */
   first: First | null
-  /** the publishing channel that `seq` belongs to */
+  /** publishing channel of `seq` */
   epoch: string
   seq: number
 }
@@ -57,9 +57,9 @@ interface BatcherOptions {
 }
 
 /**
- * Collects pings of a shard into one message. Without a message in flight it sends after some event-loop turns without
- * a new ping, at the latest after 2 ms: clients that were answered together ping again in consecutive turns. Otherwise
- * pings wait for the confirms, at most 10 ms.
+ * Collects pings of a shard into one message. Clients that were answered together ping again in consecutive event-loop
+ * turns. Therefore a message is sent after some turns without a new ping, at the latest after 2 ms. While another
+ * message is in flight, pings wait for its confirm, at most 10 ms.
  */
 export class Batcher {
   readonly #broker: Broker
