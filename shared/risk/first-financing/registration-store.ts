@@ -70,8 +70,8 @@ const MICROS_COLUMNS = columns<{ micros: number }>({
 })
 
 /**
- * Lists the newest first.
- * @param before the last of the page before: its time in microseconds since the epoch and its id
+ * Returns the newest registrations first.
+ * @param before time (microseconds since 1970) and id of the last row of the previous page
  */
 export async function listRegistrations(
   db: Knex,
@@ -131,7 +131,7 @@ export async function setContested(tx: Knex.Transaction, id: string): Promise<vo
   await execute(tx, 'UPDATE financing_registrations SET contested = true WHERE id = ?', [id])
 }
 
-/** Locks registrations by fields without fingerprints of an epoch. */
+/** Locks registrations in mode FIELDS that have no fingerprints of this epoch yet. */
 export async function takeUnnamed(
   tx: Knex.Transaction,
   env: ApiEnv,
@@ -167,7 +167,7 @@ const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'e
   dealId: 'deal_id',
 })
 
-/** Returns financed receivables that lapse within two weeks, each once. */
+/** Returns financed receivables that expire within two weeks, and marks them, so that each is returned once. */
 export async function takeExpiring(
   tx: Knex.Transaction,
   limit: number,
@@ -183,7 +183,7 @@ export async function takeExpiring(
   )
 }
 
-/** Counts checks by other organisations of registered receivables, by Indian day. */
+/** Counts one check by another organisation for each of these registrations, per day in Indian time. */
 export async function countSightings(tx: Knex, registrationIds: readonly string[]): Promise<void> {
   if (registrationIds.length === 0) return
   await execute(
@@ -201,7 +201,7 @@ const SIGHTINGS_COLUMNS = columns<{ date: string; count: number }>({
   count: 'count',
 })
 
-/** Checks by others in the last 30 days, the newest day first. */
+/** Returns checks by other organisations in the last 30 days, newest day first. */
 export async function listSightings(db: Knex, registrationId: string): Promise<{ date: string; count: number }[]> {
   return await query(
     db,
@@ -226,7 +226,7 @@ const OFFER_COLUMNS = columns<{ id: string; isSpent: boolean }>({
   isSpent: 't.spent_at IS NOT NULL',
 })
 
-/** @returns the registration that this token offers or offered, locked; undefined for a token that is wrong or late */
+/** Locks the registration of a transfer token, used or not. @returns undefined for a wrong or expired token */
 export async function takeOffer(
   tx: Knex.Transaction,
   env: ApiEnv,

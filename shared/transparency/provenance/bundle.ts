@@ -54,7 +54,7 @@ export function readStatement({ payload, payloadType }: Envelope): Statement | u
   }
 }
 
-/** Verifies a bundle offline. @param trusted keys from another source */
+/** Verifies a bundle offline. @param trusted keys from another source; without them the signature check stays open */
 export function verifyBundle(bundle: Bundle, trusted?: readonly EvidenceKey[], policy?: TrustPolicy): Verification {
   const statement = readStatement(bundle.envelope)
   const anchored = verifyAnchored(bundle.record, proofOf(bundle), policy)
@@ -68,7 +68,7 @@ function proofOf({ proof }: Bundle) {
     return parseProofBundle(proof)
   } catch (error) {
     if (!(error instanceof AnchoringError)) throw error
-    // This proof fails the verification.
+    // An empty proof fails the verification.
     return { inclusion: { index: 0, hashes: [] }, checkpoint: '' }
   }
 }
