@@ -101,7 +101,7 @@ async function cameBack(stage: Stage): Promise<string | null> {
   const { db } = stage.context
   const [stored] = await listIntegrations(db, stage.projectId)
   const [newest] = stored ? await listNotifications(db, stored.id, 1) : []
-  return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: nothing was to be sent`
+  return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: no notification was due`
 }
 
 /** @returns null once the API's response matches `shape`; an error text after the timeout */
@@ -122,12 +122,12 @@ async function call({ base, apiKey }: Stage, path: string, body?: unknown): Prom
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text.slice(0, 200)}`)
+  if (!response.ok) throw new Error(`${path} got status ${response.status}: ${text.slice(0, 200)}`)
   return JSON.parse(text)
 }
 
 function refusal(response: Response): string | null {
-  return response.ok ? null : `was answered ${response.status}`
+  return response.ok ? null : `got status ${response.status}`
 }
 
 const deadline = () => ({ signal: AbortSignal.timeout(STEP_MS) })
