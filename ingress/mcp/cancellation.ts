@@ -10,9 +10,9 @@ const CancelledSchema = z.object({
 })
 
 /**
- * Aborts a call when its client cancels it. In the revision 2025-11-25 a client sends a separate message with the
- * call's id. If two calls of one caller have the same id, none is cancelled: each ends within ten seconds, as does a
- * call whose cancellation reaches another listener.
+ * Registers a tool call, or aborts the call that a cancellation names: in the revision 2025-11-25 a client cancels by a
+ * separate message. If two calls of one caller have the same id, none is aborted. Such a call ends within ten seconds,
+ * as does one whose cancellation reaches another listener.
  * @param from the key and the address of the message's sender
  * @returns a signal that is aborted on cancellation; disposing it unregisters the call
  */

@@ -95,8 +95,8 @@ async function issueToken(request: Request, deps: IngressDeps): Promise<z.infer<
 }
 
 /**
- * Drops scopes of other clients: client libraries request every scope that the metadata lists, and a server may grant
- * fewer (RFC 6749 section 3.3).
+ * Drops requested scopes that only other clients may have. Client libraries request every scope of the metadata, and a
+ * server may grant fewer (RFC 6749 section 3.3).
  */
 function offeredTo(allowed: readonly string[], requested: string[] | null): string[] | null {
   const left = requested?.filter((scope) => allowed.includes(scope) || !OFFERED_SCOPES.includes(scope)) ?? []

@@ -32,7 +32,7 @@ async function openWave(checks = 150) {
   return { product, db, project, deps: await product.workers([]) }
 }
 
-/** Adds flips to down of checks without a flip. */
+/** Adds a flip to down for `count` checks that have none. */
 async function goDown(db: Knex, count: number): Promise<void> {
   await execute(
     db,
