@@ -101,7 +101,9 @@ async function cameBack(stage: Stage): Promise<string | null> {
   const { db } = stage.context
   const [stored] = await listIntegrations(db, stage.projectId)
   const [newest] = stored ? await listNotifications(db, stored.id, 1) : []
-  return newest ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}` : `${ill}: no notification was due`
+  return newest
+    ? `${ill}: ${newest.state}${newest.error ? `, ${newest.error}` : ''}`
+    : `${ill}: no notification was due`
 }
 
 /** @returns null once the API's response matches `shape`; an error text after the timeout */
