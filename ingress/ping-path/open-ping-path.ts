@@ -62,7 +62,7 @@ export function openPingPath(deps: PingPathDeps, kind: ListenerKind): PingPath {
   }
 }
 
-/** A key may be digested under the current or the previous secret. */
+/** A key may be digested under the present secret or the one before it. */
 async function findBySlug(db: Knex, secrets: Secrets, keys: readonly string[]): Promise<Map<string, SlugMatch>> {
   const pairs = keys.flatMap((key) => {
     const separator = key.indexOf('/')

@@ -15,7 +15,10 @@ const GATHER_MS = 1_000
 const KEY_MS = 60_000
 const MAX_GATHERED = 10_000
 
-/** Stores uses once a second, outside the ping path. If that fails, the counts are dropped: they are only displayed. */
+/**
+ * Collects uses for a second and stores them together, outside the ping path. If storing fails, the
+ * error is logged and the counts are dropped: they are only displayed.
+ */
 export function startPingUses(deps: Pick<IngressDeps, 'db' | 'secrets' | 'log'>): PingUsage {
   const known = new LRUCache<string, true>({ max: MAX_GATHERED, ttl: KEY_MS })
   const keys = new Set<string>()
