@@ -15,9 +15,9 @@ const VERIFICATION =
   '{"gstin":"29AAACR5678D1Z5","cin":"U28999MH2015PTC123456","legalName":"Synthetic Components Private Limited"}'
 
 /**
- * Measures the evidence families in the sandbox: latency of a business verification and of a receivable check on one
- * connection, and checks per second of one registrar with many concurrent requests, with the processor time of each:
- * 500 per second need less than 2,000 us.
+ * Measures the evidence families in the sandbox: the latency of a business verification and of a receivable check, and
+ * checks per second of one registrar with many concurrent requests. Each has its processor time: 500 checks per second
+ * need less than 2,000 us each.
  */
 export async function benchFamilies({ seconds, rounds }: Options): Promise<Row[]> {
   await using stack = await openBenchStack({

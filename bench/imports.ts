@@ -26,8 +26,8 @@ interface Side {
 }
 
 /**
- * Imports a tape of 20 MiB and 150,000 rows. Measures the rows per second from the end of the upload to the end of the
- * import, and the maximum growth of resident memory of ingress and importer. The first tape warms up both.
+ * Imports a tape of 20 MiB and 150,000 rows. Measures rows per second from the end of the upload, and the maximum
+ * growth of resident memory of ingress and importer. The first tape warms up both.
  * @param before a tree of the previous build, with its dependencies installed; both are measured alternately
  */
 export async function benchImports({ rounds, before }: { rounds: number; before: string | undefined }): Promise<Row[]> {

@@ -107,8 +107,8 @@ export async function benchPings(options: Options): Promise<Row[]> {
     ...one,
     sides: [] as Side[],
   }))
-  // Cases with the same number of connections alternate, so that slow periods of the machine affect all of them, and
-  // the listener's cache of ten thousand checks does not expire between its rounds.
+  // Cases with the same number of connections alternate, so that slow periods of the machine affect all of them. It
+  // also keeps the listener's cache of ten thousand checks from expiring between rounds.
   for (const group of Map.groupBy(cases, ({ connections, reconnect }) => `${connections} ${reconnect}`).values()) {
     // A ratio of two measurements has the noise of both.
     const rounds = group.some(({ name }) => name === MANY_CHECKS) ? 2 * options.rounds - 1 : options.rounds

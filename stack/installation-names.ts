@@ -8,8 +8,8 @@ export type Addresses = { DATABASE_URL: string; AMQP_URL: string }
 
 /**
  * Returns a database and a virtual host for this stack. Names in the environment's URLs are used, and created if
- * permitted. Otherwise the name is that of the last run, `signalbox`, or one with a random suffix if that exists,
- * because data of unknown origin has an unknown key. The database URL is the owner's.
+ * permitted. Otherwise the name is that of the last run, or `signalbox`. If `signalbox` exists, it gets a random
+ * suffix, because data of unknown origin has an unknown key. The database URL is the owner's.
  */
 export async function ownNames(
   { postgres, broker }: Services,
