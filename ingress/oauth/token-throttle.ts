@@ -9,8 +9,8 @@ const TOO_MANY = 'too many failed attempts'
  * Runs one attempt at a secret and counts it if it failed.
  * @param address result of `addressBucket`
  * @param check verifies the secret; undefined if it is wrong
- * @throws RateLimitedError after too many failures of this address, or if this one failed too after too many of this
- * client
+ * @throws RateLimitedError after too many failures of this address
+ * @throws RateLimitedError if this attempt fails after too many failures of this client
  */
 export async function throttled<T>(
   deps: Pick<IngressDeps, 'db' | 'tokenSlots'>,

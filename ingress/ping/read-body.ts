@@ -3,7 +3,7 @@ import { UnavailableError } from '#shared/errors.ts'
 import { hasBody } from '../middleware/body.ts'
 import { createByteBudget, grownSize } from '../slots.ts'
 
-/** A request with a longer body is answered at once, and its connection is closed. */
+/** Answers a request with a longer body at once, and closes its connection. */
 const BODY_HARD_CAP = 1024 * 1024
 
 interface PingBody {

@@ -30,8 +30,8 @@ export interface FastConnections {
 }
 
 /**
- * Serves connections as long as each request is a plain ping, because Node's server spends most of its time on objects
- * that a ping does not need. The first other request passes the connection to Node's server before it has any effect.
+ * Serves connections as long as each request is a plain ping: Node's server spends most of its time on objects that a
+ * ping does not need. The first other request passes the connection to Node's server before it has any effect.
  */
 export function startFastConnections(options: Options): FastConnections {
   const open = new Set<FastConnection>()

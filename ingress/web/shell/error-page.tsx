@@ -25,7 +25,7 @@ export async function sendErrorPage(
   const problem = toProblem(thrown, response, deps)
   setRetryHeaders(problem, response)
   const way = wayOn(request, problem.status, context)
-  // Skipped for errors of ours, because the failed component may be needed here.
+  // Skipped for internal errors, because the failed component may be needed here.
   const around = context && problem.status < 500 ? await surroundings(context) : {}
   if (context && around.workspace) {
     return sendPage(

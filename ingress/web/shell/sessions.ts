@@ -73,8 +73,8 @@ export function newToken(): string {
 }
 
 /**
- * Cookies: the session, the id of visitors (for form tokens), an OIDC flow, a password before its second factor, a
- * recent password confirmation, and the message for the next page.
+ * Cookies: the session, and an id of visitors for their form tokens; an OIDC flow, and a password before its second
+ * factor; a recent password confirmation; the message for the next page.
  */
 export type CookieName = 'session' | 'visit' | 'sign-in' | 'second-step' | 'recent-password' | 'flash'
 

@@ -92,6 +92,7 @@ function errorOf(error: ValidationError): [name: string, text: string] {
   return [name, `The ${SUBJECTS[name] ?? LABELS.get(name)}${problem}.`]
 }
 
+/** Returns the sent form as a request of the management API, whose rules validate it. */
 export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
   const body: JsonObject = Object.create(null)
   for (const name of PLAIN_TEXTS) body[name] = field(form, name)
@@ -107,6 +108,7 @@ export function bodyOf(form: URLSearchParams, isNew: boolean): JsonObject {
   return body
 }
 
+/** Returns whether an input has this name and shows its own error. */
 export function isField(name: string): boolean {
   return TEXTS.includes(name) || DURATIONS.includes(name)
 }
