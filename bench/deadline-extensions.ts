@@ -43,7 +43,7 @@ export async function benchDeadlineExtensions({ checks, overdue }: { checks: num
   const seconds = (performance.now() - started) / 1000
   if (down > 0) throw new Error('a gap took checks down')
   return {
-    name: `${overdue} of ${checks} excused at once`,
+    name: `${overdue} of ${checks} deadlines extended at once`,
     extended,
     s: seconds.toFixed(1),
     limit: overdue === 100_000 ? '15 s' : '',

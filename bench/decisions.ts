@@ -131,5 +131,5 @@ function simulateOnce(): void {
     until: START + 2 * PINGS * MINUTE,
   })
   while (simulation.step());
-  if (simulation.result().messages.length < PINGS / 10) throw new Error('the simulation told of too little')
+  if (simulation.result().messages.length < PINGS / 10) throw new Error('the simulation notified of too few pings')
 }

@@ -111,7 +111,7 @@ export async function signIn({ db, env }: BenchStack): Promise<string> {
   await db.transaction(async (tx: Knex) => {
     const user = await insertUser(tx, { email: 'bench@example.com', name: '', passwordHash: null })
     const organisation = await tx('organisations').orderBy('id', 'desc').first('id')
-    if (!user || !organisation) throw new Error('nobody to sign in')
+    if (!user || !organisation) throw new Error('no user to sign in')
     await insertMembership(tx, { organisationId: organisation.id, userId: user.id, role: 'owner' })
     await insertSession(tx, { digest, userId: user.id, address: '127.0.0.1', agent: 'bench' })
   })

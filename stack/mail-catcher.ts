@@ -11,7 +11,7 @@ const host = process.env.HOST ?? '127.0.0.1'
 const smtp = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS'],
-  onAuth: (_auth, _session, done) => done(null, { user: 'anybody' }),
+  onAuth: (_auth, _session, done) => done(null, { user: 'any' }),
   onData: (stream, session, done) => {
     buffer(stream)
       .then((raw) => PostalMime.parse(raw))

@@ -10,7 +10,8 @@ export type ServiceUser = { uid: number; gid: number }
  */
 export async function serviceUser(name: 'postgres' | 'rabbitmq'): Promise<ServiceUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
-  for (const candidate of [name, 'nobody']) {
+  // 65534 is the user without permissions of every Linux distribution.
+  for (const candidate of [name, '65534']) {
     const uid = await runCommand(['id', '-u', candidate])
     const gid = await runCommand(['id', '-g', candidate])
     if (uid.code === 0 && gid.code === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) }

@@ -3,11 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-const HELP = `Does what an agent would with its key: lists checks, asks why an alert was sent, composes a sandbox pack, verifies it.
+const HELP = `Shows the work of an agent: lists checks, explains an alert, composes a sandbox pack and verifies it.
 
   AGENT_KEY=rsk_… node --import tsx examples/agent/main.ts --base URL
 
-Exit status: 0 all of it answered, 1 something did not, 2 usage.
+Exit status: 0 success, 1 a call failed, 2 usage.
 `
 const DEMO = {
   mode: 'DEMO',

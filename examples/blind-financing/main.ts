@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util'
 import { ristretto255_oprf } from '@noble/curves/ed25519.js'
 import { inputsOf, type Receivable } from './inputs.ts'
 
-const HELP = `Asks whether a receivable is registered elsewhere without showing it, or registers it so.
+const HELP = `Checks if a receivable is registered elsewhere, or registers it. The service sees only fingerprints.
 
   CLIENT_ID=… CLIENT_SECRET=… node --import tsx examples/blind-financing/main.ts --base URL --receivable FILE
                                                                                  [--known FILE] [--register | --print]
 
-With --print it writes the fingerprints, for the console's page "Check blind", and asks nothing more.
+With --print it only writes the fingerprints, for the console's page "Check blind".
 Exit status: 0 answered, 1 refused or not to be trusted, 2 usage.
 `
 const { voprf } = ristretto255_oprf

@@ -10,7 +10,7 @@ const HELP = `A small wallet: holds SD-JWT VCs and presents them by OpenID4VP 1.
   node --import tsx examples/wallet/main.ts key                     the public key that a credential is issued to
   node --import tsx examples/wallet/main.ts add CREDENTIAL          keeps a credential
   node --import tsx examples/wallet/main.ts present 'openid4vp://…' answers the request of a QR code
-  TOKEN=… node --import tsx examples/wallet/main.ts demo --base URL all of it in the sandbox: asks, is issued, presents
+  TOKEN=… node --import tsx examples/wallet/main.ts demo --base URL runs issue, request and presentation in the sandbox
 
 The wallet is the file wallet.json, or that of --wallet; it holds a private key.
 Exit status: 0 accepted, 1 refused or nothing to present, 2 usage.

@@ -20,7 +20,7 @@ export async function fetchRequest(authorizationRequest: string): Promise<Reques
   if (!answer.ok) throw new Error(`the request cannot be had: ${answer.status}`)
   const jwt = await answer.text()
   const { payload } = await jwtVerify<Requested>(jwt, await verifierKey(jwt, clientId), { typ: 'oauth-authz-req+jwt' })
-  if (payload.client_id !== clientId) throw new Error('the request is of somebody else')
+  if (payload.client_id !== clientId) throw new Error('the request has another client_id')
   return payload
 }
 
@@ -34,8 +34,8 @@ async function verifierKey(jwt: string, clientId: string) {
   const host = /^x509_san_dns:(.+)$/.exec(clientId)?.[1]
   const isNamed =
     host === undefined ? digest === hash('sha256', certificate.raw, 'base64url') : certificate.checkHost(host)
-  if (!isNamed) throw new Error('nobody I know signed this request')
-  // A real wallet must check the certificate's authority; this example accepts any.
+  if (!isNamed) throw new Error('the signer of the request does not match its client_id')
+  // Which authorities to believe is for a real wallet to know; this one takes any.
   return await importX509(certificate.toString(), alg)
 }
 

@@ -23,7 +23,7 @@ const MAX_TIMELINE_ENTRIES = 500
 const listPolicies: Command = {
   noun: 'policy',
   verb: 'list',
-  summary: 'List the alert policies of a project, with whom they tell when',
+  summary: 'List the alert policies of a project with their escalation steps',
   options: { project: projectOption },
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
@@ -72,7 +72,7 @@ const listWindows: Command = {
 const endOneWindow: Command = {
   noun: 'window',
   verb: 'end',
-  summary: 'End the maintenance that goes on; of a recurring window this time alone',
+  summary: 'End the current maintenance; of a recurring window only this occurrence',
   options: { project: projectOption, window: { description: 'id of the window', value: 'ID', required: true } },
   async run(given, context) {
     const project = await requireProject(textOf(given, 'project'), context)
@@ -82,7 +82,9 @@ const endOneWindow: Command = {
     const input = { project, uuid: before.uuid, now: nowMicros() }
     const ended = await endWindow(context.db, operatorOf(context), input)
     const isEnded = JSON.stringify(ended.time) !== JSON.stringify(before.time)
-    const text = isEnded ? 'ended; what is still down is told now' : 'it does not go on: nothing was changed'
+    const text = isEnded
+      ? 'ended; checks that are still down send notifications now'
+      : 'the window is not open: nothing was changed'
     return { json: { ended: isEnded, window: windowView(ended) }, text }
   },
 }
@@ -126,7 +128,7 @@ const showIncident: Command = {
 const acknowledge: Command = {
   noun: 'incident',
   verb: 'acknowledge',
-  summary: 'Acknowledge an incident: nobody is told of it any more until it is over',
+  summary: 'Acknowledge an incident: no further notifications are sent until it is resolved',
   options: {
     project: projectOption,
     incident: incidentOption,
@@ -139,7 +141,7 @@ const acknowledge: Command = {
     const input = { project, id: incident.id, by: '', note, via: 'command' } as const
     try {
       const shown = incidentView(await acknowledgeIncident(context.db, operatorOf(context), input, { now: nowMicros }))
-      return { json: shown, text: `${shown.id} is acknowledged by ${shown.ack?.by ?? 'nobody'}` }
+      return { json: shown, text: `${shown.id} is acknowledged by ${shown.ack?.by ?? 'an unknown user'}` }
     } catch (error) {
       if (error instanceof ConflictError) throw new UsageError(error.message)
       throw error

@@ -73,7 +73,7 @@ const write: Command = {
     const rows = Object.values(inventory.rows).reduce((sum, count) => sum + count, 0)
     return {
       json: { folder, sha256, rows, logs: inventory.logs },
-      text: `${file}: ${rows} rows, sha256 ${sha256}\nadmin backup verify --from ${folder} restores it into a database of its own and compares`,
+      text: `${file}: ${rows} rows, sha256 ${sha256}\nadmin backup verify --from ${folder} restores it into a separate database and compares`,
     }
   },
 }
@@ -81,7 +81,7 @@ const write: Command = {
 const verify: Command = {
   noun: 'backup',
   verb: 'verify',
-  summary: 'Restore a backup into a database of its own, compare, and drop it: the drill',
+  summary: 'Restore a backup into a separate database, compare, and drop the database',
   help: ['The login of DATABASE_OWNER_URL, else of DATABASE_URL, must be allowed to make databases.'],
   options: {
     from: { description: 'the folder of backup write', value: 'FOLDER', required: true },
@@ -94,7 +94,7 @@ const verify: Command = {
     const file = join(folder, DUMP)
     const isWhole = (await hashOf(file)) === manifest.sha256
     const findings: Finding[] = [
-      { what: 'dump', ok: isWhole, text: isWhole ? 'is the one that was written' : 'was changed since it was written' },
+      { what: 'dump', ok: isWhole, text: isWhole ? 'is unchanged' : 'was changed after it was written' },
     ]
     const name = `signalbox_drill_${randomBytes(4).toString('hex')}`
     if (isWhole) findings.push(...(await restoreInto(name, file, manifest.inventory, context, given.keep === true)))
@@ -119,7 +119,7 @@ function refuseSharedSessions({ databasePooler, databaseUrl, databaseOwnerUrl = 
   const hostsOf = (url: string) => splitHosts(url).map((one) => new URL(one).host)
   const isSame = hostsOf(databaseUrl).join() === hostsOf(databaseOwnerUrl).join()
   if (databasePooler === 'transaction' && isSame) {
-    throw new ValidationError('a backup needs a session of its own: DATABASE_OWNER_URL must lead past the pooler')
+    throw new ValidationError('a backup needs a separate session: DATABASE_OWNER_URL must connect without the pooler')
   }
 }
 

@@ -10,7 +10,7 @@ const repair: Command = {
   verb: 'repair',
   summary: 'Give each durable queue a member on three nodes, and spread the leaders',
   help: [
-    'Needs AMQP_ADMIN_URL with a user of the tag administrator. A broker before 3.11.19 and 3.12.1 cannot be asked: then',
+    'Needs AMQP_ADMIN_URL with a user of the tag administrator. Brokers before 3.11.19 and 3.12.1 have no such API: then',
     'the lines to run on one of its nodes are printed, and the exit status is 1.',
   ],
   options: {},
@@ -36,7 +36,7 @@ const repair: Command = {
     const text = [
       ...added.map(({ queue, node }) => `${queue}: member on ${node}`),
       ...(toRun.length > 0
-        ? ['This broker cannot be asked for members. Run on one of its nodes:', ...toRun]
+        ? ['This broker has no API for members. Run on one of its nodes:', ...toRun]
         : ['leaders spread']),
     ]
     return { json: { added, toRun }, text: text.join('\n'), failed: toRun.length > 0 }

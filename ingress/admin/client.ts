@@ -34,7 +34,7 @@ const create: Command = {
     env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true },
     families,
     scopes: {
-      description: `beside those of the families: ${CLIENT_SCOPES.join(', ')}; none unless said`,
+      description: `beside those of the families: ${CLIENT_SCOPES.join(', ')}; default: none`,
       value: 'LIST',
     },
     'no-api-key': { description: 'without an x-api-key: securitisation evidence is then not configured' },

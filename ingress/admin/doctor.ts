@@ -22,13 +22,13 @@ const POSTGRES_VERSION = 150_000
 
 export const doctorCommand: Command = {
   noun: 'doctor',
-  summary: 'Check settings, database, broker and mail server, and say what to mend',
+  summary: 'Check settings, database, broker and mail server, and report problems',
   help: [
-    'With --drill a check of its own goes all the way through the running product (pinged, read, overdue, told of) with the',
+    'With --drill a temporary check passes through the running product (pinged, read, overdue, notified) with the',
     'time of each step, and every transparency log is rebuilt: to be run after an update, a fail-over, a restore.',
   ],
   options: {
-    drill: { description: 'send a check of its own all the way' },
+    drill: { description: 'send a temporary check through the running product' },
     url: { description: 'the listener for the drill (default: PUBLIC_URL)', value: 'URL' },
   },
   async run(given, context) {
@@ -134,7 +134,7 @@ async function listeners(db: Knex): Promise<Finding> {
       `${listener} takes no pings since ${toIsoSeconds(from)} (${cause}), and no check that depends on it goes down: ` +
       `start its listener, or give it up with admin gaps close --listener ${listener}`,
   )
-  return handling('doors', open.length === 0, 'take pings', ill.join('; '))
+  return handling('listeners', open.length === 0, 'take pings', ill.join('; '))
 }
 
 /** The external monitor has noticed by then: it is notified once a minute. */
@@ -142,7 +142,7 @@ const MISSED_SECONDS = 180
 
 async function watchdog(db: Knex, url: string | undefined): Promise<Finding> {
   const what = 'WATCHDOG_URL'
-  if (url === undefined) return { what, ok: true, text: 'not set: nobody elsewhere notices when this service stops' }
+  if (url === undefined) return { what, ok: true, text: 'not set: no external monitor notices when this service stops' }
   const { now, fedAt, problem } = await readWatchdog(db)
   const isFed = fedAt !== null && toSeconds(now - fedAt) < MISSED_SECONDS
   const since = fedAt === null ? 'has never answered' : `has not answered since ${toIsoSeconds(fedAt)}`

@@ -7,7 +7,7 @@ const begin: Command = {
   summary: 'Begin a new epoch of the keys that name receivables',
   help: [
     'The new public key is anchored. For thirty days requests carry fingerprints of both epochs and are stored under',
-    'both; then the old key only finds what it named, and owners of what was left in it are told.',
+    'both. After that the old key only finds existing records, and their owners are notified.',
   ],
   options: { env: { description: 'SANDBOX or PRODUCTION', value: 'ENV', required: true } },
   async run(given, { db, secrets }) {

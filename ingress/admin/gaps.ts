@@ -41,7 +41,7 @@ const list: Command = {
 const close: Command = {
   noun: 'gaps',
   verb: 'close',
-  summary: 'Forget a listener that was removed, so that its checks are evaluated again',
+  summary: 'Remove a listener that has ended for good, so that its checks are evaluated again',
   help: [
     'While a listener is missing, no check that is pinged through it goes down. A listener that stopped cleanly is',
     'forgotten after a day; one that was killed stays missing until it restarts, or until this command. If it restarts',

@@ -9,7 +9,7 @@ const verify: Command = {
   verb: 'verify',
   summary: 'Verify a restored database, and let alerts, mails and webhooks out of it again',
   help: [
-    'Processes notice that their database was restored and send nothing. First look what is said here, then run it with',
+    'Processes notice that their database was restored and send nothing. First read the output, then run it with',
     '--apply: alerts and mails that were due before the restore are not sent, and the gate opens within seconds.',
   ],
   options: { apply: { description: 'open the gate when everything is well' } },

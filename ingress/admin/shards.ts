@@ -46,8 +46,8 @@ const set: Command = {
   summary: 'Change how many ping queues the installation uses, while it runs',
   help: [
     'Every process follows within some seconds; none is restarted. Checks go down some seconds later than usual while the',
-    'former queues are read to their end. Those are kept for a day, for listeners that the database could not tell, and are',
-    'deleted then. PING_SHARDS is only what an installation begins with.',
+    'former queues are read to their end. Those are kept for a day, for listeners that could not read the database, and are',
+    'deleted then. PING_SHARDS is only the initial number.',
   ],
   options: { to: { description: 'the new number, 1 to 64', value: 'N', required: true } },
   async run(given, { config, db, log, actor }) {
@@ -63,7 +63,7 @@ const set: Command = {
     } finally {
       await connection.close()
     }
-    return { json: { from, to }, text: `${from} before, ${to} now: admin shards show tells how far the change is` }
+    return { json: { from, to }, text: `${from} before, ${to} now: admin shards show reports the progress` }
   },
 }
 

@@ -28,13 +28,13 @@ const create: Command = {
   options: {
     email: { description: 'address, by which the user signs in', value: 'E', required: true },
     password: {
-      description: 'at least 12 characters; - reads it from standard input, where nobody else sees it',
+      description: 'at least 12 characters; - reads it from standard input, hidden from other users',
       value: 'P',
       required: true,
     },
     name: { description: 'what people call the user', value: 'NAME' },
     organisation: {
-      description: 'name of the organisation to join, made when there is none (default: a new one of their own)',
+      description: 'name of the organisation to join, created if it does not exist (default: a new organisation)',
       value: 'NAME',
     },
     role: { description: `one of ${roles.join(', ')} (owner)`, value: 'ROLE' },
@@ -89,7 +89,7 @@ const list: Command = {
 async function personOf(given: Given, db: Knex): Promise<User> {
   const email = normalEmail(textOf(given, 'email'))
   const user = email === null ? null : await findUserByEmail(db, email)
-  if (!user) throw new UsageError(`nobody has the address ${textOf(given, 'email')}; user list names everybody`)
+  if (!user) throw new UsageError(`no user has the address ${textOf(given, 'email')}; user list shows all users`)
   return user
 }
 
@@ -97,7 +97,7 @@ async function personOf(given: Given, db: Knex): Promise<User> {
 const resetPassword: Command = {
   noun: 'user',
   verb: 'reset-password',
-  summary: 'Print a link by which somebody chooses a new password; works once, for an hour, without mail',
+  summary: 'Print a link to choose a new password; it works once, for an hour, without mail',
   options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
   async run(given, { db, secrets, config, actor }) {
     const user = await personOf(given, db)
@@ -124,7 +124,8 @@ const resetPassword: Command = {
 const removeSecondFactors: Command = {
   noun: 'user',
   verb: 'remove-second-factors',
-  summary: 'Remove authenticator app, passkeys and recovery codes of somebody: the password alone signs them in again',
+  summary:
+    'Remove authenticator app, passkeys and recovery codes of a user: the password alone is enough to sign in again',
   options: { email: { description: 'address by which the person signs in', value: 'E', required: true } },
   async run(given, { db, secrets, config, actor }) {
     const user = await personOf(given, db)

@@ -56,7 +56,7 @@ export const policyRequestSchema = z
 
 export const rulesSchema = z
   .object({
-    policy: z.uuid().nullable().describe('The policy that applies; null: the one that matches.'),
+    policy: z.uuid().nullable().describe('The policy that applies; null: the policy that matches.'),
     severity: severity.nullable().describe('`critical` by default.'),
     parents: z
       .array(z.union([z.object({ check: z.uuid() }), z.object({ tag: z.string() })]))

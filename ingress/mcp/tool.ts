@@ -88,7 +88,7 @@ Each graded signal has a status: the lowest tier among the inputs that its sente
 
 - REGISTRY_VERIFIED: an authoritative registry, read by us, under a consent where one is needed
 - LENDER_SIDE: the records of lenders, such as the first-financing registry
-- ISSUER_CONFIRMED: the issuer of a document, asked directly
+- ISSUER_CONFIRMED: the issuer of a document, queried directly
 - DOCUMENT_SIGNED: a document whose signature was verified
 - SELF_DECLARED: the request itself
 - MISSING: nowhere, it could not be resolved; never zero and never adverse

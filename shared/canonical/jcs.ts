@@ -43,7 +43,7 @@ function write(value: unknown, path: (string | number)[]): string {
 
 function writeString(value: string, path: (string | number)[]): string {
   if (!value.isWellFormed()) throw refuse('a lone surrogate cannot be encoded', path)
-  // For well-formed text JSON.stringify escapes exactly what RFC 8785 3.2.2.2 asks for.
+  // For well-formed text JSON.stringify escapes exactly the characters that RFC 8785 3.2.2.2 requires.
   return JSON.stringify(value)
 }
 

@@ -10,7 +10,7 @@ export const EVENT_TYPES = {
   'colending.import_finished': 'A loan tape or bureau file was imported, or failed; dealId is the id of the import',
   'first_financing.conflict': 'A receivable is registered by another organisation',
   'first_financing.disputed': 'Another organisation disputes a registration',
-  'first_financing.lapsed': 'A registration lapsed, or a financed one will in two weeks; its fields say which',
+  'first_financing.lapsed': 'A registration lapsed, or a financed one will in two weeks; its fields show which',
   'first_financing.registered': 'A receivable was registered',
   'first_financing.released': 'A registration was released',
   'identity.passport_issued': 'A passport was issued',

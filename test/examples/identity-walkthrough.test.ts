@@ -14,7 +14,7 @@ import { blocksRunBy, openPrograms, shell } from './walkthrough.ts'
 
 /** The commands of docs/identity.md, in order. */
 const blocks = blocksRunBy('docs/identity.md', import.meta.filename)
-const VALUES = ['Quartz Zebra', '27AAACB1234C1ZF', 'customer-4711', 'asked by letter']
+const VALUES = ['Quartz Zebra', '27AAACB1234C1ZF', 'customer-4711', 'requested by letter']
 
 /** The product keeps no value of the first test, so it cannot be the one of the other pages. */
 async function openVerifier(closing: AsyncDisposableStack, env: Record<string, string> = {}) {

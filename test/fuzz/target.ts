@@ -17,7 +17,7 @@ export interface Target extends AsyncDisposable {
   routes: readonly FuzzRoute[]
   httpPort: number
   mailPort: number
-  /** where the workers report their readiness */
+  /** readiness of the workers */
   workersUrl: string
   processes: Readonly<Record<string, SpawnedProcess>>
   /** a new tenant with one of everything: earlier requests may have deleted what they could */

@@ -33,7 +33,7 @@ test('tests do not see the stack that runs beside them', (t) => {
   t.is(withLocalEnv(env), env)
 })
 
-for (const value of ['plain', 'with space', "it's", 'say "hi"', 'two\nlines', '# no comment', '', 'a=b&c=$d'])
+for (const value of ['plain', 'with space', "it's", 'a "b" c', 'two\nlines', '# no comment', '', 'a=b&c=$d'])
   test(`the file keeps ${JSON.stringify(value)} as it is`, (t) => {
     const copy = `${file}.${Buffer.from(value).toString('hex')}`
     writeFileSync(copy, formatEnvFile({ VALUE: value, NEXT: '1' }))

@@ -9,9 +9,9 @@ export interface Finding {
   instead: string
 }
 
-/** Words that have a standard term, or that make a sentence hard to read, with the words to use instead. */
+/** Words with a standard term, with the words to use instead. The name of an XML tag (`<Say>`) belongs to its format. */
 const WORDS = Object.entries(words.text)
-const TEXT = new RegExp(`(?<![\\w-])(${WORDS.map(([pattern]) => pattern).join('|')})(?![\\w-])`, 'gi')
+const TEXT = new RegExp(`(?<![\\w-]|</?)(${WORDS.map(([pattern]) => pattern).join('|')})(?![\\w-])`, 'gi')
 
 /** Words of identifiers, without those that only sentences have. */
 const PART = new RegExp(`^(${words.identifiers.join('|')})$`, 'i')

@@ -19,7 +19,7 @@ export const entityVerify = defineTool({
   name: 'entity_verify',
   title: 'Verify a business once more',
   description:
-    'Asks the registries again about an entity that the organisation holds, by its verified entity identifier. What a ' +
+    'Queries the registries again about an entity of the organisation, by its verified entity identifier. What a ' +
     'registry does not answer is MISSING with a reason. One metered unit.',
   scope: 'kyb:read',
   annotations: IDEMPOTENT,
@@ -103,7 +103,7 @@ export const acceptanceGet = defineTool({
   output: AcceptanceAnswer,
   async run({ receivableRef, acceptanceId }, { caller, deps }) {
     if ((receivableRef === undefined) === (acceptanceId === undefined)) {
-      const message = 'either receivableRef or acceptanceId says what to read'
+      const message = 'exactly one of receivableRef and acceptanceId is required'
       throw new ValidationError(message, [{ path: 'receivableRef', code: 'REQUIRED', message }])
     }
     if (acceptanceId !== undefined) {

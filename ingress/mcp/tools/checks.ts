@@ -82,7 +82,7 @@ export const checkCreate = defineTool({
   name: 'check_create',
   title: 'Create a check',
   description:
-    'Creates a check in a project. Either timeout or schedule says when pings are expected; grace is how late one may ' +
+    'Creates a check in a project. Either timeout or schedule sets when pings are expected; grace is how late one may ' +
     'be. The same idempotencyKey again gives the same check.',
   scope: 'monitoring:write',
   annotations: IDEMPOTENT,
@@ -134,7 +134,7 @@ function withoutTheirName(error: unknown): unknown {
 export const checkPause = defineTool({
   name: 'check_pause',
   title: 'Pause a check',
-  description: 'A paused check expects no pings and notifies nobody. Pausing a paused check changes nothing.',
+  description: 'A paused check expects no pings and sends no notifications. Pausing a paused check changes nothing.',
   scope: 'monitoring:write',
   annotations: IDEMPOTENT,
   input: CheckInput,

@@ -16,8 +16,8 @@ export const gstinValidate = defineTool({
   name: 'gstin_validate',
   title: 'Check the form of a GSTIN',
   description:
-    'Checks length, state code, PAN, entity code and check character of an Indian tax registration. It says whether ' +
-    'the number is well formed, not whether the registration exists.',
+    'Checks length, state code, PAN, entity code and check character of an Indian tax registration. It shows if ' +
+    'the number is well formed, not if the registration exists.',
   scope: 'agents:invoke',
   annotations: READ_ONLY,
   input: z.strictObject({ gstin: z.string().describe('15 characters, such as 27AAACB1234C1ZF') }),

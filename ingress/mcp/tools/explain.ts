@@ -118,7 +118,7 @@ function reasonFor(
     case 'suppressed':
       return 'Not notified: the message was held back.'
     case 'pending':
-      return 'To be told: an attempt is under way or waits for its time.'
+      return 'Pending: an attempt is in progress or scheduled.'
     case null:
       break
   }

@@ -48,9 +48,9 @@ const CheckAnswer = z.union([CheckSchema, PendingSchema])
 
 export const firstFinancingCheck = defineTool({
   name: 'first_financing_check',
-  title: 'Ask whether a receivable is financed elsewhere',
+  title: 'Check if a receivable is financed elsewhere',
   description:
-    'Says whether a receivable is registered or financed by another organisation: that something exists, never who, how ' +
+    'Reports if a receivable is registered or financed by another organisation: that a record exists, never who, how ' +
     'much or on which day. What is not ready within ten seconds has status QUEUED. One metered unit.',
   scope: 'first-financing:check',
   annotations: IDEMPOTENT,
@@ -73,8 +73,8 @@ export const firstFinancingRegister = defineTool({
   name: 'first_financing_register',
   title: 'Register a receivable',
   description:
-    'Registers a receivable for its first holder; a registration holds for seven days until it is financed. Who comes ' +
-    'second is told that a duplicate exists. The same idempotencyKey again has the same answer. One metered unit.',
+    'Registers a receivable for its first holder; a registration lasts seven days unless it is financed. A later request ' +
+    'reports that a duplicate exists. The same idempotencyKey again has the same answer. One metered unit.',
   scope: 'first-financing:register',
   annotations: IDEMPOTENT,
   input: z.strictObject({ idempotencyKey: z.string(), ...registration.members }).meta(registration.together),

@@ -64,7 +64,7 @@ export const incidentAcknowledge = defineTool({
   name: 'incident_acknowledge',
   title: 'Acknowledge an incident',
   description:
-    'Nobody is notified of an acknowledged incident any more until it is over; the audit names the key. Acknowledging an ' +
+    'An acknowledged incident sends no further notifications until it is resolved; the audit names the key. Acknowledging an ' +
     'acknowledged one changes nothing.',
   scope: 'monitoring:write',
   annotations: IDEMPOTENT,
@@ -81,6 +81,6 @@ export const incidentAcknowledge = defineTool({
 function positionOf(before: string | undefined): number | null {
   if (before === undefined) return null
   if (/^[0-9]{1,15}$/.test(before)) return Number(before)
-  const message = 'before must be what next said'
+  const message = 'before must be the value of next'
   throw new ValidationError(message, [{ path: 'before', code: 'FORMAT', message }])
 }

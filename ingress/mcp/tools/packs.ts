@@ -64,7 +64,7 @@ export const riskSignalsRun = defineTool({
   name: 'risk_signals_run',
   title: 'Compose a risk signals pack',
   description:
-    'Asks what registries say about a purchase order between a buyer, a borrower and a subcontractor, and waits up to ' +
+    'Queries registries about a purchase order between a buyer, a borrower and a subcontractor, and waits up to ' +
     'ten seconds; what is not ready then has status QUEUED, and risk_signals_get reads it. One metered unit. The same ' +
     'idempotencyKey again gives the same pack. With a sandbox key mode is DEMO, with a live key LIVE.',
   scope: 'risk-signals:run',

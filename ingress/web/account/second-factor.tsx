@@ -79,7 +79,7 @@ async function confirmCode(context: FormContext): Promise<void> {
   try {
     const owner = ownerOf(session)
     const codes = await confirmTotp(personOf(context, session), owner, field(form, 'code'), deps.now(), deps)
-    showOnce(context, codes, 'The authenticator app is set up. From now on signing in asks for a code of it.')
+    showOnce(context, codes, 'The authenticator app is set up. From now on signing in requires one of its codes.')
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     await showTotp(context, 'That is not the code that the app shows now. Is the clock of the phone right?')
@@ -118,7 +118,7 @@ function ownerOf({ userId, email }: Session): { id: number; email: string } {
 async function confirmed(context: Context): Promise<Workspace> {
   const workspace = await signedIn(context)
   if (!isConfirmed(context, workspace.session)) {
-    throw new ForbiddenError('Your password was asked for too long ago. Open the page again.')
+    throw new ForbiddenError('You confirmed your password too long ago. Open the page again.')
   }
   return workspace
 }

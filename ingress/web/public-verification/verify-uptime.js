@@ -53,7 +53,7 @@ async function checkStatement({ anchor, ...rest }, proof) {
   const entry = { v: 1, eventType: rest.eventType, timestamp: rest.timestamp, payloadSha256: digest }
   const txId = toHex(await leafHash(encoder.encode(canonicalize(entry))))
   if (digest !== anchor.payloadSha256 || txId !== anchor.txId)
-    return line('failed', `${rest.date}: the statement is not the one that was logged: it was changed.`)
+    return line('failed', `${rest.date}: the statement differs from the logged one: it was changed.`)
   if (!proof || proof.index === null) return line('open', `${rest.date}: no checkpoint covers the statement yet.`)
   const [, size, root] = proof.checkpoint.split('\n')
   const reached = await rootOf(fromHex(txId), proof.index, Number(size), proof.proof.map(fromBase64))

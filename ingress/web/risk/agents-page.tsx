@@ -39,8 +39,8 @@ export function AgentsPage({ context, view }: Props) {
     <>
       <h1>Agents</h1>
       <p class="muted">
-        Assistants use <code>POST /mcp</code> with a key of their own. Each key is limited to scopes, projects, calls
-        and budgets; every call is kept.
+        Assistants use <code>POST /mcp</code> with an agent key. Each key is limited to scopes, projects, calls and
+        budgets; every call is kept.
       </p>
       {newKey !== null && <SecretOnce what="The new key" text={newKey} label="agent key" />}
       {keys.length === 0 && <p class="empty">No key yet.</p>}

@@ -120,7 +120,7 @@ function Content({ context, request, state, problem }: ContentProps) {
   return (
     <>
       <h1>Do you accept this document?</h1>
-      <p>A lender asks. Your answer is kept as evidence that you gave it, from this mailbox.</p>
+      <p>A lender requests this. Your answer is stored as evidence that you gave it from this mailbox.</p>
       <dl class="facts">
         <Fact title={KINDS[documentType]} value={documentNumber} />
         <Fact title="Date" value={dayText(documentDate)} />

@@ -156,7 +156,7 @@ function Requested({
   return (
     <dl class="facts">
       <div>
-        <dt>Asked by</dt>
+        <dt>Requested by</dt>
         <dd class="breakable">{jobContext}</dd>
       </div>
       <div>
@@ -164,7 +164,7 @@ function Requested({
         <dd class="breakable">{purpose}</dd>
       </div>
       <div>
-        <dt>Asked for</dt>
+        <dt>Requested values</dt>
         <dd class="breakable">{requestedNames(query).map(fieldLabels).join(', ')}</dd>
       </div>
     </dl>

@@ -154,7 +154,7 @@ function Refusal({ refusal }: { refusal: PingRefusal | null }) {
           {refusal.isBroker
             ? 'the message broker cannot be reached'
             : 'this process does not fit its database, and its operator can read why'}
-          . No check goes down because of it. Senders are told to try again.
+          . No check goes down because of it. Senders receive an error and should retry.
         </p>
       )}
     </div>

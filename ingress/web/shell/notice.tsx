@@ -16,7 +16,7 @@ const notices: Readonly<Record<string, string>> = {
     'The check has moved here. Its ping URL stays the same; its integrations stayed in the other project.',
   'checks-changed': 'Done.',
   'integration-created': 'The integration is created. Send a test to see that it works.',
-  'recipient-asked': 'The recipient receives a mail to confirm. Alerts are sent once they agree.',
+  'recipient-requested': 'The recipient receives a mail to confirm. Alerts are sent once they agree.',
   'integration-saved': 'The integration is saved.',
   'integration-deleted': 'The integration is deleted.',
   'policy-saved': 'The policy is saved. It applies from now on.',

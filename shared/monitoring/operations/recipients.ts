@@ -186,7 +186,7 @@ export async function requestVerificationAgain(
     await requestRecipient(tx, enqueue, deps, project.id, { uuid: channel.uuid, address })
     const { organisationId } = project
     const target = channel.name || channel.kind
-    await insertActorAudit(tx, actor, { organisationId, action: 'integration.recipient-asked', target })
+    await insertActorAudit(tx, actor, { organisationId, action: 'integration.recipient-requested', target })
   })
 }
 

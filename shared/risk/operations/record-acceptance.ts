@@ -29,7 +29,7 @@ const RECORDED = 'acceptance.recorded'
 const DISPUTED = 'acceptance.disputed'
 const ADJUSTED = 'acceptance.adjusted'
 
-export type Said = Omit<AcceptanceBody, 'declaredBy'> & {
+export type AcceptanceInput = Omit<AcceptanceBody, 'declaredBy'> & {
   declaredBy: AcceptanceBody['declaredBy'] | 'BUYER'
   requestId?: string
 }
@@ -39,7 +39,7 @@ export async function recordAcceptance(
   tx: Knex.Transaction,
   owner: Owner,
   id: string,
-  body: Said,
+  body: AcceptanceInput,
   sources: Sources,
   deps: Pick<OperationDeps, 'enqueue' | 'now'>,
 ): Promise<{ record: object } | { refusal: ConflictError }> {

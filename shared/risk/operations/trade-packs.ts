@@ -185,7 +185,7 @@ export interface BundleVerification {
 }
 
 /**
- * Verifies a bundle of anybody's by the keys that this environment has published; the keys in it are not read.
+ * Verifies a bundle of any origin by the keys that this environment has published; the keys in it are not read.
  * @throws AnchoringError ENVELOPE_MALFORMED
  */
 async function verifyMembers(

@@ -41,7 +41,7 @@ const TOKEN_REASONS: Record<TokenReason, string> = {
   DATA_UNPARSEABLE: 'its data is not JSON',
   FIELD_MISSING: 'a required field is missing or misshaped',
   KEY_NOT_VALID_THEN: 'its signing key was not valid on the day of issue',
-  IRN_MISMATCH: 'its reference number is not the hash of its own fields',
+  IRN_MISMATCH: 'its reference number is not the hash of its fields',
   WRONG_PARTIES: 'its seller and buyer are not the parties of a leg',
   DATE_ORDER: 'its document date lies after its issue date',
   BAD_TOTAL: 'its total is not a positive amount of at most two decimals',

@@ -35,7 +35,7 @@ export async function verifyPassword(stored: string | null, password: string): P
 let decoy: Promise<string> | undefined
 
 function unmatchable(): Promise<string> {
-  decoy ??= hashPassword('nobody has this password')
+  decoy ??= hashPassword('no user has this password')
   return decoy
 }
 

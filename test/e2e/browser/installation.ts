@@ -13,7 +13,7 @@ import { userCommands } from '../../../ingress/admin/user.ts'
 import { createVisitor, type Visitor } from '../../ingress/web/visitor.ts'
 import { type HttpProduct, openProduct } from '../../support/product.ts'
 
-export const password = 'four words nobody joins'
+export const password = 'four words rarely joined'
 
 const opened = new AsyncDisposableStack()
 test.after.always('closes the products that browser tests share', () => opened.disposeAsync())

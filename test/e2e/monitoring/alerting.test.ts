@@ -136,7 +136,7 @@ test('actions on an incident are in its timeline, and invalid ones are refused',
   t.deepEqual((await act('note', { text: '' })).json, { error: 'json validation error: text must not be empty' })
   t.deepEqual((await act('note', {})).json, { error: 'json validation error: text is required' })
   t.deepEqual((await act('ack', { bye: 1 })).json, { error: 'json validation error: bye is not a known member' })
-  t.deepEqual((await act('assign', { to: 'nobody@example.org' })).json, {
+  t.deepEqual((await act('assign', { to: 'unknown@example.org' })).json, {
     error: 'json validation error: to must be the address of a member',
   })
   const { db } = app.deps

@@ -30,7 +30,7 @@ async function json<T>(...args: string[]): Promise<T> {
 
 test('a lost password is reset by a private link without mail, which is audited', async (t) => {
   const email = 'locked-out@example.com'
-  await json('user', 'create', '--email', email, '--password', 'four words nobody joins')
+  await json('user', 'create', '--email', email, '--password', 'four words rarely joined')
   const listed = await json<{ email: string; memberships: string[] }[]>('user', 'list')
   t.deepEqual(listed.find((user) => user.email === email)?.memberships, [`${email} (owner)`])
   const { link } = await json<{ link: string }>('user', 'reset-password', '--email', email)
@@ -40,7 +40,7 @@ test('a lost password is reset by a private link without mail, which is audited'
   t.is((await send(app.url, new URL(link).pathname)).status, 404, 'a new link ends the one before')
   t.is((await send(app.url, new URL(again.link).pathname)).status, 200)
   t.is((await app.deps.db('audit_log').where({ action: 'password.link-made', target: email })).length, 2)
-  t.like(await admin('user', 'reset-password', '--email', 'nobody@example.com'), { status: 2 })
+  t.like(await admin('user', 'reset-password', '--email', 'unknown@example.com'), { status: 2 })
 })
 
 test('an organisation is listed and renamed, and nothing else is taken for one', async (t) => {
@@ -62,6 +62,6 @@ test('an organisation is listed and renamed, and nothing else is taken for one',
 
 test('the command line prints its version, and no empty line without output', async (t) => {
   t.regex((await admin('--version')).stdout, /^\d+\.\d+\.\d+\n$/)
-  await admin('user', 'create', '--email', 'first@example.com', '--password', 'four words nobody joins')
+  await admin('user', 'create', '--email', 'first@example.com', '--password', 'four words rarely joined')
   t.is((await admin('setup-link')).stdout, '', 'the installation has an owner already')
 })

@@ -87,7 +87,7 @@ function bounce(to: string, status: string): string {
     '--b1',
     'Content-Type: text/plain',
     '',
-    'Status: 4.0.0 is what somebody might write here.',
+    'Status: 4.0.0 may occur in the text too.',
     '--b1',
     'Content-Type: message/delivery-status',
     '',
@@ -242,7 +242,7 @@ test.serial(
     const old = await delivered(2)
     t.is((await report(old.id, 'error=late')).status, 200)
     t.is((await old.now()).error, '')
-    t.is((await report(randomUUID(), 'error=nobody')).status, 200)
+    t.is((await report(randomUUID(), 'error=unknown')).status, 200)
     const wrong = await send(app.url, `/api/v3/notifications/${fine.id}/status`)
     t.is(wrong.status, 405)
     t.is(wrong.headers.allow, 'POST')

@@ -142,7 +142,7 @@ test('integrations are assigned by *, by id and by name, and taken away by the e
   const update = async (channels: string) => viewOf(await post(`/checks/${check.uuid}`, { channels })).channels
   t.is(await update('b c'), b.uuid)
   t.is(await update(`${a.uuid},b c,${a.uuid}`), both)
-  t.is((await post(`/checks/${check.uuid}`, { channels: 'a,nobody', name: 'changed' })).status, 400)
+  t.is((await post(`/checks/${check.uuid}`, { channels: 'a,unknown', name: 'changed' })).status, 400)
   t.is(viewOf(await post(`/checks/${check.uuid}`)).name, '')
   t.is(await update(''), '')
 })

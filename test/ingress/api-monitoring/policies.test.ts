@@ -117,7 +117,7 @@ test('the first thing that is wrong is named, in the order of the table', async 
     t.deepEqual([answer.status, jsonOf(answer)], [400, { error: `json validation error: ${text}` }])
   }
   for (const [channels, error] of [
-    ['nobody', 'invalid channel identifier: nobody'],
+    ['unknown', 'invalid channel identifier: unknown'],
     ['a,,b', 'invalid channel identifier: a'],
     [',', 'empty channel identifier'],
   ]) {

@@ -128,8 +128,8 @@ test('what is wrong with rules is named after everything else, and nothing is st
   t.is(await wrong({ rules: { api_key: 'x' } }), `${at}.api_key is not a known member`)
   t.is(await wrong({ rules: { parents: [{ check: 'web' }] } }), 'invalid check identifier: web')
   t.is(
-    await wrong({ channels: 'nobody', rules: { parents: [{ check: 'web' }] } }),
-    'invalid channel identifier: nobody',
+    await wrong({ channels: 'unknown', rules: { parents: [{ check: 'web' }] } }),
+    'invalid channel identifier: unknown',
   )
   t.is(
     await wrong({ name: 'ring', tags: 'ring', rules: { parents: [{ tag: 'ring' }, { check: 'x' }] } }),

@@ -78,7 +78,7 @@ test('L9: a client with kyb alone neither sees nor changes the endpoints and eve
   t.like(after.json, { state: 'ACTIVE', previousSecretExpiresAt: null })
 })
 
-test('L9: a webhook manager reads and receives only events of its own families', async (t) => {
+test('L9: a webhook manager reads and receives only events of the families it may read', async (t) => {
   const name = `Org ${randomUUID()}`
   const kyb = await open(name, 'kyb', ['webhooks:manage'])
   const risk = await open(name, 'risk-signals', ['webhooks:manage'])

@@ -136,7 +136,7 @@ test.before(async () => {
 const unknownOf = (name: string) => {
   if (name === 'n') return '0'
   if (name === 'thumbprint') return 'A'.repeat(43)
-  return name === 'vei' ? veiOf(Buffer.alloc(32), 'nobody') : randomUUID()
+  return name === 'vei' ? veiOf(Buffer.alloc(32), 'unknown') : randomUUID()
 }
 
 for (const { method, path, operationId } of routes) {

@@ -7,7 +7,7 @@ import { holderJwk, newKeyPair, post, present } from '../../support/test-wallet.
 
 let product: HttpProduct
 let client: ApiClient
-const SECRETS = { reason: 'she asked by letter' }
+const SECRETS = { reason: 'she requested it by letter' }
 
 test.before(async () => {
   product = await sharedProduct()

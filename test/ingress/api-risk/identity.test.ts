@@ -19,7 +19,7 @@ const SECRETS = {
   legalName: 'Zebra Quartz Components Private Limited',
   externalRef: 'CUSTOMER-quartz-778',
   pan: 'AAAPZ7781Q',
-  reason: 'she asked by letter quartz-778',
+  reason: 'she requested it by letter quartz-778',
 }
 
 test.before(async () => {

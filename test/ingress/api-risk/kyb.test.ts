@@ -241,13 +241,13 @@ test('a passport contains what was verified; a person is erased, and the anchors
   t.regex(hashes.get('gstin.status') ?? '', /^[0-9a-f]{64}$/)
   t.is(hashes.get('gstin.legalName'), hashes.get('gstin.status'), 'one answer')
   t.is(new Set(['gstin.status', 'cin.status', 'lei'].map((key) => hashes.get(key))).size, 3, 'three registers')
-  const refused = await own.post(`/v1/kyb/entities/${company}/erasure`, { reason: 'asked' })
+  const refused = await own.post(`/v1/kyb/entities/${company}/erasure`, { reason: 'requested' })
   t.like(refused.json, { status: 409, errors: [{ path: 'vei', code: 'NO_PERSON' }] })
   const { vei } = (await verify({ pan: 'AAAPR5678D' }, own)).json
   const one = { name: 'Asha Rao', kind: 'PERSON', holdingBps: 10_000, controlBasis: 'proprietor' }
   await own.post(`/v1/kyb/entities/${vei}/owners`, { owners: [one] })
   const person = (await own.post(`/v1/kyb/entities/${vei}/passports`, { purpose: 'onboarding' })).json
-  const receipt = await own.post(`/v1/kyb/entities/${vei}/erasure`, { reason: 'asked' })
+  const receipt = await own.post(`/v1/kyb/entities/${vei}/erasure`, { reason: 'requested' })
   t.is(receipt.status, 200, receipt.text)
   t.is(receipt.json.erased, 2)
   const gone = await own.post('/v1/identity/passports/verify', { passport: person.record })

@@ -21,7 +21,7 @@ const VALUES = {
   director: 'Zebrine Hollander-Unasked',
   pan: 'AAAPZ7781Q',
   externalRef: 'CUSTOMER-quartz-778',
-  reason: 'she asked by letter quartz-779',
+  reason: 'she requested it by letter quartz-779',
   revoked: 'passport lost quartz-780',
 }
 const ALL = Object.values(VALUES)

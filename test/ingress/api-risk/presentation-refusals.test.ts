@@ -124,7 +124,7 @@ const faults: [string, string, Change][] = [
   [
     'an issuer that is not trusted',
     'ISSUER_UNTRUSTED',
-    async () => ({ credential: await issued({ iss: 'https://nobody.example' }) }),
+    async () => ({ credential: await issued({ iss: 'https://unknown.example' }) }),
   ],
   [
     'a signature that was changed',
@@ -263,7 +263,7 @@ test.serial('plain text to direct_post.jwt, and what is encrypted to another key
 test.serial('a wallet’s error ends the request, and its text is not kept', async (t) => {
   const requested = await ask(client)
   const { responseUri, state } = await resolveRequest(requested.json.authorizationRequest)
-  const form = new URLSearchParams({ state, error: 'access_denied', error_description: 'Asha says no' })
+  const form = new URLSearchParams({ state, error: 'access_denied', error_description: 'Asha refuses' })
   t.is((await post(responseUri, form)).status, 200)
   t.like((await view(client, requested)).json, {
     state: 'REJECTED',

@@ -101,7 +101,7 @@ test('a setting that the rules of a check refuse is named, and nothing is create
     [{ timeout: 1 }, 'timeout'],
     [{ timeout: 60.5 }, 'timeout'],
     [{ schedule: 'not a schedule' }, 'schedule'],
-    [{ channels: 'nobody' }, 'channel'],
+    [{ channels: 'unknown' }, 'channel'],
   ] as const) {
     const { isError, result } = await callTool(agent, 'check_create', { idempotencyKey: randomUUID(), ...args })
     t.true(isError, text)

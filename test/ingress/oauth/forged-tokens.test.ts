@@ -110,7 +110,7 @@ const forgeries: [name: string, make: () => string][] = [
     },
   ],
   ['no subject', () => es256(genuine().header, { ...genuine().claims, sub: undefined })],
-  ['another subject', () => es256(genuine().header, { ...genuine().claims, sub: 'somebody' })],
+  ['another subject', () => es256(genuine().header, { ...genuine().claims, sub: 'another' })],
   ['no time of birth', () => es256(genuine().header, { ...genuine().claims, iat: undefined })],
   ['no end', () => es256(genuine().header, { ...genuine().claims, exp: undefined })],
   ['no audience', () => es256(genuine().header, { ...genuine().claims, aud: undefined })],

@@ -23,7 +23,7 @@ const document = openApiDocument() as unknown as {
   components: object
 }
 
-test('docs/openapi.json is what the routes say (npm run -s admin -- openapi --write)', (t) => {
+test('docs/openapi.json matches the routes (npm run -s admin -- openapi --write)', (t) => {
   t.is(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'), openApiText())
 })
 
@@ -33,7 +33,7 @@ test('the document is served as it is committed', async (t) => {
   t.deepEqual(jsonOf(answer), JSON.parse(openApiText()))
 })
 
-test('every operation has a name of its own, and no two paths differ only in the names of their parameters', (t) => {
+test('operation names are unique, and no two paths differ only in parameter names', (t) => {
   const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((it) => it.operationId))
   t.deepEqual(new Set(ids).size, ids.length)
   const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'))

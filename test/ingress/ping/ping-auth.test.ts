@@ -182,8 +182,8 @@ test('defaults at birth are checked like a check, and belong to the project', as
   t.deepEqual(jsonOf(await one.api('/provisioning', { timout: 1 })), {
     error: 'json validation error: timout is not a known member',
   })
-  t.deepEqual(jsonOf(await one.api('/provisioning', { channels: 'nobody' })), {
-    error: 'invalid channel identifier: nobody',
+  t.deepEqual(jsonOf(await one.api('/provisioning', { channels: 'unknown' })), {
+    error: 'invalid channel identifier: unknown',
   })
 })
 

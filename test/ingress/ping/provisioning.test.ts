@@ -149,7 +149,7 @@ test('a project with checks made by pings can be imported again', async (t) => {
     schedule: ['* * * * *', 'daily', `${'1,'.repeat(80)}1 * * * *`, 'x'],
     tz: ['Europe/Riga', 'No/Where', 'z'.repeat(200)],
     tags: ['a b', 't'.repeat(600), '<b>', '%00'],
-    channels: ['*', 'nobody', '\u0000'],
+    channels: ['*', 'unknown', '\u0000'],
     policy: ['3f3d4f1f-8a10-4a3e-9a53-a1f3c3c80e0c', 'x'],
   }
   for (let n = 0; n < effort(60, 1_000); n++) {

@@ -73,7 +73,7 @@ test('unknown and ambiguous recipients are accepted and ping nothing', async (t)
   await mail.addCheck({ name: 'twin', slug: 'twin' })
   const { pingKey } = mail
   t.is(await sendRaw([`${randomUUID()}@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
-  t.is(await sendRaw([`${pingKey}+nobody@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
+  t.is(await sendRaw([`${pingKey}+unknown@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
   t.is(await sendRaw([`${pingKey}+twin@${MAIL_DOMAIN}`], 'Subject: a\r\n'), '250 OK')
   const later = await mail.addCheck()
   await sendRaw([later.address], 'Subject: a\r\n')
@@ -116,7 +116,7 @@ test('accepts any sender and greeting, with or without angle brackets', async (t
     t.is(await session.command(command), '250 OK', command)
     const recipient = [`<${uuid}@${MAIL_DOMAIN}>`, `${uuid}@${MAIL_DOMAIN}`, ` < ${uuid}@${MAIL_DOMAIN} > NOTIFY=NEVER`]
     t.is(await session.command(`RCPT TO:${recipient[index % 3]}`), '250 OK', command)
-    for (const wrong of ['<nobody>', 'nobody', 'a b c', `<${uuid}@elsewhere.example>`, `x@${MAIL_DOMAIN}`, '"x y"@z'])
+    for (const wrong of ['<unknown>', 'unknown', 'a b c', `<${uuid}@elsewhere.example>`, `x@${MAIL_DOMAIN}`, '"x y"@z'])
       t.regex(await session.command(`RCPT TO:${wrong}`), /^550/, wrong)
     await session.command('DATA')
     t.is(await session.command('Subject: a\r\n\r\n.'), '250 OK')

@@ -71,7 +71,7 @@ test.serial('parents are chosen and seen, with what is doubtful about them; ring
   t.is(ring.status, 400)
   t.regex(ring.text, /id="add_check-error">It would depend on itself: router (>|&gt;) web (>|&gt;) router\./)
   t.is(fieldsOf(ring.text).add_check, 'web', 'what was typed is kept')
-  const unknown = await owner.post(path, { ...sent, add_check: 'nobody' })
+  const unknown = await owner.post(path, { ...sent, add_check: 'unknown' })
   t.is(unknown.status, 400)
   t.regex(unknown.text, /There is no check with this name/)
   const kept = fieldsOf((await owner.get(path)).text)
@@ -127,7 +127,7 @@ test.serial('the simulator compares a draft with the policies in force, for an i
   const wrong = await owner.post(path, { ...requested, lines: '03:00 <what>' })
   t.is(wrong.status, 400)
   t.regex(wrong.text, /id="lines-error">Not understood: 03:00 &lt;what/)
-  t.is((await owner.post(path, { ...requested, check: 'nobody' })).status, 400)
+  t.is((await owner.post(path, { ...requested, check: 'unknown' })).status, 400)
   t.is((await owner.post(path, { ...requested, 'steps[0].wait': 'soon' })).status, 400)
   // One comes free every ten seconds, which this takes on a busy machine.
   await stopRefill(app.db, `simulation:${team.project.id}`)

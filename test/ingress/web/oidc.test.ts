@@ -77,7 +77,7 @@ test.serial('the button has the name that people know, below all that belongs to
 })
 
 test.serial('a connected identity signs in, by issuer and subject', async (t) => {
-  issuer.person = { sub: 'subject-1', email: 'whatever@example.com', email_verified: false }
+  issuer.person = { sub: 'subject-1', email: 'any@example.com', email_verified: false }
   const owner = await signedIn(app, 'ada@example.com')
   const started = await owner.post('/account/oidc', { password }, '/account')
   t.is(

@@ -6,7 +6,7 @@ import { insertOrganisation } from '#shared/tenancy/organisations/store.ts'
 import type { HttpProduct } from '../../support/product.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-export const password = 'four words nobody joins'
+export const password = 'four words rarely joined'
 let hashed: Promise<string> | undefined
 
 export interface Team {

@@ -39,7 +39,7 @@ test('an unknown address and a wrong password get the same answer', async (t) =>
   const texts = await Promise.all(
     [
       { email: emailOf(team, 'owner'), password: 'not the password' },
-      { email: 'nobody@example.com', password: 'not the password' },
+      { email: 'unknown@example.com', password: 'not the password' },
     ].map(async (fields) => {
       const answer = await createVisitor(app.url).post('/sign-in', fields)
       t.is(answer.status, 401)

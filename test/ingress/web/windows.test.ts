@@ -102,7 +102,7 @@ test.serial('each error is shown beside its field and the typed values are kept'
     [{ for: '31', for_unit: 'days' }, 'for'],
     [{ tz: 'Mars' }, 'tz'],
     [{ kind: 'recurring', every: 'now and then' }, 'every'],
-    [{ add_check: 'nobody' }, 'add_check'],
+    [{ add_check: 'unknown' }, 'add_check'],
     [{ name: 'x'.repeat(101) }, 'name'],
   ]
   for (const [wrong, name] of cases) {

@@ -13,7 +13,7 @@ export const tasks = {
     for (;;) kept.push(Array<number>(1_000_000).fill(0.5))
   },
   fail: () => {
-    throw new RangeError('as it was told')
+    throw new RangeError('failure of a task')
   },
   priority: () => getPriority(),
   settings: () => Object.keys(process.env),

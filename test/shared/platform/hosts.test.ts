@@ -49,7 +49,7 @@ test('without a primary any answering host serves reads, and is checked each tim
 })
 
 test('a single server is never checked for its role', async (t) => {
-  const hosts = createDatabaseHosts(ONE, () => Promise.reject(new Error('asked')))
+  const hosts = createDatabaseHosts(ONE, () => Promise.reject(new Error('queried')))
   t.is(await hosts.address(), ONE)
   hosts.doubt()
   t.is(await hosts.address(), ONE)

@@ -210,7 +210,7 @@ test('a certificate for another name, and one of an unknown authority, are TLS f
 })
 
 test('a refused connection, an unknown name and plain text where TLS is spoken have their own failures', async (t) => {
-  const closed = await openHttpSink({ host: '127.0.0.9' }) // where no other server listens
+  const closed = await openHttpSink({ host: '127.0.0.9' })
   await closed[Symbol.asyncDispose]()
   await using plain = await openHttpSink()
   await using http = client({
@@ -236,7 +236,7 @@ test('a target that accepts the connection and then stays silent in the TLS hand
 })
 
 test('error texts hold no addresses', async (t) => {
-  const closed = await openHttpSink({ host: '127.0.0.9' }) // where no other server listens
+  const closed = await openHttpSink({ host: '127.0.0.9' })
   await closed[Symbol.asyncDispose]()
   await using http = client()
   const error = await t.throwsAsync(http.request({ method: 'GET', url: closed.url }), { instanceOf: HttpClientError })

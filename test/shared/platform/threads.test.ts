@@ -59,7 +59,7 @@ test('waiting too long for a thread fails with a retry time', async (t) => {
 
 test('an error of a task is passed unchanged, and a thread knows no settings', async (t) => {
   await using threads = open()
-  await t.throwsAsync(threads.run('fail', undefined as never), { message: 'as it was told' })
+  await t.throwsAsync(threads.run('fail', undefined as never), { message: 'failure of a task' })
   t.deepEqual(await threads.run('settings', undefined as never), [])
 })
 

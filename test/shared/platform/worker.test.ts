@@ -142,7 +142,7 @@ test('a message of a newer release goes back for it, and is given up when none c
       headers: { v: 2 },
       timestamp,
     })
-  await put('nobody read it', now - 3_600)
+  await put('unread', now - 3_600)
   const [letter] = await worker.probe.take(`${queue}.dead`, 1)
   t.is(letter?.properties.headers?.['x-signalbox-reason'], 'UNKNOWN_VERSION')
 

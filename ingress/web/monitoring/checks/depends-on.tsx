@@ -93,7 +93,8 @@ export function DependsOn(props: { relatives: Relatives; path: string; mayEdit: 
             ))}
           </ul>
           <p class="muted">
-            While {mode === 'any' ? 'any of these is' : 'all of these are'} down, no alert says that this check is down.
+            While {mode === 'any' ? 'any of these is' : 'all of these are'} down, no alert is sent if this check is
+            down.
           </p>
         </>
       )}

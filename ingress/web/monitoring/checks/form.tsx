@@ -148,7 +148,7 @@ function Expectation({ values, errorOf }: Part) {
         name="grace"
         values={values}
         error={errorOf('grace')}
-        hint="How late a ping may be, and how long a run may take, before somebody is told."
+        hint="How late a ping may be, and how long a run may take, before notifications are sent."
       />
     </fieldset>
   )
@@ -157,7 +157,7 @@ function Expectation({ values, errorOf }: Part) {
 function Recipients({ channels, chosen }: { channels: readonly StoredIntegration[]; chosen: ReadonlySet<string> }) {
   return (
     <fieldset>
-      <legend>Who is told</legend>
+      <legend>Notifications</legend>
       <IntegrationChoice name="channel" channels={channels} chosen={chosen} />
     </fieldset>
   )

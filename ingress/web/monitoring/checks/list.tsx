@@ -209,7 +209,7 @@ function Columns({ context }: { context: Context }) {
           Next
         </th>
         <th scope="col" class="c-channels">
-          Notifies
+          Notified
         </th>
         <th scope="col">
           <span class="hidden">Actions</span>
@@ -227,7 +227,7 @@ function Empty(props: { workspace: ProjectWorkspace; channels: readonly StoredIn
       <h2>Nothing is watched yet</h2>
       <p>
         A check waits for a signal from a job: a backup, a report, a queue. When the signal does not come in time, the
-        check goes down and the integrations tell you.
+        check goes down and the integrations notify you.
       </p>
       {props.mayEdit && (
         <p class="row">

@@ -213,7 +213,7 @@ export const ignoredLabels = {
   paused: 'the check was paused, to be resumed by hand',
   method: 'only POST counts for this check',
   keywords: 'it held none of the keywords',
-  secret: 'mails cannot show the ping secret that the check asks for',
+  secret: 'mails cannot contain the ping secret that the check requires',
   preview: 'it was the preview of a link',
   source: 'its source is not counted',
 } as const

@@ -35,7 +35,7 @@ export function UptimeProofs({ since, path, now }: { since: string | null; path:
     <section class="card" aria-labelledby="proofs">
       <h2 id="proofs">Provable history</h2>
       <p class="muted">
-        What was stated each day, with proofs from the transparency log. Anybody can <a href="/verify">verify</a> the
+        The statement of each day, with proofs from the transparency log. Anyone can <a href="/verify">verify</a> the
         file: it shows that nothing was changed since, not that it was true.
       </p>
       <ul class="bare">

@@ -67,7 +67,7 @@ async function create(context: FormContext): Promise<void> {
     if (trial) return await showNew(context, workspace, { ...given, ...trial })
     const input = { project, kind: kind.kind, name: given.name, config, forAllChecks: given.isForAll }
     const channel = await createIntegration(deps.db, personOf(context, session), input, deps)
-    const done = channel.isEmailVerified ? 'integration-created' : 'recipient-asked'
+    const done = channel.isEmailVerified ? 'integration-created' : 'recipient-requested'
     redirect(context, `/integrations/${channel.uuid}?done=${done}`)
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
@@ -90,7 +90,10 @@ async function change(context: FormContext): Promise<void> {
     if (trial) return await showEdit(context, { name, config, ...trial })
     const input = { project, channel, name, config }
     const { isRefreshing } = await updateIntegration(deps.db, personOf(context, session), input, deps)
-    redirect(context, `/integrations/${channel.uuid}?done=${isRefreshing ? 'recipient-asked' : 'integration-saved'}`)
+    redirect(
+      context,
+      `/integrations/${channel.uuid}?done=${isRefreshing ? 'recipient-requested' : 'integration-saved'}`,
+    )
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error
     await showEdit(context, { name, config, ...wrong(error, kind, config, false) }, 400)
@@ -149,7 +152,7 @@ async function switchTo(context: FormContext, isOn: boolean): Promise<void> {
 async function resendVerification(context: FormContext): Promise<void> {
   const { channel, project, session } = await requireIntegrationOf(context, 'edit')
   await requestVerificationAgain(personOf(context, session), { project, channel }, context.deps)
-  redirect(context, `/integrations/${channel.uuid}?done=recipient-asked`)
+  redirect(context, `/integrations/${channel.uuid}?done=recipient-requested`)
 }
 
 async function remove(context: FormContext): Promise<void> {

@@ -143,7 +143,7 @@ function UnknownNotices({ context, view }: Props) {
         class="inline-fields"
         items={[
           {
-            name: 'tell',
+            name: 'notify',
             label: 'Notify integrations of checks that became unknown',
             kind: 'check',
             value: view.notifiesUnknown ? 'on' : '',

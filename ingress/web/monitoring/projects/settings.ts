@@ -25,7 +25,7 @@ export function projectSettingsPages(pages: Pages): void {
   })
   pages.post('/projects/:project/settings/unknown', async (context) => {
     const { project, session } = await requireProject(context, 'manage')
-    const isWanted = field(context.form, 'tell') === 'on'
+    const isWanted = field(context.form, 'notify') === 'on'
     await notifyUnknown(context.deps.db, personOf(context, session), { project, isWanted })
     redirect(context, `/projects/${project.uuid}/settings?done=project-saved`)
   })

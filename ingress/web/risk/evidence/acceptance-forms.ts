@@ -105,7 +105,7 @@ function jobForms(pages: Pages): void {
       const next = pageOf(body.receivableRef)
       return await doOnce(sent, async (tx, enqueue) => {
         const { sandboxUrl } = await requestBuyerAcceptance(tx, console, body, { enqueue, secrets, config })
-        await note(tx, context, console, 'acceptance.asked', body.receivableRef)
+        await note(tx, context, console, 'acceptance.requested', body.receivableRef)
         const flash =
           sandboxUrl === undefined ? { notice: 'The buyer receives a mail with the question.' } : { secret: sandboxUrl }
         setFlash(context, console.base + next, flash)

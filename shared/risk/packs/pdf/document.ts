@@ -28,7 +28,7 @@ export interface PackDocument {
 
 /** Required on every page and document. */
 export const EVIDENCE_SENTENCE =
-  'This pack is evidence, never a recommendation: nothing in it says to approve, decline, price or size anything.'
+  'This pack is evidence, never a recommendation: it does not suggest to approve, decline, price or size anything.'
 
 export const SANDBOX_SENTENCE = 'SANDBOX — NOT EVIDENCE. The values below describe no real business.'
 

@@ -37,7 +37,7 @@ export function d(lastPing: Micros, more: Partial<CheckTimes> = {}): CheckTimes 
   return aCheck({ status: 'up', kind: 'cron', schedule: '0 3 * * *', graceSeconds: 3600, lastPing, ...more })
 }
 
-export interface Told {
+export interface Outcome {
   flip: Micros | null
   extensions: Micros[]
   check: CheckTimes
@@ -56,7 +56,7 @@ export function sweepOn(
     listener?: Listener
     until: Micros
   },
-): Told {
+): Outcome {
   let check = start
   const extensions: Micros[] = []
   const pings = [...(world.pings ?? [])]

@@ -40,7 +40,7 @@ test('requests the consent of an e-mail recipient, except for the operator', asy
     'operator root: integration.created Mail (E-mail)',
     'agent key K7 (helper): integration.created Mail (E-mail)',
     'agent key K7 (helper): integration.changed Mail (E-mail)',
-    'agent key K7 (helper): integration.recipient-asked Mail',
+    'agent key K7 (helper): integration.recipient-requested Mail',
   ])
 })
 

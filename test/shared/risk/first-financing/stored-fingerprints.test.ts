@@ -28,7 +28,7 @@ test('a search reads only matching rows, also with early query plans', async (t)
     )
   const look = (text: string) =>
     preparedTransaction(db, async ({ tx }) => {
-      const fingerprints = [named(text), named('nobody holds this')]
+      const fingerprints = [named(text), named('held by no record')]
       const sought = { env: 'SANDBOX' as const, organisationId, recordId: randomUUID(), fingerprints }
       const found = [
         (await findHolder(tx, 'SANDBOX', fingerprints)) !== undefined,

@@ -154,9 +154,9 @@ test('an LEI is found by identifier, registration number and name', async (t) =>
   t.is(many.result.data?.length, 1)
   const none = await against(
     [{ status: 200, body: JSON.stringify({ data: [] }) }],
-    (set) => set.leiRecords.fetch(context(), { legalName: 'Nobody & Sons' }),
+    (set) => set.leiRecords.fetch(context(), { legalName: 'Unknown & Sons' }),
     realTime,
   )
   t.is(none.result.missingReason, 'NOT_FOUND')
-  t.is(none.requests[0]?.url.searchParams.get('filter[entity.legalName]'), 'Nobody & Sons')
+  t.is(none.requests[0]?.url.searchParams.get('filter[entity.legalName]'), 'Unknown & Sons')
 })

@@ -154,7 +154,7 @@ test('proofs with invalid sizes or indexes are refused', (t) => {
 test('proofs of large trees stay exact beyond 32 bits', (t) => {
   const size = 2 ** 40 + 1
   const last = leafHash(Buffer.from('last'))
-  const full = leafHash(Buffer.from('stands for the complete left subtree'))
+  const full = leafHash(Buffer.from('hash of the complete left subtree'))
   const proof = proveInclusion(2 ** 40, size, (level, index) => (level === 40 && index === 0 ? full : last))
   t.deepEqual(proof, [full])
   t.true(verifyInclusion(last, 2 ** 40, size, proof, nodeHash(full, last)))

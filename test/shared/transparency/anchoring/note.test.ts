@@ -77,7 +77,7 @@ test('a note key is found by name and id together', (t) => {
   t.throws(() => decodeNote(vector.note, [impostor]), { code: 'NOTE_SIGNATURE_INVALID' })
 })
 
-test('a checkpoint requires the signature of its own log', (t) => {
+test('a checkpoint requires a signature of the log itself', (t) => {
   t.throws(() => decodeCheckpoint(vector.note, [vectorWitness.key]), { code: 'CHECKPOINT_ORIGIN' })
   const other = signerFromSeed('other.example/log', LOG_KEY, seed(3))
   t.throws(() => decodeCheckpoint(signNote(vector.body, [other]), [other.key, vectorLog.key]), {
