@@ -1,6 +1,7 @@
 import { chosen, explainCommandLine, parseOptions } from '#shared/platform/process/command-line.ts'
 import { benchOnePolicy } from './alerting.ts'
 import { benchAlerts } from './alerts.ts'
+import { benchBlindEvaluation } from './blind-evaluation.ts'
 import { benchDeadlineExtensions } from './deadline-extensions.ts'
 import { benchDecisions } from './decisions.ts'
 import { benchDeliveries } from './deliveries.ts'
@@ -18,7 +19,6 @@ import { benchSweep } from './sweep.ts'
 import { printTable } from './table.ts'
 import { benchTenants } from './tenants.ts'
 import { benchTracesOff } from './traces.ts'
-import { benchUnavailable } from './unavailable.ts'
 
 /**
  * Suites are independent; ratios are measured within one run, because machines differ and are noisy. `--quick` measures
@@ -37,7 +37,7 @@ const suites = {
   packs: async () => printTable('Packs', await benchPacks({ seconds: 2, rounds: 3, backlog: 1_000 })),
   families: async (isQuick: boolean) => {
     printTable('Evidence families', await benchFamilies({ seconds: 2, rounds: isQuick ? 1 : 3 }))
-    printTable('Pings beside blind evaluations', await benchUnavailable({ seconds: 2, rounds: isQuick ? 1 : 5 }))
+    printTable('Pings beside blind evaluations', await benchBlindEvaluation({ seconds: 2, rounds: isQuick ? 1 : 5 }))
   },
   imports: async (isQuick: boolean) =>
     printTable('Imports', await benchImports({ rounds: isQuick ? 1 : 3, before: process.env.BENCH_BEFORE })),

@@ -48,15 +48,15 @@ export interface ByteBudget {
 
 export function createByteBudget(limits: { total: number; perHolder: number }): ByteBudget {
   let left = limits.total
-  const heldBy = new Map<string, number>()
+  const bytesByHolder = new Map<string, number>()
   return {
     take(holder, bytes) {
-      const held = holder === null ? 0 : (heldBy.get(holder) ?? 0) + bytes
+      const held = holder === null ? 0 : (bytesByHolder.get(holder) ?? 0) + bytes
       if (bytes > 0 && (bytes > left || held > limits.perHolder)) return false
       left -= bytes
       if (holder === null) return true
-      if (held === 0) heldBy.delete(holder)
-      else heldBy.set(holder, held)
+      if (held === 0) bytesByHolder.delete(holder)
+      else bytesByHolder.set(holder, held)
       return true
     },
   }

@@ -26,42 +26,43 @@ export async function digestReaders(
   tx: Knex,
   { secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>,
   named: { ids: readonly number[]; uuids: readonly string[] },
-): Promise<(channel: { id: number } | { uuid: string }) => Recipients> {
+): Promise<(integration: { id: number } | { uuid: string }) => Recipients> {
   const open = (kind: string, sealedConfig: string): unknown => {
     try {
       return JSON.parse(secrets.open('integration', sealedConfig))
     } catch (error) {
-      log.error({ kind, ...describeError(error) }, 'channel.not-readable')
+      log.error({ kind, ...describeError(error) }, 'integration.not-readable')
       return undefined
     }
   }
-  const found = (await alertedIntegrations(tx, named.ids, named.uuids)).map((channel) => {
-    const config = open(channel.kind, channel.sealedConfig)
+  const found = (await alertedIntegrations(tx, named.ids, named.uuids)).map((integration) => {
+    const config = open(integration.kind, integration.sealedConfig)
     return {
-      ...channel,
-      members: membersOf(channel.kind, config),
-      isReader: config !== undefined && takesDigests(channel.kind, config),
+      ...integration,
+      members: membersOf(integration.kind, config),
+      isReader: config !== undefined && takesDigests(integration.kind, config),
     }
   })
   const inGroups = found.flatMap(({ members }) => members ?? [])
   const members = inGroups.length === 0 ? [] : await alertedIntegrations(tx, [], inGroups)
   const known = [
     ...found,
-    ...members.map((channel) => ({
-      ...channel,
+    ...members.map((integration) => ({
+      ...integration,
       members: null,
-      isReader: takesDigests(channel.kind, open(channel.kind, channel.sealedConfig)),
+      isReader: takesDigests(integration.kind, open(integration.kind, integration.sealedConfig)),
     })),
   ]
 
   return (requested) => {
-    const channel = known.find((one) => ('id' in requested ? one.id === requested.id : one.uuid === requested.uuid))
-    if (!channel || channel.isDisabled) return { readers: [], keepers: [] }
-    const meant = channel.members
+    const integration = known.find((one) => ('id' in requested ? one.id === requested.id : one.uuid === requested.uuid))
+    if (!integration || integration.isDisabled) return { readers: [], keepers: [] }
+    const meant = integration.members
       ? known.filter(
-          (one) => channel.members?.includes(one.uuid) && one.projectId === channel.projectId && one.members === null,
+          (one) =>
+            integration.members?.includes(one.uuid) && one.projectId === integration.projectId && one.members === null,
         )
-      : [channel]
+      : [integration]
     const able = new Map(meant.filter(({ isDisabled }) => !isDisabled).map((one) => [one.id, one]))
     const of = (wanted: boolean) =>
       [...able.values()]

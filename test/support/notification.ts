@@ -11,7 +11,7 @@ export function someNotification(overrides: Partial<Notification> = {}): Notific
     reason: 'timeout',
     flipAt: flipTime,
     downFor: null,
-    channel: { id: 'c0ffee00-0000-4000-8000-000000000001', name: 'Alerts', isEmailVerified: true },
+    integration: { id: 'c0ffee00-0000-4000-8000-000000000001', name: 'Alerts', isEmailVerified: true },
     check: {
       uuid: '803f680d-e89b-492b-82ef-2be7b774a92d',
       name: 'db-backup',

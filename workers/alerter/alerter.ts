@@ -1,7 +1,7 @@
 import { alertsReevaluate } from '#shared/contracts/worker-messages.ts'
 import { on, subscribe } from '#shared/platform/broker/worker.ts'
 import type { Worker } from '../define-worker.ts'
-import { handOn, isFull } from './process-flips.ts'
+import { isFull, processFlips } from './process-flips.ts'
 
 /** Messages are cheap: all that arrive during a run share the next one. */
 const PREFETCH = 100
@@ -17,8 +17,8 @@ export const alerter: Worker = {
       let claimed = 0
       for (const end = performance.now() + MAX_RUN_MS; performance.now() < end; ) {
         // In a flood of flips, two concurrent pages keep both the database and this process busy.
-        const second = isFull(claimed) ? handOn(deps, 'changes') : null
-        const pages = await Promise.allSettled([handOn(deps), second])
+        const second = isFull(claimed) ? processFlips(deps, 'changes') : null
+        const pages = await Promise.allSettled([processFlips(deps), second])
         for (const page of pages) if (page.status === 'rejected') throw page.reason
         claimed = Math.max(...pages.map((page) => (page.status === 'fulfilled' ? (page.value ?? 0) : 0)))
         if (claimed === 0) return

@@ -150,12 +150,12 @@ async function loadIntegrations(
   const named = found.flatMap(({ policy }) => policy?.plan.steps.flatMap(({ channels }) => channels ?? []) ?? [])
   const loaded = await alertedIntegrations(tx, [...new Set([...assigned, ...before])], [...new Set(named)])
   const isOverReserve = await loadReserve(tx, loaded)
-  const known = loaded.map((channel) => ({
-    projectId: channel.projectId,
-    ...readIntegration(channel),
-    isOverReserve: isOverReserve(channel),
+  const known = loaded.map((integration) => ({
+    projectId: integration.projectId,
+    ...readIntegration(integration),
+    isOverReserve: isOverReserve(integration),
   }))
-  const byId = new Map(known.map((channel) => [channel.id, channel]))
+  const byId = new Map(known.map((integration) => [integration.id, integration]))
   const order = new Map(known.map(({ id }, index) => [id, index]))
 
   return (check: AlertedCheck, policy: StoredPolicy | null, incident: Incident | null): FactIntegration[] => {
@@ -166,12 +166,12 @@ async function loadIntegrations(
     ])
     if (policy) {
       const uuids = new Set(policy.plan.steps.flatMap(({ channels }) => channels ?? []))
-      for (const channel of uuids.size > 0 ? known : []) if (uuids.has(channel.uuid)) ids.add(channel.id)
+      for (const integration of uuids.size > 0 ? known : []) if (uuids.has(integration.uuid)) ids.add(integration.id)
     }
     return [...ids]
       .sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
       .flatMap((id) => byId.get(id) ?? [])
       .filter(({ projectId }) => projectId === check.projectId)
-      .map((channel) => ({ ...channel, isOwn: assignedIds.has(channel.id) }))
+      .map((integration) => ({ ...integration, isOwn: assignedIds.has(integration.id) }))
   }
 }

@@ -37,13 +37,13 @@ interface Metered {
 }
 
 /** Returns a function that is true for integrations whose repeats have used their share of the monthly limit. */
-export type LoadReserve = (tx: Knex, channels: readonly Metered[]) => Promise<(channel: Metered) => boolean>
+export type LoadReserve = (tx: Knex, integrations: readonly Metered[]) => Promise<(integration: Metered) => boolean>
 
 /** Queries the database only for integrations with a monthly limit. */
 export function createLoadReserve({ config, now }: Pick<WorkerDeps, 'config' | 'now'>): LoadReserve {
   const perMonth = { sms: config.smsLimitPerMonth, call: config.callLimitPerMonth }
-  return async (tx, channels) => {
-    const metered = channels.filter(({ kind }) => monthlyMeterOf(kind) !== null)
+  return async (tx, integrations) => {
+    const metered = integrations.filter(({ kind }) => monthlyMeterOf(kind) !== null)
     if (metered.length === 0) return () => false
     const projects = [...new Set(metered.map(({ projectId }) => projectId))]
     const uses = await monthlyUsage(tx, projects, monthStart(now()))
@@ -92,7 +92,7 @@ export async function loadSuppressions(
   return (checkId) => gates.get(checkId) ?? NO_SUPPRESSIONS
 }
 
-export type ReadIntegration = (channel: AlertedIntegration) => Omit<FactIntegration, 'isOwn' | 'isOverReserve'>
+export type ReadIntegration = (integration: AlertedIntegration) => Omit<FactIntegration, 'isOwn' | 'isOverReserve'>
 
 /** Decrypts the configuration of integrations to see which changes they ignore. */
 export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secrets' | 'log'>): ReadIntegration {
@@ -111,7 +111,7 @@ export function createReadIntegration({ secrets, log }: Pick<WorkerDeps, 'secret
       return { up: rules?.isNoop(config, 'up') ?? false, down: rules?.isNoop(config, 'down') ?? false }
     } catch (error) {
       // Others must still be notified. The attempt of this integration will fail and show the error.
-      log.error({ kind, ...describeError(error) }, 'channel.not-readable')
+      log.error({ kind, ...describeError(error) }, 'integration.not-readable')
       return { up: false, down: false }
     }
   }

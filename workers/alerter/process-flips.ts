@@ -30,7 +30,7 @@ type AlerterDeps = Pick<WorkerDeps, 'db' | 'config' | 'outbox' | 'secrets' | 'lo
 /** A run with `changes` processes only flips, concurrently with one that processes everything. */
 export type Share = 'all' | 'changes'
 
-/** Returns true if more flips may be waiting. @param claimed result of `handOn` */
+/** Returns true if more flips may be waiting. @param claimed result of `processFlips` */
 export const isFull = (claimed: number) => claimed >= PAGE
 
 /**
@@ -39,7 +39,7 @@ export const isFull = (claimed: number) => claimed >= PAGE
  * notifications.
  * @returns the number of processed rows; 0 if none is left that is not locked by another process
  */
-export async function handOn(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
+export async function processFlips(deps: AlerterDeps, share: Share = 'all'): Promise<number> {
   const { claimed, messages } = await transaction(deps.db, async (tx) => {
     const { flips, due, isFlood } = await inIndexOrder(tx, () => claim(tx, share))
     const digests = async () => (share === 'all' ? await sendDigests(tx, deps) : [])

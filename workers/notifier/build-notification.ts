@@ -140,7 +140,7 @@ function notificationOf(
     reason: flip.reason,
     flipAt: flip.at,
     downFor: claimed.status === 'up' && flip.downSince !== null ? flip.at - flip.downSince : null,
-    channel: { id: integration.uuid, name: integration.name, isEmailVerified: integration.isEmailVerified },
+    integration: { id: integration.uuid, name: integration.name, isEmailVerified: integration.isEmailVerified },
     check: { ...check, uniqueKey: key, json: JSON.stringify(view) },
     projectName: integration.projectName,
     lastPing,
@@ -177,7 +177,7 @@ function alertLinks(
       publicUrl + incidentLinkPath(id, integration.uuid, secrets.digest(signedOfIncidentLink(id, integration.uuid))),
     lateBy: detail ? now() - detail.dueAt : 0,
     lateReason: detail?.reason ?? '',
-    heldBy: detail?.name ?? '',
+    suppressedBy: detail?.name ?? '',
   }
 }
 

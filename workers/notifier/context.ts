@@ -111,7 +111,7 @@ export function decryptConfig(
   try {
     return JSON.parse(secrets.open('integration', sealedConfig))
   } catch (error) {
-    log.error({ kind, ...describeError(error) }, 'channel.not-readable')
+    log.error({ kind, ...describeError(error) }, 'integration.not-readable')
     return undefined
   }
 }

@@ -37,12 +37,12 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
   const dueAt = ({ step, offset }: StepInstance) =>
     wasSuppressed ? draft.downAt + offset : alertAt + offset - broughtForward(step, draft)
   const isEarlier = ({ step }: StepInstance) => broughtForward(step, draft) > 0
-  const heldBy = wasSuppressed ? suppressedByName(facts, before.suppressedBefore) : null
+  const suppressedBy = wasSuppressed ? suppressedByName(facts, before.suppressedBefore) : null
   const { notifications, channels } = notificationsOf(current, facts, plan, {
     before,
     wasSkipped,
     dueAt,
-    heldBy,
+    suppressedBy,
     isEarlier,
   })
   const notified = notifications.map(({ integrationId }) => integrationId)
@@ -106,7 +106,7 @@ interface StepContext {
   dueAt: (due: StepInstance) => Micros
   isEarlier: (due: StepInstance) => boolean
   /** name of the window or parent that suppressed the incident until now */
-  heldBy: string | null
+  suppressedBy: string | null
 }
 
 function suppressedByName({ gates }: Facts, reason: PendingReason | null): string | null {
@@ -155,7 +155,7 @@ function notificationOf(
   channel: FactIntegration,
   due: StepInstance,
   reason: NotifiedReason,
-  { dueAt, heldBy, isEarlier }: StepContext,
+  { dueAt, suppressedBy, isEarlier }: StepContext,
 ): NewNotification {
   const isReleased = reason === 'WINDOW_ENDED' || reason === 'PARENT_UP'
   return {
@@ -170,7 +170,7 @@ function notificationOf(
       repeat: due.repeat,
       reason,
       dueAt: dueAt(due),
-      ...(isReleased && heldBy !== null && { name: heldBy }),
+      ...(isReleased && suppressedBy !== null && { name: suppressedBy }),
     },
   }
 }

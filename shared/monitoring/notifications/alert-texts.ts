@@ -29,7 +29,7 @@ export function alertFacts({ status, alert, timeZone }: Pick<Notification, 'stat
  * `Still down after "router" came back`; empty if it was not suppressed. Times are in the reader's zone.
  */
 export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
-  const by = shortName(alert?.heldBy ?? '')
+  const by = shortName(alert?.suppressedBy ?? '')
   if (!alert || by === '') return ''
   if (alert.lateReason === 'PARENT_UP') return `Still down after "${by}" came back`
   if (alert.lateReason !== 'WINDOW_ENDED') return ''

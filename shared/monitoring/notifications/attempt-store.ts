@@ -172,7 +172,7 @@ export async function recordAttempts(
  * an integration does.
  */
 const LOCK_INTEGRATIONS: Prepared<{ id: number }> = {
-  name: 'lock-channels',
+  name: 'lock-integrations',
   text: `
     WITH locked AS MATERIALIZED (
       SELECT id, disabled_at FROM integrations WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE)

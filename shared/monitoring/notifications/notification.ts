@@ -14,7 +14,7 @@ export interface Notification {
   flipAt: Micros
   /** length of the outage that an up message ends; null if unknown */
   downFor: Micros | null
-  channel: NotifiedIntegrationRef
+  integration: NotifiedIntegrationRef
   check: NotifiedCheck
   projectName: string
   /** the newest ping not later than `flipAt` */
@@ -66,7 +66,7 @@ export interface AlertLinks {
   lateBy: Micros
   lateReason: string
   /** name of the window or parent that suppressed the message until now; may be empty */
-  heldBy: string
+  suppressedBy: string
 }
 
 interface NotifiedIntegrationRef {

@@ -40,8 +40,8 @@ export async function integrationsForSending(
      FROM integrations c JOIN projects p ON p.id = c.project_id WHERE c.id = ANY(?::bigint[])`,
     [integrationIds],
   )
-  const channels = new Map(rows.map(({ id, ...channel }) => [id, channel]))
-  return integrationIds.map((id) => channels.get(id) ?? null)
+  const integrations = new Map(rows.map(({ id, ...integration }) => [id, integration]))
+  return integrationIds.map((id) => integrations.get(id) ?? null)
 }
 
 export interface FlipForSending {

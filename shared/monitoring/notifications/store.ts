@@ -26,7 +26,7 @@ export interface Notified {
   place?: { incidentId: string | null; what: string; entry: number; detail: unknown }
 }
 
-/** @returns the ids of the new notifications; a channel that has one for this flip already gets no second */
+/** @returns the ids of the new notifications; an integration that has one for this flip already gets no second */
 export async function insertNotifications(
   tx: Knex,
   notified: Notified,

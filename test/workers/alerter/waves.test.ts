@@ -5,7 +5,7 @@ import { IMPLICIT_PLAN } from '#shared/monitoring/alerting/policy.ts'
 import { insertPolicy } from '#shared/monitoring/alerting/policy-store.ts'
 import { inIndexOrder } from '#shared/platform/database/in-index-order.ts'
 import { execute, query } from '#shared/platform/database/sql.ts'
-import { handOn } from '../../../workers/alerter/process-flips.ts'
+import { processFlips } from '../../../workers/alerter/process-flips.ts'
 import { addChat } from '../../support/alerts.ts'
 import { openProduct } from '../../support/product.ts'
 import { addProject } from '../../support/projects.ts'
@@ -56,7 +56,7 @@ async function endWait(db: Knex): Promise<void> {
 async function openGroup({ due, next, checks }: { due: number; next: number; checks?: number }) {
   const wave = await openWave(checks)
   await goDown(wave.db, due)
-  await handOn(wave.deps)
+  await processFlips(wave.deps)
   await endWait(wave.db)
   await goDown(wave.db, next)
   return wave
@@ -75,7 +75,7 @@ const messagesOf = (db: Knex) => query(db, 'SELECT what FROM notifications')
 test('a wave larger than two pages becomes one digest', async (t) => {
   const { product, db, deps } = await openGroup({ due: 10, next: CHECKS, checks: CHECKS })
   await using _ = product
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   t.deepEqual(await digestsOf(db), [{ size: CHECKS, sent: true }])
   t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
 })
@@ -83,9 +83,9 @@ test('a wave larger than two pages becomes one digest', async (t) => {
 test('flips processed by a second run join the same digest', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 10 })
   await using _ = product
-  t.is(await handOn(deps, 'changes'), 10)
+  t.is(await processFlips(deps, 'changes'), 10)
   t.deepEqual(await messagesOf(db), [])
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   t.deepEqual(await digestsOf(db), [{ size: 110, sent: true }])
   t.deepEqual(await messagesOf(db), [{ what: 'digest' }])
 })
@@ -94,11 +94,11 @@ test('a digest waits for flips that another alerter has locked', async (t) => {
   const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
   const other = await lockFlips(db)
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   const [gathered, sent] = [await digestsOf(db), await messagesOf(db)]
   await other.rollback()
   t.deepEqual([gathered, sent], [[{ size: 0, sent: false }], []])
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   t.deepEqual(await digestsOf(db), [{ size: 130, sent: true }])
 })
 
@@ -106,9 +106,9 @@ test('a digest is sent after its time even if flips are still locked', async (t)
   const { product, db, deps } = await openGroup({ due: 100, next: 30 })
   await using _ = product
   const other = await lockFlips(db)
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   await execute(db, 'UPDATE notification_bundles SET send_at = now()')
-  await handOn(deps)
+  await processFlips(deps)
   t.deepEqual(await digestsOf(db), [{ size: 100, sent: true }])
   await other.rollback()
 })
@@ -117,9 +117,9 @@ test('an early evaluation does not end the grouping delay', async (t) => {
   const { product, db, deps } = await openWave()
   await using _ = product
   await goDown(db, 100)
-  await handOn(deps)
+  await processFlips(deps)
   await execute(db, 'UPDATE incidents SET next_at = now()')
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   t.deepEqual(await messagesOf(db), [])
   t.deepEqual(await digestsOf(db), [])
   t.is((await db('incidents').where({ suppression: 'GROUPING' }).where('next_at', '>', db.fn.now())).length, 100)

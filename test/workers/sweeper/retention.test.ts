@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { decryptKey, leaseKey, storeAnswer } from '#shared/tenancy/idempotency/store.ts'
 import { nowMicros } from '#shared/time.ts'
-import { handOn } from '../../../workers/alerter/process-flips.ts'
+import { processFlips } from '../../../workers/alerter/process-flips.ts'
 import { dueAlerts } from '../../../workers/sweeper/sweeps/due-messages.ts'
 import { openRuns } from '../../../workers/sweeper/sweeps/open-runs.ts'
 import { retention } from '../../../workers/sweeper/sweeps/retention.ts'
@@ -10,7 +10,7 @@ import { statements } from '../../../workers/sweeper/sweeps/statements.ts'
 import { openProduct } from '../../support/product.ts'
 import { addCheck } from '../../support/projects.ts'
 
-test('idempotency keys are forgotten after their retention, and not before', async (t) => {
+test('idempotency keys are deleted after their retention, and not before', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [organisation] = await db('organisations').insert({ name: 'Org' }).returning(['id'])
@@ -37,7 +37,7 @@ test('idempotency keys are forgotten after their retention, and not before', asy
   t.is(found.state, 'free')
 })
 
-test('entries of the audit log are forgotten after their retention, and not before', async (t) => {
+test('entries of the audit log are deleted after their retention, and not before', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const entry = (action: string, days: number) =>
@@ -78,7 +78,7 @@ test('incidents are kept for 400 days after their end, and maintenance windows f
   t.deepEqual(await db('maintenance_windows').pluck('name'), ['kept'])
 })
 
-test('the metrics of alerting count what is open, due, undecided, decided and unstated', async (t) => {
+test('the metrics of alerting count open, due, undecided, decided and unstated items', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const project = await product.project()
@@ -107,7 +107,7 @@ test('the metrics of alerting count what is open, due, undecided, decided and un
   t.is(await metricOf('unprocessed_flips'), 1)
   t.is(await metricOf('open_runs'), 1)
   t.true((await metricOf('statement_age_seconds')) > 24 * 3600)
-  while ((await handOn(deps)) > 0);
+  while ((await processFlips(deps)) > 0);
   t.is(await metricOf('alert_decisions_total', '{outcome="none",reason="NO_INTEGRATIONS"}'), 1)
   await dueAlerts.run(tick)
   t.deepEqual([await metricOf('unprocessed_flips'), await metricOf('alerts_oldest_due_seconds')], [0, 0])

@@ -12,7 +12,8 @@ import { defineTransport, type Transport } from './transport.ts'
  * is sent once more without the text of the ping, because everyone who knows the ping URL can choose that text.
  */
 const emailTransport = defineTransport(email, async ({ mailer, settings }, config, notification) => {
-  if (!notification.channel.isEmailVerified) return temporary('Email not verified', { failure: 'config', final: true })
+  if (!notification.integration.isEmailVerified)
+    return temporary('Email not verified', { failure: 'config', final: true })
   if (!mailer) return temporary('Email notifications are not enabled', { failure: 'config', final: true })
   const envelopeFrom = settings.bounceAddressOf?.(notification.id)
   const send = async (content: Notification) =>

@@ -70,7 +70,7 @@ const alert = {
   ackUrl: 'https://signals.example/i/b1',
   lateBy: 0,
   lateReason: 'FIRST',
-  heldBy: '',
+  suppressedBy: '',
 } as const
 
 test('a message under a policy shows type, step, severity, acknowledge link and delay', (t) => {
@@ -103,7 +103,7 @@ test('the mail of a down alert has a button to acknowledge, the mail of a recove
 test('a suppressed message names the window, or the parent that came back', (t) => {
   const textWith = (more: object) =>
     smsText(someNotification({ reason: 'fail', dependents: 2, alert: { ...alert, ...more } }), 'S')
-  const window = { lateReason: 'WINDOW_ENDED', heldBy: 'Patch\nnight' }
+  const window = { lateReason: 'WINDOW_ENDED', suppressedBy: 'Patch\nnight' }
   t.is(
     textWith({ ...window, lateBy: 7_200_000_000 }),
     'S: The check "db-backup" is DOWN (a failure signal was received). It went down at 12:00, during "Patch night". 2 checks depend on it.',
@@ -112,8 +112,11 @@ test('a suppressed message names the window, or the parent that came back', (t) 
   const mail = emailMessage(someNotification({ alert: { ...alert, ...window } }), 'S').text
   t.regex(mail, /It went down at 12:00, during "Patch night"\./)
   t.regex(textWith({ ...window, lateBy: 100_000_000_000 }), /It went down at 31 Jan, 12:00, during "Patch night"\./)
-  t.regex(textWith({ lateReason: 'PARENT_UP', heldBy: 'router' }), /\. Still down after "router" came back\. 2 checks/)
-  t.notRegex(textWith({ lateReason: 'PARENT_UP', heldBy: '' }), /came back/, 'a deleted parent has no name')
+  t.regex(
+    textWith({ lateReason: 'PARENT_UP', suppressedBy: 'router' }),
+    /\. Still down after "router" came back\. 2 checks/,
+  )
+  t.notRegex(textWith({ lateReason: 'PARENT_UP', suppressedBy: '' }), /came back/, 'a deleted parent has no name')
 })
 
 test('a check without a name is shown with its uuid', (t) => {

@@ -65,7 +65,7 @@ test('fills the placeholders of incidents only under a policy', (t) => {
     downAt: 0,
     lateBy: 0,
     lateReason: 'REPEAT',
-    heldBy: '',
+    suppressedBy: '',
   } as const
   const group = { count: 2, members: [{ name: 'a' }] }
   t.is(

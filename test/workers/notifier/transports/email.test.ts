@@ -170,8 +170,8 @@ test('sends the next message after a refused one', async (t) => {
 })
 
 test('an unverified address or missing mail server is a final failure', async (t) => {
-  const channel = { ...someNotification().channel, isEmailVerified: false }
-  t.like(await send(null, someNotification({ channel })), {
+  const integration = { ...someNotification().integration, isEmailVerified: false }
+  t.like(await send(null, someNotification({ integration })), {
     result: 'temporary',
     error: 'Email not verified',
     final: true,

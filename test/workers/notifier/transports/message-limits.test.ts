@@ -150,7 +150,7 @@ for (const kind of kinds)
               ackUrl: `${LINK}/${'s'.repeat(100)}`,
               lateBy: 900_000_000,
               lateReason: 'PARENT_UP',
-              heldBy: name,
+              suppressedBy: name,
             },
           }),
         )

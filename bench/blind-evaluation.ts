@@ -15,7 +15,7 @@ const ELEMENTS = 64
  * arithmetic, so the 99th percentile of pings does not change (docs/spec/evidence-families.md#blind-mode-and-epochs),
  * unless worker and listener share processors.
  */
-export async function benchUnavailable({ seconds, rounds }: { seconds: number; rounds: number }): Promise<Row[]> {
+export async function benchBlindEvaluation({ seconds, rounds }: { seconds: number; rounds: number }): Promise<Row[]> {
   await using stack = await openBenchStack({
     PLATFORM_RATE_LIMIT_PER_MINUTE: '0',
     PING_RATE_LIMIT_PER_MINUTE: '0',
