@@ -190,7 +190,7 @@ test('every worker is run once, by a workload that outlives the loss of a node',
   )
 })
 
-test('what sends and signs keeps its marks on a volume that outlives it', (t) => {
+test('workloads that send or sign keep their restore marks on a persistent volume', (t) => {
   const senders = processes.filter((workload) =>
     workers.some(({ name, sends }) => sends && containerOf(workload).args.includes(name)),
   )

@@ -73,7 +73,7 @@ async function run(from: PublicLog, state: string, trust: readonly string[] = ke
   return { status: await monitor.ended(), errors: monitor.errors }
 }
 
-test('a log is followed through its growth, reading only what is new', async (t) => {
+test('the monitor follows a growing log and reads only new entries', async (t) => {
   await using server = new PublicLog()
   const state = newState()
   for (const more of [0, 1, 254, 1, 1, 300, 0]) {

@@ -162,60 +162,57 @@ test.serial(
   },
 )
 
-test.serial(
-  'a former queue is given up only when its consumer has answered and nothing lies beside it, and deleted only when it is empty',
-  async (t) => {
-    await using product = await openProduct({ env: { PING_SHARDS: '1' } })
-    const deps = await product.workers(['anchor'])
-    await eventually('the installation to have a number', async () => (await liveGenerations(product.db)).length === 1)
-    await using probe = await openBrokerProbe(product.config.amqpUrl)
-    t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)
-    await product.db('ping_generations').update({
-      opens_at: product.db.raw("opens_at - interval '26 hours'"),
-      drained_at: product.db.raw('CASE generation WHEN 0 THEN now() END'),
-    })
-    const live = async () => (await liveGenerations(product.db)).map(({ generation }) => generation)
-    const isThere = async (queue: string) => (await deps.broker.inspect([queue])).has(queue)
-    const tick = tickOf(deps)
-    const sweeps = outlivedQueues()
-    const sweep = async () => await sweeps.run(tick)
-    await sweep()
-    t.deepEqual(await live(), [0, 1], 'without a consumer its content is unknown')
+test.serial('a former queue is released after its consumer answered, and deleted when empty', async (t) => {
+  await using product = await openProduct({ env: { PING_SHARDS: '1' } })
+  const deps = await product.workers(['anchor'])
+  await eventually('the installation to have a number', async () => (await liveGenerations(product.db)).length === 1)
+  await using probe = await openBrokerProbe(product.config.amqpUrl)
+  t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)
+  await product.db('ping_generations').update({
+    opens_at: product.db.raw("opens_at - interval '26 hours'"),
+    drained_at: product.db.raw('CASE generation WHEN 0 THEN now() END'),
+  })
+  const live = async () => (await liveGenerations(product.db)).map(({ generation }) => generation)
+  const isThere = async (queue: string) => (await deps.broker.inspect([queue])).has(queue)
+  const tick = tickOf(deps)
+  const sweeps = outlivedQueues()
+  const sweep = async () => await sweeps.run(tick)
+  await sweep()
+  t.deepEqual(await live(), [0, 1], 'without a consumer its content is unknown')
 
-    const evaluator = await product.workers(['ping-evaluator'])
-    await probe.put('pings.0.dead', Buffer.from('given up'))
-    const answers = async () => (await tick.barriers.answering([0], 2_000)).size === 1
-    await eventually('its queue to answer', answers)
+  const evaluator = await product.workers(['ping-evaluator'])
+  await probe.put('pings.0.dead', Buffer.from('given up'))
+  const answers = async () => (await tick.barriers.answering([0], 2_000)).size === 1
+  await eventually('its queue to answer', answers)
+  await sweep()
+  t.deepEqual(await live(), [0, 1], 'a person has to look at what was given up')
+  await probe.take('pings.0.dead', 1)
+  await sweep()
+  t.deepEqual(await live(), [0, 1], 'a slow broker reports once that the queue is empty')
+  await eventually('it to be given up', async () => {
     await sweep()
-    t.deepEqual(await live(), [0, 1], 'a person has to look at what was given up')
-    await probe.take('pings.0.dead', 1)
-    await sweep()
-    t.deepEqual(await live(), [0, 1], 'a slow broker reports once that the queue is empty')
-    await eventually('it to be given up', async () => {
-      await sweep()
-      return (await live()).length === 1
-    })
-    t.true(await isThere('pings.0'), 'who has not heard of it yet may still look at it')
+    return (await live()).length === 1
+  })
+  t.true(await isThere('pings.0'), 'who has not heard of it yet may still look at it')
 
-    await evaluator[Symbol.asyncDispose]()
-    await probe.put('pings.0', Buffer.from('late after all'))
-    await product
-      .db('ping_generations')
-      .where({ generation: 0 })
-      .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
+  await evaluator[Symbol.asyncDispose]()
+  await probe.put('pings.0', Buffer.from('late after all'))
+  await product
+    .db('ping_generations')
+    .where({ generation: 0 })
+    .update({ retired_at: product.db.raw("now() - interval '1 minute'") })
+  await sweep()
+  t.deepEqual([await isThere('pings.0'), await isThere('pings.0.dead')], [true, false], 'what holds something stays')
+  await probe.channel.purgeQueue('pings.0')
+  await sweep()
+  t.true(await isThere('pings.0'), 'nor is one deleted that was found empty once')
+  await eventually('it to be deleted', async () => {
     await sweep()
-    t.deepEqual([await isThere('pings.0'), await isThere('pings.0.dead')], [true, false], 'what holds something stays')
-    await probe.channel.purgeQueue('pings.0')
-    await sweep()
-    t.true(await isThere('pings.0'), 'nor is one deleted that was found empty once')
-    await eventually('it to be deleted', async () => {
-      await sweep()
-      return !(await isThere('pings.0'))
-    })
-  },
-)
+    return !(await isThere('pings.0'))
+  })
+})
 
-test.serial('what a listener holds when the number changes goes where it was to go', async (t) => {
+test.serial('pings held by a listener during a shard change reach their former queue', async (t) => {
   await using product = await openProduct({ env: { PING_SHARDS: '1' } })
   const { deps } = await product.ingress()
   t.is((await adminOf(product)('shards', 'set', '--to', '2')).status, 0)

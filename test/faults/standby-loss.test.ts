@@ -54,7 +54,7 @@ async function openPair(isSynchronous: boolean) {
   return { db, silence, failOver, rows, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
-test.serial('an asynchronous standby that lagged loses what was acknowledged, and doctor reports it', async (t) => {
+test.serial('doctor reports acknowledged data that a lagging asynchronous standby lost', async (t) => {
   await using pair = await openPair(false)
   const { db } = pair
   const warned = replicationFinding(await readReplication(db), 0)

@@ -18,7 +18,7 @@ test('L2 the lateness of the loop is remembered for a while, and reading does no
   for (let requested = 0; requested < 100; requested++) t.true(loop.worstMs() >= 250)
 })
 
-test('a lateness is forgotten in time', async (t) => {
+test('a measured delay expires', async (t) => {
   using loop = openLoopDelay(500)
   await eventually('the first measure', async () => loop.worstMs() > 0)
   block(2_000)

@@ -62,26 +62,23 @@ test.serial(`a mail ${isAccessible}`, async (t) => {
   t.deepEqual(await problems(member, `${mail}?view=html`), [])
 })
 
-test.serial(
-  'on a phone an entry of the audit log takes a few lines, and no address is set letter by letter',
-  async (t) => {
-    await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
-    const page = await browser.context.newPage()
-    await invite(account, 'new@example.com')
-    await signIn(account, page)
-    await page.goto(account.app.url + paths.audit)
-    const heights = await page
-      .locator('.stacked tbody tr')
-      .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
-    t.true(heights.length > 0)
-    t.true(
-      heights.every((height) => height <= 150),
-      heights.join(),
-    )
-    const cell = page.getByRole('cell', { name: account.email, exact: true }).first()
-    t.true(((await cell.boundingBox())?.height ?? 999) <= 24, 'an address stands in one line')
-  },
-)
+test.serial('audit log entries stay compact on a phone, without breaking addresses into letters', async (t) => {
+  await using browser = await openBrowser({ viewport: { width: 360, height: 740 } })
+  const page = await browser.context.newPage()
+  await invite(account, 'new@example.com')
+  await signIn(account, page)
+  await page.goto(account.app.url + paths.audit)
+  const heights = await page
+    .locator('.stacked tbody tr')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+  t.true(heights.length > 0)
+  t.true(
+    heights.every((height) => height <= 150),
+    heights.join(),
+  )
+  const cell = page.getByRole('cell', { name: account.email, exact: true }).first()
+  t.true(((await cell.boundingBox())?.height ?? 999) <= 24, 'an address stands in one line')
+})
 
 test.serial('without scripts everything can still be read, and a check be created', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })

@@ -137,7 +137,7 @@ test.serial(
   },
 )
 
-test.serial('what an endpoint missed while it was switched off is replayed from its page', async (t) => {
+test.serial("an endpoint's page replays the events missed while it was disabled", async (t) => {
   await using sink = await openHttpSink()
   sink.respond = () => ({ status: 410 })
   const endpoint = await addEndpoint(it, 'PRODUCTION', sink.url)

@@ -33,7 +33,7 @@ test.serial('filters count the matches of the others, show how many are left, an
   t.is(await page.locator('.found').count(), 0)
 })
 
-test.serial('what is typed into the search is looked for without a press of Enter', async (t) => {
+test.serial('the search filters while the user types', async (t) => {
   await using browser = await openBrowser()
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -112,7 +112,7 @@ test.serial('checks are grouped by their first tag, each once', async (t) => {
   t.is(shown + (await rows(page).count()), 60)
 })
 
-test.serial('a filter is kept under a name, by this person alone, and forgotten', async (t) => {
+test.serial('a saved filter belongs to one user and can be deleted', async (t) => {
   await using browser = await openBrowser({ javaScriptEnabled: false })
   const page = await browser.context.newPage()
   await signIn(account, page)
@@ -160,7 +160,7 @@ test.serial('a change of several checks is confirmed with their number, and can 
   t.is((await checks().whereILike('name', '%ledger%').where({ status: 'paused' })).length, 0)
 })
 
-test.serial('the wall shows every check, largest first what is down, and nothing to click', async (t) => {
+test.serial('the wall shows every check without links, failed checks first and largest', async (t) => {
   await using browser = await openBrowser({ viewport: { width: 1920, height: 1080 } })
   const page = await browser.context.newPage()
   await signIn(account, page)

@@ -21,7 +21,7 @@ async function typeCheck(page: Page, name: string) {
 
 for (const javaScriptEnabled of [true, false])
   test.serial(
-    `what was typed when the session ended is sent after signing in beside it, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
+    `a form from an ended session can be sent after signing in again, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
     async (t) => {
       await using browser = await openBrowser({ javaScriptEnabled })
       const page = await browser.context.newPage()
@@ -56,7 +56,7 @@ test.serial('after signing in again in another tab, a preserved form is sent onl
   t.pass()
 })
 
-test.serial('neither a form of another site nor a password is preserved', async (t) => {
+test.serial('forms of another site and passwords are not preserved', async (t) => {
   const send = (site: string | undefined, body: string) =>
     fetch(`${account.app.url}/projects/${account.project.uuid}/checks`, {
       method: 'POST',

@@ -82,7 +82,7 @@ test('a revoked ping key stops working at once in processes that know it', async
   t.is(await eventually('the key to be forgotten', async () => ((await ping()) === 404 ? 404 : null), 5_000), 404)
 })
 
-test('an integration is created, or refused with the name of what is wrong', async (t) => {
+test('creating an integration with an invalid field names the field', async (t) => {
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'C')
   const args = ['integration', 'create', '--project', projectId, '--name', 'ops', '--config']
   const created = await json<object>(...args, '{"value":"+15550100"}', '--kind', 'sms')
@@ -100,7 +100,7 @@ test('an integration is created, or refused with the name of what is wrong', asy
   }
 })
 
-test('integrations are listed, changed without losing what is not named, and deleted', async (t) => {
+test('integrations can be listed, partly changed and deleted', async (t) => {
   const { projectId } = await json<CreatedProject>('project', 'create', '--name', 'L')
   const own = ['--project', projectId]
   const config = '{"url":"https://ntfy.example.org","topic":"jobs","token":"tk_secret","priority":3,"priority_up":3}'
@@ -178,7 +178,7 @@ test('an export contains secrets only on request, and can be imported', async (t
   )
 })
 
-test.serial('what was given up is listed, explained, handed out again once, and the act is noted', async (t) => {
+test.serial('dead letters are listed with their reason and replayed once, which is audited', async (t) => {
   const { projectId: _, ...project } = await json<CreatedProject>('project', 'create', '--name', 'D')
   await send(app.url, `/ping/${project.pingKey}/given-up?create=1`)
   const rows = await query<{ id: number; nPings: number }>(

@@ -54,7 +54,7 @@ async function store(checkId: number, n: number, type: string, secondsAgo: numbe
 
 const RID = '0b9a2c5e-0a55-4a43-9d4c-6f5f0c1e7a11'
 
-test('a listed ping contains what was recorded, newest first', async (t) => {
+test('pings are listed newest first with their recorded values', async (t) => {
   const { ping, pings, base } = await aCheck()
   await ping('', { headers: { 'User-Agent': 'curl/8' } })
   await ping(`/3?rid=${RID.toUpperCase()}`, { method: 'POST', body: 'failed badly' })

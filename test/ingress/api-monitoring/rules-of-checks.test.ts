@@ -111,7 +111,7 @@ test('a new ping secret is shown once, in the answer to the request that created
   t.false(read.text.includes(rules.ping_auth.secret))
 })
 
-test('what is wrong with rules is named after everything else, and nothing is stored', async (t) => {
+test('errors in rules are reported after other errors, and nothing is stored', async (t) => {
   const { call, post } = await someone()
   const wrong = async (body: object) => {
     const answer = await post('/v3/checks/', body)

@@ -17,7 +17,7 @@ interface Simulated {
   truncated: boolean
 }
 
-test("what was recorded, simulated with the policy in force, gives the messages that were sent; a draft gives the draft's", async (t) => {
+test('a simulation of recorded pings returns the sent messages, or those of a draft', async (t) => {
   await using sink = await openHttpSink()
   await using product = await openProduct({
     listener: 'http',
@@ -190,7 +190,7 @@ test('recorded parents, other checks of the policy, gaps and changes are played 
   t.deepEqual([blind.notified, blind.why], [[[at(26), 'DOWN | web']], ['GAP', 'FIRST']])
 })
 
-test('a check may be described by its settings, its sources named; what is wrong with a request is named', async (t) => {
+test('a simulation accepts settings with named sources and reports invalid fields', async (t) => {
   await using product = await openProduct({ listener: 'http' })
   const { deps, url } = product
   const { project, rwKey } = await addProject(deps)

@@ -81,7 +81,7 @@ test('an amount is stored as stated for every action, and counts only where it i
   t.is((await summary()).acceptedInr, null)
 })
 
-test('refuses or marks as a conflict what is accepted above the amount of the receivable', async (t) => {
+test('refuses an acceptance above the amount of the receivable, or marks a conflict', async (t) => {
   const invoice = receivable({ totalInr: 118_000 })
   for (const action of ['ACCEPTED', 'DEEMED_ACCEPTED']) {
     const above = { amountAccepted: 118_000.01, receivable: invoice, channel: 'BUYER_PORTAL' }
@@ -232,7 +232,7 @@ test('scenario 44 gives 1,200 basis points and CREDIT_NOTES_HIGH; a second read 
   )
 })
 
-test('scenario 45: the buyer has rejected two documents, besides what is recorded', async (t) => {
+test('scenario 45: the buyer has rejected two documents besides the recorded one', async (t) => {
   const own = await openClient(product, base)
   const [supplierGstin, buyerGstin] = ['29AAACR5678D1Z5', scenarioGstin('45', gstinCheckCharacter)]
   const { status, json, text } = await dilution(own, supplierGstin, buyerGstin)

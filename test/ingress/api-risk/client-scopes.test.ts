@@ -54,7 +54,7 @@ test('L9: a client holds what its families bring, and more only where it was giv
   }
 })
 
-test('L9: a client with kyb alone neither sees nor changes the endpoints and events of its organisation', async (t) => {
+test('L9: a client with only kyb cannot read or change endpoints and events', async (t) => {
   const name = `Org ${randomUUID()}`
   const keeper = await open(name, 'risk-signals', ['webhooks:manage'])
   const made = await keeper.post('/v1/webhooks/endpoints', { url: 'http://127.0.0.1:9009/a' })

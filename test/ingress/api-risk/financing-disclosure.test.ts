@@ -81,7 +81,7 @@ test('a transfer is accepted with the offered receivable alone', async (t) => {
   t.is((await check(jobContext, { ...near, buyerGstin: '24AAFFS4321K1ZA' })).json.status, 'CLEAN')
 })
 
-test('what no other organisation holds is not disputed, and a dispute that is confirmed changes nothing', async (t) => {
+test('a dispute requires another registration, and its confirmation changes nothing', async (t) => {
   const [holder, other] = [await requireOrganisation(), await requireOrganisation()]
   const invoice = receivable()
   const dispute = (client: typeof holder) =>

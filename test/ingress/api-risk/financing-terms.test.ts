@@ -17,7 +17,7 @@ test.before(async () => {
   base = product.url
 })
 
-test('who registers and cancels in a loop pays for each, and holds no more at once than the setting lets', async (t) => {
+test('repeated registrations are metered and limited at one time by the setting', async (t) => {
   const own = await openClient(product, base)
   const first = await register(own, receivable())
   t.is((await register(own, receivable())).status, 201)

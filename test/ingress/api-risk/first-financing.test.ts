@@ -65,7 +65,7 @@ test('another’s receivable is 409 that names EXACT, and both are notified', as
   t.true(units.every(({ unit_key: key }) => !key.includes(refused.json.registrationId)))
 })
 
-test('who holds it already gets its registration again, unmetered; a repeated key gets the same bytes', async (t) => {
+test('the holder gets its registration again unmetered; a repeated key returns the same bytes', async (t) => {
   const own = await openClient(product, base)
   const invoice = receivable()
   const key = { 'x-idempotency-key': randomUUID() }

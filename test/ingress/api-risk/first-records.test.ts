@@ -47,7 +47,7 @@ async function statusFor(client: ApiClient, invoice: Invoice): Promise<string> {
 
 const documentDate = '2026-11-10'
 
-test('a receivable that a second organisation presents is a duplicate there, and one’s own at the first', async (t) => {
+test('a receivable presented by a second organisation is a duplicate only there', async (t) => {
   const invoice = { documentNumber: 'TWICE-7', totalInr: 118_000.5, documentDate }
   t.is(await statusFor(first, invoice), 'CLEAN')
   t.is(await statusFor(first, invoice), 'CLEAN')

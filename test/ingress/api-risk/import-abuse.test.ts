@@ -98,7 +98,7 @@ test('formulas, totals, wrong numbers of cells and repeated loans are rows that 
   t.false(/(?:^|,)[=+@\t-]/m.test(csv.text))
 })
 
-test('what is no file of text in UTF-8 by its type, compressed, a spreadsheet, empty or too long is refused at once', async (t) => {
+test('an upload that is not a plain UTF-8 text file is refused at once', async (t) => {
   const cases: [string, Buffer, Record<string, string>, number][] = [
     ['JSON', Buffer.from('{}'), { 'content-type': 'application/json' }, 415],
     ['no type', Buffer.from(SMALL_TAPE), { 'content-type': '' }, 415],

@@ -33,7 +33,7 @@ const importRows = async (prefix: string) => {
   return { path: `${TAPES}/${json.importId}`, record: json.record }
 }
 
-test.serial('the verifier alone proves a row of an import, and finds out what was changed', async (t) => {
+test.serial('the offline verifier proves a row of an import and detects changes', async (t) => {
   const { path, record } = await importRows('A')
   const { json: proof } = await client.get(`${path}/rows/600/proof`)
   const anchor = await eventually('the log includes the import', async () => {

@@ -52,7 +52,7 @@ test('a verification is the anchored object, with an entity identifier and no na
   t.like((await own.get('/v1/usage')).json.usage, [{ family: 'kyb', units: 1 }])
 })
 
-test('two registrations of one PAN are one entity; what was known by its company number becomes an alias', async (t) => {
+test('two registrations of one PAN are one entity, and the company number becomes an alias', async (t) => {
   const own = await openClient(product, base)
   const byNumber = await verify({ cin: business.cin }, own)
   const byTax = await verify(business, own)
@@ -229,7 +229,7 @@ test('a passport of a business is verified against its status list, as JSON and 
   )
 })
 
-test('a passport contains what was verified; a person is erased, and the anchors stay', async (t) => {
+test('a passport contains the verified values; after an erasure the anchors stay', async (t) => {
   const own = await openClient(product, base)
   const company = (await verify(business, own)).json.vei
   const passport = await own.post(`/v1/kyb/entities/${company}/passports`, { purpose: 'onboarding', validForDays: 30 })

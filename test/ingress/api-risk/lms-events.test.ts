@@ -141,7 +141,7 @@ test('a repetition gets the same answer and has no second effect', async (t) => 
   t.is(events.json.events.filter(({ dealId }: { dealId: string }) => dealId === contractId).length, 1)
 })
 
-test('what was mapped is anchored, and names what it did not use', async (t) => {
+test('a mapped event is anchored and lists its unused fields', async (t) => {
   const body = envelope({
     payload: { loan_id: 'L-map', principal: '100.50', outstanding: 'n/a', customer: { pan: 'X' } },
   })

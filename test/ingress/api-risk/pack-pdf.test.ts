@@ -86,7 +86,7 @@ test('the dilution of the pair prints as a card, where it was measured on the da
   t.is(await statementOf(changed), undefined)
 })
 
-test('what is attached verifies offline, with the lines that the document prints', async (t) => {
+test('the attachment verifies offline with the commands printed in the document', async (t) => {
   const client = await openClient(product, base)
   const { packId } = await makePack(client)
   const { bytes } = await getPdf(client, packId)

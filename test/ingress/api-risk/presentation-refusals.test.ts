@@ -248,7 +248,7 @@ test.serial('10 MB are too large: 413, and the reason is kept', async (t) => {
   t.deepEqual((await view(client, requested)).json.reasons, ['TOO_LARGE'])
 })
 
-test.serial('plain text to direct_post.jwt, and what is encrypted to another key', async (t) => {
+test.serial('direct_post.jwt refuses plain text and encryption to another key', async (t) => {
   const requested = await ask(client, { responseMode: 'direct_post.jwt' })
   const request = await resolveRequest(requested.json.authorizationRequest)
   const plain = new URLSearchParams({ state: request.state, vp_token: '{}' })

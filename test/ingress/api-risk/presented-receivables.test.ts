@@ -33,7 +33,7 @@ async function present(client: ApiClient, invoice: ReturnType<typeof between>) {
   return await client.post('/v1/po/risk-signals', { ...demoRequest, eInvoices: [signed.json.eInvoice] })
 }
 
-test('what a pack presents is held for a week, and its own organisation’s registration takes it over', async (t) => {
+test('a presented receivable is reserved for a week until its organisation registers it', async (t) => {
   const invoice = between()
   const pack = await present(a, invoice)
   t.is(pack.status, 200, pack.text)
@@ -61,7 +61,7 @@ test('a pack that finds a receivable held elsewhere notifies both, once', async 
   t.deepEqual(await eventsOf(product, other), ['first_financing.conflict', 'risk_signals.pack_ready'])
 })
 
-test('what an older key named is still found, and refused', async (t) => {
+test('a receivable with a fingerprint of an older key is still refused', async (t) => {
   const invoice = between()
   const keys = await ensureFinancingKeys(workers.db, workers.secrets, 'SANDBOX')
   const identity = { ...invoice, documentType: 'INV' as const, totalPaise: invoice.totalInr * 100 }

@@ -30,7 +30,7 @@ const bytesOf = async (path: string) => {
   return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
-test('a pack signs its documents in the order of the request, and its bundle is there at once', async (t) => {
+test('a trade pack signs documents in request order and returns its bundle at once', async (t) => {
   const own = await openClient(product, base)
   const checked = await own.post('/v1/trade/ebrc/verifications', EBRC)
   const documents = [{ type: 'SHIPPING_BILL' }, { type: 'COMMERCIAL_INVOICE' }, { type: 'SHIPPING_BILL' }]

@@ -137,7 +137,7 @@ for (const [what, path, body, member, code] of faults)
     if (code !== undefined) t.is(json.errors[0].code, code)
   })
 
-test('documents, verifications and packs are listed newest first, a page at a time, and only to whom they belong', async (t) => {
+test('documents, verifications and packs are listed newest first, only to their organisation', async (t) => {
   const own = await openClient(product, base)
   const stranger = await openClient(product, base)
   const documents: string[] = []

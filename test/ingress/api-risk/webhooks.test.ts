@@ -187,7 +187,7 @@ test('the sandbox signs and stores, and opens no connection', async (t) => {
   listener.close()
 })
 
-test('what is another organisation’s looks like what does not exist', async (t) => {
+test('resources of another organisation return 404', async (t) => {
   const endpoint = await create(live, { url: 'http://127.0.0.1:9009/mine' })
   const stranger = await openWebhooksClient(product, base, { env: 'PRODUCTION', name: 'Stranger' })
   const unknown = '00000000-0000-4000-8000-000000000000'
@@ -225,7 +225,7 @@ test('a deleted endpoint ends its deliveries as cancelled', async (t) => {
   t.is((await live.get(`/v1/webhooks/endpoints/${endpoint.id}`)).status, 404)
 })
 
-test('what a client changes is in the audit log of its organisation, once per idempotency key', async (t) => {
+test('changes by a client are audited once per idempotency key', async (t) => {
   const client = await openWebhooksClient(product, base)
   const { id } = await create(client, { url: 'https://example.com/audited' })
   const path = `/v1/webhooks/endpoints/${id}`

@@ -19,7 +19,7 @@ test('a message cancels only the call with the same key, address and id', (t) =>
   )
 })
 
-test('where two calls have the same id none is cancelled, and what has ended is forgotten', (t) => {
+test('calls with the same id are not cancelled, and ended calls are removed', (t) => {
   const calls: CancellableCalls = new Map()
   const first = followMessage(call(0), 'key', calls)
   {

@@ -57,7 +57,7 @@ test('an agent lists the checks of the projects that its key names, and those al
   }
 })
 
-test('keys of one organisation reach nothing of another: neither projects at their making, nor checks, nor calls', async (t) => {
+test('a key cannot reach projects, checks or calls of another organisation', async (t) => {
   const stranger = await openClient(product, base, { env: 'PRODUCTION' })
   const { uuid, id } = await addProjectOf(product, owner)
   const check = await insertCheck(product.db, id, DEFAULT_SETTINGS)

@@ -87,7 +87,7 @@ for (const era of ERAS) {
     t.regex(String(callId), /^[0-9a-f-]{36}$/)
   })
 
-  test(`${era}: a tool outside the scopes is neither listed nor callable, and neither is one that does not exist`, async (t) => {
+  test(`${era}: tools outside the scopes and unknown tools cannot be listed or called`, async (t) => {
     const { key } = await makeKey(client)
     await using agent = await connected(key, era)
     for (const name of ['risk_signals_get', 'nothing_of_ours']) {
@@ -187,7 +187,7 @@ test('B40 an API token, a tools token and an agent key are each refused at the o
   t.is(elsewhere.json.error, 'invalid_target')
 })
 
-test('where tokens for the tools are given out is published (RFC 9728)', async (t) => {
+test('the metadata of the protected resource names the authorization server (RFC 9728)', async (t) => {
   const response = await fetch(`${base}/.well-known/oauth-protected-resource/mcp`)
   const metadata = (await response.json()) as Record<string, unknown>
   t.is(metadata.resource, `${product.config.publicUrl}/mcp`)

@@ -72,7 +72,7 @@ test('an incident is listed, read with what happened in it, and acknowledged onc
   t.deepEqual((await callTool(reading, 'incidents_list', { state: 'open' })).result.incidents, [])
 })
 
-test('what no incident is, and what no page is, are refused with what is wrong', async (t) => {
+test('an unknown incident or page is refused with the invalid argument', async (t) => {
   await using product = await openProduct({ isBound: true })
   const { base } = await product.ingress()
   const owner = await openClient(product, base, { env: 'PRODUCTION' })

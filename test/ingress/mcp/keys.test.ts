@@ -77,7 +77,7 @@ test('a key is shown when it is made and by a repetition of that request, and ne
   t.false(JSON.stringify(row).includes(secret))
 })
 
-test('who may not manage agents makes, sees and ends no key', async (t) => {
+test('only roles that manage agents can create, list and revoke keys', async (t) => {
   const { clientId, clientSecret } = owner.credentials
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   const token = await requestToken(base, { ...form, scope: 'agents:invoke' })
@@ -89,7 +89,7 @@ test('who may not manage agents makes, sees and ends no key', async (t) => {
   }
 })
 
-test('neither another organisation nor the other environment of one’s own sees a key, ends it or lists its calls', async (t) => {
+test('a key is accessible only in its organisation and environment', async (t) => {
   const [sandbox, live] = [
     await openClient(product, base, { name: 'Two environments' }),
     await openClient(product, base, { name: 'Two environments', env: 'PRODUCTION' }),

@@ -58,7 +58,7 @@ test('a key of the header and an idempotencyKey of a tool are one space', async 
   t.like(other.result, { code: 'IDEMPOTENCY_KEY_REUSED' })
 })
 
-test('our rules answer what is wrong with the arguments, and nothing is metered', async (t) => {
+test('invalid arguments are refused by validation and not metered', async (t) => {
   const maker = await openClient(product, base)
   const agent = await connect(base, (await makeKey(maker, { scopes: SCOPES })).key)
   const run = (args: object) =>

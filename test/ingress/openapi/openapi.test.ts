@@ -93,7 +93,7 @@ test('operations that take no key are few and known', (t) => {
   ])
 })
 
-test('the page of the documentation lists every current operation, and may neither run nor load anything', async (t) => {
+test('the documentation page lists every current operation and loads no scripts', async (t) => {
   const { text, headers } = await send(app.url, '/docs')
   t.is(headers['content-type'], 'text/html; charset=utf-8')
   t.regex(

@@ -79,7 +79,7 @@ test('a failed look-up is started again', async (t) => {
   t.is(failing.count, 2)
 })
 
-test('what is in use is looked up ahead, all in one query, while it still answers', async (t) => {
+test('entries in use are refreshed ahead in one query while they stay available', async (t) => {
   const { lookupCount, byUuid } = openSlowCache(REFRESH_AFTER_MS)
   const requested = ['a', 'b', 'unused'].map((uuid) => byUuid.find(uuid))
   await turn()
@@ -134,7 +134,7 @@ test('a thousand are looked up ahead in one query, the others in the next', asyn
   t.deepEqual(lookupCount[2]?.uuids, uuids.slice(1_000))
 })
 
-test('what was looked up ahead before a change is not remembered after it', async (t) => {
+test('a refresh-ahead from before a change is not cached after it', async (t) => {
   const { lookupCount, byUuid, forget } = openSlowCache(REFRESH_AFTER_MS)
   const requested = byUuid.find('a')
   await turn()

@@ -49,7 +49,7 @@ test('sources are named by query, header or address; no ping is refused for its 
   t.like(jsonOf(await byAddress.own('/sources/')), { sources: [{ name: '127.0.0.1' }] })
 })
 
-test('a source fails: down at once; forgotten, it makes room for another', async (t) => {
+test('a failed source is down at once, and deleting it frees its slot', async (t) => {
   const { own, ping } = await someone({ sources: { by: 'query', expect: 1 } })
   await ping('?source=old')
   await ping('/fail?source=old')
@@ -63,7 +63,7 @@ test('a source fails: down at once; forgotten, it makes room for another', async
   t.like(jsonOf(await own('/sources/')), { sources: [{ name: 'new', fresh: true }] })
 })
 
-test('other rules change nothing of what is known of sources', async (t) => {
+test('changing other rules keeps the state of sources', async (t) => {
   const { own, ping } = await someone({ sources: { by: 'query', expect: 2 } })
   await ping('?source=a')
   const before = jsonOf(await own('/sources/'))

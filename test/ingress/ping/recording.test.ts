@@ -55,7 +55,7 @@ test('a client that is not a trusted proxy changes neither address nor scheme', 
   t.like((await recorded())[0], { remoteAddr: '127.0.0.1', scheme: 'http' })
 })
 
-test('what is recorded is cut to its length, and absent is empty', async (t) => {
+test('recorded values are cut to their limits, and missing ones are empty', async (t) => {
   const { uuid, recorded } = await aPingedProject(app)
   const headers = { 'User-Agent': 'u'.repeat(300), 'X-Forwarded-Proto': 'https-and-more' }
   await send(app.url, `/ping/${uuid}/200?rid=${randomUUID().toUpperCase()}`, { method: 'POST', headers, body: 'x' })

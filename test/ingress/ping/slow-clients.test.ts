@@ -176,7 +176,7 @@ test.serial('B20 M7 a client that does not read its answer is cut, and no other 
   t.true(statuses.every((status) => status === 200))
 })
 
-test.serial('who reads slowly but reads gets all of it, and so does who waits long for an answer', async (t) => {
+test.serial('a slow reader and a client that waits long receive complete responses', async (t) => {
   await using own = new AsyncDisposableStack()
   // A busy machine stands still for some seconds, which must not look like a client that does.
   const answerMs = 15_000

@@ -43,7 +43,7 @@ test('a mail is answered 250 only after the broker confirmed: 451 when it cannot
   t.is(await mail.waitingMails(), 0)
 })
 
-test('what waits for a ping that never comes is removed after a week', async (t) => {
+test('a mail whose ping never arrives is removed after a week', async (t) => {
   await using mail = await withMailProject(await openProduct({ listener: 'mail' }))
   const { db } = mail
   const row = (id: string, days: number) =>

@@ -112,7 +112,7 @@ for (const [name, smuggled] of [
   })
 }
 
-test('who talks before the greeting is sent away', async (t) => {
+test('a client that sends before the greeting is disconnected', async (t) => {
   // The greeting comes after 100 ms; a busy machine may not receive the early command within that time.
   const heard = await eventually('a command to arrive before the greeting', async () => {
     await using session = await openSmtpSession(mail.port, false)

@@ -76,7 +76,7 @@ test('a key made on the page has the budgets and the end that were chosen there,
   }
 })
 
-test('who is not entitled to agent tools makes no keys, and others see nothing of them', async (t) => {
+test('organisations without agent tools cannot create keys or see their pages', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const team = await createTeam(app, 'Acme')
   const owner = await join(app, team, 'owner')

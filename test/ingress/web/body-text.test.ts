@@ -18,7 +18,7 @@ test('JSON is shown with its structure, and each of its values as it was written
   t.is(shown('[]'), '[]')
 })
 
-test('what is no JSON is shown as it came', (t) => {
+test('a body that is not JSON is shown unchanged', (t) => {
   for (const text of ['all tables dumped\n  { }', '{"cut": [1, 2', '[error] disk full', '']) t.is(shown(text), text)
 })
 
@@ -27,7 +27,7 @@ test('brackets within brackets are shown as they came: indented they would be gi
   t.is(shown(nested), nested)
 })
 
-test('what is no text is shown as its bytes, and a character that is cut is not taken for that', (t) => {
+test('a binary body is shown as bytes, unless only its last character is cut', (t) => {
   const bytes = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]), Buffer.alloc(11, 0x41)])
   t.is(
     bodyText(bytes),

@@ -177,7 +177,7 @@ test('a new code ends the one before, wrong tries are counted over all of them, 
   t.true(late.text.includes('Tries left: 3'))
 })
 
-test('an ended link is like one that never was, and its mailbox is forgotten', async (t) => {
+test('an expired link looks like an unknown one, and its mailbox is deleted', async (t) => {
   const body = acceptanceRequest()
   await ask(body)
   const path = await mailedPath(body.buyerEmail)
@@ -209,7 +209,7 @@ test('the sandbox sends no mail: the answer has the link, and its page the code'
   t.false(smtp.mails.some(({ to }) => to.includes(body.buyerEmail)))
 })
 
-test('neither the token nor the mailbox is stored in the clear', async (t) => {
+test('the token and the mailbox are never stored in plain text', async (t) => {
   const body = acceptanceRequest()
   const requested = await ask(body, sandbox)
   const token = requested.json.sandboxUrl.split('/a/')[1]

@@ -48,7 +48,7 @@ test.serial('a policy is assigned to a check, independently of its tags', async 
   t.like(await rulesOf(check), { policy_id: null })
 })
 
-test.serial('parents are chosen and seen, with what is doubtful about them; rings are refused by name', async (t) => {
+test.serial('parents are shown with warnings, and cycles are refused by name', async (t) => {
   await setUp()
   const router = await addCheck(owner, team, { name: 'router', timeout: '2', timeout_unit: 'days' })
   const web = await addCheck(owner, team, { name: 'web' })

@@ -23,7 +23,7 @@ async function setUp(): Promise<void> {
 
 const row = async (uuid: string) => await app.deps.db('checks').where({ uuid }).first()
 
-test.serial('bulk actions change what was selected, and nothing of other projects', async (t) => {
+test.serial('bulk actions change only selected checks of the project', async (t) => {
   await setUp()
   const [one, two] = [await addCheck(owner, team), await addCheck(owner, team)]
   const elsewhere = await createTeam(app, 'Elsewhere')

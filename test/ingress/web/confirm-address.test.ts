@@ -40,7 +40,7 @@ async function mailedPath(to: string): Promise<string> {
   return new URL(/http:\S+\/confirm\/[\w-]+/.exec(text)?.[0] ?? '').pathname
 }
 
-test.serial('mails to one’s own address need no consent', async (t) => {
+test.serial('mails to the user’s address need no consent', async (t) => {
   await setUp()
   const uuid = await create(emailOf(team, 'owner').replace('example.com', 'Example.com'))
   t.true(await isVerified(uuid))

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { curlOf } from '../../../ingress/web/risk/curl.ts'
 
-test('what is copied as curl cannot leave its quotes', (t) => {
+test('a copied curl command quotes every value safely', (t) => {
   const line = curlOf("https://example.com/'; rm -rf /", { id: 'd', eventId: "e'", body: `{"a":"it's"}` })
   t.is(
     line,

@@ -269,7 +269,7 @@ test('lists are of one organisation and environment', async (t) => {
   }
 })
 
-test('what the pages list the API lists too', async (t) => {
+test('the pages and the API list the same evidence', async (t) => {
   const client = await openClient(app, app.url)
   const verified = await client.post('/v1/kyb/verifications', { gstin: '29AAACR5678D1Z5' })
   const { entities } = (await client.get('/v1/kyb/entities')).json

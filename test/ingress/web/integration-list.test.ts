@@ -86,7 +86,7 @@ test.serial('a switch of another site’s address leads nowhere else', async (t)
   t.is(answer.headers.location, `/integrations/${uuid}`)
 })
 
-test.serial('who may only look tries and switches nothing', async (t) => {
+test.serial('a viewer cannot test or disable an integration', async (t) => {
   await setUp()
   const { uuid } = await add('hook')
   const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)

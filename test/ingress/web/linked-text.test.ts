@@ -13,7 +13,7 @@ test('addresses in a description are links, without the punctuation around them'
   )
 })
 
-test('nothing else becomes a link or markup', (t) => {
+test('other text does not become a link or markup', (t) => {
   for (const text of ['javascript:alert(1)', 'ftp://x.example', 'https//x', 'data:text/html,x']) t.is(shown(text), text)
   t.notRegex(shown('https://x.example/"onclick=alert(1) <b>'), /<a [^>]*onclick|<b>/)
 })

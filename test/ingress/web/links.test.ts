@@ -138,7 +138,7 @@ test.serial('an invitation makes an account of exactly the invited address and r
   t.is((await createVisitor(app.url).get(path)).status, 404)
 })
 
-test.serial('an invitation that a member opens changes nothing, and stays for whom it was sent', async (t) => {
+test.serial('an invitation opened by a member stays valid for its recipient', async (t) => {
   const team = await createTeam(app, 'Theta')
   const owner = await join(app, team, 'owner', 'theta@example.com')
   const base = `/organisations/${team.organisationUuid}`
@@ -158,7 +158,7 @@ test.serial('an invitation that a member opens changes nothing, and stays for wh
 const noted = async ({ organisationId }: Team, action: string) =>
   (await app.deps.db('audit_log').where({ organisation_id: organisationId, action })).length
 
-test.serial('who belongs to the organisation already is not invited once more, oneself neither', async (t) => {
+test.serial('an existing member cannot be invited again', async (t) => {
   const team = await createTeam(app, 'Iota')
   const owner = await join(app, team, 'owner', 'iota@example.com')
   await join(app, team, 'member', 'iota-member@example.com')

@@ -85,7 +85,7 @@ test.serial('a page shows that an answer is being verified', async (t) => {
   t.true(text.includes('data-poll="2000"'))
 })
 
-test.serial('what a QR code holds leads to no page, and another address to none', async (t) => {
+test.serial('the content of a QR code does not open a page', async (t) => {
   const requested = await ask(client)
   const handle = requested.json.requestUri.split('/').at(-1)
   const page = requested.json.pageUrl.split('/').at(-1)

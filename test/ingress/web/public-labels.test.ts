@@ -12,7 +12,7 @@ const of = (name: string, status: PublicState['status'], maintenanceUntil: numbe
   maintenanceUntil,
 })
 
-test('a status page shows what is down first, then what is late, the rest by name, and nothing that is paused', (t) => {
+test('a status page sorts checks by down, late and name, and omits paused ones', (t) => {
   const all = [of('b 10', 'up'), of('z', 'new'), of('p', 'paused'), of('c', 'grace'), of('d', 'down'), of('b 9', 'up')]
   t.deepEqual(
     publicOrder(all).map(({ check }) => check.name),

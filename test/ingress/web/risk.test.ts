@@ -70,7 +70,7 @@ test('a form that is sent twice makes one pack', async (t) => {
   t.is(second.headers.location, first.headers.location)
 })
 
-test('what the API would refuse is refused beside its field', async (t) => {
+test('a value that the API refuses is reported beside its field', async (t) => {
   const answer = await person('member').post(`${base}/packs/new`, {
     ...demo,
     requestKey: randomUUID(),
@@ -84,7 +84,7 @@ test('what the API would refuse is refused beside its field', async (t) => {
 })
 
 for (const role of ['read-only', 'manager'] as const)
-  test(`what is on the page of a pack is listed in its order, for who is ${role}`, async (t) => {
+  test(`the page of a pack lists its sections in order for role ${role}`, async (t) => {
     const { text } = await person(role).get(`${base}/packs/${pack}`)
     const [main = ''] = text.split('</main>')
     const contents = /<nav class="page-contents"[\s\S]*?<\/nav>/.exec(main)?.[0] ?? ''
@@ -161,7 +161,7 @@ for (const { what, path, refused } of [
   { what: 'replay', path: () => `${base}/webhooks/${randomUUID()}/replay`, refused: ['read-only', 'member'] },
 ] as const)
   for (const role of refused)
-    test(`who is ${role} may not ${what}, and trying is noted`, async (t) => {
+    test(`role ${role} may not ${what}, and the attempt is audited`, async (t) => {
       const tried = path()
       t.is((await person(role).post(tried, {}, `${base}/packs`)).status, 403)
       const { rows } = await app.deps.db.raw<{ rows: { actor: string }[] }>(

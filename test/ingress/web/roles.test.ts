@@ -160,7 +160,7 @@ test('the last owner cannot be lost', async (t) => {
 const navigated = (html: string) => /<nav aria-label="Main"/.test(html)
 const asPage = { accept: 'text/html' }
 
-test('an error stands within the navigation for who is signed in, with the project that it is about', async (t) => {
+test("an error page shows the project's navigation to signed-in users", async (t) => {
   const owner = person('owner')
   const known = await owner.get(`${project()}/checks/unknown`, asPage)
   const nowhere = await owner.get('/nowhere', asPage)

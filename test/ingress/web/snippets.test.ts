@@ -7,7 +7,7 @@ const url = 'https://x.test/ping/1'
 const texts = (rules: Partial<typeof DEFAULT_SETTINGS>) =>
   new Map(snippets(url, '1@x.test', { ...DEFAULT_SETTINGS, ...rules }).map(({ id, text }) => [id, text]))
 
-test('where only POST counts, every line posts', (t) => {
+test('all snippets use POST if only POST counts', (t) => {
   const all = texts({ methods: 'POST' })
   t.regex(all.get('curl') ?? '', /-X POST/)
   t.is((all.get('cron') ?? '').match(/-X POST/g)?.length, 2)
@@ -17,7 +17,7 @@ test('where only POST counts, every line posts', (t) => {
   t.notRegex(texts({}).get('curl') ?? '', /POST/)
 })
 
-test('where bodies are searched, the lines send the word of success', (t) => {
+test('snippets send the success keyword if bodies are searched', (t) => {
   const all = texts({ filterHttpBody: true, successKw: 'all done, ok' })
   for (const id of ['curl', 'python', 'node', 'powershell', 'go']) t.regex(all.get(id) ?? '', /all done/, id)
 })
@@ -27,7 +27,7 @@ test('a mail carries the word where its subject or text is searched', (t) => {
   t.is(texts({}).get('email'), '1@x.test')
 })
 
-test('uptime is a share of what is known, and never rounded up over an outage', (t) => {
+test('uptime is a share of the known time and never rounds up over an outage', (t) => {
   const minute = 60_000_000
   // 28 minutes old, with 10 minutes and 14 seconds down
   t.is(percentUp({ until: 28 * minute, seconds: 614, count: 1 }, 0), '63.45 %')

@@ -81,7 +81,7 @@ for (const [what, bytes] of [
     t.is((await shown()).status, 404)
   })
 
-test.serial('a logo is bounded, and what was there stays', async (t) => {
+test.serial('an oversized logo is refused, and the former logo stays', async (t) => {
   await setUp()
   await upload(PNG)
   const large = Buffer.concat([PNG, Buffer.alloc(MAX_LOGO_BYTES)])
@@ -114,7 +114,7 @@ test.serial('a logo outlives a change of its page, is removed separately, and ev
   )
 })
 
-test.serial('who may not publish a status page puts no logo on it', async (t) => {
+test.serial('only roles that publish a status page can change its logo', async (t) => {
   await setUp()
   const member = await join(app, team, 'member', `m${team.organisationId}@example.com`)
   t.is(await upload(PNG, 'image/png', member), '403')

@@ -111,7 +111,7 @@ test.serial('a note is public, then over, then gone, and each change is in the a
   )
 })
 
-test.serial('what was over long ago is not shown, and only the newest notes are kept', async (t) => {
+test.serial('old ended notes are hidden, and only the newest are kept', async (t) => {
   await setUp()
   const path = await publish()
   const insert = (title: string, ended: string | null) =>

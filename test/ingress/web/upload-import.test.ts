@@ -93,7 +93,7 @@ test.serial('a bureau file is uploaded by its style; an unreadable file shows th
   t.regex(await ended(String(open.headers.location)), /Line 3: a quotation mark is not closed/)
 })
 
-test.serial('what is no file is refused on the form, and nothing of it is kept', async (t) => {
+test.serial('an invalid upload is refused on the form and not stored', async (t) => {
   const before = (await app.deps.db('imports').select('id')).length
   const cases: [string, string | null, Record<string, string>, number, RegExp][] = [
     ['no file', null, {}, 422, /No file was chosen/],

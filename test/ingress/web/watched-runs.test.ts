@@ -25,7 +25,7 @@ async function addRun(
   })
 }
 
-test('runs that are watched lie in lanes, with the limit of an open one, what is remarked of them, and gaps hatched', async (t) => {
+test('watched runs are drawn in lanes with limits, remarks and hatched gaps', async (t) => {
   await using app = await openProduct({ listener: 'http' })
   const { db } = app
   const team = await createTeam(app, 'Runs')

@@ -29,7 +29,7 @@ async function create(url: string): Promise<string> {
   return answer.headers.location ?? ''
 }
 
-test('what the console consists of stands at the side while one is in it, and nowhere else', async (t) => {
+test('the side navigation of the console is shown only inside it', async (t) => {
   const links = async (path: string) => {
     const { text } = await owner.get(path)
     return [...text.matchAll(/<a href="([^"]+)"(?: aria-current="(\w+)")?>/g)]
@@ -112,7 +112,7 @@ for (const [what, fields, message] of [
   ['no address', { url: 'nonsense', eventTypes: '*' }, 'url'],
   ['a filter that is none', { url: 'https://example.com/', eventTypes: 'weather.*' }, 'must be *, an event type'],
 ] as const)
-  test(`${what} is refused beside its field, with what was typed`, async (t) => {
+  test(`${what} is refused beside its field and keeps the typed value`, async (t) => {
     const answer = await owner.post(`${live}/webhooks`, fields, `${live}/webhooks/new`)
     t.is(answer.status, 400)
     t.true(answer.text.includes('aria-invalid="true"'))

@@ -47,7 +47,7 @@ const resultOf = (text: string) =>
   /<section class="card" id="trial".*?<\/h2><p class="(notice|problem)">(.*?)<\/p>/s.exec(text)?.slice(1)
 const storedIntegrations = () => app.deps.db('integrations').where({ project_id: team.project.id })
 
-test.serial('what a form holds is sent for either side and its answer shown, and nothing is stored', async (t) => {
+test.serial('a form can be tried for up and down without being stored', async (t) => {
   await setUp(t)
   const down = await owner.post(form, { ...webhookTo(sink.url), do: 'test-down' })
   t.is(down.status, 200)
@@ -131,7 +131,7 @@ test.serial('a stored header goes with the test to where it is stored for, and t
   t.deepEqual(thief.requests, [])
 })
 
-test.serial('who may only look tries nothing, nor does a form of another site', async (t) => {
+test.serial('viewers and forms of another site cannot send a trial', async (t) => {
   await setUp(t)
   const viewer = await join(app, team, 'read-only', `viewer-${team.organisationId}@example.com`)
   const fields = { ...webhookTo(sink.url), do: 'test-down' }

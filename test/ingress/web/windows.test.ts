@@ -131,7 +131,7 @@ test.serial(
   },
 )
 
-test.serial('excluded time counts neither in the check, in the list nor on the status page', async (t) => {
+test.serial('excluded time does not count in the check, list or status page', async (t) => {
   await setUp()
   const uuid = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const row = await app.db('checks').where({ uuid }).first('id')

@@ -36,7 +36,7 @@ test('pings go to a generation once it is open, and to the first one before any 
   t.is(openGeneration([], 0), null)
 })
 
-test('what follows a generation is not taken from before that is read to its end', (t) => {
+test('the next generation is consumed only after the former is read completely', (t) => {
   const taken = (...live: PingGeneration[]) => queuesToTake(live).map(pingQueue)
   t.deepEqual(taken(generation(0, 1), generation(1, 2)), ['pings.0'])
   t.deepEqual(taken(generation(0, 1, DRAINED), generation(1, 2)), ['pings.0', 'pings.1.0', 'pings.1.1'])

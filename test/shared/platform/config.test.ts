@@ -30,7 +30,7 @@ test('all problems are reported together, without values', (t) => {
   t.false(problems.some((problem) => problem.includes('hunter2')))
 })
 
-test('what is required and missing is named', (t) => {
+test('missing required settings are named', (t) => {
   t.deepEqual(problemsOf({ NODE_ENV: 'test' }), [
     'DATABASE_URL is not set',
     'AMQP_URL is not set',

@@ -155,7 +155,7 @@ for (const [location, failure] of [
     t.is(sink.requests.length, 1)
   })
 
-test('where the policy wants TLS, plain http reaches allowed networks only', async (t) => {
+test('a policy that requires TLS permits plain http only to allowed networks', async (t) => {
   await using sink = await openHttpSink()
   const resolve = async (name: string) => (name === 'inner.example' ? ['127.0.0.1'] : ['93.184.216.34'])
   await using http = client({ policy: { allowPrivate: ['127.0.0.0/8'], plainHttp: 'allowed-networks' }, resolve })
@@ -209,7 +209,7 @@ test('a certificate for another name, and one of an unknown authority, are TLS f
   t.is(sink.requests.length, 0)
 })
 
-test('a refused connection, an unknown name and plain text where TLS is spoken have their own failures', async (t) => {
+test('a refused connection, an unknown name and missing TLS have separate failures', async (t) => {
   const closed = await openHttpSink({ host: '127.0.0.9' })
   await closed[Symbol.asyncDispose]()
   await using plain = await openHttpSink()

@@ -77,7 +77,7 @@ test('B08: what a tenant writes by prepared statements reaches no row of another
   t.deepEqual(await names(db), ['mine', 'other'])
 })
 
-test('what is only written travels with the commit, and is undone with what fails', async (t) => {
+test('write-only statements are sent with the commit and roll back with a failure', async (t) => {
   const { db, one } = await tenants(t)
   await preparedTransaction(db, async ({ writes }) => void (await execute(writes, RENAME, ['later', one])))
   t.deepEqual(await names(db), ['later', 'other'])

@@ -3,14 +3,14 @@ import { refreshed } from '#shared/platform/process/refreshed.ts'
 
 const AN_HOUR = 3_600_000
 
-test('what is fresh is not loaded again, what is stale is, knowing what was there', async (t) => {
+test('a fresh value is not reloaded; a stale one is, given the former value', async (t) => {
   const given: (number | undefined)[] = []
   const get = refreshed(async (known?: number) => given.push(known))
   t.deepEqual([await get(AN_HOUR), await get(AN_HOUR), await get(0)], [1, 1, 2])
   t.deepEqual(given, [undefined, 1])
 })
 
-test('who comes while it loads shares that', async (t) => {
+test('concurrent callers share one load', async (t) => {
   let loads = 0
   const get = refreshed(async () => ++loads)
   t.deepEqual(await Promise.all([get(0), get(0), get(AN_HOUR)]), [1, 1, 1])

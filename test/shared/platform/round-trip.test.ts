@@ -35,7 +35,7 @@ test('statements of one turn travel together, in their order, and each gets its 
   }
 })
 
-test('what is left for later is written with the commit, or not at all', async (t) => {
+test('deferred statements are written with the commit or not at all', async (t) => {
   const db = await noted(t)
   await preparedTransaction(db, async (run) => run.later(ADD, [1]))
   t.deepEqual(await numbers(db), [{ n: 1 }])

@@ -17,7 +17,7 @@ function open(limits: Partial<ThreadLimits> = {}) {
   )
 }
 
-test.serial('what runs in a thread does not hold up the event loop', async (t) => {
+test.serial('a task in a thread does not block the event loop', async (t) => {
   await using threads = open()
   await threads.run('spin', 0)
   const loop = watchLoop()
@@ -63,7 +63,7 @@ test('an error of a task is passed unchanged, and a thread knows no settings', a
   t.deepEqual(await threads.run('settings', undefined as never), [])
 })
 
-test('where processors are short, the event loop goes before its threads', async (t) => {
+test('the event loop has priority over threads if processors are busy', async (t) => {
   await using threads = open()
   const own = getPriority()
   // Priorities are of threads only on Linux; elsewhere the process keeps its own.
@@ -72,7 +72,7 @@ test('where processors are short, the event loop goes before its threads', async
   t.is(getPriority(), own)
 })
 
-test('closing ends what is under way', async (t) => {
+test('closing ends running tasks', async (t) => {
   const threads = open()
   await threads.run('spin', 1)
   const task = threads.run('spin', FOREVER_MS)

@@ -12,7 +12,7 @@ test('a bucket holds the tokens of a minute and regains them evenly', (t) => {
   t.true(buckets.take('b', 30_000).granted, 'another name, another bucket')
 })
 
-test('the least used bucket is forgotten, which fills it; the number of buckets stays within the limit', (t) => {
+test('the least used bucket is evicted, so that the number stays limited', (t) => {
   const buckets = createTokenBuckets(1, 2)
   t.true(buckets.take('a', 0).granted)
   t.true(buckets.take('b', 0).granted)

@@ -59,7 +59,7 @@ async function runWorker(handle: (name: string) => Promise<void>, options: { dea
   }
 }
 
-test('a message whose handler keeps throwing is given up with its first and last error; others are handled', async (t) => {
+test('a message that always fails is dead-lettered with its first and last error', async (t) => {
   let tries = 0
   await using worker = await runWorker(async (name) => {
     if (name !== 'poison') return
@@ -96,7 +96,7 @@ test('a handler that never ends counts as failed', async (t) => {
   await eventually('the other one to be handled', () => worker.handled.includes('good'))
 })
 
-test('what no retry can mend is given up at once, and what waits for others is never', async (t) => {
+test('permanent failures are dead-lettered at once; waiting for a dependency never is', async (t) => {
   let outages = 8
   await using worker = await runWorker(async (name) => {
     if (name === 'permanent') throw new PermanentError('never')
@@ -133,7 +133,7 @@ test('a fault that is not of the message never counts against it, and shows in a
   t.is(await worker.probe.depth(`${queue}.dead`), 0)
 })
 
-test('a message of a newer release goes back for it, and is given up when none comes', async (t) => {
+test('a message of a newer release is requeued, and finally dead-lettered', async (t) => {
   await using worker = await runWorker(async () => {})
   const now = Math.floor(Date.now() / 1000)
   const put = async (name: string, timestamp: number) =>

@@ -67,7 +67,7 @@ const CHANGES: Record<string, { change: object; expected: object }> = {
 }
 
 for (const [what, { change, expected }] of Object.entries(CHANGES)) {
-  test(`what others changed is seen: a check ${what}`, async (t) => {
+  test(`the evaluator sees changes by others: a check ${what}`, async (t) => {
     const { db, ids, applier, send } = await openChecks(t, 2)
     const [id = 0, other = 0] = ids
     await applier.apply(send(aPing(id), aPing(other)))
@@ -84,7 +84,7 @@ for (const [what, { change, expected }] of Object.entries(CHANGES)) {
   })
 }
 
-test('what others changed is seen: a schedule, by the next deadline', async (t) => {
+test('the evaluator sees changes by others: a schedule, by the next deadline', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
@@ -122,7 +122,7 @@ test('an applied ping is not applied again, by any evaluator', async (t) => {
   t.like(await stateOf(db, id), { n_pings: 4 })
 })
 
-test('a stream that the database has forgotten continues', async (t) => {
+test('a stream that was deleted from the database continues', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))
@@ -158,7 +158,7 @@ test('a log whose limit was raised continues at an unexpectedly occupied place',
   t.like(await stateOf(db, id), { n_pings: 9 })
 })
 
-test('what did not commit is neither stored nor remembered', async (t) => {
+test('a rolled-back batch is not stored or cached', async (t) => {
   const { db, ids } = await openChecks(t, 1)
   const [id = 0] = ids
   let isBroken = false
@@ -185,7 +185,7 @@ test('a ping from the future arrived now, also at a check that is known', async 
   t.deepEqual(rows, [{ isPast: true }])
 })
 
-test('where others change checks all the time they are read first', async (t) => {
+test('checks that others change frequently are read first', async (t) => {
   const { db, ids, applier, send } = await openChecks(t, 1)
   const [id = 0] = ids
   await applier.apply(send(aPing(id)))

@@ -8,7 +8,7 @@ async function isDone(turn: Promise<void>): Promise<boolean> {
   return await Promise.race([turn.then(() => true), setImmediate(false)])
 }
 
-test('what comes alone is handled at once', async (t) => {
+test('a single message is handled at once', async (t) => {
   const gathering = createGathering(0)
   for (let turn = 0; turn < 3; turn++) t.true(await isDone(gathering.turn()))
 })
@@ -26,7 +26,7 @@ test('closely following pings are gathered until an urgent request', async (t) =
   await third
 })
 
-test('a hurry from before the wait begins is not forgotten', async (t) => {
+test('a request to hurry made before the wait is kept', async (t) => {
   const gathering = createGathering(AN_HOUR)
   await gathering.turn()
   gathering.hurry()

@@ -6,7 +6,7 @@ import { openProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { openSmtpSink } from '../../support/smtp-sink.ts'
 
-test.serial('a run is given up 72 hours after its deadline, and not before', async (t) => {
+test.serial('a run is abandoned 72 hours after its deadline, and not before', async (t) => {
   await using product = await openProduct({ listener: 'http', workers: [] })
   const { db, deps } = product
   const { project } = await addProject(deps)
@@ -25,7 +25,7 @@ test.serial('a run is given up 72 hours after its deadline, and not before', asy
   t.deepEqual(await db('runs').where({ check_id: check.id }).orderBy('n').pluck('outcome'), ['open', 'abandoned'])
 })
 
-test.serial('owners hear at most once a day that runs are given up for being too many', async (t) => {
+test.serial('owners are notified at most once a day of runs abandoned above the limit', async (t) => {
   await using smtp = await openSmtpSink()
   await using app = await openProduct({ listener: 'http', env: { SMTP_URL: smtp.url } })
   const team = await createTeam(app, 'Acme')

@@ -88,7 +88,7 @@ test('reports and reminders are off by default; a wrong zone is refused', async 
   t.is(row.report_at.getTime() * 1000, nextReport(settings, userId, app.deps.now()) ?? 0)
 })
 
-test('two sweepers send one report, with uptime, downtime, the worst and what is silent; one click ends it', async (t) => {
+test('two sweepers send one report, which one click unsubscribes', async (t) => {
   await using fixture = await open()
   const { smtp, app, owner, userId } = fixture
   await owner.post('/account/reports', { report: 'daily', reminder: 'hourly', tz: 'UTC' }, '/account')
@@ -130,7 +130,7 @@ test('two sweepers send one report, with uptime, downtime, the worst and what is
   t.like(await app.db('user_reports').first(), { report: 'off', report_at: null, reminder: 'hourly' })
 })
 
-test('a reminder names what is down, acknowledged ones and those in a window apart, and ends with the last outage', async (t) => {
+test('a reminder groups open, acknowledged and maintained outages, and ends with the last', async (t) => {
   await using fixture = await open()
   const { smtp, app, owner, team } = fixture
   await owner.post('/account/reports', { report: 'off', reminder: 'hourly', tz: 'Europe/Riga' }, '/account')

@@ -271,27 +271,24 @@ test.serial('the page of a check offers its months as files, and the sweeper wri
   t.is((await owner.get(`/checks/${check.uuid}/uptime-proof?month=soon`)).status, 404)
 })
 
-test.serial(
-  'what is 400 days old is forgotten, and the records of a deleted project go; entries of the log stay',
-  async (t) => {
-    const { project } = await addProject(app.deps)
-    await addOldCheck(app, project.id, 'gone')
-    await since(app, project.id, october(1))
-    await stateDays(app.db, micros(october(2, 2)))
-    const [stated] = await app.db('uptime_statements').where({ project_id: project.id })
-    await app.db.transaction((tx) => deleteProject(tx, project.id))
-    t.is((await app.db('uptime_statements').where({ id: stated.id })).length, 0)
-    t.is((await app.db('uptime_statement_records').where({ statement_id: stated.id })).length, 0)
-    const leaf = Buffer.from(stated.statement.anchor.txId, 'hex')
-    t.is((await app.db('log_entries').where({ leaf_hash: leaf })).length, 1)
+test.serial('statements expire after 400 days or with their project; log entries stay', async (t) => {
+  const { project } = await addProject(app.deps)
+  await addOldCheck(app, project.id, 'gone')
+  await since(app, project.id, october(1))
+  await stateDays(app.db, micros(october(2, 2)))
+  const [stated] = await app.db('uptime_statements').where({ project_id: project.id })
+  await app.db.transaction((tx) => deleteProject(tx, project.id))
+  t.is((await app.db('uptime_statements').where({ id: stated.id })).length, 0)
+  t.is((await app.db('uptime_statement_records').where({ statement_id: stated.id })).length, 0)
+  const leaf = Buffer.from(stated.statement.anchor.txId, 'hex')
+  t.is((await app.db('log_entries').where({ leaf_hash: leaf })).length, 1)
 
-    const kept = (await addProject(app.deps)).project
-    await since(app, kept.id, october(1))
-    await stateDays(app.db, micros(october(2, 2)))
-    const count = async () => (await app.db('uptime_statements').where({ project_id: kept.id })).length
-    await pruneStatements(app.db, 40_000)
-    t.is(await count(), 1)
-    await pruneStatements(app.db, 400)
-    t.is(await count(), 0)
-  },
-)
+  const kept = (await addProject(app.deps)).project
+  await since(app, kept.id, october(1))
+  await stateDays(app.db, micros(october(2, 2)))
+  const count = async () => (await app.db('uptime_statements').where({ project_id: kept.id })).length
+  await pruneStatements(app.db, 40_000)
+  t.is(await count(), 1)
+  await pruneStatements(app.db, 400)
+  t.is(await count(), 0)
+})

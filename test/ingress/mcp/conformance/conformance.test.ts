@@ -11,7 +11,7 @@ import { openConformanceServer } from './fixtures.ts'
 const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 for (const era of ERAS) {
-  test.serial(`the transport passes the conformance suite of ${era}, but for what is not offered`, async (t) => {
+  test.serial(`the transport passes the conformance suite of ${era} except for unsupported features`, async (t) => {
     const expected = new URL(`expected-${era}.yaml`, import.meta.url).pathname
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-conformance-'))
     t.teardown(() => rm(folder, { recursive: true }))

@@ -85,7 +85,7 @@ async function bothReply(pieces: readonly string[], answers?: number): Promise<[
 const ping = (lines: readonly string[] = [], first = `GET /ping/${uuid} HTTP/1.1`) =>
   `${[first, 'Host: a', ...lines].join('\r\n')}\r\n\r\n`
 
-test.serial('a plain ping is answered to the letter as Node would answer it', async (t) => {
+test.serial('the response to a plain ping equals the response of Node', async (t) => {
   const first = (method: string, path: string) => ping([], `${method} /ping/${path} HTTP/1.1`)
   const requests = [
     ping(),
@@ -203,7 +203,7 @@ test.serial('the sender of a plain ping is stored', async (t) => {
   t.like((await project.recorded())[0], { ua: 'backup/1.0', method: 'POST', rid: uuid, remoteAddr: '203.0.113.7' })
 })
 
-test.serial('closing ends what is idle and answers what waits, and no answer invites to another request', async (t) => {
+test.serial('closing ends idle connections and answers waiting requests with "Connection: close"', async (t) => {
   const own = startPingListener(app.deps)
   const held: (() => void)[] = []
   const server = await openHttpServer(
@@ -253,7 +253,7 @@ test.serial('M7 a client that sends pings and reads no answers is throttled, the
   await server[Symbol.asyncDispose]()
 })
 
-test.serial('what comes behind the answer that ends a connection is no request any more', async (t) => {
+test.serial('data after a response with "Connection: close" is ignored', async (t) => {
   let taken = 0
   const server = await openHttpServer(
     { port: 0, host: '127.0.0.1', deadlines: { answerMs: 1_000 } },

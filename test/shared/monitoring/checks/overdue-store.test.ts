@@ -34,7 +34,7 @@ async function marks(db: Knex): Promise<Map<number, number>> {
   return new Map(rows.map(({ id, minutes }) => [id, minutes]))
 }
 
-test('what is overdue goes down once, dated at its deadline, and loses its mark', async (t) => {
+test('an overdue check goes down once, dated at its deadline, and loses its deadline row', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [late, , pinged, none] = await addUp(db, [-3, 5, -2, null])
@@ -205,7 +205,7 @@ test('the statements use the indexes, for any size that the planner estimates', 
   t.notRegex(down, /Seq Scan|Bitmap|Hash Join|Merge Join/)
 })
 
-test('what goes down, what is pinged meanwhile and what is paused in one page each keep to their own', async (t) => {
+test('checks of one page that go down, receive pings or pause do not affect each other', async (t) => {
   await using product = await openProduct()
   const { db } = product
   const [down = 0, moved = 0, paused = 0, suppression = 0, already = 0] = await addUp(db, [-5, -4, -3, -2, -1])

@@ -208,7 +208,7 @@ test('a schedule and a time zone in which it never occurs are refused together',
   t.like(
     applySpec({ ...stored, tz }, { name: 'web' }, v3),
     { name: 'web' },
-    'what is stored does not block other changes',
+    'stored invalid values do not block other changes',
   )
   t.like(applySpec({ ...stored, tz }, { timeoutSeconds: 60, tz }, v3), { kind: 'simple' })
   t.throws(() => readProvisioning({ tz }, { ...NO_PROVISIONING, schedule }), expected)

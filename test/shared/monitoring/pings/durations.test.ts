@@ -143,7 +143,7 @@ test('a finish whose run is not in the list is looked for further back', (t) => 
   t.deepEqual(hoursByNumber(durations), { 50: 5 })
 })
 
-test('nothing lies before ping 1, nor within 72 hours of a finish that is 72 hours into the list', (t) => {
+test('no ping precedes ping 1 or the 72 hours before a listed finish', (t) => {
   t.deepEqual(planDurations(listOf([['success', 0]])).lookBacks, [])
   t.deepEqual(
     planDurations(

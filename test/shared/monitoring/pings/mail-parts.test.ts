@@ -9,7 +9,7 @@ test('M6 a boundary is looked for in its own part, not to the end of the mail', 
   t.is(budget.bytesLeft, 10_000 - 499)
 })
 
-test('M6 what is searched for boundaries is bounded for all parts together', (t) => {
+test('M6 the search for boundaries has one limit for all parts', (t) => {
   const raw = Buffer.from(`\n--b\none\n--b\ntwo\n--b\nthree\n--b--\n`)
   const body = { start: 1, end: raw.length }
   const texts = (bytesLeft: number) =>
