@@ -80,7 +80,7 @@ Signalbox is up at ${address}
   client id      ${client.clientId}   (${client.env})
   client secret  ${client.clientSecret}
 ${more.map((line) => `  ${line}\n`).join('')}
-The same for a shell, as the documentation uses it:
+For a shell, with the names that the documentation uses:
 
   export PROJECT_ID=${project.projectId} API_KEY=${project.apiKey} PING_KEY=${project.pingKey} CLIENT_ID=${client.clientId} CLIENT_SECRET=${client.clientSecret}
 
@@ -90,7 +90,7 @@ Create a check, ping it, read it back:
   curl -s ${address}/ping/${project.pingKey}/demo
   curl -s '${address}/api/v3/checks/?slug=demo' -H 'X-Api-Key: ${project.apiKey}'
 
-Fetch a token, ask for a risk-signals pack, wait until it is in the log, verify its anchor without us:
+Get a token, request a risk signals pack, wait until it is in the log, and verify its anchor offline:
 
   TOKEN=$(curl -s ${address}/v1/oauth/token -d grant_type=client_credentials -d client_id=${client.clientId} -d client_secret=${client.clientSecret} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s ${address}/v1/po/risk-signals -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "x-idempotency-key: demo-$(date +%s%N)" -d '${pack}' >pack.json

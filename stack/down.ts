@@ -30,5 +30,5 @@ export async function down(folder: string, say: (line: string) => void): Promise
   delete state.postgres?.process
   delete state.broker?.process
   writeState(folder, state)
-  if (names.length === 0) say('nothing of ours was running')
+  if (names.length === 0) say('no process of this checkout was running')
 }

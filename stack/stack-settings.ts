@@ -59,7 +59,7 @@ export const INGRESS_HEAP: readonly string[] = ['--max-semi-space-size=8', '--ma
 export function orderOfOrigins(allowed: string | undefined, last: Origin | undefined): Origin[] {
   const wanted = allowed?.split(',').map((name) => name.trim())
   const unknown = wanted?.find((name) => !origins.some((origin) => origin === name))
-  if (unknown !== undefined) throw new Error(`STACK_SERVICES: ${unknown} is none of ${origins.join(', ')}`)
+  if (unknown !== undefined) throw new Error(`STACK_SERVICES must list ${origins.join(', ')}, not ${unknown}`)
   const order = new Set<Origin>(last === undefined ? origins : ['environment', last, ...origins])
   return [...order].filter((origin) => wanted === undefined || wanted.includes(origin))
 }

@@ -36,7 +36,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
   const superfluous = Object.keys(state.processes).filter((name) => !plans.some((plan) => plan.name === name))
   for (const name of superfluous) {
     const old = state.processes[name]
-    if (old && (await stopProcess(old, 'SIGTERM', stopTimeoutMs))) say(`stopped ${name}, which is not needed any more`)
+    if (old && (await stopProcess(old, 'SIGTERM', stopTimeoutMs))) say(`stopped ${name}, which is no longer needed`)
     forgetProcess(folder, name)
     delete state.processes[name]
   }
@@ -45,7 +45,7 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
     state.processes[plan.name] = await startProcess(plan, folder, code)
     save()
   }
-  say(stale.length > 0 ? `waiting for ${stale.map(({ name }) => name).join(', ')}` : 'everything runs already')
+  say(stale.length > 0 ? `waiting for ${stale.map(({ name }) => name).join(', ')}` : 'all processes are already running')
   const died = async () => {
     for (const [name, process] of Object.entries(state.processes)) if (!(await isRunning(process))) return name
     return undefined

@@ -32,7 +32,7 @@ test('make up prints the address of mails, and make status reports refused pings
     const isWell = await status(folder, (line) => texts.push(line))
     return { isWell, text: texts.join('\n') }
   }
-  t.like(await lines(), { isWell: false, text: 'nothing of ours is running: make up starts it' })
+  t.like(await lines(), { isWell: false, text: 'no process of this checkout is running: start it with make up' })
   resources.defer(() => down(folder, () => {}))
   let printed = ''
   await up(env, folder, (line) => (printed += `${line}\n`))
