@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the secrets that compose.yaml mounts as files, once; what is there already is kept.
+# Creates the secret files that compose.yaml mounts; existing files are kept.
 # The folder is closed to other users of this machine; the files are readable, because the containers that
 # mount them run as users of their own.
 set -eu

@@ -12,7 +12,7 @@ export interface Requested {
   client_metadata: { jwks?: { keys: JWK[] }; encrypted_response_enc_values_supported?: string[] }
 }
 
-/** Fetches the request of a QR code. @throws Error unless the named verifier has signed it */
+/** Fetches the request named by a QR code and verifies that its client signed it. */
 export async function fetchRequest(authorizationRequest: string): Promise<Requested> {
   const params = new URL(authorizationRequest).searchParams
   const clientId = params.get('client_id') ?? ''

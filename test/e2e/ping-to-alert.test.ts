@@ -15,7 +15,7 @@ test('a check is created, pinged, overdue and well again, and its integrations a
   await product.workers()
   const { base, deps } = await product.ingress()
   waitForEveryBarrier(deps)
-  // The second listener lives an hour ago: what is pinged there is overdue by now.
+  // The clock of the second listener is an hour behind, so checks pinged there are overdue.
   const past = await product.ingress({ now: () => nowMicros() - HOUR })
 
   const call = async (method: string, path: string, body?: unknown) => {

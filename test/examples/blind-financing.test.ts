@@ -64,7 +64,7 @@ test('two organisations check a receivable blind, learn only that a duplicate ex
 })
 
 /** The service with one answer changed on the way. */
-// biome-ignore lint/suspicious/noExplicitAny: what is changed is the test's own business
+// biome-ignore lint/suspicious/noExplicitAny: the test changes arbitrary members
 async function proxy(base: string, path: string, change: (body: any) => object) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []

@@ -94,7 +94,7 @@ const isModelled = (kind: unknown): kind is Kind => typeof kind === 'string' && 
 /** Returns the schema errors of a document; null if it is valid. */
 function refusalOf(document: Record<string, unknown>): string | null {
   if (!isModelled(document.kind)) return `no schema for ${document.kind}`
-  // A model takes what it validates; that it has the right shape is what is found out here.
+  // A model accepts unknown shapes, so the shape is asserted here.
   const Model = models[document.kind] as new (data: unknown) => { validate(): void }
   try {
     new Model(document).validate()

@@ -96,7 +96,7 @@ async function openClustered() {
     nodes,
     product,
     accepts,
-    /** Ends the load. @returns what was sent through both */
+    /** Ends the load. @returns the pings sent through both listeners */
     async end() {
       isOver = true
       await Promise.all(loads.map(({ done }) => done))

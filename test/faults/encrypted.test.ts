@@ -22,7 +22,7 @@ test.serial('both servers are reached by TLS, and a foreign certificate is refus
   const secure = (ca: string) => `${postgres.signalbox}?sslmode=verify-full&sslrootcert=${ca}`
   const broker = (parameters: string) => `amqps://guest:guest@127.0.0.1:${port}/${vhost}${parameters}`
 
-  // As docs/scale.md has them, of one server each instead of two.
+  // Values of docs/scale.md, with one server each instead of two.
   const page = scaleBlock('amqps:')
   const { username, port: databasePort } = new URL(postgres.url)
   const env = {

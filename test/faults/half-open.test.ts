@@ -6,7 +6,7 @@ import { createDatabase, createVhost } from '../support/services.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { auditPings, Ledger, sendPings } from './ledger.ts'
 
-/** Nothing may wait longer: an answer that takes longer is none. */
+/** Maximum time of a response; a later one counts as missing. */
 const within = () => AbortSignal.timeout(25_000)
 
 test.serial('F16: silent servers block no request beyond the deadlines', async (t) => {

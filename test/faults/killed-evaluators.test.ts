@@ -69,6 +69,6 @@ test.serial('F01: pings are counted once each while their evaluators are killed 
   t.deepEqual(await auditPings(product, ledger), [])
   await observe()
   t.is(ledger.count('accepted'), PINGS, `answers: ${JSON.stringify([...ledger.answers])}`)
-  // It is chance if one dies with messages in hand; duplicates.test.ts has messages that surely arrive twice.
+  // An evaluator may die without messages in flight; duplicates.test.ts guarantees duplicates.
   t.log(`${kills} processes were killed; at most ${redeliveries} messages were handed out again to one`)
 })

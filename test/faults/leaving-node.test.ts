@@ -37,7 +37,7 @@ test.serial(
     })
     const answers = broker.ask(() => (answered += 1))
     let sent = 0
-    /** Both connections carry: what is published is confirmed and arrives, and a question is answered. */
+    /** Asserts that both connections work: a message is confirmed and arrives, and a request gets a reply. */
     const works = async () => {
       const before = { delivered, answered }
       await eventually('a publish to be confirmed', async () => {
@@ -58,7 +58,7 @@ test.serial(
     await works()
     t.is(node.ended(), 2, 'both connections of a process that starts were ended')
 
-    // One that was ready before knows its topology declared, and waits for nothing of the kind.
+    // A process that was ready before does not wait for the topology again.
     node.endAtOnce(2)
     node.cut()
     await eventually('both connections to be ended again', () => node.ended() === 4)

@@ -37,7 +37,7 @@ export async function openLeavingNode(target: { port: number }): Promise<Leaving
       if (toEnd === 0 || !chunk.includes(OPEN_OK)) return void client.write(chunk)
       toEnd -= 1
       ended += 1
-      // One write, so that the client reads both frames at once. What it answers is not the broker's business any more.
+      // One write, so that the client reads both frames at once. The broker ignores its reply.
       client.removeAllListeners('data').resume()
       broker.removeAllListeners('data').resume()
       client.write(Buffer.concat([chunk, shutdownFrame()]))

@@ -19,7 +19,7 @@ export async function letPass(db: Knex, seconds: number): Promise<void> {
   }
 }
 
-/** A period and grace of a minute each, and what the sweep may take. */
+/** A period and grace of a minute each, plus the time of a sweep. */
 const PERIOD_AND_GRACE = 125
 
 /** A period and grace pass for the gap and for some checks; who lives has pinged meanwhile. */

@@ -121,7 +121,7 @@ test.serial(
     )
 
     const admin = adminOf(before)
-    // As if it had been due at the moment of the backup: its sender was in the middle of it.
+    // Simulates an attempt in progress at the time of the backup.
     await deps.db('notifications').update({
       state: 'pending',
       next_attempt_at: new Date(),

@@ -55,7 +55,7 @@ test.serial(
     await fetch(`${bases[1]}/ping/${second?.uuid}/fail`)
     await sink.waitFor(2)
 
-    // Taken by this release what the one before has left, and sent by its listener.
+    // This release processes the messages of the former release and of its listener.
     const workers = await product.workers(names)
     t.is(await oldWorkers.stop(), 0)
     await round()

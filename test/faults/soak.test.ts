@@ -7,7 +7,7 @@ import type { Fault } from '../soak/stage.ts'
 
 // `make soak` runs two hours of every fault on three brokers and two database servers; the suite this.
 
-/** Nothing that the product can do: what the books must find. */
+/** A loss that the product cannot cause, which the reconciliation must find. */
 const tampering: Fault = {
   name: 'a stored row is tampered with',
   async run({ db }) {

@@ -21,7 +21,7 @@ const bodyShape = z.object({
 })
 type Span = z.infer<typeof spanShape>
 
-/** A collector that keeps what it is sent. */
+/** A collector that stores received spans. */
 async function openCollector() {
   const spans: Span[] = []
   const bodies: string[] = []

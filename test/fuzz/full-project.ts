@@ -19,7 +19,7 @@ const FAILED = 30
 const NEVER = ['02:15', '02:20', '02:25', '02:30'].map((time) => `Sun *-3-25..31 ${time}`).join('\n')
 const NEVER_OCCURRING = 20
 
-/** A project at all its limits, and what its owner may prove and name. */
+/** A project at all its limits, with the credentials and ids of its owner. */
 export interface FullProject {
   uuid: string
   organisation: string
@@ -126,7 +126,7 @@ function fullDocument() {
   }
 }
 
-/** As many tags as fit into one check; the checks of the project together have all of its tags. */
+/** The maximum number of tags of a check; together the checks use all tags of the project. */
 function tagsFrom(n: number): string {
   return numbers(TAGS_PER_CHECK)
     .map((at) => `t${(n * TAGS_PER_CHECK + at) % TAGS}`)

@@ -45,7 +45,7 @@ export function fullRequest(route: FuzzRoute, full: FullProject, turn: number): 
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** One form with the fields of all: a page reads those that it knows. */
+/** One form with the fields of all pages; a page ignores unknown fields. */
 function formFor(path: string, full: FullProject): string {
   const form = new URLSearchParams({
     _csrf: full.csrf,

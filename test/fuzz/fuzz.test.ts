@@ -96,7 +96,7 @@ function succeeded(): number {
   return [...statuses].reduce((sum, [status, times]) => (/^(20[0-6]|30[1-8])$/.test(status) ? sum + times : sum), 0)
 }
 
-/** @returns what is wrong with the answer, and how to see it again */
+/** @returns the problem of the answer, with the commands to reproduce it */
 async function tryCase(index: number, tenant: Awaited<ReturnType<Target['tenant']>>): Promise<string | undefined> {
   const random = randomOf(seed, index)
   const isMail = random.oneIn(10)

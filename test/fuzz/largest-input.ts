@@ -6,7 +6,7 @@ const BODY_BYTES = 1_000_000
 const HEADER_BYTES = 12_000
 const QUERY_BYTES = 7_000
 
-/** One request as large as the listener takes it, as the tenant that may make it. */
+/** A request of the maximum accepted size, with the credentials of a permitted tenant. */
 export interface LargeRequest {
   label: string
   bytes: Buffer

@@ -165,7 +165,7 @@ const text: Mutation = async (random, good, answered) =>
 
 export const MUTATIONS = { structure, issued, resigned, disclosed, bound, stolen, replayed, text } as const
 
-/** A `vp_token` around presentations, sometimes itself spoilt; of what is whole it is spoilt always. */
+/** A `vp_token` around presentations, mutated at random, and always if the presentations are valid. */
 export function tokenOf(random: Random, presentation: string, isWhole: boolean): unknown {
   if (!isWhole) return { company: [presentation] }
   return random.pick([
@@ -185,7 +185,7 @@ export function tokenOf(random: Random, presentation: string, isWhole: boolean):
   ])
 }
 
-/** A form of which one field is lost, doubled, exchanged or shortened. */
+/** A form with one field removed, duplicated, exchanged or shortened. */
 export function spoilForm(random: Random, form: URLSearchParams): URLSearchParams {
   const fields = [...form]
   const at = random.int(fields.length)

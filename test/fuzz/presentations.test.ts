@@ -76,7 +76,7 @@ const formOf = async ({ mode, state, key }: Open, vpToken: unknown): Promise<URL
     ? new URLSearchParams({ vp_token: JSON.stringify(vpToken), state })
     : new URLSearchParams({ response: await encryptAnswer({ vp_token: vpToken, state }, key) })
 
-/** A form that must not be accepted, and what was done to it. */
+/** A form that must be refused, with its mutation. */
 async function spoilt(random: Random, request: Open, other: Open): Promise<{ what: string; form: URLSearchParams }> {
   const whole = () => bind(good.credential, request, good.holder)
   const kind = random.int(12)
@@ -101,7 +101,7 @@ const cpuMs = (since?: NodeJS.CpuUsage) => {
   return (user + system) / 1000
 }
 
-/** @returns what is wrong with the answer, and how to see it again */
+/** @returns the problem of the answer, with the commands to reproduce it */
 async function tryCase(index: number, request: Open, other: Open): Promise<string | undefined> {
   const { what, form } = await spoilt(randomOf(seed, index), request, other)
   const before = process.cpuUsage()

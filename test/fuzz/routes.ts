@@ -3,7 +3,7 @@ import { documentedRoutes, openApiDocument } from '../../ingress/openapi.ts'
 import { createWebRouter } from '../../ingress/web/shell/router.ts'
 import { isObject } from './json-mutation.ts'
 
-/** One method of one address: what a mutated request starts from. */
+/** A method and path from which mutated requests are made. */
 export type FuzzRoute = {
   method: string
   /** variable parts in braces */
@@ -18,7 +18,7 @@ export type FuzzRoute = {
 
 export const openApi = openApiDocument()
 
-/** Everything the HTTP listener answers: pings, the documented API, pages, and what has no document. */
+/** All routes of the HTTP listener: pings, the documented API, pages and undocumented routes. */
 export function allRoutes(deps: IngressDeps): FuzzRoute[] {
   return [...pingRoutes, ...documentedRoutes.map(apiRoute), ...otherRoutes, ...pageRoutes(deps)]
 }

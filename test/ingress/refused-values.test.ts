@@ -18,7 +18,7 @@ test.before(async () => {
 
 const LIBRARY = /Too (?:small|big)|Invalid (?:input|option|string|key|element)|Unrecognized|expected \w+, received/
 
-/** Bodies of which no operation accepts any: other types, unknown and empty members. */
+/** Bodies that every operation refuses: other types, unknown and empty members. */
 const bodies = ['[]', '{"unknown":1}', '{"name":[],"steps":{},"config":5,"receivable":1,"query":[],"object":1}', '"x"']
 
 function pathOf({ path, params }: Route): string {

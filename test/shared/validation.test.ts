@@ -8,7 +8,7 @@ import { tools } from '../../ingress/mcp/tools.ts'
 import { documentedRoutes } from '../../ingress/openapi.ts'
 import { root } from '../support/imports.ts'
 
-/** Returns what is reported of a value: path, code and problem in one line each. */
+/** Returns the problems of a value: path, code and problem in one line each. */
 function faultsOf(schema: z.ZodType, value: unknown): string[] {
   const checked = checkValue(schema, value)
   return checked.ok ? [] : checked.faults.map(({ path, code, problem }) => `${path} ${code} ${problem}`.trim())

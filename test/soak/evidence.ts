@@ -31,7 +31,7 @@ export interface EvidenceReport {
   found: string[]
 }
 
-/** A consumer of packs, who keeps each, counts what is delivered, and remembers every checkpoint that it was shown. */
+/** A consumer that stores packs, counts deliveries and records every checkpoint. */
 export interface Consumer extends AsyncDisposable {
   packs(): number
   /** Stops requesting, waits for pending requests, and compares. */

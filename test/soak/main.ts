@@ -77,7 +77,7 @@ if (report.found.length > 0) {
   console.log(`the books do not balance (seed ${seed}):`)
   for (const line of report.found) console.log(`  ${line}`)
 } else console.log('the books balance')
-// All that it started has ended by now. What a cut connection has left behind keeps the event loop turning for ever.
+// All started processes have ended. Remains of a cut connection would keep the event loop alive.
 process.exit(report.found.length > 0 ? 1 : 0)
 
 /** Rows of docs: gap through both listeners, longest of one listener. */

@@ -160,7 +160,7 @@ async function openGround(options: SoakSize, resources: AsyncDisposableStack): P
   }
 }
 
-/** One fault with all that happens beside it, until everything works again. */
+/** Runs one fault under load until everything works again. */
 async function suffer(ground: Ground, fault: Fault, options: SoakOptions): Promise<SoakRow> {
   const { traffic, undertaker, product, db, processes } = ground
   const found: string[] = []

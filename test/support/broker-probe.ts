@@ -2,7 +2,7 @@ import { type ConfirmChannel, connect, type GetMessage, type Options } from 'amq
 import { inspectQueues } from '#shared/platform/broker/management.ts'
 import { eventually } from './eventually.ts'
 
-/** A bare connection to a test's broker, to look into queues and to send what the product itself never would. */
+/** A plain connection to a test's broker, to read queues and send messages that the product never sends. */
 export interface BrokerProbe extends AsyncDisposable {
   channel: ConfirmChannel
   /** resolves when the broker has the message */

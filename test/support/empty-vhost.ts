@@ -15,7 +15,7 @@ const BELIEVED_MS = 200
 /** The queues that every product has; they stay. */
 const usual = queueDeclarations(USUAL_SHARDS)
 const ofGenerations = pingQueueDeclarations([1, 2].flatMap((generation) => queuesOf({ generation, shards: 4 })))
-/** Those that some have beside them. */
+/** Additional queues of some queues. */
 const others = [...queueDeclarations(MAX_SHARDS), ...ofGenerations]
   .map(({ name }) => name)
   .filter((name) => !usual.some((queue) => queue.name === name))
@@ -45,7 +45,7 @@ export async function emptyVhost(url: string): Promise<boolean> {
 /** Deletes the product's queues in a virtual host, for any number of shards a test may have had. */
 export async function deleteQueues(url: string): Promise<void> {
   const connection = await connect(url)
-  // The test is over, and what it shows does not depend on this.
+  // The test has ended, and its result does not depend on this.
   connection.on('error', () => {})
   try {
     const channel = await connection.createChannel()

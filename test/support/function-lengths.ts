@@ -12,7 +12,7 @@ export interface LongFunction {
 }
 
 /**
- * The functions of some files that have more lines than `most`, counted whole: with what is declared inside them.
+ * The functions of some files that have more lines than `most`, including nested declarations.
  * @param files from the root of the repository, all of them of its tsconfig.json
  */
 export function functionsAbove(most: number, files: readonly string[]): LongFunction[] {

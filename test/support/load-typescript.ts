@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 // JSX: that is compiled here, and kept over runs. Compared with tsx, which the product's own processes are started with,
 // a test process that loads the product needs two fifths less processor time to begin.
 
-// AVA has Node read source maps; those of packages, a tenth of what it takes to begin, are never looked at.
+// AVA has Node read source maps; those of packages, a tenth of the start time, are never used.
 setSourceMapsSupport(true, { nodeModules: false, generatedCode: false })
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -21,10 +21,10 @@ export type OwnPostgres = AsyncDisposable & {
   port: number
   /** Ends it in order; connections are broken off. */
   stop(): Promise<void>
-  /** `kill -9` of the server: what a power cut leaves. */
+  /** Kills the server with SIGKILL, like a power cut. */
   kill(): Promise<void>
   start(): Promise<void>
-  /** All its processes stand still, or go on: what a stalled disk or a paused machine looks like. */
+  /** Stops or continues all its processes, like a stalled disk or a paused machine. */
   freeze(isOn: boolean): Promise<void>
   /** A streaming standby of it on a separate port: hot, and asynchronous unless the primary requires more. */
   standby(): Promise<OwnStandby>
@@ -94,7 +94,7 @@ export function once<T>(run: () => Promise<T>): () => Promise<T> {
 
 /**
  * Starts a PostgreSQL server for this test alone. It is as durable as a real one, so a kill loses nothing.
- * @param folder an empty one that is there, such as a small volume; by default a new one
+ * @param folder an existing empty folder, such as a small volume; default: a new one
  */
 export async function startPostgres(
   options: Readonly<Record<string, string>> = {},
@@ -196,7 +196,7 @@ const SHELL_MS = 240_000
 /**
  * Starts a broker for this test alone: some 5 s.
  * @param settings lines of rabbitmq.conf
- * @param folder an empty one that is there; by default a new one
+ * @param folder an existing empty folder; default: a new one
  */
 export async function startRabbit(
   settings: readonly string[] = [],

@@ -13,7 +13,7 @@ import { ensureTemplate } from './template-database.ts'
 import type { TestGroup } from './test-groups.ts'
 import { makeVhostPool, vhostsOf } from './vhost-pool.ts'
 
-/** Nothing outlives the run, so nothing needs to outlive the machine. */
+/** Data need not survive the run, so durability is off. */
 const OF_A_RUN = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 /**
@@ -28,7 +28,7 @@ const VHOSTS_PER_GROUP = 2
 /**
  * Starts what the groups need: nothing for unit tests; else PostgreSQL and RabbitMQ with a migrated template database and
  * virtual hosts. Where PostgreSQL and RabbitMQ are installed or a Docker engine responds, the run has its own servers.
- * @param ended aborted when the run must end: nothing more is started, and what was started is stopped
+ * @param ended aborted when the run must end: starts nothing more and stops started servers
  * @returns the environment of the tests; disposing stops and removes everything that was started here
  */
 export async function prepareServers(

@@ -74,7 +74,7 @@ export interface ProductOptions {
   env?: Readonly<Record<string, string>>
   /** with the login that row security binds, as `make up` has it, instead of the owner's */
   isBound?: boolean
-  /** a listener that is opened at once; its address and what it is made of are the product's then */
+  /** a listener that is started at once; the product has its address and dependencies */
   listener?: 'http' | 'mail'
   /** workers that run beside the HTTP listener; by default the ping evaluator, without which reads would wait for their barrier */
   workers?: readonly string[]

@@ -78,7 +78,7 @@ export async function wordsOfPdf(bytes: Buffer): Promise<PlacedWord[] | null> {
   }
 }
 
-/** One page as it is printed, in shades of grey. @returns null when poppler's tools are not installed */
+/** Renders a page in greyscale. @returns null when poppler's tools are not installed */
 export async function pictureOfPage(bytes: Buffer, page: number): Promise<Picture | null> {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-pdf-'))
   try {

@@ -2,11 +2,11 @@ import { chmodSync, existsSync, mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Linux keeps what is written here in memory. */
+/** A folder in memory on Linux. */
 const IN_MEMORY = '/dev/shm'
 /** Twice the space that the servers of a whole run take there. */
 const FOLDER_BYTES = 4 * 1024 ** 3
-/** That and what processes of the run take themselves. */
+/** Includes the memory of the processes of the run. */
 const MEMORY_BYTES = 8 * 1024 ** 3
 
 /**

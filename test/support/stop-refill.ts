@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { execute } from '#shared/platform/database/sql.ts'
 
 /**
- * Stops a bucket of a limit from regaining anything for an hour: what is left of it is then a number, however long a busy
+ * Stops a bucket of a limit from refilling for an hour: its remaining tokens are then constant, however long a busy
  * machine takes. @throws Error when nothing was taken from it yet
  */
 export async function stopRefill(db: Knex, bucket: string): Promise<void> {

@@ -21,7 +21,7 @@ export async function newKeyPair(alg: 'ES256' | 'ES384' | 'EdDSA' = 'ES256'): Pr
   return { privateJwk: await exportJWK(pair.privateKey), publicJwk: { ...publicJwk, kid } }
 }
 
-/** The public half without what a holder's key has no use for. */
+/** The public key without members that a holder's key does not need. */
 export function holderJwk({ publicJwk: { kid: _kid, ...bare } }: KeyPair): JWK {
   return bare
 }
@@ -49,7 +49,7 @@ const callbacks = {
       .encrypt(await importJWK(publicJwk, encryptor.alg))
     return { jwe, encryptionJwk: encryptor.publicJwk }
   },
-  /** Requests are signed by whom their `client_id` names: a key in the identifier itself, or a certificate. */
+  /** The `client_id` of a request names its signer: a key in the identifier, or a certificate. */
   async verifyJwt(signer: { method: string; didUrl?: string; x5c?: string[]; alg: string }, jwt: { compact: string }) {
     const jwk =
       signer.method === 'did'

@@ -101,7 +101,7 @@ test.serial('a check is created with the keyboard alone', async (t) => {
   await page.keyboard.press('Tab')
   t.is(await page.evaluate(() => document.activeElement?.textContent?.trim()), 'Skip to the content')
   await page.keyboard.press('Enter')
-  // Above it may stand what a slow machine could not hear, with its link.
+  // A notice of a coverage gap, with its link, may be above it on a slow machine.
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim())
   for (let presses = 0; presses < 2 && (await focused()) !== 'Add check'; presses++) await page.keyboard.press('Tab')
   t.is(await focused(), 'Add check')

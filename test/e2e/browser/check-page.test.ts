@@ -236,7 +236,7 @@ test.serial('a check that becomes late shows it at once, without waiting for the
   await pingedAgo(3573)
   const opened = Date.now()
   await page.clock.install({ time: opened })
-  // Its events never come: what is left is the time that it knows itself.
+  // Its events never arrive, so only the time in the page remains.
   await page.route('**/events*', () => undefined)
   await page.goto(`${account.app.url}/checks/${uuid}`)
   const sentence = page.locator('.sentence[data-turns]')

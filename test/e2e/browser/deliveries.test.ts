@@ -40,7 +40,7 @@ async function openDeliveries(page: Page, sink: HttpSink): Promise<void> {
 
 const rowOf = (page: Page, dealId: string) => page.getByRole('row').filter({ hasText: dealId })
 
-/** Loads the page until it shows what is looked for. */
+/** Reloads the page until it shows the text. */
 async function untilShown(page: Page, what: string, ...wanted: Locator[]): Promise<void> {
   await eventually(what, async () => {
     await page.reload()
@@ -69,7 +69,7 @@ async function untilAttempt(page: Page, attempt: string, state: string): Promise
 
 const isAbout = (event: { id: string }) => (request: RecordedRequest) => request.headers['webhook-id'] === event.id
 
-/** Presses a button and waits for the page after it: loading it again earlier would take back what was sent. */
+/** Presses a button and waits for the next page: an earlier reload would cancel the request. */
 async function press(page: Page, name: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name }).click()])
 }

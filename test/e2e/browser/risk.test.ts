@@ -21,7 +21,7 @@ test.before(async () => {
   it = await addRiskAccount()
 })
 
-/** Verifies what is pasted or chosen. @returns what the page concludes */
+/** Verifies pasted text or a chosen file. @returns the result on the page */
 async function verify(
   page: Page,
   given: { text: string } | { file: { name: string; mimeType: string; buffer: Buffer } },

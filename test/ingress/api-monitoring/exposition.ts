@@ -1,4 +1,4 @@
-/** One line of measurement. */
+/** A sample line. */
 export interface Sample {
   name: string
   labels: Record<string, string>

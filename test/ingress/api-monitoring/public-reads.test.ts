@@ -12,7 +12,7 @@ test.before(async () => {
   app = await sharedProduct()
 })
 
-/** For whom each statement about checks and what hangs on them is run; null for all tenants. */
+/** The tenant of each statement about checks and their data; null for all tenants. */
 function watchReads() {
   const projects = new Set<number | null>()
   const note = ({ sql }: { sql: string }) => {

@@ -17,7 +17,7 @@ test.before(async () => {
   base = product.url
 })
 
-/** Clients of one organisation, each with a family and what it was given beside it. */
+/** Clients of one organisation, each with a family and additional scopes. */
 const open = (name: string, family: Family, scopes: readonly ClientScope[]) =>
   openWebhooksClient(product, base, { name, families: [family], scopes })
 

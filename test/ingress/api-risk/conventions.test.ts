@@ -228,7 +228,7 @@ test('every answer contains the limits and end in 429 with the time to wait', as
   t.regex(first.headers.get('ratelimit') ?? '', /^"default";r=59;t=\d+$/)
   const rest = await Promise.all(Array.from({ length: 200 }, () => own.get('/v1/usage')))
   const refused = rest.filter(({ status }) => status === 429)
-  // The rest of a minute's worth is served, and what grew back meanwhile.
+  // The remaining requests of the minute are served, and those refilled meanwhile.
   t.true(refused.length > 0 && refused.length <= 200 - 59)
   t.is(refused[0]?.json.code, 'RATE_LIMITED')
   t.true(Number(refused[0]?.headers.get('retry-after')) >= 1)

@@ -23,7 +23,7 @@ const FAMILIES =
   /^\/v1\/(?:(?:first-financing|acceptance|kyb|trade|identity)\/|colending\/(?:loan-tapes|bureau-files)(?:\/|$))/
 /** Their bodies are files, which a worker evaluates. */
 const UPLOADS = new Set(['uploadLoanTape', 'uploadBureauFile'])
-/** Verifying what the caller brings changes nothing. */
+/** Verifying a document of the caller changes nothing. */
 const KEYLESS = new Set(['verifyTradeBundle', 'verifyPassport'])
 const routes = platformRoutes.filter(({ path, security }) => FAMILIES.test(path) && security.length > 0)
 /** Bodies without which a request ends at 400 before its resource is looked for. */

@@ -14,7 +14,7 @@ let product: HttpProduct
 let client: ApiClient
 
 const VCT = 'https://credentials.example/company'
-/** Nothing that is stored or logged may hold these. */
+/** Values that must not be stored or logged. */
 const SECRETS = {
   legalName: 'Zebra Quartz Components Private Limited',
   externalRef: 'CUSTOMER-quartz-778',

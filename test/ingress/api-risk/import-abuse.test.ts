@@ -44,7 +44,7 @@ const broken: [string, () => Buffer, string, number][] = [
   ],
 ]
 for (const [name, file, code, line] of broken) {
-  // One after the other: together they send forty megabytes, for which a busy machine takes longer than a request may.
+  // In sequence: together they send 40 MB, which may exceed the request timeout on a busy machine.
   test.serial(`${name} fails the import whole: ${code}`, async (t) => {
     const own = await openClient(product, base)
     const { json } = await imported(own, Buffer.concat([file()]))

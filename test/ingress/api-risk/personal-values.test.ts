@@ -52,7 +52,7 @@ async function openAll() {
   return { product, base, ingress, workers, [Symbol.asyncDispose]: () => product[Symbol.asyncDispose]() }
 }
 
-/** Waits for the message of an answer to be given up; what is kept of it names the presentation and no value. */
+/** Waits until the message of an answer is dead-lettered; its record names the presentation and no value. */
 async function seeDeadLetter(t: ExecutionContext, product: Product, presentationId: string): Promise<void> {
   await using box = await openDeadLetterQueue(product.config.amqpUrl)
   const queue = queueOf(presentationReceived, 'presentation-verifier')

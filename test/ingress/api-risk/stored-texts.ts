@@ -16,7 +16,7 @@ const others: readonly { table: string; column: string; purpose: SealPurpose }[]
 ]
 
 /**
- * Looks for texts in every row of every table: as they stand there, and in what is sealed, opened. Outbox, dead letters,
+ * Looks for texts in every row of every table: in plain text and in decrypted values. Outbox, dead letters,
  * events and the inbox of webhooks are tables.
  */
 export async function findTexts({ db, config }: Product, texts: readonly string[]): Promise<StoredText[]> {

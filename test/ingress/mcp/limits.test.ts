@@ -67,7 +67,7 @@ test.serial('a call ends when its client disconnects, and its pack stays request
   await eventually('the job to be stored', isStored)
   gone.abort()
   await t.throwsAsync(call)
-  // The registry answers after twelve seconds: a call that still waited would be answered with what is queued.
+  // The registry answers after twelve seconds: a call that still waited would return the queued job.
   const audited = await eventually('the call to end', () => product.db('agent_calls').first('code', 'units'))
   t.deepEqual(audited, { code: 'CANCELLED', units: 1 })
   const { state } = await product.db('packs').first('state')
@@ -85,7 +85,7 @@ for (const era of ERAS) {
       const agent = await connect(base, key, era)
       const args = { idempotencyKey: randomUUID(), ...demoRequest }
       const cancelled = new AbortController()
-      // No worker is there: a call that is not cancelled ends after ten seconds, with what is queued.
+      // No worker runs: a call that is not cancelled returns the queued job after ten seconds.
       const call = agent.callTool({ name: 'risk_signals_run', arguments: args }, { signal: cancelled.signal })
       await eventually('the job to be stored', async () => (await product.db('packs').pluck('id')).length === 1)
       cancelled.abort()

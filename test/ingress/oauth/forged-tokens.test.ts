@@ -39,7 +39,7 @@ const genuine = () => {
   return { header: JSON.parse(header), claims: JSON.parse(payload), payload }
 }
 
-/** Signed with our own key by hand, so that only what is changed can be the reason. */
+/** Signed with the service key, so that only the change can be the reason. */
 function es256(header: object | string, claims: object | string, key = privateKey): string {
   const input = `${part(header)}.${part(claims)}`
   const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })

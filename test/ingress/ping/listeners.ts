@@ -5,7 +5,7 @@ import type { HttpProduct } from '../../support/product.ts'
 import { addCheck, addProject } from '../../support/projects.ts'
 import { jsonOf, send } from '../../support/send.ts'
 
-/** A ping as it is stored: what the API leaves out too. */
+/** A stored ping, including members that the API omits. */
 export interface StoredPing {
   n: number
   type: string
@@ -29,7 +29,7 @@ export async function openAnotherListener(
   return `http://127.0.0.1:${server.port}`
 }
 
-/** A project with one check, and ways to look at what was recorded once every answered ping has been applied. */
+/** A project with one check, and functions that return recorded pings after all answered ones are applied. */
 export async function aPingedProject(app: HttpProduct, options: { checkLimit?: number } = {}) {
   const owner = await addProject(app.deps, options)
   const check = await addCheck(app.deps, owner.project.id, { name: 'Job', slug: 'job' })

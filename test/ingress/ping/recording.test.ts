@@ -17,7 +17,7 @@ test.after.always(async () => {
   await resources.disposeAsync()
 })
 
-// From a trusted proxy; counted from the right, so that what a client claims of itself is not believed.
+// From a trusted proxy; counted from the right, so that values added by a client are ignored.
 for (const [forwardedFor, remoteAddr] of [
   ['1.2.3.4', '1.2.3.4'],
   [' 1.2.3.4 ', '1.2.3.4'],

@@ -40,7 +40,7 @@ async function drip(beginning: string, piece: string) {
   await once(socket, 'connect')
   let answer = ''
   socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
-  // Writing to a connection that the server has just closed is an error, and what is waited for.
+  // Writing to a closed connection causes the expected error.
   socket.on('error', () => {})
   socket.write(beginning)
   const timer = setInterval(() => socket.write(piece), DRIP_MS)
@@ -134,7 +134,7 @@ test.serial('connections that are idle between pings stay open, and do not delay
 /** More than the kernel keeps for both sides. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
 
-/** A server with two answers, neither of which may stand still for `answerMs`: a very large one, and one that takes its time. */
+/** A server with a very large and a slow response; each fails if it makes no progress for `answerMs`. */
 async function openLargeAnswers(own: AsyncDisposableStack, answerMs: number): Promise<number> {
   const listener = startPingListener(app.deps)
   own.use(listener)

@@ -52,7 +52,7 @@ export async function withMailProject(product: MailListener): Promise<MailProduc
   })
 }
 
-/** One raw SMTP session: what a client really sends, byte by byte. */
+/** A raw SMTP session with exact bytes. */
 export interface SmtpSession extends AsyncDisposable {
   socket: Socket
   /** sends bytes as they are */

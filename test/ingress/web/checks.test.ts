@@ -62,7 +62,7 @@ test.serial('uptime counts from the first ping, shows its start, and is a dash b
   t.is(before.figure, '–', 'nothing is known of it yet')
   t.deepEqual(new Set(before.months), new Set(['–']))
 
-  // Twenty-eight minutes old, of which ten and a quarter were an outage.
+  // 28 minutes old, with an outage of 10.25 minutes.
   const check = await row(uuid)
   const begun = Date.now()
   const ago = (seconds: number) => new Date(begun - seconds * 1000)

@@ -135,7 +135,7 @@ test.serial('excluded time does not count in the check, list or status page', as
   await setUp()
   const uuid = await addCheck(owner, team, { name: 'db-backup', tags: 'db' })
   const row = await app.db('checks').where({ uuid }).first('id')
-  // One clock for all: two looks at it may lie on both sides of a second.
+  // One time for all: two readings may differ by a second.
   const now = Math.floor(Date.now() / 1000) * 1000
   const ago = (hours: number) => new Date(now - hours * 3_600_000)
   const state = { created_at: ago(4), n_pings: 5, last_ping: ago(0), status: 'up' }

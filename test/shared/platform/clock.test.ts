@@ -17,7 +17,7 @@ test('the first measurement sets the clock, and before it the clock reports that
 test('a measurement moves the clock as far as it proves it wrong, little by little', (t) => {
   const clock = new ClockSetting(0)
   clock.heed(exactly(0), 0)
-  // A slow reading that allows for what is known proves nothing.
+  // A slow reading that is consistent with earlier readings proves nothing.
   clock.heed({ low: -2 * SECOND, high: 2 * SECOND }, 10 * SECOND)
   t.is(clock.now(20 * SECOND), 20 * SECOND)
   clock.heed({ low: -700_000, high: -500_000 }, 20 * SECOND)

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { openProduct } from '../../support/product.ts'
 
-/** As many of one address as the port takes. */
+/** Maximum number of connections from one address. */
 const LIMIT = 100
 
 test('B20, B24: connections of one address to the metrics port are counted; another address is served', async (t) => {

@@ -25,7 +25,7 @@ const tenants: { organisationId: number; projectId: number }[] = []
 
 test.before(async () => {
   database = await createDatabase()
-  // One connection: every request has that of the one before.
+  // One connection, so that each request uses the connection of the previous request.
   db = openDatabase({ url: database.loginUrl, name: 'row-security', poolSize: 1, timeoutMs: 10_000 })
   await withClient(database.url, async (owner) => {
     for (const name of ['one', 'other']) {

@@ -159,7 +159,7 @@ test.serial(
     const { project } = team
     const check = await addOldCheck(app, project.id, 'late')
     await since(app, project.id, october(1))
-    // The day that is open, and no correction: the flip of its check is older than what is looked back for.
+    // The open day, without a correction: the flip is older than the look-back period.
     await stateDays(app.db, micros(october(5, 2)))
     const before = await app.db('uptime_statements').where({ project_id: project.id })
     await addFlip(app, check.id, october(4, 6), 'up', 'down')

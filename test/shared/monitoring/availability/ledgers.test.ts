@@ -8,7 +8,7 @@ import { at, DAY0, gap, gapsOf, HOUR, MIN, proof, S, sweepOn } from './ledger-sc
 
 const SCENARIOS = effort(8_000, 20_000)
 
-/** A random ledger of gaps, a check, and what its client does. */
+/** A random ledger of gaps, a check, and the pings of its client. */
 function story(seed: number) {
   const random = fractionsOf(seed)
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))

@@ -8,7 +8,7 @@ const seconds = (count: number) => count * 1_000_000
 const never = () => null
 const A = '11111111-1111-1111-1111-111111111111'
 
-/** Applies signals in the given order, settling late ones from what is recorded, as the evaluator does. */
+/** Applies signals in the given order, settling late ones from recorded pings, as the evaluator does. */
 function outcomeOf(signals: readonly Signal[]) {
   const check = aCheck({ timeoutSeconds: 600, graceSeconds: 300 })
   const recorded: RecordedSignal[] = []
