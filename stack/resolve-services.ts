@@ -79,7 +79,5 @@ async function firstOf<Found extends { origin: Origin }>(
   }
   const name = service === 'postgres' ? 'PostgreSQL' : 'RabbitMQ'
   const setting = service === 'postgres' ? 'DATABASE_URL' : 'AMQP_URL'
-  throw new Error(
-    `${name} was not found: set ${setting}, or start Docker, or ${reasons.at(-1) ?? 'install it'}`,
-  )
+  throw new Error(`${name} was not found: set ${setting}, or start Docker, or ${reasons.at(-1) ?? 'install it'}`)
 }

@@ -45,7 +45,9 @@ export async function startProcesses({ settings, folder, state, save, say }: Sta
     state.processes[plan.name] = await startProcess(plan, folder, code)
     save()
   }
-  say(stale.length > 0 ? `waiting for ${stale.map(({ name }) => name).join(', ')}` : 'all processes are already running')
+  say(
+    stale.length > 0 ? `waiting for ${stale.map(({ name }) => name).join(', ')}` : 'all processes are already running',
+  )
   const died = async () => {
     for (const [name, process] of Object.entries(state.processes)) if (!(await isRunning(process))) return name
     return undefined

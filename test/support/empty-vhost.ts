@@ -15,7 +15,7 @@ const BELIEVED_MS = 200
 /** The queues that every product has; they stay. */
 const usual = queueDeclarations(USUAL_SHARDS)
 const ofGenerations = pingQueueDeclarations([1, 2].flatMap((generation) => queuesOf({ generation, shards: 4 })))
-/** Additional queues of some queues. */
+/** Queues that only some products have. */
 const others = [...queueDeclarations(MAX_SHARDS), ...ofGenerations]
   .map(({ name }) => name)
   .filter((name) => !usual.some((queue) => queue.name === name))
