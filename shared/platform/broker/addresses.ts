@@ -8,7 +8,6 @@ export interface BrokerAddresses {
   target: Options.Connect
   /** TLS options; empty if the URL has none, and the default authorities are trusted */
   tls: { ca?: Buffer; cert?: Buffer; key?: Buffer }
-  /** host and port of the current node */
   current(): string
   next(): void
 }
@@ -19,10 +18,7 @@ const ONLY_NODE_MS = 10_000
 /** Heartbeat in seconds. A frozen node is detected after two heartbeats; with one node, fast detection has no use. */
 const HEARTBEAT = { several: 3, one: 10 }
 
-/**
- * Reads AMQP_URL: one URL, or several separated by commas. Starts at a random node to spread the clients of a cluster.
- * @throws Error if a certificate file cannot be read
- */
+/** Starts at a random node to spread the clients of a cluster. @throws Error if a certificate file cannot be read */
 export function brokerAddresses(urls: string, random: () => number = Math.random): BrokerAddresses {
   const nodes = splitAddresses(urls).map(nodeOf)
   let turn = Math.floor(random() * nodes.length)
@@ -69,7 +65,6 @@ export function connectMs({ count }: BrokerAddresses): number {
   return count > 1 ? NEXT_NODE_AFTER_MS : ONLY_NODE_MS
 }
 
-/** @throws the driver's error of the last node if none answers */
 export async function connectOnce(urls: string, connectionName: string): Promise<ChannelModel> {
   const addresses = brokerAddresses(urls)
   const clientProperties = { connection_name: connectionName }
@@ -117,7 +112,6 @@ function nodeOf(text: string): Options.Connect {
     // RabbitMQ clients use guest for a URL without a user name.
     username: username === '' && password === '' ? 'guest' : decodeURIComponent(username),
     password: username === '' && password === '' ? 'guest' : decodeURIComponent(password),
-    // The driver decodes this value.
     vhost: pathname.slice(1),
     locale: searchParams.get('locale') ?? 'en_US',
     ...number('heartbeat'),

@@ -1,10 +1,7 @@
 import { CACHE_EXCHANGE } from '../../contracts/topology.ts'
 import { connectOnce } from './addresses.ts'
 
-/**
- * Announces changes to all ingress processes, from a process that runs one command.
- * @returns false if the broker could not be reached; caches then expire after 30 seconds
- */
+/** Returns false if the broker could not be reached; caches then expire after 30 seconds. */
 export async function announceOnce(url: string, changes: readonly object[]): Promise<boolean> {
   if (changes.length === 0) return true
   try {

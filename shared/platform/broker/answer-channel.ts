@@ -7,9 +7,8 @@ import type { UnconfirmedMessage } from './publisher.ts'
 const REPLY_TO = 'amq.rabbitmq.reply-to'
 const REOPEN_AFTER_MS = 200
 /**
- * The channel is replaced after this many unanswered requests, the first at least this long ago. RabbitMQ 3.10 writes
- * to a frozen node for 7 seconds per message if the channel was opened before the freeze; a new channel uses the new
- * leader. The time exceeds the timeout of any request, so the counted requests have already timed out.
+ * RabbitMQ 3.10 writes to a frozen node for 7 s per message on a channel opened before the freeze; a new channel uses
+ * the new leader. The time exceeds the timeout of any request.
  */
 const UNANSWERED = { questions: 3, ms: 4_000 }
 
@@ -30,7 +29,7 @@ export class AnswerChannel implements Answers {
     this.#log = log
   }
 
-  /** @param model the connection for later requests; null while disconnected */
+  /** The model is null while disconnected. */
   attach(model: ChannelModel | null): void {
     this.#model = model
     this.#channel = null
@@ -56,7 +55,7 @@ export class AnswerChannel implements Answers {
     this.#log.debug({ questions }, 'answers.channel-replaced')
     this.#channel = null
     this.#tryOpen(this.#model)
-    // The broker may not answer. The channel is no longer used in either case.
+    // The broker may not answer.
     channel.close().catch(() => {})
   }
 

@@ -9,12 +9,10 @@ const READ_TIMEOUT_MS = 500
 
 export interface Barriers {
   /**
-   * Waits until every ping accepted before is applied, at most 500 ms.
-   * @param checkIds the checks to read; `all` for lists
-   * @returns the milliseconds waited if it timed out, otherwise 0
+   * Waits at most 500 ms until every ping accepted before is applied. Returns 0, or the milliseconds after a timeout.
    */
   pass(checkIds: readonly number[] | 'all'): Promise<number>
-  /** Sends a barrier to each of these queues. @returns the numbers of the queues that answered in time */
+  /** Returns the numbers of the queues that answered in time. */
   answering(queues: readonly number[], timeoutMs: number): Promise<Set<number>>
 }
 
@@ -23,17 +21,13 @@ interface Waiting {
   answer: () => void
 }
 
-/**
- * Sends barriers and collects the replies. Callers in one turn of the event loop share a barrier.
- * @param options.generations the ping queue generations known to this process
- */
+/** Callers in one turn of the event loop share a barrier. */
 export function createBarriers(
   broker: Pick<Broker, 'ask'>,
   options: { generations: () => readonly PingGeneration[]; metrics: Metrics },
 ): Barriers {
   const { generations, metrics } = options
   const waiting = new Map<string, Waiting>()
-  /** barriers of this turn that are not sent yet; later callers of the same turn share them */
   let thisTick = new Map<number, Promise<boolean>>()
 
   const answers = broker.ask((correlationId) => waiting.get(correlationId)?.answer())

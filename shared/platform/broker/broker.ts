@@ -23,13 +23,12 @@ export interface BrokerOptions {
 }
 
 /**
- * Connects the process to RabbitMQ with one connection for publishing and one for consuming, so that consumers still
- * receive messages while the broker blocks publishers. Returns before it is connected. Both connections reconnect
- * automatically, declare the topology again and resume their consumers.
+ * Publishing and consuming have separate connections: the broker can block publishers while consumers receive.
+ * Returns before it is connected. Both reconnect, declare the topology again and resume their consumers.
  */
 export interface Broker extends AsyncDisposable {
   /**
-   * @throws UnavailableError if disconnected, the buffer is full, or the message is returned or not confirmed in time
+   * Throws UnavailableError if disconnected, the buffer is full, or the message is returned or not confirmed in time.
    */
   publish(message: OutgoingMessage): Promise<void>
   /** Sends a message without a confirm: for barriers, replies and announcements, which may be lost. */
@@ -40,15 +39,11 @@ export interface Broker extends AsyncDisposable {
    * frozen node of a cluster blocks declarations (docs/spec/reliability.md#broker-faults).
    */
   ask(onAnswer: (correlationId: string) => void): Answers
-  /** Declares the topology again, because a queue or exchange is missing. */
   repair(): void
   extend(): void
   /** Changes when the publishing channel is replaced; empty while no channel is open. */
   readonly publisherEpoch: string
-  /**
-   * Returns the message and consumer counts of queues; missing queues are omitted.
-   * @throws the driver's error if the broker cannot be reached
-   */
+  /** Omits missing queues. Throws the driver's error if the broker cannot be reached. */
   inspect(queues: readonly string[]): Promise<Map<string, QueueState>>
   remove(queues: readonly string[]): Promise<void>
   problems(): string[]
@@ -60,10 +55,7 @@ const AGAIN_MS = { first: 250, longest: 5_000, jitter: 0.3 }
 /** Maximum wait of a starting process for the topology of a cluster. A frozen node blocks all declarations. */
 const FIRST_TOPOLOGY_MS = 3_000
 const CLOSE_MS = 5_000
-/**
- * Delay before a repair. A quorum queue that is declared again during its deletion keeps its former consumer, which
- * then receives no messages.
- */
+/** A quorum queue that is declared again during its deletion keeps its former consumer without messages. */
 const REPAIR_AFTER_MS = 1_000
 
 export function openBroker(options: BrokerOptions): Broker {
@@ -148,7 +140,6 @@ class Connection {
         calculateDelay: (attempt: number) => this.#delayMs(attempt),
         waitForConnect: false,
         setup: async (model: ChannelModel) => {
-          // No other listener exists yet, and an error event without a listener ends the process.
           model.on('error', () => {})
           await unbroken(model, this.#prepare(model))
         },
@@ -168,8 +159,8 @@ class Connection {
   }
 
   /**
-   * Declares the topology before other work, because a single server may have lost its queues. A cluster usually has
-   * its topology, and a frozen node blocks declarations: there, only a starting process waits, for a limited time.
+   * A single server may have lost its queues. In a cluster a frozen node blocks declarations, so only a starting
+   * process waits, for a limited time.
    */
   async #prepare(model: ChannelModel): Promise<void> {
     const declared = this.#declare(model)
@@ -239,7 +230,6 @@ class Connection {
     repaired.catch((error: unknown) => this.#options.log.warn(describeError(error), 'topology.repair-failed'))
   }
 
-  /** Closes with a timeout, because a broker that does not answer must not block the exit. */
   async close(): Promise<void> {
     const recovering = await this.#ready
     await Promise.race([recovering.close(), sleep(CLOSE_MS, undefined, { ref: false })])
@@ -273,7 +263,7 @@ class Connection {
     })
     recovering.on('blocked', (reason: string) => this.#setBlocked(reason || 'no reason given'))
     recovering.on('unblocked', () => this.#setBlocked(''))
-    // A broken connection emits an error before it disconnects. Without a listener the process would end.
+    // A broken connection emits an error before it disconnects; without a listener the process would end.
     recovering.on('error', () => {})
     recovering.on('handler-error', (error: Error) => log.error(describeError(error), 'broker.listener-failed'))
   }

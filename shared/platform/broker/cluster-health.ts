@@ -3,7 +3,6 @@ export interface BrokerNode {
   running: boolean
   /** nodes that this node wrongly considers down */
   partitions: readonly string[]
-  /** alarms of the node; any alarm blocks the publishers of the whole cluster */
   alarms: readonly string[]
 }
 
@@ -35,10 +34,7 @@ const WANTED_MEMBERS = 3
 /** With fewer queues, the share of a leader is random. */
 const LEADERS_MATTER_FROM = 4
 
-/**
- * Evaluates a cluster. A queue that was declared on one node keeps one member when other nodes join
- * (docs/spec/reliability.md#broker-faults).
- */
+/** A queue declared on one node keeps one member when others join (docs/spec/reliability.md#broker-faults). */
 export function evaluateCluster({ nodes, queues }: ClusterState): ClusterIlls {
   const wanted = Math.min(WANTED_MEMBERS, nodes.length)
   const running = nodes.filter((node) => node.running).map(({ name }) => name)

@@ -8,7 +8,6 @@ export interface Delivery {
   message: ConsumeMessage
   redeliveries: number
   ack(): void
-  /** acknowledges all messages of this consumer up to and including this one */
   ackUpTo(): void
   /** requeues it for immediate redelivery, up to the delivery limit of its queue */
   requeue(): void
@@ -23,14 +22,13 @@ export interface ConsumerOptions {
   queue: string
   prefetch: number
   onDelivery(delivery: Delivery): void
-  /** declares a queue outside the topology, for example an exclusive one; runs on every new channel before consuming */
+  /** for a queue outside the topology; runs on every new channel before consuming */
   declare?: (channel: Channel) => Promise<unknown>
   /** the broker needs no acknowledgement: for replies and announcements */
   noAck?: boolean
   /**
-   * The queue has a single active consumer and its order matters. If a consumer were cancelled, the next one would
-   * receive later messages while the first still had earlier ones. So the consumer is never cancelled: its channel is
-   * closed, which requeues its messages in order.
+   * The order of the queue matters. After a cancel, the next consumer would receive later messages while this one has
+   * earlier ones; so its channel is closed, which requeues its messages in order.
    */
   inOrder?: boolean
   settled?: () => Promise<void>
@@ -42,7 +40,6 @@ const MAY_BE_CLOSED_MS = 15_000
 const GOODBYE_MS = 3_000
 const INSTANCE_SUFFIX = /\.[0-9a-f]{8}-[0-9a-f-]{27}$/
 
-/** Consumes one queue for the lifetime of the process, across losses of channel, queue or connection. */
 export class Consumer implements AsyncDisposable {
   readonly #options: ConsumerOptions
   readonly #log: Log
@@ -71,7 +68,6 @@ export class Consumer implements AsyncDisposable {
     this.kind = options.queue.replace(INSTANCE_SUFFIX, '')
   }
 
-  /** @param model the connection for later consuming; null while disconnected */
   attach(model: ChannelModel | null): void {
     this.#model = model
     this.#channel = null
@@ -214,7 +210,6 @@ export class Consumer implements AsyncDisposable {
     discard(on)
   }
 
-  /** Ignores errors and timeouts, because the connection is closed next. */
   async #goodbye(operation: Promise<unknown>): Promise<void> {
     if (this.#model) await answered(this.#model, `closing ${this.kind}`, operation, GOODBYE_MS).catch(() => {})
   }

@@ -7,19 +7,17 @@ import { inspectQueues, type QueueState } from './management.ts'
 
 export type Handling = 'kept' | 'replayed' | 'discarded' | 'unreadable'
 
-/** Reads and replays dead letters for an operator, on a separate connection for one command. */
 export interface DeadLetterQueue extends AsyncDisposable {
   /**
-   * Returns the state of a queue. Reads up to three times if messages and consumers are both zero, because RabbitMQ
-   * also reports zero if the leader does not answer within 250 ms.
-   * @returns null if the queue does not exist
+   * Reads up to three times if both counts are zero: RabbitMQ also reports zero if the leader does not answer within
+   * 250 ms. Returns null if the queue does not exist.
    */
   look(queue: string): Promise<QueueState | null>
-  /** Counts dead letters, read in the same way. @returns null if it has no dead-letter queue */
+  /** Returns null if the queue has no dead-letter queue. */
   depth(queue: string): Promise<number | null>
   /**
-   * Passes at most `limit` messages in order to `decide`; requeues those that are kept. A replayed message leaves its
-   * queue after the broker confirmed the copy and `done` ran, so it can be duplicated but not lost.
+   * A replayed message leaves its queue after the broker confirmed the copy and `done` ran, so it can be duplicated
+   * but not lost.
    */
   each(
     queue: string,
@@ -31,7 +29,6 @@ export interface DeadLetterQueue extends AsyncDisposable {
 
 const LOOKS = 3
 
-/** @throws the driver's error if the broker cannot be reached */
 export async function openDeadLetterQueue(url: string): Promise<DeadLetterQueue> {
   const connection = await connectOnce(url, 'signalbox-admin')
 

@@ -33,10 +33,8 @@ export function summarize({ messageId, type, headers, body }: DeadLetteredMessag
 }
 
 /**
- * Returns the message to publish for a retry, without its failure history. A batch of pings becomes the first of a new
- * stream, because its old sequence number has been passed.
- * @param stream a new uuid
- * @returns null if the body is not a batch of pings and can never be handled
+ * Removes the failure history. A batch of pings becomes the first of a new stream, because its sequence number has
+ * passed. Returns null if the body is not a batch of pings.
  */
 export function revived(
   letter: DeadLetteredMessage,

@@ -4,10 +4,8 @@ import type { ChannelModel } from 'amqplib'
 const BROKER_ANSWER_MS = 10_000
 
 /**
- * Waits for an operation on a connection. After a timeout it destroys the connection, because the state of its channels
- * is unknown and the next connection may reach a node that answers.
- * @param what the name of the operation in the error
- * @throws BrokerSilentError after the deadline; errors of the operation, unchanged
+ * After a timeout it destroys the connection, because the state of its channels is unknown. @throws BrokerSilentError
+ * after the deadline; errors of the operation, unchanged
  */
 export async function answered<T>(
   model: ChannelModel,
@@ -18,7 +16,6 @@ export async function answered<T>(
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     const error = new BrokerSilentError(`${what} was not answered within ${withinMs} ms`)
-    // Reject first, so that the caller gets the cause and not its consequence.
     late.reject(error)
     abandon(model, error)
   }, withinMs)
@@ -34,7 +31,7 @@ class BrokerSilentError extends Error {
   readonly code = 'BROKER_SILENT'
 }
 
-/** Destroys a connection without a close handshake, which would not be answered; the client reconnects. */
+/** Skips the close handshake, which would not be answered; the client reconnects. */
 function abandon(model: ChannelModel, error: Error): void {
   // The library's types do not declare the socket.
   const { stream } = model.connection as ChannelModel['connection'] & { stream?: { destroy(error: Error): void } }
@@ -42,10 +39,8 @@ function abandon(model: ChannelModel, error: Error): void {
 }
 
 /**
- * Waits for work on a new connection, then checks that the connection is alive. The driver reports no event if the
- * connection breaks meanwhile, so it would count as open. A node that shuts down may close the connection in its
- * opening packet, before a listener exists; only an operation detects this.
- * @throws Error if the connection broke, even if the work succeeded; BrokerSilentError if it does not answer
+ * The driver reports no event if the connection breaks during `work`, so it would count as open. @throws Error if the
+ * connection broke, even if the work succeeded; BrokerSilentError if it does not answer
  */
 export async function unbroken(model: ChannelModel, work: Promise<void>): Promise<void> {
   let isBroken = false

@@ -2,10 +2,7 @@ import type { ChannelModel } from 'amqplib'
 import { CACHE_EXCHANGE, EVENTS_EXCHANGE, LIVE_EXCHANGE, type QueueDeclaration } from '../../contracts/topology.ts'
 import { describeError, type Log } from '../process/log.ts'
 
-/**
- * Declares each queue on a separate channel, so that a queue with other arguments does not block the rest.
- * @throws the driver's error if the connection breaks
- */
+/** Uses a channel per queue, so that a queue with other arguments does not block the rest. */
 export async function declareTopology(
   model: Pick<ChannelModel, 'createChannel'>,
   queues: readonly QueueDeclaration[],

@@ -9,7 +9,7 @@ export interface LiveAnnouncer {
   changed(checkIds: readonly number[], channelIds?: readonly number[]): void
 }
 
-/** Sends at most four small messages per second. Disposal sends the remaining changes. */
+/** Sends at most four small messages per second. */
 export function createLiveAnnouncer(broker: Pick<Broker, 'send'>): LiveAnnouncer & Disposable {
   const checks = new Set<number>()
   const channels = new Set<number>()
@@ -41,7 +41,6 @@ export function createLiveAnnouncer(broker: Pick<Broker, 'send'>): LiveAnnouncer
   }
 }
 
-/** Limits the set to one more than can be listed, which means "all". */
 function add(to: Set<number>, ids: readonly number[]): void {
   for (const id of ids) {
     if (to.size > MAX_LISTED) return

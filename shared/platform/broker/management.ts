@@ -5,7 +5,7 @@ import { brokerAddresses, splitAddresses } from './addresses.ts'
 import type { ClusterState } from './cluster-health.ts'
 
 export interface BrokerManagement {
-  /** @param queues the queues to read; omits others, and queues without members */
+  /** omits other queues, and queues without members */
   state(queues: readonly string[]): Promise<ClusterState>
   /** @returns false if the broker does not support it (before 3.11.19 and 3.12.1) or refuses it */
   addMember(queue: string, node: string): Promise<boolean>
@@ -36,10 +36,7 @@ const queuesShape = z.array(
   }),
 )
 
-/**
- * @param urls of the plugin, separated by commas: `http://user:password@one:15672,...`
- * @param amqpUrl names the virtual host
- */
+/** `urls` are separated by commas; `amqpUrl` names the virtual host. */
 export function brokerManagement(urls: string, amqpUrl: string, log: Log): BrokerManagement {
   const nodes = splitAddresses(urls).map((url) => new URL(url))
   // The URL contains the encoded name, as paths of the plugin need it; an empty name is the virtual host `/`.
@@ -119,12 +116,11 @@ function refusal({ status }: Response, path: string): Error {
 }
 
 export interface QueueState {
-  /** messages ready for delivery, without those in flight */
   messages: number
   consumers: number
 }
 
-/** Returns the state of queues by name; omits missing queues. @throws the driver's error if the connection breaks */
+/** Omits missing queues. Throws the driver's error if the connection breaks. */
 export async function inspectQueues(
   connection: Pick<ChannelModel, 'createChannel'>,
   queues: readonly string[],

@@ -8,10 +8,8 @@ const GIVE_UP_AFTER_SECONDS = 3_600
 const GIVE_UP_AFTER_DELIVERIES = DELIVERY_LIMIT - 10
 
 /**
- * Returns true if the message must be left to processes of a newer release, which run in parallel during an update
- * (docs/adr/0011). A message without a timestamp is not ours, and waiting does not make an older one readable.
- * @param known the newest version that this process reads
- * @param nowSeconds since 1970
+ * Leaves the message to processes of a newer release, which run in parallel during an update (docs/adr/0011). A
+ * message without a timestamp is not ours, and waiting does not make an older one readable.
  */
 export function isLeftToNewer({ message, redeliveries }: Delivery, known: number, nowSeconds: number): boolean {
   const { headers, timestamp } = message.properties

@@ -25,7 +25,7 @@ export const OUTBOX_ROW_COLUMNS = columns<OutboxRow>({
   payload: 'payload',
 })
 
-/** Inserts messages into the caller's transaction in one statement; the caller publishes the rows after its commit. */
+/** The caller publishes the rows after its commit. */
 export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): Promise<OutboxRow[]> {
   if (outgoing.length === 0) return []
   return await query(
@@ -43,7 +43,6 @@ export async function insertMessages(tx: Knex, outgoing: readonly Outgoing[]): P
   )
 }
 
-/** Claims unconfirmed messages, oldest first. Other processes do not claim them for RESEND_AFTER. */
 export async function takeUnsent(db: Knex, limit: number): Promise<OutboxRow[]> {
   return await query(
     db,
@@ -63,7 +62,7 @@ const OUTBOX_COLUMNS = columns<{ rows: number; age: number | null }>({
   age: 'extract(epoch FROM now() - min(created_at))::float',
 })
 
-/** Returns the number of unconfirmed messages and the age of the oldest in seconds; null if the outbox is empty. */
+/** Returns the age of the oldest in seconds; null if the outbox is empty. */
 export async function measureOutbox(db: Knex): Promise<{ rows: number; age: number | null }> {
   const [found] = await query(db, typed`SELECT ${OUTBOX_COLUMNS} FROM outbox`)
   return found ?? { rows: 0, age: null }

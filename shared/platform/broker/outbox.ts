@@ -14,21 +14,19 @@ import { deleteSent, insertMessages, type OutboxRow, type Outgoing, takeUnsent }
 export type Enqueue = <T>(message: MessageContract<T>, payload: T) => Promise<void>
 
 /**
- * Stores messages in the transaction that causes them. The process publishes them after its commit, and the sweeper
- * sends those that were not confirmed (resend). So a message may be sent twice, with the same id; consumers drop the
- * duplicate.
+ * Stores messages in the transaction that causes them. They are published after its commit; the sweeper sends those
+ * that were not confirmed. Consumers drop duplicates by id.
  */
 export interface Outbox {
-  /** Runs `work` in a transaction, then publishes its messages without waiting for the broker. */
+  /** Publishes the messages of `work` after the commit, without waiting for the broker. */
   run<T>(work: (tx: Knex.Transaction, enqueue: Enqueue) => Promise<T>): Promise<T>
   /**
-   * Does the same with prepared statements, for paths that run hundreds of times per second.
-   * @param work uses `writes` for statements without a result; these are sent with the next statement or the commit
+   * Uses prepared statements, for paths that run hundreds of times per second. `writes` is for statements without a
+   * result.
    */
   runPrepared<T>(work: (run: Pick<RunPrepared, 'tx' | 'writes'>, enqueue: Enqueue) => Promise<T>): Promise<T>
-  /** Publishes rows of a committed transaction without waiting, for callers that insert the rows themselves. */
   publishLater(rows: readonly OutboxRow[]): void
-  /** Publishes rows that were not confirmed in time, oldest first. @returns the number of sent rows */
+  /** Returns the number of sent rows, oldest first. */
   resend(limit: number): Promise<number>
   settled(): Promise<void>
 }

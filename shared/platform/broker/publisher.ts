@@ -32,37 +32,32 @@ interface Pending {
 }
 
 /**
- * Maximum number of unconfirmed messages of a channel; beyond it a publish is refused instead of buffered. A message
- * whose caller timed out still counts, because it stays in our buffers while the broker blocks us.
+ * Beyond it a publish is refused instead of buffered. A message whose caller timed out still counts: it stays in our
+ * buffers while the broker blocks us.
  */
 const MAX_UNCONFIRMED = 20_000
 const MAX_UNCONFIRMED_BYTES = 64 * 1024 * 1024
 const REOPEN_AFTER_MS = 200
 /**
- * Consecutive messages that were refused or not confirmed before the channel is replaced. If the leader of a queue is
- * killed or frozen, RabbitMQ 3.10 may fail every message of a channel that used it, while a new channel uses the new
- * leader.
+ * If the leader of a queue is killed or frozen, RabbitMQ 3.10 may fail every message of a channel that used it, while
+ * a new channel uses the new leader.
  */
 const FAILURES_IN_A_ROW = 3
-/**
- * Minimum age in milliseconds of a channel that is replaced. If a new channel also fails, a queue is full, and
- * publishes to other queues must not be interrupted repeatedly.
- */
+/** If a new channel also fails, a queue is full, and publishes to other queues must not be interrupted repeatedly. */
 const REPLACED_AFTER_MS = 5_000
 
 interface OpenChannel {
   channel: ConfirmChannel
   /** monotonic milliseconds */
   openedAt: number
-  /** failed messages since the last confirm */
   failures: number
   unconfirmed: number
   unconfirmedBytes: number
 }
 
 /**
- * Publishes persistent, mandatory messages with confirms. A publish succeeds only if the broker confirmed the message
- * and did not return it. When a channel closes, its unconfirmed messages fail, although they may have arrived.
+ * A publish succeeds only if the broker confirmed the message and did not return it. When a channel closes, its
+ * unconfirmed messages fail, although they may have arrived.
  */
 export class Publisher {
   readonly #timeoutMs: number
@@ -94,7 +89,6 @@ export class Publisher {
     this.#isBlocked = options.isBlocked
   }
 
-  /** @param model the connection for later publishes; null while disconnected */
   attach(model: ChannelModel | null): void {
     this.#model = model
     if (model) this.#tryOpen(model)
@@ -180,7 +174,6 @@ export class Publisher {
     if (this.#isBlocked() || performance.now() - on.openedAt < REPLACED_AFTER_MS) return
     this.#log.warn(describeError(error), 'publisher.channel-replaced')
     this.#lose(on, this.#model)
-    // The broker may not answer. The channel is no longer used in either case.
     on.channel.close().catch(() => {})
   }
 

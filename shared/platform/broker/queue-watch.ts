@@ -12,10 +12,8 @@ export interface QueueWatch extends AsyncDisposable {
 const EVERY_MS = 10_000
 
 /**
- * Reads the state of every queue each 10 s for the metrics. A queue of this process's workers without a consumer in two
- * consecutive readings is a problem.
- * @param generations the ping queue generations known to this process
- * @param isOurs returns true for a queue of this process's workers
+ * Reads the queues each 10 s. A queue of this process's workers without a consumer in two consecutive readings is a
+ * problem.
  */
 export function openQueueWatch(
   deps: { broker: Broker; log: Log; metrics: Metrics },

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { execute, query } from '../database/sql.ts'
 import type { Delivery } from './consumer.ts'
 
-/** Records the start of an attempt in a separate transaction. @returns the number of attempts */
+/** Uses a separate transaction, so that the count survives a crash. */
 export async function recordStart(db: Knex, queue: string, delivery: Delivery): Promise<number> {
   const [row] = await query<{ starts: number }>(
     db,

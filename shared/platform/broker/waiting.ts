@@ -1,9 +1,6 @@
 import type { Metrics } from '../process/metrics.ts'
 
-/**
- * Counts messages that wait for the end of a fault of a dependency, from `begin` to `end` or the end of the scope.
- * @param queues the queue of each message
- */
+/** Counts until `end` or the end of the scope. */
 export function countWaiting(
   { waiting }: Pick<Metrics, 'waiting'>,
   queues: readonly string[],

@@ -26,15 +26,11 @@ export interface MessageContext {
 export interface Subscription {
   message: MessageContract<unknown>
   prefetch: number
-  /** timeout of the handler in milliseconds; default two minutes */
+  /** milliseconds; default two minutes */
   deadlineMs?: number
   run(payload: unknown, context: MessageContext): Promise<void>
 }
 
-/**
- * Creates a subscription with the payload type of the contract.
- * @param options.deadlineMs for handlers that may take longer than two minutes
- */
 export function on<T>(
   message: MessageContract<T>,
   prefetch: number,
@@ -61,12 +57,10 @@ const WAIT_MS = { first: 200, longest: 5_000 }
 const HANDLER_MS = 120_000
 
 /**
- * Runs one subscription and decides the result of each message. A return acknowledges it. A PermanentError or an
- * invalid payload dead-letters it with a reason, except for a payload of a newer release. A fault that the message did
- * not cause (error-class.ts) leaves it in flight until the fault ends. Other errors and timeouts are retried a few
- * times, then the message is dead-lettered with its last error.
- * A redelivered message may be what crashes the process. It is handled alone, and its start is recorded first. A
- * message with too many starts is dead-lettered; messages that were only in flight at the same time are not.
+ * A return acknowledges. A PermanentError or an invalid payload dead-letters with a reason, except for a payload of a
+ * newer release. A fault that the message did not cause (error-class.ts) leaves it in flight until the fault ends.
+ * Other errors are retried a few times. A redelivered message may be what crashes the process: it is handled alone,
+ * its start is recorded first, and too many starts dead-letter it.
  */
 export function subscribe(worker: string, subscription: Subscription, deps: RuntimeDeps): Consumer {
   const queue = queueOf(subscription.message, worker)
@@ -169,7 +163,6 @@ class Handling {
     if (wasRedelivered(delivery)) await this.#forget(delivery)
   }
 
-  /** @returns the reason to dead-letter a message after this many failures; null to retry it */
   async #deathOf(failures: number): Promise<'FAILED' | null> {
     return failures >= MAX_FAILURES && (await schemaMatches(this.#deps.db)) ? 'FAILED' : null
   }
@@ -180,7 +173,6 @@ class Handling {
     delivery.requeue()
   }
 
-  /** @returns false if the message had too many starts and was dead-lettered */
   async #begin(delivery: Delivery): Promise<boolean> {
     for (let failures = 0; delivery.isLive() && !this.isStopping; failures++) {
       try {
@@ -202,7 +194,7 @@ class Handling {
     )
   }
 
-  /** Publishes to the dead-letter queue directly, because the broker's own dead-lettering cannot add a reason. */
+  /** The broker's own dead-lettering cannot add a reason. */
   async #giveUp(delivery: Delivery, reason: string, failure: Failure | null): Promise<void> {
     await deadLetter(this.#deps, this.#queue, delivery, reason, failure)
   }
@@ -212,10 +204,7 @@ function waitMs(failures: number): number {
   return Math.min(WAIT_MS.longest, WAIT_MS.first * 2 ** failures)
 }
 
-/**
- * Publishes a copy to the dead-letter queue with machine-readable headers, then acknowledges the original. Without a
- * confirm the original stays unacknowledged and is redelivered.
- */
+/** Without a confirm the original stays unacknowledged and is redelivered. */
 export async function deadLetter(
   deps: { broker: Broker; log: Log; metrics: Metrics },
   queue: string,
@@ -252,7 +241,7 @@ export async function deadLetter(
   }
 }
 
-/** Returns name and code only, because the text of an error may quote the message. */
+/** The text of an error may quote the message. */
 function errorName(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { execute, query } from './sql.ts'
 
-/** Runs `work` in a snapshot transaction. Passes the snapshot name, with which other connections see the same state. */
+/** Other connections see the same state with the snapshot name. */
 export async function exportSnapshot<T>(db: Knex, work: (tx: Knex, snapshot: string) => Promise<T>): Promise<T> {
   return await db.transaction(
     async (tx) => {

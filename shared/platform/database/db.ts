@@ -33,10 +33,9 @@ export interface DatabaseOptions {
 const LIFE_MS = { least: 480_000, jitter: 240_000 }
 
 /**
- * SQLSTATEs after which a connection must not return to the pool: the server shuts down (57P01-57P03), became read-only
- * after a fail-over (25006), the connection is broken (08xxx), a pooler lost its prepared statements (26000), or its
- * plans no longer match the schema (0A000). The same holds after our own query timeout, because the answer may still
- * arrive.
+ * SQLSTATEs after which a connection must not return to the pool: the server shuts down (57P01-57P03) or became
+ * read-only (25006), the connection is broken (08xxx), a pooler lost its prepared statements (26000), or plans no
+ * longer match the schema (0A000).
  */
 const DISCARD = /^(25006|57P0[123]|08...|26000|0A000)$/
 
@@ -58,7 +57,7 @@ class DiscardingClient extends PostgresClient {
 
 export const TRACED_AS = { 'db.system': 'postgresql' }
 
-/** Returns the span name of a statement: only its first word, because the rest may contain values. */
+/** Returns only the first word, because the rest may contain values. */
 function verbOf({ sql = '' }: KnexQuery): string {
   return `db ${/^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? 'statement'}`
 }
@@ -86,16 +85,13 @@ type PooledConnection = FencedConnection &
     hosts?: DatabaseHosts
   }
 
-/** Makes the pool destroy a connection, and the next one look for the primary again. */
+/** The next connection looks for the primary again. */
 export function discardConnection(connection: Pick<PooledConnection, '__knex__disposed' | 'hosts'>, error: unknown) {
   connection.__knex__disposed = error
   connection.hosts?.doubt()
 }
 
-/**
- * Opens a pool with timeouts for connections, locks, statements and packets. A timeout destroys the connection, because
- * its answer may still arrive.
- */
+/** A timeout destroys the connection, because its answer may still arrive. */
 export function openDatabase(options: DatabaseOptions): Knex {
   const { timeoutMs, pooler = 'none', fence = createTimelineFence() } = options
   const { lock_timeout, jit, ...limits } = sessionSettings(timeoutMs)
@@ -115,7 +111,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
     client: clientOf(hosts),
     connection: async () => ({
       connectionString: await hosts.address(),
-      // Reads the URL again after a connection failed, because the primary may have changed.
+      // The primary may have changed after a connection failed.
       expirationChecker: hosts.isDoubted,
       application_name: options.name,
       connectionTimeoutMillis: timeoutMs,
@@ -149,7 +145,7 @@ export function openDatabase(options: DatabaseOptions): Knex {
 const LOST =
   /(^| - )(Query read timeout|Connection terminated|timeout expired|Client has encountered a connection error)/
 
-/** Returns true if the database and not the statement caused the error: a retry on another connection may succeed. */
+/** If true, a retry on another connection may succeed. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'KnexTimeoutError' || error instanceof ReplacedServerError) return true
@@ -161,8 +157,8 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /**
- * 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53xxx insufficient disk,
- * memory or connections, 58xxx system error of the server.
+ * 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57014 statement timeout, 53xxx resources, 58xxx
+ * system.
  */
 const RETRYABLE = /^(40001|40P01|55P03|57014|53...|58...)$/
 
@@ -172,17 +168,16 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * Runs `work` in a transaction; retries it after serialization failures and deadlocks, with jitter.
- * @throws UnavailableError if the database cannot serve; other errors of `work`, unchanged
+ * Retries serialization failures and deadlocks with jitter. @throws UnavailableError if the database cannot serve;
+ * other errors of `work`, unchanged
  */
 export async function transaction<T>(db: Knex, work: (tx: Knex.Transaction) => Promise<T>, tries = 4): Promise<T> {
   return await againOnConflict(() => db.transaction(work), tries)
 }
 
 /**
- * Retries after a conflict with another transaction, or if the connection lost its prepared statements. Each attempt is
- * a separate transaction.
- * @throws UnavailableError if the database cannot serve; other errors of the last attempt, unchanged
+ * Retries also if the connection lost its prepared statements. @throws UnavailableError if the database cannot serve;
+ * other errors of the last attempt, unchanged
  */
 export async function againOnConflict<T>(attempt: () => Promise<T>, tries = 4): Promise<T> {
   for (let made = 1; ; made++) {

@@ -10,10 +10,8 @@ const OF_THE_DATA = /^2[23]...$/
 const SQLSTATE = /^[0-9A-Z]{5}$/
 
 /**
- * Returns true if the message may have caused the failure. Returns false if the database reports anything but invalid
- * data (a full disk, a missing column, a lost prepared statement), if a server is unreachable, or if the operating
+ * Returns false if the database reports anything but invalid data, if a server is unreachable, or if the operating
  * system refused an operation: then every message would fail, and waiting helps.
- * @param error the error of the handler
  */
 export function isCausedByMessage(error: unknown): boolean {
   if (error instanceof UnavailableError || isRetryable(error)) return false
@@ -24,9 +22,8 @@ export function isCausedByMessage(error: unknown): boolean {
 }
 
 /**
- * Checked before a message is dead-lettered for a database error: while migrations of this process are missing, even a
- * violated constraint may be our own fault.
- * @returns false also if the database does not answer
+ * While migrations are missing, even a violated constraint may be our own fault. Returns false also if the database
+ * does not answer.
  */
 export async function schemaMatches(db: Knex): Promise<boolean> {
   try {
@@ -36,10 +33,7 @@ export async function schemaMatches(db: Knex): Promise<boolean> {
   }
 }
 
-/**
- * Returns true if a message was dead-lettered for a fault that it did not cause, by the error name in its dead letter
- * (`error 42703`). Returns false without an SQLSTATE.
- */
+/** Reads the error name of a dead letter (`error 42703`). Returns false without an SQLSTATE. */
 export function isOwnFailure(errorName: string | null): boolean {
   const code = errorName?.split(' ').at(-1) ?? ''
   return isSqlState(code) && !OF_THE_DATA.test(code)
@@ -64,10 +58,7 @@ const CLASSES: readonly [code: RegExp, words: string][] = [
   [/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'its certificate is not accepted'],
 ]
 
-/**
- * Describes the failure for operators in a few words and the code, without the driver's message, which may contain the
- * address or the login.
- */
+/** Omits the driver's message, which may contain the address or the login. */
 export function databaseFailure(error: unknown): string {
   if (error instanceof ReplacedServerError) return `the address leads to a server that was replaced: ${error.message}`
   if (error instanceof PoolerError) return error.message
@@ -77,7 +68,6 @@ export function databaseFailure(error: unknown): string {
   const [, words] = CLASSES.find(([pattern]) => pattern.test(code)) ?? []
   if (words !== undefined) return `${words} (${code})`
   if (!(error instanceof Error)) return 'cannot be reached'
-  // Errors of the pool and the driver without a code.
   if (error.name === 'KnexTimeoutError') return 'no connection comes free in time'
   if (/timeout/i.test(error.message)) return 'does not answer in time'
   if (/does not support SSL/.test(error.message)) return 'does not speak TLS'

@@ -4,18 +4,14 @@ const ASK_MS = 2_000
 
 /** The servers of DATABASE_URL, one of which is the primary (docs/spec/reliability.md#database-faults). */
 export interface DatabaseHosts {
-  /** Returns the URL for a new connection: the primary; without one, a server that answers; otherwise any. */
+  /** Returns the URL of the primary; without one, of a server that answers; otherwise any. */
   address(): Promise<string>
-  /** Marks the primary as unknown, so that the next connection queries all servers. */
   doubt(): void
   /** true if the primary was doubted after the last address() call */
   isDoubted(): boolean
 }
 
-/**
- * Reads a URL in the form of libpq, `postgres://user:password@one:5432,two/name`. A single server is not queried.
- * @param ask returns the role of a server; for tests
- */
+/** Reads a URL in the form of libpq, `postgres://user:password@one:5432,two/name`. A single server is not queried. */
 export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): DatabaseHosts {
   const addresses = splitHosts(url)
   const [only = url] = addresses
@@ -52,7 +48,7 @@ export function createDatabaseHosts(url: string, ask: typeof roleOf = roleOf): D
   }
 }
 
-/** Returns the URL of each server, without `target_session_attrs`, which we apply ourselves. */
+/** Omits `target_session_attrs`, which we apply ourselves. */
 export function splitHosts(url: string): string[] {
   const [, before = '', hosts = '', after = ''] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? []
   const rest = after.replace(/([?&])target_session_attrs=[^&]*&?/, '$1').replace(/[?&]$/, '')

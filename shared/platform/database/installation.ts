@@ -5,10 +5,7 @@ import { type WatchedProblems, watchProblems } from '../process/watched-problems
 import { pendingMigrations } from './migrate.ts'
 import { agreeOnGenerations, KNOWS_FOR_MS } from './ping-shards.ts'
 
-/**
- * State of the installation: if the schema has all migrations, and which queues contain pings. A process without this
- * knowledge must not work, because it would refuse, lose or wrongly miss pings.
- */
+/** Without this knowledge a process must not work, because it would refuse, lose or wrongly miss pings. */
 export interface Installation extends WatchedProblems {
   /** Empty before the first query, then oldest first. A database outage does not change it. */
   generations(): readonly PingGeneration[]
@@ -17,16 +14,12 @@ export interface Installation extends WatchedProblems {
 
 export const POLL_EVERY_MS = 2_000
 
-/**
- * Starts to poll immediately.
- * @param own PING_SHARDS of this process, for a new installation
- * @param wallMs adjustable wall clock, in milliseconds
- */
+/** Starts to poll immediately. `own` is PING_SHARDS of this process, for a new installation. */
 export function openInstallation(db: Knex, own: number, log: Log, wallMs: () => number = Date.now): Installation {
   const followers = new Set<(live: readonly PingGeneration[]) => void>()
   let isSchemaKnown = false
   let live: readonly PingGeneration[] = []
-  /** time of the last successful query on two clocks: one stops while the machine sleeps, the other may be adjusted */
+  /** time of the last successful query: one clock stops while the machine sleeps, the other may be adjusted */
   let known = { monotonic: performance.now(), wall: wallMs() }
   const watched = watchProblems({
     find: findProblems,

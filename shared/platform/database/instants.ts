@@ -3,7 +3,6 @@ export function microsOf(column: string): string {
   return `(extract(epoch FROM ${column}) * 1000000)::bigint`
 }
 
-/** Converts a bigint parameter in microseconds to a timestamp. */
 export function timestampOf(parameter: string): string {
   return `('epoch'::timestamptz + ${parameter} * interval '1 microsecond')`
 }

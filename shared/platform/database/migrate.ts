@@ -26,10 +26,7 @@ const settings: Knex.MigratorConfig = {
   disableMigrationsListValidation: true,
 }
 
-/**
- * Applies the pending migrations. Processes may call it concurrently: an advisory lock serializes them.
- * @throws the driver's error if the database is unreachable or a migration fails; a failed migration is rolled back
- */
+/** Processes may call it concurrently. Throws the driver's error; a failed migration is rolled back. */
 export async function migrateLatest(databaseUrl: string): Promise<string[]> {
   return await withMigrationLock(databaseUrl, async (db) => {
     await requireReleasedSchema(db)
@@ -39,10 +36,8 @@ export async function migrateLatest(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * Applies the pending migrations as the owner and, if the processes use another login, restricts that login by row
- * security.
- * @returns the applied migrations, and a warning if row security is not available
- * @throws ValidationError for a pooler with shared sessions but without a separate login
+ * Restricts the login of the processes by row security if it differs from the owner. @throws ValidationError for a
+ * pooler with shared sessions but without a separate login
  */
 export async function migrateAndSecure(addresses: {
   databaseUrl: string
@@ -83,10 +78,7 @@ function loginOf(url: string): { role: string; password: string } {
   return { role: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-/**
- * Refuses a database of a development build: its tables have other names, and no migration converts them.
- * @throws ValidationError that explains how to start over
- */
+/** No migration converts the tables of a development build. */
 async function requireReleasedSchema(db: Knex): Promise<void> {
   const [table] = await query<{ exists: boolean }>(db, `SELECT to_regclass('public.migrations') IS NOT NULL AS exists`)
   if (!table?.exists) return
@@ -101,7 +93,7 @@ export async function rollbackAll(databaseUrl: string): Promise<void> {
   await withMigrationLock(databaseUrl, async (db) => await db.migrate.rollback(settings, true))
 }
 
-/** Returns migrations that are missing in the database. Ignores migrations of a newer release. */
+/** Ignores migrations of a newer release. */
 export async function pendingMigrations(db: Knex): Promise<string[]> {
   const [, pending] = await db.migrate.list(settings)
   return pending.map((migration: { file: string }) => migration.file)
@@ -127,8 +119,8 @@ async function withMigrationLock<T>(databaseUrl: string, work: (db: Knex) => Pro
 }
 
 /**
- * Polls for the lock: a statement that waits for it would block, and be blocked by, a concurrent index build. It has no
- * parameters, because a statement with parameters keeps its snapshot, which also blocks the build.
+ * Polls, because a statement that waits for the lock blocks a concurrent index build. It has no parameters: with
+ * parameters it would keep its snapshot, which also blocks the build.
  */
 async function untilLocked(tx: Knex.Transaction): Promise<void> {
   for (;;) {

@@ -2,10 +2,7 @@ import type { SqlValue } from './sql.ts'
 
 type Element = Exclude<SqlValue, readonly unknown[]>
 
-/**
- * Encodes a value for a prepared statement as null, text or bytes. Faster than the driver, which quotes each number of
- * an array.
- */
+/** Faster than the driver, which quotes each number of an array. */
 export function parameterOf(value: SqlValue): string | Buffer | null {
   if (Array.isArray(value)) return arrayOf(value)
   // Array.isArray does not narrow a readonly array.
@@ -17,7 +14,7 @@ function scalarOf(value: Element): string | Buffer | null {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
-/** Encodes an array as PostgreSQL reads it: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+/** Follows https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO. */
 function arrayOf(values: readonly Element[]): string {
   if (values.length === 0) return '{}'
   let text = ''
@@ -44,10 +41,7 @@ function elementOf(value: Element): string {
 
 const PLAIN = /^(?!null$)[0-9a-z][0-9a-z.:_-]*$/
 
-/**
- * Returns a column for `unnest` whose values are usually absent. A column without values becomes null, which `unnest`
- * fills with nulls, because encoding each null costs as much as a value.
- */
+/** A column without values becomes null, which `unnest` fills: encoding each null costs as much as a value. */
 export function sparseColumn<T>(values: readonly (T | null)[]): readonly (T | null)[] | null {
   return values.every((value) => value === null) ? null : values
 }

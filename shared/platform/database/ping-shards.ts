@@ -12,7 +12,7 @@ const PING_GENERATION_COLUMNS = columns<PingGeneration>({
   isDrained: 'drained_at IS NOT NULL',
 })
 
-/** Returns the generations whose queues may contain pings, oldest first; empty before the first process started. */
+/** Returns them oldest first; empty before the first process started. */
 export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
   return await query(
     db,
@@ -21,10 +21,7 @@ export async function liveGenerations(db: Knex): Promise<PingGeneration[]> {
   )
 }
 
-/**
- * Returns the generations in use. The first process of an installation creates the first one.
- * @param own PING_SHARDS of this process
- */
+/** The first process of an installation creates the first generation, from its PING_SHARDS. */
 export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGeneration[]> {
   const known = await liveGenerations(db)
   if (known.length > 0) return known
@@ -41,9 +38,8 @@ export async function agreeOnGenerations(db: Knex, own: number): Promise<PingGen
 const STARTS_AFTER = '6 seconds'
 
 /**
- * Creates a generation with another number of shards.
- * @param declare declares its queues, before any process reads the row
- * @throws ConflictError while the former change is in progress, or after the last possible generation
+ * Declares the queues before any process reads the row. @throws ConflictError while the former change is in progress,
+ * or after the last possible generation
  */
 export async function addGeneration(
   db: Knex,
@@ -83,20 +79,14 @@ export async function isChangeLate(db: Knex): Promise<boolean> {
   return rows.length > 0
 }
 
-/**
- * Records that only processes that do not know the change may still add pings, so that the next generation may be
- * consumed.
- */
+/** Only processes that do not know the change may still add pings, so the next generation may be consumed. */
 export async function markDrained(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET drained_at = now() WHERE generation = ? AND drained_at IS NULL', [
     generation,
   ])
 }
 
-/**
- * Maximum time since the last read of the generations for which a listener accepts pings. Equals the maximum age of
- * cached checks (ingress/ping-path/check-cache.ts).
- */
+/** Listeners accept pings for this time after the last read. Equals the maximum age of cached checks. */
 export const KNOWS_FOR_MS = 24 * 3_600_000
 /** Delay after the start of the next generation; later than any listener publishes to the former one. */
 const RETIRES_AFTER = '25 hours'
@@ -113,7 +103,6 @@ export async function outlivedGenerations(db: Knex): Promise<PingGeneration[]> {
   return live.filter(({ generation }) => rows.some((row) => row.generation === generation))
 }
 
-/** Its queues are no longer consumed or declared. */
 export async function retireGeneration(db: Knex, generation: number): Promise<void> {
   await execute(db, 'UPDATE ping_generations SET retired_at = now() WHERE generation = ?', [generation])
 }
@@ -123,7 +112,7 @@ const RETIRED_GENERATIONS_COLUMNS = columns<Pick<PingGeneration, 'generation' | 
   shards: 'shards',
 })
 
-/** Returns recently retired generations that every process knows as retired, so that their queues can be deleted. */
+/** Every process knows these as retired, so their queues can be deleted. */
 export async function retiredGenerations(db: Knex): Promise<Pick<PingGeneration, 'generation' | 'shards'>[]> {
   return await query(
     db,

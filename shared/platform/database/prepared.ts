@@ -36,10 +36,9 @@ const NARROW_AGAIN: Prepared = { name: 'narrow-again', text: "SELECT set_config(
 type PooledClient = Client & ScopedConnection & { __knex__disposed?: unknown }
 
 /**
- * Runs a transaction of prepared statements on one pooled connection, for paths that run hundreds of times per second:
- * there the query builder, parsing and round trips would cost more than the statements. The first statement carries the
- * begin, the last one the commit. A tenant's request sees only its own rows (`runScoped`).
- * @throws UnavailableError if the database cannot serve; other errors of `work`, unchanged
+ * For paths that run hundreds of times per second: the query builder, parsing and round trips would cost more than
+ * the statements. A tenant's request sees only its own rows. @throws UnavailableError if the database cannot serve;
+ * other errors of `work`, unchanged
  */
 export async function preparedTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>): Promise<T> {
   return await traced(
@@ -74,11 +73,7 @@ async function inTransaction<T>(db: Knex, work: (run: RunPrepared) => Promise<T>
   }
 }
 
-/**
- * Runs one read in one round trip, with the row security of the tenant.
- * @param read must start its statement immediately
- * @throws UnavailableError if the database cannot serve
- */
+/** `read` must start its statement immediately. @throws UnavailableError if the database cannot serve */
 export async function preparedRead<T>(db: Knex, read: (tx: Knex) => Promise<T>): Promise<T> {
   const { requested } = await againOnConflict(() =>
     preparedTransaction(db, async (run) => {
@@ -151,7 +146,6 @@ function openTrips(connection: PooledClient): { run: RunPrepared; wasUsed: () =>
 
 const NOTHING: Promise<Result> = Promise.resolve({ rows: [], rowCount: null })
 
-/** Prepared statements by store text, with `?` for values; bounded by the number of statements in the code. */
 const texts = new Map<string, Prepared>()
 
 function preparedOf(text: string): Prepared {

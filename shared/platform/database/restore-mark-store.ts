@@ -19,7 +19,6 @@ const INSTALLATION_COLUMNS = columns<{ id: string; restoredFrom: Micros | null }
   restoredFrom: microsOf('restored_from'),
 })
 
-/** Returns the row of the installation, and creates it if it is missing. */
 export async function readInstallation(db: Knex): Promise<{ id: string; restoredFrom: Micros | null }> {
   const select = typed`SELECT ${INSTALLATION_COLUMNS} FROM installation`
   const read = async () => await query(db, select)
@@ -38,7 +37,7 @@ export async function knownMarks(db: Knex, ids: readonly string[]): Promise<stri
 
 const MARK_COLUMNS = columns<Mark>({ id: 'id', at: microsOf('made_at') })
 
-/** Creates a mark if the newest is half a minute old. @returns the newest marks, newest first */
+/** Creates a mark if the newest is half a minute old; returns the newest first. */
 export async function makeMark(db: Knex): Promise<Mark[]> {
   await execute(
     db,
@@ -60,8 +59,8 @@ export async function recordRestore(db: Knex): Promise<void> {
 }
 
 /**
- * Time until which a row belongs to the lost database: one minute before the discovery, which takes seconds, or one
- * minute after the copy's newest mark, because a copy may be restored immediately.
+ * A row before this time belongs to the lost database. The discovery takes seconds, and a copy may be restored
+ * immediately, so the later of both times counts.
  */
 const BEFORE_RESTORE = `(SELECT greatest(restored_from + interval '1 minute', found_at - interval '1 minute') FROM installation)`
 
@@ -74,8 +73,8 @@ export interface Suppressed {
 }
 
 /**
- * Accepts a restored copy. Notifications that were due are suppressed, because the original database sent them or they
- * are too old. Webhooks are sent, because receivers recognise each event by its id.
+ * Suppresses due notifications, because the original database sent them or they are too old. Sends webhooks, because
+ * receivers recognise each event by its id.
  */
 export async function acceptRestore(db: Knex): Promise<Suppressed> {
   return await db.transaction(async (tx) => {

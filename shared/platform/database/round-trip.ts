@@ -9,7 +9,6 @@ export interface Prepared<Row = unknown> {
   text: Statement<Row>
 }
 
-/** The result of a statement; `rowCount` is null if it neither reads nor changes rows. */
 export interface Result {
   rows: Record<string, unknown>[]
   rowCount: number | null
@@ -30,9 +29,8 @@ interface Field {
 const parsedOn = new WeakMap<Connection, Map<string, Field[]>>()
 
 /**
- * Statements that are sent in one write and answered in one response. If one fails, the server skips the later ones,
- * which fail too. The driver supports one statement per round trip; for the driver this is one custom query.
- * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ * If one statement fails, the server skips the later ones. The driver supports one statement per round trip; for it
+ * this is one custom query. @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 export class RoundTrip implements Submittable {
   readonly #steps: readonly Step[]
@@ -43,7 +41,6 @@ export class RoundTrip implements Submittable {
   #known = new Map<string, Field[]>()
   callback: (error: unknown) => void
 
-  /** @param isKept true if the session, with its parsed statements, is kept for the next trip */
   constructor(steps: readonly Step[], isKept = true) {
     this.#steps = steps
     this.#isKept = isKept

@@ -9,7 +9,7 @@ const setting = (name: string) => `(SELECT nullif(current_setting('signalbox.${n
 const ofOrganisation = `organisation_id = ${setting('organisation_id')}`
 const ofProject = `project_id = ${setting('project_id')}`
 const through = (parent: string, column: string) =>
-  `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})` // the parent's policy applies
+  `EXISTS (SELECT FROM ${parent} AS parent WHERE parent.id = ${column})`
 
 export const tenantTables: Readonly<Record<string, string>> = {
   organisations: `id = ${setting('organisation_id')}`,
@@ -117,10 +117,8 @@ export const tenantTables: Readonly<Record<string, string>> = {
 }
 
 /**
- * Creates the login role and the pipeline role if missing, grants both access to every table, and creates the policies
- * of tenant tables. Idempotent. The caller owns the tables and is not restricted by policies.
- * @param login role and password of DATABASE_URL
- * @throws the server's error; 42501 if the owner may not create roles
+ * Idempotent. The caller owns the tables and is not restricted by policies. @throws the server's error; 42501 if the
+ * owner may not create roles
  */
 export async function secureRows(owner: pg.Client, login: { role: string; password: string }): Promise<void> {
   const role = pg.escapeIdentifier(login.role)
@@ -143,9 +141,8 @@ export async function secureRows(owner: pg.Client, login: { role: string; passwo
 }
 
 /**
- * Sets pipeline role and timeouts as defaults of the login in this database: shared sessions cannot set them later
- * (docs/adr/0012). For sessions that are not shared, resets the defaults of an earlier setting.
- * @param timeoutMs DATABASE_TIMEOUT_MS; null for sessions that are not shared
+ * Shared sessions cannot set pipeline role and timeouts later (docs/adr/0012). For other sessions, resets the
+ * defaults.
  */
 export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs: number | null): Promise<void> {
   const { rows } = await owner.query<{ database: string; had: boolean }>(
@@ -166,8 +163,8 @@ export async function poolerDefaults(owner: pg.Client, login: string, timeoutMs:
 }
 
 /**
- * Grants both roles access to every table. A rule with OR also accepts a row that keeps only one of its columns, so
- * tenants may not update the columns of the rule: otherwise a project's session could move it to another organisation.
+ * A rule with OR also accepts a row that keeps one of its columns. Without this limit a project's session could move
+ * a row to another organisation.
  */
 async function grantTables(owner: pg.Client, login: string, both: string): Promise<void> {
   const statements = [`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${both}`]
@@ -184,7 +181,6 @@ async function grantTables(owner: pg.Client, login: string, both: string): Promi
   await changeRoles(owner, `BEGIN; ${statements.join('; ')}; COMMIT`)
 }
 
-/** Returns the columns of a table that its rule compares with the tenant of the session. */
 export function ownerColumns(rule: string): string[] {
   return [...rule.matchAll(/(\w+) = \(SELECT/g)].map(([, column = '']) => column)
 }
@@ -200,7 +196,7 @@ function policiesOf(table: string, rule: string): string {
     CREATE POLICY tenant_update ON ${table} FOR UPDATE USING (${rule})`
 }
 
-/** Uses one transaction per table to avoid deadlocks; leaves unchanged policies untouched. */
+/** Uses one transaction per table to avoid deadlocks. */
 async function secureTable(owner: pg.Client, table: string, rule: string, secured: boolean): Promise<void> {
   const policies = policiesOf(table, rule)
   const { rows } = await owner.query<{ rule: string | null }>(

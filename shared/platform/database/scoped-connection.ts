@@ -16,7 +16,6 @@ export interface ScopedConnection {
   transaction?: 'pipeline' | 'tenant' | undefined
 }
 
-/** A statement that knex passes to the driver; knex reads `response` afterwards. */
 export interface KnexQuery {
   sql?: string
   response?: unknown
@@ -39,10 +38,8 @@ interface Session {
 }
 
 /**
- * Sets the timeouts of a new session, and the pipeline role if row security applies to its login. Other logins, for
- * example a developer's superuser, stay unchanged. With shared sessions both are defaults of the login (`migrate`), and
- * nothing is set here, because it would leak into sessions of other clients.
- * @throws PoolerError if the settings have no effect
+ * Without row security the login stays unchanged. Shared sessions get both as defaults of the login (`migrate`); here
+ * they would leak into sessions of other clients. @throws PoolerError if the settings have no effect
  */
 export async function beginSession(connection: ScopedConnection, pooler: Pooler, timeoutMs: number): Promise<void> {
   connection.isShared = pooler === 'transaction'
@@ -70,8 +67,8 @@ export async function beginSession(connection: ScopedConnection, pooler: Pooler,
 }
 
 /**
- * Runs a statement of knex. For a tenant's request, the transaction (or one around a single statement) resets the
- * pipeline role and sets the tenant until it ends, so the next user of the connection does not inherit them.
+ * For a tenant's request the role and tenant are reset at the end, so the next user of the connection does not
+ * inherit them.
  */
 export async function runScoped(
   connection: ScopedConnection,
@@ -114,7 +111,7 @@ async function widened(connection: ScopedConnection, run: () => Promise<unknown>
   }
 }
 
-/** Ids are numbers, so inserting them into the text is safe; a multi-statement query accepts no parameters. */
+/** Ids are numbers, so inserting them is safe; a multi-statement query accepts no parameters. */
 function beginAs({ organisationId, projectId }: Tenant): string {
   return `BEGIN; SET LOCAL ROLE NONE; SET LOCAL signalbox.organisation_id = '${idText(organisationId)}'; SET LOCAL signalbox.project_id = '${idText(projectId)}'`
 }

@@ -1,9 +1,6 @@
 import type { SealPurpose } from '../process/secrets.ts'
 
-/**
- * Columns with sealed values and their purpose. Excludes stored responses of idempotency keys, which expire within a
- * day.
- */
+/** Excludes stored responses of idempotency keys, which expire within a day. */
 export const sealedColumns: readonly { table: string; column: string; purpose: SealPurpose }[] = [
   { table: 'project_keys', column: 'sealed', purpose: 'ping-key' },
   { table: 'integrations', column: 'sealed_config', purpose: 'integration' },

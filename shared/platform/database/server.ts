@@ -3,7 +3,6 @@ import type { Micros } from '../../time.ts'
 import { microsOf } from './instants.ts'
 import { columns, query, typed } from './sql.ts'
 
-/** @throws the driver's error if the server does not answer */
 export async function pingServer(db: Knex): Promise<void> {
   await query(db, 'SELECT 1')
 }
@@ -17,7 +16,7 @@ export async function bypassesRowSecurity(db: Knex): Promise<boolean> {
   return row?.bypasses ?? false
 }
 
-/** Returns the current time of the server, also inside a transaction. */
+/** Also moves inside a transaction. */
 export async function readServerClock(db: Knex): Promise<Micros> {
   const [row] = await query<{ now: Micros }>(db, `SELECT ${microsOf('clock_timestamp()')} AS now`)
   if (!row) throw new Error('the database returned no time')
@@ -36,10 +35,7 @@ export async function describeServer(db: Knex): Promise<{ version: number; role:
   return row
 }
 
-/**
- * The pooler between this process and PostgreSQL (docs/scale.md): none; one that keeps a session per connection; or one
- * that gives each transaction another session (docs/adr/0012).
- */
+/** The pooler between this process and PostgreSQL (docs/scale.md, docs/adr/0012). */
 export const poolers = ['none', 'session', 'transaction'] as const
 export type Pooler = (typeof poolers)[number]
 
@@ -47,7 +43,7 @@ export class PoolerError extends Error {
   override name = 'PoolerError'
 }
 
-/** Returns the settings of each session by their PostgreSQL names: timeouts in milliseconds, and others. */
+/** Timeouts are in milliseconds. */
 export function sessionSettings(timeoutMs: number) {
   return {
     statement_timeout: timeoutMs,
@@ -75,8 +71,8 @@ const REPLICATION_COLUMNS = columns<{ standbys: number; names: string; commit: s
 })
 
 /**
- * Reads only what every login may read: the states of single standbys require a superuser. A commit that waits for a
- * missing standby is never confirmed, so the settings alone show the durability.
+ * Reads only what every login may read. A commit that waits for a missing standby is never confirmed, so the settings
+ * alone show the durability.
  */
 export async function readReplication(db: Knex): Promise<ReplicationState> {
   const [row] = await query(db, typed`SELECT ${REPLICATION_COLUMNS}`)

@@ -14,23 +14,12 @@ export type Typed<Row> = string & { readonly [ROW]: Row }
 /** Text of a statement. If it is not `Typed`, its rows are `unknown` unless the caller states their type, unchecked. */
 export type Statement<Row> = string & { readonly [ROW]?: Row }
 
-/**
- * Returns the SELECT or RETURNING list of a row type: `columns<Check>()('c.id, c.tag_list AS tags')` gives
- * `c.id AS "id", c.tag_list AS "tags"`. The default name of a column is its camel case. Lists that are composed of
- * parts are objects: `columns<Check>({ id: 'c.id', ...times })`. A key that is missing or unknown is a compile error.
- * Call it at module level.
- */
-export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row>
-export function columns<Row>(): <S extends string>(list: Listed<S, KeyOf<Row>>) => Typed<Row>
-export function columns(list?: Record<string, string>): unknown {
-  return list === undefined ? (text: string) => selectList(readColumns(text)) : selectList(Object.entries(list))
+/** Returns a SELECT or RETURNING list; a key that is missing or unknown is a compile error. Call it at module level. */
+export function columns<Row>(list: Record<KeyOf<Row>, string>): Typed<Row> {
+  const items = Object.entries<string>(list).map(([key, sql]) => (sql === key ? sql : `${sql} AS "${key}"`))
+  return items.join(', ') as Typed<Row> // the brand exists in types only
 }
 
-function selectList(items: readonly (readonly [name: string, sql: string])[]): string {
-  return items.map(([name, sql]) => (sql === name ? sql : `${sql} AS "${name}"`)).join(', ')
-}
-
-/** The keys of a row; for a union, the keys of all its members. */
 type KeyOf<Row> = Row extends unknown ? keyof Row : never
 
 type Part = string | number
@@ -41,10 +30,7 @@ type RowOf<P extends Part> =
 /** The last text of each template in the code, so that a hot statement is built once. */
 const built = new WeakMap<TemplateStringsArray, { parts: readonly Part[]; sql: string }>()
 
-/**
- * Tags a statement that contains column lists: typed`SELECT ${CHECK_COLUMNS} FROM checks WHERE id = ?`. The lists decide
- * the row type. All parts are inserted as text, so values must be passed as `?`.
- */
+/** The column lists decide the row type. All parts are inserted as text, so values must be passed as `?`. */
 export function typed<const P extends readonly Part[]>(
   text: TemplateStringsArray,
   ...parts: P

@@ -8,7 +8,7 @@ export interface Tenant {
 
 const current = new AsyncLocalStorage<{ tenant: Tenant } | 'all'>()
 
-/** Runs a request before authentication: until `enterTenant` its queries see no tenant rows. */
+/** Until `enterTenant` queries see no tenant rows. */
 export function withTenantUnknown<T>(work: () => T): T {
   return current.run({ tenant: {} }, work)
 }
@@ -19,12 +19,12 @@ export function enterTenant(tenant: Tenant): void {
   if (store !== undefined && store !== 'all') store.tenant = tenant
 }
 
-/** Runs public reads with access to the rows of one tenant, without an authenticated request. */
+/** For public reads, without an authenticated request. */
 export function asTenant<T>(tenant: Tenant, work: () => T): T {
   return current.run({ tenant }, work)
 }
 
-/** Runs work across tenants: for authentication, and to distinguish a foreign row from a missing one. */
+/** For authentication, and to distinguish a foreign row from a missing one. */
 export function acrossTenants<T>(work: () => T): T {
   return current.run('all', work)
 }

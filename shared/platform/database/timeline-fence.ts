@@ -5,18 +5,15 @@ export interface FencedConnection extends SocketHolder {
   once(event: 'end', listener: () => void): unknown
 }
 
-/** The server was replaced by another one that this process already knows. */
 export class ReplacedServerError extends Error {
   override name = 'ReplacedServerError'
 }
 
-/** Distinguishes the servers of an installation after a fail-over; shared by all pools of a process. */
+/** One fence is shared by all pools of a process. */
 export interface TimelineFence {
   /**
-   * Reads the timeline of a new connection's server, which every promotion increments. If it is higher than the known
-   * one, cuts the connections to the previous server, because their writes would be lost. Admits a standby, and a
-   * server that does not report a timeline.
-   * @throws ReplacedServerError if the timeline is lower than the known one
+   * Every promotion increments the timeline. A higher one cuts the connections to the previous server, because their
+   * writes would be lost. @throws ReplacedServerError if the timeline is lower than the known one
    */
   admit(connection: FencedConnection): Promise<void>
 }
