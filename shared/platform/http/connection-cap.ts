@@ -2,14 +2,12 @@ import type { Socket } from 'node:net'
 import { addressBucket, isTrustedProxy, type TrustedProxies } from './remote-addr.ts'
 
 export interface ConnectionCap {
-  /** Returns true if a connection is admitted; it is counted until it closes. */
   admit(socket: Socket): boolean
 }
 
 /**
- * Limits the open connections per address of one listener. An IPv6 /64 network counts as one address.
- * @param max per address; 0 means no limit
- * @param trusted proxies, which are not limited because they carry the connections of many clients
+ * Counts an IPv6 /64 network as one address. 0 means no limit. Trusted proxies are not limited, because they carry
+ * the connections of many clients.
  */
 export function createConnectionCap(max: number, trusted: TrustedProxies): ConnectionCap {
   const open = new Map<string, number>()

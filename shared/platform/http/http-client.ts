@@ -51,10 +51,8 @@ export interface HttpClient extends AsyncDisposable {
 const maxInformational = 20
 
 /**
- * Creates the client for targets that users configure: checked and pinned addresses, no proxies from the environment,
- * no decompression, a timeout for each phase, a bounded response (docs/spec/transparency.md#webhook-endpoints, faults
- * B29-B31, F22). Options of got streams are merged once, because this is fastest; got's retries are off, because stored
- * rows schedule retries.
+ * Uses checked and pinned addresses and no proxies of the environment (docs/spec/transparency.md#webhook-endpoints,
+ * faults B29-B31, F22). got's retries are off, because stored rows schedule retries.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const policy = compilePolicy(options.policy)
@@ -93,7 +91,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 }
 
-/** The target closed an idle connection before it answered; the request is retried once. */
+/** The target closed an idle connection before it answered. */
 class StaleConnection {
   readonly error: HttpClientError
   constructor(error: HttpClientError) {
@@ -167,7 +165,7 @@ interface Agents {
   https: https.Agent
 }
 
-/** Creates separate agents, so that no proxy of the environment is used and lookups are pinned. */
+/** Separate agents use no proxy of the environment and pin lookups. */
 function openAgents(policy: CompiledPolicy, resolve: Resolve, options: HttpClientOptions): Agents {
   const maxSockets = options.maxSocketsPerHost ?? 64
   const common = {

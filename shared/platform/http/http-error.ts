@@ -14,9 +14,8 @@ export type HttpFailure =
   | 'aborted'
 
 /**
- * Texts for owners of checks (docs/spec/monitoring.md#delivery-attempts). They are fixed, because socket errors contain
- * addresses and ports of the internal network. The codes are those of curl: 3 malformed URL, 8 invalid response, 42
- * aborted, 56 connection lost.
+ * Fixed texts, because socket errors contain internal addresses (docs/spec/monitoring.md#delivery-attempts). The
+ * codes are those of curl.
  */
 const failureTexts: Record<HttpFailure, string> = {
   'invalid-url': 'HTTP request failed, code: 3',

@@ -4,10 +4,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 export type TrustedProxies = readonly [Address, number][]
 
-/**
- * Parses a list of addresses and CIDR ranges.
- * @throws Error with the first invalid entry
- */
+/** @throws Error with the first invalid entry */
 export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   return entries.map((entry) => {
     const text = entry.trim()
@@ -28,15 +25,13 @@ export interface RequestOrigin {
 }
 
 export interface Client {
-  /** short form; null if unknown */
   remoteAddr: string | null
-  /** at most 10 characters */
   scheme: string
 }
 
 /**
- * Returns the client of a request. Uses forwarding headers of trusted proxies only, from the right: the first address
- * that is not a trusted proxy is the client. `X-Forwarded-For` takes precedence over `Forwarded`.
+ * Trusts headers of trusted proxies only, from the right: the first other address is the client. `X-Forwarded-For`
+ * takes precedence.
  */
 export function resolveClient(origin: RequestOrigin, trusted: TrustedProxies): Client {
   const peer = parseIp(origin.peer ?? '')
@@ -73,20 +68,15 @@ function forwardedHops(header: string | undefined): string[] | null {
 }
 
 /**
- * Returns the short form of an address in a header: without spaces, brackets and port of `[v6]:port`, the port of
- * `v4:port`, and an IPv6 zone. A mapped address keeps its `::ffff:` (docs/spec/monitoring.md#ping-record).
- * @returns null if the text is not an address
+ * Removes brackets, port and IPv6 zone; keeps `::ffff:` (docs/spec/monitoring.md#ping-record). Returns null for other
+ * text.
  */
 export function normalizeAddress(text: string): string | null {
   const address = parseHop(text)
   return address === null ? null : shortForm(address)
 }
 
-/**
- * Returns the key for limits per address. For IPv6 this is the /64 network, because a client usually controls all of
- * it; a mapped IPv4 address counts as IPv4.
- * @returns `unknown`, one shared bucket, if the text is not an address
- */
+/** IPv6 counts by /64, because a client usually controls all of it. Other text shares the bucket `unknown`. */
 export function addressBucket(text: string | null | undefined): string {
   const address = parseHop(text ?? '')
   if (address === null) return 'unknown'
@@ -105,7 +95,7 @@ function parseHop(text: string): Address | null {
   return colon === -1 ? null : parseFourParts(trimmed.slice(0, colon))
 }
 
-/** Cache of parsed addresses: one address may have thousands of connections, each parsed several times. */
+/** One address may have thousands of connections, each parsed several times. */
 const parsed = new Map<string, Address | null>()
 const MAX_PARSED = 4_096
 const MAX_PARSED_LENGTH = 64

@@ -4,9 +4,8 @@ import { BlockedTargetError } from './http-error.ts'
 import { addressesProblem, type CompiledPolicy, isLocalName, type Resolve } from './target-policy.ts'
 
 /**
- * Returns a lookup for `net.connect` and `tls.connect` that resolves once, refuses the name if any address is
- * forbidden, and returns exactly the checked addresses, so that a name cannot be public for the check and private for
- * the connection. The TLS server name stays the host name.
+ * Refuses the name if any address is forbidden and pins the checked addresses, so that a name cannot be public for
+ * the check and private for the connection.
  */
 export function pinnedLookup(policy: CompiledPolicy, resolve: Resolve, plainHttp: boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -33,9 +32,8 @@ function notFound(): NodeJS.ErrnoException {
 }
 
 /**
- * Resolves all addresses of a name. Queries the name servers directly for public names, because the system resolver
- * blocks one of a few threads per lookup, so a few names with dead servers would delay all other targets. Falls back to
- * the system for names in the hosts file and in internal networks.
+ * Queries the name servers directly: the system resolver blocks one of a few threads per lookup, so dead name servers
+ * would delay other targets. Falls back to the system for the hosts file and internal names.
  */
 export function openSystemResolver(): Resolve {
   // 1.5 s and then 3 s: less than the connect timeout of 5 s.

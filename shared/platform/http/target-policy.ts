@@ -1,10 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import type { FieldCode } from '../../field-codes.ts'
 
-/**
- * Permitted targets of outgoing requests (docs/spec/transparency.md#webhook-endpoints, faults B29-B31). The rules apply
- * at registration (`checkTarget`) and at every connect (`http-client.ts`).
- */
+/** Applies at registration and at every connect (docs/spec/transparency.md#webhook-endpoints, faults B29-B31). */
 export interface TargetPolicy {
   /** `ALLOW_PRIVATE_TARGETS`: false for public networks only, true for all networks, or additional CIDRs */
   allowPrivate: boolean | readonly string[]
@@ -68,8 +65,8 @@ export function compilePolicy(policy: TargetPolicy): CompiledPolicy {
 }
 
 /**
- * Checks a URL without resolving its name. The WHATWG parser normalizes `0x7f.1`, `2130706433` and similar forms to
- * dotted notation, so an unusual spelling of an address cannot pass as a name.
+ * Does not resolve the name. The WHATWG parser normalizes `0x7f.1` and similar forms, so an unusual spelling of an
+ * address cannot pass as a name.
  */
 export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlResult {
   const url = typeof text === 'string' ? parseUrl(text) : text
@@ -91,10 +88,7 @@ export function checkUrl(text: string | URL, policy: CompiledPolicy): UrlResult 
   return reason ? { ok: false, reason } : { ok: true, url, addressLiteral: host }
 }
 
-/**
- * Returns the reason to refuse a connection to these addresses; null if all are permitted. One forbidden address is
- * enough, because a name with public and private addresses is not trustworthy.
- */
+/** One forbidden address is enough: a name with public and private addresses is not trustworthy. */
 export function addressesProblem(
   host: string,
   addresses: readonly string[],
@@ -110,7 +104,7 @@ export function addressesProblem(
   return plainHttp && policy.plainHttp === 'allowed-networks' ? 'plain-http' : null
 }
 
-/** Runs the whole check at registration. The connect repeats it, because names can resolve differently later. */
+/** The connect repeats the check, because names can resolve differently later. */
 export async function checkTarget(text: string, policy: TargetPolicy, resolve: Resolve): Promise<TargetResult> {
   const compiled = compilePolicy(policy)
   const result = checkUrl(text, compiled)
@@ -148,10 +142,7 @@ export function isLocalName(host: string): boolean {
   return localName.test(name) || (!name.includes('.') && !name.includes(':'))
 }
 
-/**
- * Ports of services other than HTTP: the bad ports of the Fetch standard, whose services could interpret a request as
- * commands, and ports of databases, caches and brokers, including our own.
- */
+/** Their services could interpret a request as commands; includes databases, caches and brokers. */
 const refusedPorts: ReadonlySet<number> = new Set([
   // https://fetch.spec.whatwg.org/#port-blocking
   ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],

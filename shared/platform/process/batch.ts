@@ -1,9 +1,7 @@
 export interface BatchOptions {
-  /** maximum number of items per batch */
   largest: number
   /**
-   * Schedules the first batch after an idle time; immediately by default. With `queueMicrotask` or `setImmediate` the
-   * batch includes items that are added in the same turn of the event loop.
+   * Starts immediately by default. With `queueMicrotask` or `setImmediate` the batch includes items of the same turn.
    */
   start?: (run: () => void) => void
   /** Retries a failed batch item by item, so that one bad item does not fail the others. */
@@ -11,12 +9,8 @@ export interface BatchOptions {
 }
 
 /**
- * Batches concurrent items: items that arrive during a batch form the next one. So an idle process does not delay an
- * item, and a busy one makes one round trip for many.
- * The ping path has separate batches: `ingress/ping-path/batcher.ts` has several messages in flight, bounded by bytes
- * and ordered per shard; the check cache repeats a lookup that hangs; the evaluator acknowledges in batches. Counters
- * and announcements, which have no result, use a timer instead (`live-announcer.ts`, `usage-counters.ts`).
- * @param work returns one result per item, in order
+ * Items that arrive during a batch form the next one: an idle process does not delay an item, a busy one makes one
+ * round trip for many. `work` returns one result per item, in order.
  */
 export function batched<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,

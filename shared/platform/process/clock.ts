@@ -4,18 +4,14 @@ import { readServerClock } from '../database/server.ts'
 import { describeError, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-/**
- * The time of the database, which all processes of an installation share: monotonic time plus a measured offset. After
- * the first measurement the wall clock of the machine is not used.
- */
+/** All processes share the time of the database: monotonic time plus a measured offset. */
 export interface Clock {
   /** microseconds since the epoch; once set, it never decreases */
   now(): Micros
-  /** resolves after the first measurement */
   isSet(): Promise<void>
   /** the database's time minus the machine's own wall clock */
   offset(): Micros
-  /** reasons why the time may be wrong; empty if it is right */
+  /** empty if the time is right */
   problems(): string[]
 }
 
@@ -31,16 +27,13 @@ const MAX_STEP: Micros = microsOfSeconds(1)
 /** A larger difference of the wall clock is reported, because people compare logs by it. */
 const MAX_WALL_OFFSET: Micros = microsOfSeconds(5)
 
-/** Result of one measurement: the offset between monotonic and database time lies between the two values. */
+/** The offset between monotonic and database time lies between the two values. */
 interface Bounds {
   low: Micros
   high: Micros
 }
 
-/**
- * Measures at once, and again every ten seconds; without the database it keeps the last offset.
- * @param options.skewMs tests only: error of the machine's wall clock
- */
+/** Without the database it keeps the last offset. `skewMs` is for tests: the error of the wall clock. */
 export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics: Metrics }): Clock & AsyncDisposable {
   const { log, metrics } = options
   const wall = (): Micros => nowMicros() + microsOfMillis(options.skewMs)
@@ -94,7 +87,7 @@ export function openClock(db: Knex, options: { skewMs: number; log: Log; metrics
   }
 }
 
-/** Rules for setting a clock, in microseconds of monotonic time; no IO. */
+/** Times are microseconds of monotonic time; no IO. */
 export class ClockSetting {
   #offset: Micros
   /** the offset that is approached */
@@ -104,7 +97,6 @@ export class ClockSetting {
   /** a measurement that contradicts the previous ones and is not confirmed yet */
   #unconfirmed: Bounds | null = null
 
-  /** @param offset used until the first measurement */
   constructor(offset: Micros) {
     this.#offset = offset
     this.#target = offset

@@ -3,7 +3,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 /** Wrong use of a command: one line that lists the valid names, exit status 2. */
 export class CommandLineError extends Error {}
 
-/** Like `parseArgs`, with errors that list the valid options. @throws CommandLineError */
+/** Lists the valid options in CommandLineError. */
 export function parseOptions<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config)
@@ -16,11 +16,7 @@ export function parseOptions<T extends ParseArgsConfig>(config: T): ReturnType<t
   }
 }
 
-/**
- * Looks up a word of the command line.
- * @param what the kind of thing, in the singular, for the message
- * @throws CommandLineError that lists the valid names
- */
+/** `what` is the kind of thing, in the singular. Throws CommandLineError that lists the valid names. */
 export function chosen<T>(what: string, word: string, things: Readonly<Record<string, T>>): T {
   const thing = Object.hasOwn(things, word) ? things[word] : undefined
   if (thing === undefined) {
@@ -30,7 +26,7 @@ export function chosen<T>(what: string, word: string, things: Readonly<Record<st
   return thing
 }
 
-/** Ends the process after wrong use of a command; rethrows any other error. */
+/** Exits after wrong use of a command; rethrows any other error. */
 export function explainCommandLine(error: unknown): never {
   if (!(error instanceof CommandLineError)) throw error
   process.stderr.write(`${error.message}\n`)

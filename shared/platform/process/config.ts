@@ -11,7 +11,6 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 /** The settings under their names in code (`DATABASE_URL` is `databaseUrl`), parsed, with defaults applied. */
 export type Config = { [Name in keyof Settings as CamelCase<Name>]: Settings[Name] } & { publicUrl: string }
 
-/** Refused on every address. */
 const EXAMPLE_KEY = 'change-me-change-me-change-me-change-me'
 
 /** The environment is not usable; `problems` has one line per setting, without any value. */
@@ -24,8 +23,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Parses the whole environment once. `NAME_FILE` names a file that holds the value of `NAME`; an empty one sets nothing.
- * @throws ConfigError with every problem, not just the first; values are never quoted
+ * `NAME_FILE` names a file that holds the value of `NAME`; an empty one sets nothing. @throws ConfigError with every
+ * problem; values are never quoted
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []

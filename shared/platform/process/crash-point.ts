@@ -1,7 +1,4 @@
-/**
- * Kills the process like a power cut, if a test set `CRASH_AT` to this name (refused in production). With a suffix `:n`
- * only the n-th passage does.
- */
+/** Kills like a power cut (`CRASH_AT`, refused in production). With a suffix `:n` only the n-th passage does. */
 export function createCrashPoints(crashAt: string | undefined): (point: string) => void {
   if (crashAt === undefined) return () => {}
   const [name, nth = '1'] = crashAt.split(':')

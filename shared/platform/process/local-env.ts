@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** The folder of everything `make up` found, started and made up; safe to delete after `make down`. */
+/** Safe to delete after `make down`. */
 export const stateDirectory = resolve(import.meta.dirname, '../../../.local')
 
 /**
- * The environment completed by what `make up` left in `.local/env`. The environment wins, also where it names a file
- * (`SECRET_KEY_FILE`) instead of a value. `LOCAL_ENV_FILE` names another file, or none when empty; tests
- * (`NODE_ENV=test`) never read the file, so that a running stack cannot change what they see.
+ * The environment wins over `.local/env`, also with `SECRET_KEY_FILE`. Tests never read the file, so that a running
+ * stack cannot change what they see.
  */
 export function withLocalEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = env.LOCAL_ENV_FILE ?? (env.NODE_ENV === 'test' ? '' : `${stateDirectory}/env`)
@@ -17,7 +16,7 @@ export function withLocalEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, ...Object.fromEntries(stored) }
 }
 
-/** The settings in a file of `NAME=value` lines; none when it is not there. */
+/** Returns no settings if the file is missing. */
 export function readEnvFile(file: string): Record<string, string> {
   try {
     const entries = Object.entries(parseEnv(readFileSync(file, 'utf8')))
@@ -28,10 +27,7 @@ export function readEnvFile(file: string): Record<string, string> {
   }
 }
 
-/**
- * The text of such a file, which a shell can read as well.
- * @throws Error for a value with all three kinds of quotes, which the format cannot hold
- */
+/** A shell can read the text as well. Throws for a value with all three kinds of quotes. */
 export function formatEnvFile(values: Readonly<Record<string, string>>): string {
   return Object.entries(values)
     .map(([name, value]) => `${name}=${quoted(name, value)}\n`)

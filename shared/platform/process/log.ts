@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 export type Log = Logger
 
 /**
- * JSON lines on standard output: one event per unit of work, a past-tense name as message, flat fields, ids not bodies.
- * ERROR means that a person must act; what will be retried is WARN.
+ * One event per unit of work, a past-tense name as message, ids not bodies. ERROR means that a person must act; WARN
+ * is retried.
  */
 export function createLog(level: string, processName: string): Log {
   return pino({
@@ -16,7 +16,6 @@ export function createLog(level: string, processName: string): Log {
   })
 }
 
-/** Returns the fields of an error for a log line: name, code and message, and those of its cause. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) }
   const code = 'code' in error ? error.code : undefined

@@ -11,7 +11,7 @@ const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Every metric of a process. Labels are names of routes, queues and kinds: never a tenant, an address or an id. */
+/** Labels are names of routes, queues and kinds: never a tenant, an address or an id. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -116,7 +116,7 @@ function makersOf(registry: Registry) {
     new Counter({ name, help, labelNames, registers })
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name, help, labelNames, registers })
-  /** Creates a gauge that is read when it is scraped; the module that has the value registers with `read`. */
+  /** Reads the gauge when it is scraped. */
   const liveGauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) => {
     const reads: ((gauge: Gauge<L>) => void)[] = []
     const collect = function (this: Gauge<L>) {
@@ -130,10 +130,7 @@ function makersOf(registry: Registry) {
   return { counter, gauge, liveGauge, histogram }
 }
 
-/**
- * Serves `/metrics`, `/livez` and `/readyz` on a separate private port, also for processes without another listener.
- * Port 0 picks a free one. @param problems returns why the process cannot work now; empty if it can
- */
+/** A separate private port also serves processes without another listener. Port 0 picks a free one. */
 export async function serveMetrics(
   metrics: Metrics,
   options: { port: number; host: string; connections: ConnectionCap },
@@ -173,7 +170,6 @@ export async function serveMetrics(
   }
 }
 
-/** Creates the metrics of the alerter and its sweep. */
 function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'counter' | 'gauge'>) {
   return {
     alertDecisions: counter(
@@ -194,7 +190,6 @@ function alertMetrics({ counter, gauge }: Pick<ReturnType<typeof makersOf>, 'cou
   }
 }
 
-/** Creates the metrics of the database and broker servers, and of the version of this process. */
 function serverMetrics({ gauge }: Pick<ReturnType<typeof makersOf>, 'gauge'>) {
   const info = gauge('signalbox_process_info', 'Always 1; which version of the product this process is.', ['version'])
   info.set({ version: productVersion() }, 1)

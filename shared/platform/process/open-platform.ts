@@ -23,13 +23,11 @@ import { isLoopback } from './unsafe-settings.ts'
 /** A scraper or load balancer keeps one connection or two. */
 const METRICS_CONNECTIONS_PER_ADDRESS = 100
 
-/** Connections and services that every process uses. */
 export interface Platform {
   db: Knex
-  /** a small separate pool: health and the sweeper work while the main one is exhausted */
+  /** a separate pool: health and the sweeper work while the main one is exhausted */
   reserveDb: Knex
   clock: Clock
-  /** the time of the database */
   now: () => Micros
   broker: Broker
   outbox: Outbox
@@ -45,21 +43,16 @@ export interface Platform {
   installation: Installation
 }
 
-/** Returns the reasons why a process cannot work now, one short sentence each, for operators; none if it can. */
+/** One short sentence per reason, for operators; empty if the process can work. */
 export type Problems = () => string[] | Promise<string[]>
 
-/** The reasons that `/readyz` on the metrics port reports. */
 export interface Readiness {
   /** of all added sources, each sentence once */
   problems(): Promise<string[]>
   add(problems: Problems): void
 }
 
-/**
- * Opens database pools, broker and metrics; the servers may be unavailable at first. Each registers its own closing.
- * @param name shown in the connection lists of the servers
- * @throws ConfigError if the login of the database is known to be unsafe
- */
+/** The servers may be unavailable at first. Throws ConfigError if the login of the database is known to be unsafe. */
 export async function openPlatform(
   resources: AsyncDisposableStack,
   name: string,
@@ -144,17 +137,16 @@ function watchPools(metrics: Metrics, pools: Record<string, Knex>): void {
   }
 }
 
-/** Counters of knex's pool, which its types omit. */
 interface Pool {
   numUsed(): number
   numPendingAcquires(): number
 }
 
-/** Throws if the login bypasses row security: a query without a tenant would then reach the rows of all tenants. */
+/** Without row security a query without a tenant would reach the rows of all tenants. */
 const UNSAFE_LOGIN =
   'database: the login of DATABASE_URL is a superuser or has BYPASSRLS, which is refused where HOST is not a loopback address: set DATABASE_OWNER_URL and run npm run -s migrate'
 
-/** Returns why the database cannot be used now; empty if it can. */
+/** Empty if the database can be used. */
 async function databaseProblems(db: Knex, isPublic: boolean): Promise<string[]> {
   try {
     if (isPublic && (await bypassesRowSecurity(db))) return [UNSAFE_LOGIN]

@@ -1,8 +1,6 @@
 /**
- * Caches a value: loads it at first use, and again once it is stale. Concurrent callers share one load; after a failure
- * the next caller retries.
- * @param load receives the previous value
- * @returns a value that is not older than the given milliseconds
+ * Concurrent callers share one load; after a failure the next caller retries. The result accepts the maximum age in
+ * milliseconds.
  */
 export function refreshed<T>(load: (known: T | undefined) => Promise<T>): (maxAgeMs: number) => Promise<T> {
   let known: T | undefined

@@ -6,15 +6,13 @@ import { isRestored, restoreMarkFile } from './restore-mark-file.ts'
 import { type WatchedProblems, watchProblems } from './watched-problems.ts'
 
 /**
- * Blocks the messages that a restored database would send: old alerts, links, and checkpoints of an older log. Every 30 s
- * a mark is written into the database and into a file outside it. A database that lacks the marks of more than a minute
- * is a restored copy; it is then flagged in the database, for processes without the folder.
+ * Blocks messages that a restored copy would send: old alerts, links, and checkpoints of an older log. A database
+ * that lacks marks of more than a minute is a copy, and is flagged for processes without the folder.
  */
 export type RestoreGate = WatchedProblems
 
 const POLL_EVERY_MS = 5_000
 
-/** @param directory CHECKPOINT_DIR */
 export function openRestoreGate({ db, log, directory }: { db: Knex; log: Log; directory: string }): RestoreGate {
   let isKeeping = true
   return watchProblems({

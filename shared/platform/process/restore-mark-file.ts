@@ -9,15 +9,14 @@ const MAY_LAG: Micros = microsOfSeconds(60)
 
 const shape = z.array(z.object({ id: z.string(), at: z.number() }))
 
-/** Marks of a database in a file outside it, in a folder that its backups do not contain. */
+/** Backups do not contain this folder. */
 export interface RestoreMarkFile {
   readonly path: string
-  /** @returns none before the first write, or when the file cannot be read as marks */
+  /** Returns an empty list before the first write, and for an unreadable file. */
   read(): Promise<Mark[]>
   write(marks: readonly Mark[]): Promise<void>
 }
 
-/** @param installation id of the installation: several may share a folder */
 export function restoreMarkFile(directory: string, installation: string): RestoreMarkFile {
   const path = join(directory, `${installation}.marks`)
   return {
@@ -44,10 +43,7 @@ export function restoreMarkFile(directory: string, installation: string): Restor
   }
 }
 
-/**
- * Returns true if the database is a restored copy: it lacks marks that the file has.
- * @param known ids of the marks in the database
- */
+/** A restored copy lacks marks that the file has. */
 export function isRestored(kept: readonly Mark[], known: readonly string[]): boolean {
   if (kept.length === 0) return false
   const newest = Math.max(...kept.map(({ at }) => at))

@@ -2,17 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from './config.ts'
 import { describeError, type Log } from './log.ts'
 
-/**
- * Longest time from the signal to the end of a process. compose.yaml gives it five seconds more before it is killed.
- */
+/** compose.yaml gives it five seconds more before it is killed. */
 export const SHUTDOWN_SECONDS = 25
 /** Part of it in which a load balancer notices that the process is not ready and sends requests elsewhere. */
 const DRAIN_MS = 3_000
 
 /**
- * Runs a process: `open` puts everything that it opens on the stack and returns when it serves; a signal closes the stack
- * in reverse order. A second signal, or a shutdown that takes too long, ends the process with a failure.
- * @param open returns a function that announces the stop, if the process receives requests
+ * A signal closes the stack in reverse order. A second signal, or a shutdown that takes too long, ends with a
+ * failure. `open` may return a function that announces the stop.
  */
 export async function runProcess(
   log: Log,

@@ -1,8 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/**
- * The purpose of a sealed value. It is authenticated, so a value that is copied to another place cannot be decrypted.
- */
+/** The purpose is authenticated, so a value that is copied to another place cannot be decrypted. */
 export type SealPurpose =
   | 'acceptance'
   | 'cursor'
@@ -33,7 +31,6 @@ export type SealPurpose =
   | 'trade'
   | 'webhook-secret'
 
-/** Operations with SECRET_KEY; each uses a separate derived key. */
 export interface Secrets {
   /** Keyed digest (32 bytes) that is stored instead of an API key, token or link. */
   digest(text: string): Buffer
@@ -41,13 +38,11 @@ export interface Secrets {
   digests(text: string): Buffer[]
   /** Encrypts with AES-256-GCM; the result is versioned text that differs each time. */
   seal(purpose: SealPurpose, plain: string): string
-  /** @throws Error if it was sealed with another key or for another purpose, or was changed */
+  /** Throws Error if it was sealed with another key or purpose, or was changed. */
   open(purpose: SealPurpose, sealed: string): string
-  /** The same for bytes. */
   sealBytes(purpose: SealPurpose, plain: Buffer): Buffer
-  /** @throws Error as `open` */
   decryptBytes(purpose: SealPurpose, sealed: Buffer): Buffer
-  /** Seals the value with the current key; null if it already is. @throws Error as `open` */
+  /** Returns null if the value already uses the current key. Throws as `open`. */
   reseal(purpose: SealPurpose, sealed: string): string | null
   /** Derives a 32-byte key for one purpose: badge signatures, session cookies, fingerprints. */
   derive(purpose: string): Buffer
@@ -66,7 +61,7 @@ export function createSecrets(secretKey: string, previousKey?: string): Secrets 
 
   const seal = (purpose: SealPurpose, plain: string): string =>
     `${FORMAT}.${encrypt(sealKey, Buffer.from(plain, 'utf8'), Buffer.from(purpose)).toString('base64url')}`
-  /** Returns the decrypted value and the index of its key. */
+  /** `place` is the index of its key. */
   const opened = (purpose: SealPurpose, sealed: string): { plain: string; place: number } => {
     const [format, data] = sealed.split('.')
     if (format !== FORMAT || data === undefined) throw new Error('not a sealed value')

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { splitHosts } from '../database/hosts.ts'
 
-/** One setting: its schema (text in, value out) and its documentation. */
 export interface Setting<T> {
   schema: z.ZodType<T>
-  /** default as text; absent if the setting is required, or off without a value */
+  /** text; absent if the setting is required, or off without a value */
   fallback?: string
   secret?: true
   doc: string

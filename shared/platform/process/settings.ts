@@ -16,7 +16,7 @@ import {
   urls,
 } from './setting.ts'
 
-/** Every setting of the product. docs/settings.md is generated from this table. */
+/** docs/settings.md is generated from this table. */
 export const settings = {
   DATABASE_URL: setting(
     databaseUrl,

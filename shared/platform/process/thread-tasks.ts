@@ -1,9 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 
-/** Tasks for threads: each takes one value and returns one; both are copied between threads. */
+/** Inputs and results are copied between threads. */
 export type ThreadTasks = Record<string, (input: never) => unknown>
 
-/** Message to a thread. */
 export interface ThreadCall {
   id: number
   task: string
@@ -13,7 +12,6 @@ export interface ThreadCall {
 /** Message of a thread when it starts a task: the id of the call. */
 export type TaskBegun = ThreadCall['id']
 
-/** Returns the entry function of a thread, which runs the named task. */
 export function taskRunner(tasks: ThreadTasks): (call: ThreadCall) => Promise<unknown> {
   return async ({ id, task, input }) => {
     const begun: TaskBegun = id

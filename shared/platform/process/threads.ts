@@ -7,9 +7,8 @@ import type { TaskBegun, ThreadCall, ThreadTasks } from './thread-tasks.ts'
 
 export interface Threads<Tasks extends ThreadTasks> {
   /**
-   * Runs a task in a separate thread.
-   * @throws UnavailableError if too many tasks wait, or the task exceeds its time or memory; any error of the task, as a
-   * plain error
+   * Throws UnavailableError if too many tasks wait, or the task exceeds its time or memory; errors of the task as a
+   * plain error.
    */
   run<Name extends keyof Tasks & string>(
     task: Name,
@@ -19,13 +18,9 @@ export interface Threads<Tasks extends ThreadTasks> {
 
 export interface ThreadLimits {
   threads: number
-  /** maximum of tasks that wait for a thread */
   waiting: number
-  /** maximum wait for a thread, its start included, in milliseconds */
   waitMs: number
-  /** maximum duration of a task after it started, in milliseconds */
   taskMs: number
-  /** heap limit of each thread, in MiB */
   memoryMb: number
 }
 
@@ -45,10 +40,8 @@ const RETRY_AFTER_SECONDS = 2
 type Problem = 'too busy' | 'too slow' | 'too large'
 
 /**
- * Creates a bounded pool of threads for work that would block the event loop. Threads start on demand, and all but one
- * end when idle; a thread that exceeds its time or memory is ended and replaced.
- * @param file module whose export `run` is the entry of a thread (thread-tasks.ts)
- * @param given limits that differ from the defaults
+ * Threads start on demand, and all but one end when idle. One that exceeds its time or memory is ended and replaced.
+ * The module `file` exports `run` (thread-tasks.ts).
  */
 export function openThreads<Tasks extends ThreadTasks>(
   file: URL,
@@ -58,7 +51,6 @@ export function openThreads<Tasks extends ThreadTasks>(
   const limits = { ...LIMITS, ...given }
   // Opened by the first task, so that a process without tasks starts no thread.
   let opened: Piscina | undefined
-  /** deadlines of waiting and running tasks, by the id of the call */
   const deadlines = new Map<number, Deadline>()
   let calls = 0
   const open = () => {
@@ -106,7 +98,6 @@ export function openThreads<Tasks extends ThreadTasks>(
       try {
         const output = await runBounded(task, input)
         end({ outcome: 'done' })
-        // The output type of the task with this name.
         return output as never
       } catch (error) {
         if (!(error instanceof LimitError)) {
@@ -139,9 +130,7 @@ class LimitError extends Error {
 
 interface Deadline {
   signal: AbortSignal
-  /** restarts the countdown for another reason */
   extend(problem: Problem, ms: number): void
-  /** the deadline that passed */
   passed(): Problem | null
   stop(): void
 }

@@ -1,22 +1,19 @@
 /** Duration of one slice of long work, in milliseconds. */
 const SLICE_MS = 10
 
-/** start of the current slice of the process; null while no sliced work runs */
+/** null while no sliced work runs */
 let began: number | null = null
 const waiting: (() => void)[] = []
 
-/** Work of one caller, in time slices. */
 interface TimeSlices {
-  /** Yields to the event loop if the current slice is over. */
   rest(): Promise<void>
   /** Returns the number of slices that the caller's work filled until its last rest, at least 1. */
   count(): number
 }
 
 /**
- * Lets work whose length grows with the stored data share the event loop. Called between two items, `rest` yields once
- * the current slice is longer than 10 ms, and returns at once before that. All sliced work of the process shares one
- * slice, for any number of requests; waiting work resumes in order, one item per slice.
+ * `rest` yields once the slice is longer than 10 ms. All sliced work of the process shares one slice; waiting work
+ * resumes in order, one item per slice.
  */
 export function createTimeSlices(): TimeSlices {
   sliceStart()
@@ -50,7 +47,7 @@ function nextSlice(): void {
   next()
 }
 
-/** Runs a generator to its end in time slices; the event loop may run at each yield. */
+/** The event loop may run at each yield. */
 export async function runYielding<Result>(work: Generator<undefined, Result>): Promise<Result> {
   const turns = createTimeSlices()
   for (;;) {
@@ -60,7 +57,6 @@ export async function runYielding<Result>(work: Generator<undefined, Result>): P
   }
 }
 
-/** Like `items.map(change)`, in time slices. */
 export async function mapYielding<In, Out>(items: Iterable<In>, change: (item: In) => Out): Promise<Out[]> {
   const turns = createTimeSlices()
   const changed: Out[] = []

@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
-/** State of a bucket after a token was requested. */
 interface Standing {
   granted: boolean
-  /** whole tokens left */
   left: number
   /** seconds until the bucket is full again, at least 1 */
   fullInSeconds: number
@@ -12,17 +10,15 @@ interface Standing {
 }
 
 export interface TokenBuckets {
-  /** Takes one token from the named bucket. @param nowMs of any clock that does not run backwards */
+  /** The clock is any that does not run backwards. */
   take(name: string | number, nowMs: number): Standing
 }
 
 const NO_LIMIT: Standing = { granted: true, left: Number.MAX_SAFE_INTEGER, fullInSeconds: 1, retryAfterSeconds: 1 }
 
 /**
- * Creates token buckets of this process: each holds the tokens of one minute and refills evenly. The least recently used
- * buckets are dropped, which fills them. Limits over all processes are in `rate-limits/store.ts`.
- * @param perMinute 0 for no limit
- * @param maxBuckets bounds the memory
+ * Limits of this process only; those over all processes are in `rate-limits/store.ts`. The least recently used
+ * buckets are dropped, which fills them. 0 means no limit.
  */
 export function createTokenBuckets(perMinute: number, maxBuckets = 50_000): TokenBuckets {
   if (perMinute === 0) return { take: () => NO_LIMIT }

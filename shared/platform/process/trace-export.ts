@@ -2,7 +2,6 @@ import { toNanos } from '../../time.ts'
 import { describeError, type Log } from './log.ts'
 import { createTracer, type EndedSpan, NO_TRACER, SPAN_KINDS, type Tracer } from './tracing.ts'
 
-/** Maximum delay of a batch, in milliseconds. */
 const EVERY_MS = 2_000
 const MAX_SENT = 500
 /** Buffer while the collector does not answer; more spans are dropped. */
@@ -13,12 +12,11 @@ interface TraceOptions {
   /** URL of a collector; undefined turns traces off */
   url: string | undefined
   percent: number
-  /** name of the process */
   service: string
   log: Log
 }
 
-/** Creates a tracer that sends spans to a collector (OTLP over HTTP, as JSON). Rejected spans are dropped; no request waits. */
+/** Sends OTLP over HTTP. Rejected spans are dropped; no request waits. */
 export function openTracing({ url, percent, service, log }: TraceOptions): Tracer & AsyncDisposable {
   if (url === undefined || percent === 0) return { ...NO_TRACER, async [Symbol.asyncDispose]() {} }
   const target = `${url.replace(/\/+$/, '')}/v1/traces`

@@ -17,7 +17,6 @@ export interface EndedSpan {
   isFailed: boolean
 }
 
-/** A span of a trace that has not ended. */
 interface Span {
   /** Runs `work` within the span; asynchronous work that it starts belongs to the span too. */
   run<T>(work: () => T): T
@@ -26,7 +25,6 @@ interface Span {
 
 /** Starts spans; the current span is found through the asynchronous context. */
 export interface Tracer {
-  /** false where no span ever begins */
   isOn: boolean
   /** Starts a root span; null if it is not sampled. @param traceparent header of the caller; other forms are ignored */
   root(name: string, traceparent: unknown): Span | null
@@ -45,7 +43,7 @@ const current = new AsyncLocalStorage<Context>()
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
 const NO_ID = /^0+$/
 
-/** @param percent share of the requests that are traced; @param take receives each span when it ends */
+/** `percent` of the requests are traced. */
 export function createTracer(percent: number, take: (span: EndedSpan) => void, random = Math.random): Tracer {
   return {
     isOn: true,
@@ -80,10 +78,7 @@ export function traceHeaders(): TraceHeaders {
   return parent === undefined ? NO_HEADERS : { traceparent: textOf(parent) }
 }
 
-/**
- * Runs `work` in a child span if there is a current span; rejects as `work` does.
- * @param nameOf called only then, so that disabled traces cost one comparison
- */
+/** `nameOf` runs only in a trace, so that disabled traces cost one comparison. */
 export async function traced<T>(
   nameOf: () => string,
   kind: 'internal' | 'client',

@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { splitHosts } from '../database/hosts.ts'
 
-/** The text of a setting, and the file that it was read from, if any. */
 export interface SettingInput {
   text: string
   file?: string | undefined
@@ -26,10 +25,8 @@ const MIN_DIGITS = 10
 const PRIVATE_MOUNT = '/run/secrets/'
 
 /**
- * Finds settings that are acceptable on a loopback address only: well-known passwords, weak keys, secret files that other
- * users can read. Called if HOST is not a loopback address.
- * @param given the settings, by name
- * @returns one line per problem, with the name of the setting and without its value
+ * Called if HOST is not a loopback address. Returns one line per problem, with the name of the setting and without
+ * its value.
  */
 export function unsafeSettings(host: string, given: ReadonlyMap<string, SettingInput>): string[] {
   if (isLoopback(host)) return []
@@ -47,15 +44,13 @@ export function unsafeSettings(host: string, given: ReadonlyMap<string, SettingI
   return problems.map((problem) => `${problem}, which is refused where HOST is not a loopback address`)
 }
 
-/** Returns true if only this machine can reach a listen address. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
 }
 
 /**
- * Returns whether a login has no password. Mail relays may need no login at all. A database without a host is reached by a
- * local socket, where the server knows the user.
+ * Mail relays may need no login at all. A database without a host is a local socket, where the server knows the user.
  */
 function lacksPassword(text: string): boolean {
   const url = URL.parse(text)
@@ -86,7 +81,7 @@ function isWeakKey(key: string): boolean {
   return different < (/^[0-9a-f]+$/i.test(key) ? MIN_DIGITS : MIN_CHARACTERS)
 }
 
-/** Returns true if users other than owner and group can read or change a file; they also need access to every folder above. */
+/** They also need access to every folder above. */
 function isOpenToOthers(file: string): boolean {
   const mode = modeOf(file)
   if (mode & 0o002) return canPass(dirname(file))
@@ -98,7 +93,7 @@ function canPass(folder: string): boolean {
   return Boolean(modeOf(folder) & 0o001) && (parent === folder || canPass(parent))
 }
 
-/** Returns the permission bits; none if the path cannot be inspected (reading it gives a better error). */
+/** Returns 0 if the path cannot be inspected; reading it gives a better error. */
 function modeOf(path: string): number {
   try {
     return statSync(path).mode

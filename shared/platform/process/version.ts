@@ -3,7 +3,6 @@ import { join } from 'node:path'
 
 let known: string | undefined
 
-/** Returns the version of package.json. */
 export function productVersion(): string {
   known ??= String(JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')).version)
   return known

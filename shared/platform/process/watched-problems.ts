@@ -1,8 +1,7 @@
 import { describeError, type Log } from './log.ts'
 
-/** Problems that stop this process from working, polled regularly. */
 export interface WatchedProblems extends AsyncDisposable {
-  /** Returns the problems of the last successful check; empty if there are none. */
+  /** Returns those of the last successful check. */
   problems(): string[]
   /** Resolves after the first check, with any result. */
   requested(): Promise<void>
@@ -10,12 +9,7 @@ export interface WatchedProblems extends AsyncDisposable {
   onChange(listener: (isFine: boolean) => void): void
 }
 
-/**
- * Starts checking at once, until it is closed.
- * @param watch.find checks once; an exception means a failed check
- * @param watch.unasked the problem before the first result
- * @param watch.events names of log events: for a failed check, and for problems that were found
- */
+/** An exception of `find` means a failed check. `unasked` is the problem before the first result. */
 export function watchProblems(watch: {
   find(): Promise<string[]>
   everyMs: number
