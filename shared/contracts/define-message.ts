@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 
 /**
- * A message contract. Its name is the routing key; each consumer has a durable quorum queue `<name>.<consumer>` and a
- * dead-letter queue `<name>.<consumer>.dead`. A message contains ids and facts that cannot be read again, never rows.
+ * The name is the routing key; each consumer has a quorum queue and a dead-letter queue. A message contains ids and
+ * facts that cannot be read again, never rows.
  */
 export interface MessageContract<T> {
   name: string

@@ -20,7 +20,7 @@ import {
   tapeUploaded,
 } from './worker-messages.ts'
 
-/** Every message of the pipeline except ping batches (ping-batch.ts), which have different queues. */
+/** Ping batches (ping-batch.ts) have different queues. */
 export const messages: readonly MessageContract<unknown>[] = [
   alertsReevaluate,
   notificationDue,

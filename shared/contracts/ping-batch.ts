@@ -4,19 +4,12 @@ import type { MailText } from './mail-text.ts'
 import type { SignalKind } from './signal-kind.ts'
 
 /**
- * Pings that arrived together for one shard travel as one message. The body is JSON, version 1:
- *
- *     {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme, remoteAddr,
- *      method, ua, rid, body, mail?, source?], ...]}
- *
- * `stream` names the publishing channel and `seq` counts its messages to this shard, so that a message delivered
- * twice is recognised by one comparison (ping_streams). Pings are arrays, because their names would be most of the
- * bytes. `body` is base64 or null; an e-mail ping carries its whole message, or the id of the row that holds it.
- *
- * Readers take what they know from the front and ignore what follows. `mail`, `[[subject, ...pieces] | null, id | null]`,
- * was added at the end: a reader from before it records an e-mail ping as a success without its body, so the workers
- * are deployed before the SMTP listener. A reader that knows it reads messages without it as before. `source`, the name of
- * the machine that reports, was added after it, with null for `mail` where there is none.
+ * Version 1 is JSON: {"v": 1, "stream": uuid, "seq": 17, "pings": [[checkId, kind, exitStatus, receivedAt, scheme,
+ * remoteAddr, method, ua, rid, body, mail?, source?], ...]}. `stream` names the publishing channel and `seq` counts
+ * its messages to this shard, so a message delivered twice is recognised (ping_streams). Pings are arrays, because
+ * names would be most of the bytes. `body` is base64 or null. Readers ignore unknown elements at the end. A reader
+ * from before `mail` records an e-mail ping as a success without its body, so deploy the workers before the SMTP
+ * listener.
  */
 export const PING_BATCH_VERSION = 1
 
@@ -24,7 +17,7 @@ export const PING_BATCH_VERSION = 1
 export interface AcceptedPing {
   checkId: number
   kind: SignalKind
-  /** as in the URL; null without one */
+  /** as in the URL */
   exitStatus: number | null
   /** arrival time, set by the ingress */
   receivedAt: Micros
@@ -58,7 +51,6 @@ export interface PingBatch {
 /** Queues of generation g have numbers from 64 * g (ping-generations.ts); the first generation has plain numbers. */
 const NUMBERS_OF_A_GENERATION = 64
 
-/** @param number unique among all generations; in the first one it is the shard */
 export function pingQueue(number: number): string {
   const generation = Math.floor(number / NUMBERS_OF_A_GENERATION)
   const shard = number % NUMBERS_OF_A_GENERATION
@@ -96,7 +88,6 @@ function encodePing(ping: AcceptedPing): unknown[] {
   return fields
 }
 
-/** The reason why a message is not a batch of pings: machine-readable, without the content. */
 export class MalformedBatchError extends Error {
   readonly code: 'NOT_JSON' | 'UNKNOWN_VERSION' | 'WRONG_SHAPE'
   constructor(code: 'NOT_JSON' | 'UNKNOWN_VERSION' | 'WRONG_SHAPE') {
@@ -107,10 +98,7 @@ export class MalformedBatchError extends Error {
 
 const KINDS: ReadonlySet<unknown> = new Set<SignalKind>(['success', 'start', 'fail', 'log'])
 
-/**
- * Decodes without a schema library, because it runs for every ping.
- * @throws MalformedBatchError
- */
+/** Uses no schema library, because it runs for every ping. @throws MalformedBatchError */
 export function decodePingBatch(content: Buffer): PingBatch {
   let message: unknown
   try {

@@ -2,8 +2,8 @@ import type { Micros } from '../time.ts'
 import { shardOf } from './ping-batch.ts'
 
 /**
- * The ping queues under one number of shards (docs/adr/0007). A change of the number creates a generation with separate
- * queues; those of the former one are consumed until no listener can send to them.
+ * A change of the shard count creates a generation with separate queues (docs/adr/0007). Those of the former one are
+ * consumed until no listener can send to them.
  */
 export interface PingGeneration {
   /** counted from 0, never reused */
@@ -19,46 +19,37 @@ export const MAX_SHARDS = 64
 /** The position of a stream stores the queue number in two bytes. */
 export const LAST_GENERATION = 511
 
-/** Returns the number of a queue for `pingQueue`, unique among all generations. */
 export function queueNumber({ generation }: Pick<PingGeneration, 'generation'>, shard: number): number {
   return generation * MAX_SHARDS + shard
 }
 
-/** Returns the queue numbers of a generation, by shard. */
 export function queuesOf(one: Pick<PingGeneration, 'generation' | 'shards'>): number[] {
   return Array.from({ length: one.shards }, (_, shard) => queueNumber(one, shard))
 }
 
-/** Returns the number of shards of the newest generation; 1 if none is known. @param live oldest first */
+/** Returns 1 if none is known; `live` is oldest first. */
 export function shardsNow(live: readonly PingGeneration[]): number {
   return live.at(-1)?.shards ?? 1
 }
 
-/** Returns the newest open generation, to which listeners publish. @param live oldest first */
+/** Listeners publish to the newest open one; `live` is oldest first. */
 export function openGeneration(live: readonly PingGeneration[], now: Micros): PingGeneration | null {
   return live.findLast(({ opensAt }) => opensAt <= now) ?? live[0] ?? null
 }
 
-/**
- * Returns the numbers of queues that may be consumed. A generation is included after all earlier ones are drained, so
- * that pings of a check are applied in order. @param live oldest first
- */
+/** Includes a generation after all earlier ones are drained, so that pings of a check are applied in order. */
 export function queuesToTake(live: readonly PingGeneration[]): number[] {
   const blocked = live.findIndex(({ isDrained }) => !isDrained)
   return (blocked === -1 ? live : live.slice(0, blocked + 1)).flatMap(queuesOf)
 }
 
-/** Returns the queues that may contain pings of a check: one of each generation. */
 export function queuesOfCheck(live: readonly PingGeneration[], checkId: number): number[] {
   return live.map((one) => queueNumber(one, shardOf(checkId, one.shards)))
 }
 
 /**
- * Returns the shards of the newest generation whose checks have no unapplied pings in any generation. With two shard
- * counts, a check is in shard s of one and r of the other only if s and r are equal modulo the greatest common divisor
- * of the counts.
- * @param live oldest first
- * @param answered numbers of the queues that answered
+ * Returns the newest shards without unapplied pings in any generation. With two shard counts, a check is in shard s
+ * of one and r of the other only if s and r are equal modulo their greatest common divisor.
  */
 export function settledShards(live: readonly PingGeneration[], answered: ReadonlySet<number>): number[] {
   const newest = live.at(-1)
@@ -72,10 +63,7 @@ export function settledShards(live: readonly PingGeneration[], answered: Readonl
   )
 }
 
-/**
- * Returns a mask of proven shards that keeps its meaning under a multiple of the shard count: bit b covers shard b
- * modulo their number.
- */
+/** Bit b covers shard b modulo their number, so the mask keeps its meaning under a multiple of the shard count. */
 export function maskOfShards(proven: readonly boolean[]): bigint {
   let mask = 0n
   for (let bit = 0; bit < MAX_SHARDS; bit++) if (proven[bit % proven.length]) mask |= 1n << BigInt(bit)

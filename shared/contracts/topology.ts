@@ -5,19 +5,17 @@ import { pingQueue } from './ping-batch.ts'
 export const EVENTS_EXCHANGE = 'signalbox.events'
 /** Announcements to all ingress processes; a lost one only causes a delay, so nothing is durable. */
 export const CACHE_EXCHANGE = 'signalbox.cache'
-/** Announces changes for open pages, from workers to all ingress processes; a lost one only causes a delay. */
 export const LIVE_EXCHANGE = 'signalbox.live'
 
 /**
- * Maximum number of redeliveries. RabbitMQ 3.10 has no default limit, so we always set one. It also counts messages
- * that a crashed process had in flight, so it is the last resort: consumers count their started attempts
- * (platform/broker/redelivery-store.ts).
+ * RabbitMQ 3.10 has no default limit. It also counts messages that a crashed process had in flight, so it is the last
+ * resort; consumers count their started attempts (redelivery-store.ts).
  */
 export const DELIVERY_LIMIT = 100
 
 /**
- * Practically unlimited, for dead-letter queues. RabbitMQ 4 has a default limit, and each read of a message
- * (`dead-letters inspect`) counts as a delivery; beyond the limit dead letters would be lost.
+ * RabbitMQ 4 has a default limit, and each read of a message (`dead-letters inspect`) counts as a delivery; beyond
+ * the limit dead letters would be lost.
  */
 const DEAD_LETTER_DELIVERY_LIMIT = 1_000_000_000
 
@@ -33,7 +31,7 @@ export interface QueueDeclaration {
   boundTo?: string
 }
 
-/** Returns every durable queue. Publishers and consumers declare all of them, so either may start first. */
+/** Publishers and consumers declare all of them, so either may start first. */
 export function queueDeclarations(pings: PingQueues): QueueDeclaration[] {
   const queues: QueueDeclaration[] = []
   for (const message of messages) {
@@ -56,7 +54,7 @@ export function workQueues(pings: PingQueues): string[] {
   return [...ofMessages, ...numbersOf(pings).map(pingQueue)]
 }
 
-/** Returns every queue whose loss would lose work, including dead-letter queues. */
+/** Includes dead-letter queues. */
 export function durableQueues(pings: PingQueues): string[] {
   return workQueues(pings).flatMap((queue) => [queue, deadLetterQueueOf(queue)])
 }

@@ -54,7 +54,6 @@ export function refusalBody(error: DomainError): string {
   })
 }
 
-/** Restores the error of a stored refusal by a worker. */
 export function refusalOf(body: string): DomainError {
   const { code, message, errors } = JSON.parse(body) as { code: string; message: string; errors: FieldError[] }
   if (code === 'INTERNAL') return new JobFailedError()
@@ -62,7 +61,6 @@ export function refusalOf(body: string): DomainError {
   return code === 'NOT_FOUND' ? new NotFoundError(message) : new ConflictError(message, errors)
 }
 
-/** The job failed because of an internal error. */
 export class JobFailedError extends DomainError {
   readonly code = 'INTERNAL'
   constructor() {
@@ -70,10 +68,8 @@ export class JobFailedError extends DomainError {
   }
 }
 
-/** Default wait of a caller. */
 export const DEFAULT_WAIT_MS = 10_000
 
-/** The answer while a job is not finished. */
 export const PendingSchema = z
   .object({ id: z.uuid(), status: z.literal('QUEUED'), links: z.object({ self: z.string() }) })
   .meta({ id: 'PendingEvidence' })

@@ -4,7 +4,6 @@ import { columns, execute, query, typed } from '../platform/database/sql.ts'
 import { type EvidenceJob, type JobKind, type JobOutcome, type Owner, refusalBody, refusalOf } from './job.ts'
 
 export interface NewJob extends Owner {
-  /** the id of the result */
   id: string
   kind: JobKind
   idempotencyKey: string | null
@@ -13,7 +12,7 @@ export interface NewJob extends Owner {
   question: Buffer | null
 }
 
-/** @returns the id of this job, or of the existing job for the same request */
+/** Returns the id of the existing job for the same request, if any. */
 export async function insertJob(tx: Knex, job: NewJob): Promise<string> {
   const [row] = await query<{ id: string }>(
     tx,
@@ -37,7 +36,7 @@ const EVIDENCE_JOB_COLUMNS = columns<EvidenceJob>({
   state: 'j.state',
 })
 
-/** @returns what is left of them, in any order: an organisation takes its jobs with it */
+/** Deleted organisations take their jobs with them. */
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<EvidenceJob[]> {
   return await query(
     db,
@@ -47,10 +46,7 @@ export async function findJobs(db: Knex, ids: readonly string[]): Promise<Eviden
   )
 }
 
-/**
- * Stores the response of a job, also under the idempotency key while the caller waits.
- * @param forget if the same request may be repeated today
- */
+/** Stores it also under the idempotency key. `forget` means that the same request may be repeated today. */
 export async function finishJob(
   tx: Knex.Transaction,
   job: EvidenceJob,
@@ -78,7 +74,7 @@ export async function finishJob(
   )
 }
 
-/** Ends several jobs that were claimed in this transaction, all with 200; see `finishJob`. */
+/** Ends them with 200; see `finishJob`. */
 export async function finishJobs(
   tx: Knex.Transaction,
   jobs: readonly { job: EvidenceJob; body: string }[],
@@ -97,7 +93,7 @@ export async function finishJobs(
   )
 }
 
-/** Locks jobs for this transaction. @returns the ids of those that have not ended */
+/** Returns the ids of those that have not ended. */
 export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     tx,
@@ -107,7 +103,7 @@ export async function takeJobs(tx: Knex.Transaction, ids: readonly string[]): Pr
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Ends a refused job and frees its idempotency key for a corrected request. */
+/** Frees its idempotency key for a corrected request. */
 export async function refuseJob(tx: Knex.Transaction, job: EvidenceJob, refusal: DomainError): Promise<void> {
   await execute(
     tx,

@@ -13,7 +13,6 @@ import type { JobKind, JobOutcome, Owner } from '../job.ts'
 import { findOutcome, insertJob } from '../store.ts'
 import { awaitWork, type Replies, startWork } from './work.ts'
 
-/** Dependencies of operations that wait for a worker. */
 export interface JobDeps {
   config: Config
   db: Knex
@@ -23,11 +22,9 @@ export interface JobDeps {
   now(): Micros
 }
 
-/** The caller of a job, and how long it waits. */
 export interface JobContext {
   caller: Owner
   deps: JobDeps
-  /** 0 if the caller does not wait */
   waitMs: number
   once: IdempotentRequest
   /** aborted when the caller has gone; the job is done all the same */
@@ -37,7 +34,6 @@ export interface JobContext {
 /** Runs in the transaction of a job before the job is stored: checks limits, writes the audit log. */
 export type BeforeJob = (tx: Knex.Transaction, enqueue: Enqueue) => Promise<void>
 
-/** A job for a worker. */
 export interface JobRequest {
   kind: JobKind
   message: MessageContract<{ jobId: string; replyTo?: string | undefined }>
@@ -48,11 +44,7 @@ export interface JobRequest {
   before?: BeforeJob | undefined
 }
 
-/**
- * Runs a job once per idempotency key and waits for its result.
- * @returns the result, or 202 if the job is not finished in time
- * @throws the error with which the worker refused the job
- */
+/** Returns 202 if the job is not finished in time. Throws the error with which the worker refused the job. */
 export async function runJob(context: JobContext, requested: JobRequest): Promise<StoredAnswer> {
   const { deps, caller, once, waitMs, signal } = context
   const { organisationId, env } = caller
@@ -71,11 +63,7 @@ export async function runJob(context: JobContext, requested: JobRequest): Promis
   return outcome ? answerOf(outcome, provisional) : provisional
 }
 
-/**
- * Runs a job that has no idempotency key: equal questions of an organisation share one job and its result.
- * @param question 32 bytes that identify the question
- * @param self address of the result in the API
- */
+/** Equal questions of an organisation share one job and its result. `question` has 32 bytes. */
 export async function runSharedJob(
   context: Omit<JobContext, 'once'>,
   requested: Omit<JobRequest, 'folder'> & { question: Buffer; self: string },
@@ -102,8 +90,8 @@ export async function runSharedJob(
 }
 
 /**
- * Returns the result of a job: 200 with the bytes of the first answer, or 202 while the job is not finished.
- * @throws NotFoundError; the error with which the worker refused the job
+ * Returns 200 with the bytes of the first answer, or 202. Throws NotFoundError; the error with which the worker
+ * refused the job.
  */
 export async function readOutcome(
   { db }: { db: Knex },
