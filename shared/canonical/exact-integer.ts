@@ -1,7 +1,6 @@
 /**
- * Returns true if a number is an integer, in any spelling, that its double changes. The shortest digits of a double are
- * accepted, so that our own output (`1e+30`) can be read again.
- * @param value finite, so an integer has at most 309 digits
+ * Accepts the shortest digits of a double, so that our own output (`1e+30`) can be read again. A finite integer has
+ * at most 309 digits.
  */
 export function isChangedInteger(literal: string, value: number): boolean {
   const written = integerOf(literal)
@@ -11,7 +10,7 @@ export function isChangedInteger(literal: string, value: number): boolean {
   return BigInt(written.digits + '0'.repeat(written.zeros)) !== BigInt(Math.abs(value))
 }
 
-/** The digits of an integer without its sign and the zeros at its ends; null for a fraction and for zero. */
+/** Returns null for a fraction and for zero. */
 function integerOf(literal: string): { digits: string; zeros: number } | null {
   const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')

@@ -14,9 +14,8 @@ export class CanonicalJsonError extends CodedError {
 }
 
 /**
- * Returns the RFC 8785 (JCS) text of a plain JSON value; hashes cover its UTF-8 bytes. Rejects other values (undefined,
- * class instances, sparse arrays, cycles …), because a member that silently disappears changes a hash.
- * @throws CanonicalJsonError
+ * Hashes cover its UTF-8 bytes (RFC 8785). Rejects undefined, class instances and cycles, because a member that
+ * silently disappears changes a hash. @throws CanonicalJsonError
  */
 export function canonicalize(value: unknown): string {
   return write(value, [])

@@ -15,7 +15,7 @@ export type JsonError =
   | 'NUMBER_OUT_OF_RANGE'
   | 'NUMBER_NOT_EXACT'
 
-/** The text is refused. `offset` counts UTF-16 units; `path` is for example `a.b[2]`. */
+/** `offset` counts UTF-16 units; `path` is for example `a.b[2]`. */
 export class JsonParseError extends CodedError {
   readonly code = 'INVALID_JSON'
   readonly fault: JsonError
@@ -29,7 +29,6 @@ export class JsonParseError extends CodedError {
   }
 }
 
-/** A parsed value. `Marked` is the type of numbers that the lenient dialect marks. */
 export type Json<Marked> = null | boolean | number | string | Marked | Json<Marked>[] | JsonMembers<Marked>
 export interface JsonMembers<Marked> {
   [name: string]: Json<Marked>
@@ -40,16 +39,14 @@ interface ParserOptions<Marked> {
   maxValues: number
   allowNul?: boolean
   /**
-   * Selects the lenient dialect of the management API: it accepts `NaN`, `Infinity` and any text, the last of equal
-   * names wins, and objects have no prototype. The function marks numbers with a fraction, an exponent or no finite value.
+   * Selects the lenient dialect of the management API: it accepts `NaN` and `Infinity`, the last of equal names wins,
+   * and objects have no prototype. Marks numbers with a fraction, an exponent or no finite value.
    */
   markNumber?: (value: number) => Marked
 }
 
-/** An object or array whose end is not read yet. */
 interface Open<Marked> {
   container: Json<Marked>[] | JsonMembers<Marked>
-  /** name or index of the value that is being read; null between two values */
   key: string | number | null
 }
 
@@ -83,8 +80,8 @@ const LENIENT_WORDS: readonly (readonly [string, number])[] = [
 const MAX_WORD_LENGTH = '-Infinity'.length
 
 /**
- * Parses JSON without recursion, so that a long text can be parsed in steps. Every method throws JsonParseError.
- * The default dialect is strict: RFC 8259 with the restrictions of RFC 7493.
+ * Works without recursion, so that a long text can be parsed in steps. The default dialect is strict: RFC 8259 with
+ * the restrictions of RFC 7493.
  */
 export class JsonParser<Marked = never> {
   readonly #text: string
@@ -115,7 +112,6 @@ export class JsonParser<Marked = never> {
     return this.#result
   }
 
-  /** The outermost object with the members that are complete so far; null if there is none. */
   get root(): JsonMembers<Marked> | null {
     return this.#root
   }
@@ -157,7 +153,7 @@ export class JsonParser<Marked = never> {
     else this.#open.push({ container: [], key: 0 })
   }
 
-  /** Adds a value to its container, and reads on to the next value or to the end of the document. */
+  /** Reads on to the next value or to the end of the document. */
   #complete(value: Json<Marked>): void {
     let complete = value
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
