@@ -3,7 +3,6 @@ import { timestampOf } from '../../platform/database/instants.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** An action of a user on an incident. */
 export interface Act {
   kind: 'ack' | 'unack' | 'assign' | 'note' | 'report'
   by: string
@@ -11,7 +10,6 @@ export interface Act {
   text: string
 }
 
-/** @returns how many acts an incident has */
 export async function countActs(tx: Knex, incidentId: string): Promise<number> {
   const [row] = await query<{ count: number }>(
     tx,
@@ -29,7 +27,7 @@ export async function insertAct(tx: Knex, incidentId: string, { kind, by, via, t
   )
 }
 
-/** Acknowledges an incident that the caller has locked. It is due at once, so that its plan stands still from now. */
+/** The incident is locked by the caller. It is due at once, so that its plan stops now. */
 export async function acknowledge(
   tx: Knex,
   id: string,
@@ -43,7 +41,7 @@ export async function acknowledge(
   )
 }
 
-/** Takes an acknowledgement back: the incident is where it was. */
+/** The incident returns to its earlier state. */
 export async function unacknowledge(tx: Knex, id: string): Promise<void> {
   await execute(
     tx,
@@ -61,7 +59,6 @@ export async function setReport(tx: Knex, id: string, report: string): Promise<v
   await execute(tx, 'UPDATE incidents SET report = ? WHERE id = ?::uuid', [report, id])
 }
 
-/** Returns true if an address belongs to a member of an organisation. */
 export async function isMember(tx: Knex, organisationId: number, email: string): Promise<boolean> {
   const rows = await query(
     tx,

@@ -6,21 +6,18 @@ import type { Micros } from '../../time.ts'
 import { type DigestMember, GATHERED_SECONDS } from './digest.ts'
 import { isNews } from './flip-store.ts'
 
-/** The policy and direction that a digest belongs to. */
 export interface Gathering {
   projectId: number
   policyId: number
   direction: 'up' | 'down'
 }
 
-/** A digest that is due; its row is locked by this transaction. */
 export interface DueBundle extends Gathering {
-  /** uuid */
   id: string
   projectUuid: string
 }
 
-/** A digest of a policy's recoveries goes at most so often. */
+/** Minimum interval between two digests of a policy's recoveries. */
 const RECOVERIES_EVERY = '5 minutes'
 
 const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
@@ -31,10 +28,7 @@ const OPENINGS_COLUMNS = columns<{ id: number; at: Micros | null }>({
        (SELECT opened_at FROM notification_bundles b WHERE b.policy_id = t.id AND b.direction = 'down' AND b.sent_at IS NULL))`),
 })
 
-/**
- * Returns for each policy when its grouped messages may be sent. A policy that already collects a digest adds more to
- * it.
- */
+/** A policy that already collects a digest adds more to it. */
 export async function groupOpenings(
   tx: Knex,
   policies: readonly { id: number; within: number }[],
@@ -47,7 +41,6 @@ export async function groupOpenings(
   return new Map(rows.flatMap(({ id, at }) => (at === null ? [] : [[id, at] as const])))
 }
 
-/** Returns which of these policies have an open digest of outages. */
 export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]): Promise<Set<number>> {
   if (policyIds.length === 0) return new Set()
   const rows = await query<{ id: number }>(
@@ -58,7 +51,6 @@ export async function gatheringPolicies(tx: Knex, policyIds: readonly number[]):
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Adds incidents to the open digest of a policy, or creates one. */
 export async function joinBundle(
   tx: Knex,
   { projectId, policyId, direction }: Gathering,
@@ -83,10 +75,10 @@ export async function joinBundle(
   )
 }
 
-/** Of the changes that wait so many are looked at, to find out whose digests more may belong to. */
+/** Limit of waiting changes that are read to find digests which may still grow. */
 const MAX_CONSIDERED = 5_000
 
-/** Projects that have outages without a decision. Computed once per statement. */
+/** Projects with outages that have no decision. Computed once per statement. */
 const OF_WHICH_MORE_COMES = `(
     SELECT project_id FROM (
       SELECT checks.project_id, flips.to_status FROM flips JOIN checks ON checks.id = flips.check_id
@@ -108,7 +100,7 @@ const DUE_BUNDLE_COLUMNS = columns<DueBundle>({
   direction: 'b.direction',
 })
 
-/** Claims digests that nothing more is due for, or that were gathered for long enough. */
+/** Claims digests that cannot grow any more, or that have waited long enough. */
 export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
   return await query(
     tx,
@@ -117,7 +109,6 @@ export async function claimBundles(tx: Knex): Promise<DueBundle[]> {
   )
 }
 
-/** Returns true if a digest is due. */
 export async function isBundleDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT 1 FROM notification_bundles b WHERE ${IS_DUE} LIMIT 1`)).length > 0
 }
@@ -132,9 +123,8 @@ const MEMBER_COLUMNS = columns<DigestMember & { integrationId: number; size: num
 })
 
 /**
- * Closes a digest. Leaves out outages that are resolved or acknowledged, and recoveries of outages that were not
- * notified.
- * @returns per integration the number of members and the most severe of them
+ * Leaves out outages that are resolved or acknowledged, and recoveries of outages that were not notified. Returns the
+ * number of members and the most severe one per integration.
  */
 export async function closeBundle(
   tx: Knex,
@@ -175,10 +165,7 @@ export async function closeBundle(
   }))
 }
 
-/**
- * Returns true if more than half of the checks that were expected within ten minutes are down, and no ping arrived in
- * that time.
- */
+/** More than half of the checks that were expected within ten minutes are down, and no ping arrived in that time. */
 export async function suggestsOwnOutage(db: Knex, projectId: number): Promise<boolean> {
   const [row] = await query<{ is: boolean }>(
     db,
@@ -192,7 +179,7 @@ export async function suggestsOwnOutage(db: Knex, projectId: number): Promise<bo
   return row?.is ?? false
 }
 
-/** Removes digests that went so many days ago, some at a time. @returns how many */
+/** Returns the number of removed digests. */
 export async function pruneBundles(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,

@@ -19,11 +19,7 @@ import { beginOf, settlesAt, standstill, suppressionAt, suppressionsOf } from '.
 const MAX_SUPPRESSION: Micros = microsOfSeconds(600)
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
-/**
- * Decides the notifications of a check at an instant (docs/spec/alerting.md#decisions). It reads nothing but its
- * arguments, because the simulator and the tests call it too.
- * @param incident the open incident or null; it is not changed
- */
+/** A pure function (docs/spec/alerting.md#decisions): the simulator and the tests call it too. */
 export function decide(incident: Incident | null, facts: Facts, now: Micros): Decided {
   const { flip } = facts
   if (!incident) {
@@ -45,7 +41,6 @@ function without(reason: 'JOINED' | 'MOVED', until: Micros | null): Decision {
   return { outcome: 'none', reason, detail: {}, until, channels: [] }
 }
 
-/** Returns true if the check is paused, or was paused and resumed since; a later outage is another incident. */
 function wasPaused(draft: Incident, { check, flip }: Facts): boolean {
   if (check.status === 'paused') return true
   return !flip && (check.status === 'new' || (check.status === 'up' && draft.upAt === null))
@@ -194,14 +189,14 @@ function hold(draft: Incident, facts: Facts, gate: Suppression, now: Micros): De
   return suppression(draft, facts, { ...decision, until: recheckAt(draft, facts, gate, now) }, now, decision)
 }
 
-/** Returns when a suppressed incident is evaluated again. An acknowledged one may recover or settle before the gate ends. */
+/** An acknowledged incident may recover or settle before the gate ends. */
 function recheckAt(draft: Incident, facts: Facts, { until }: Suppression, now: Micros): Micros {
   const longest = draft.upAt === null ? MAX_SUPPRESSION : RECOVERING_EVERY
   const settledAt = settlesAt(draft, facts) ?? Number.POSITIVE_INFINITY
   return Math.min(until ?? Number.POSITIVE_INFINITY, settledAt, now + longest)
 }
 
-/** @param stored the decision to store, if its `until` differs from the next evaluation */
+/** Stores the decision only if its `until` differs from the next evaluation. */
 function suppression(
   draft: Incident,
   { flip }: Facts,

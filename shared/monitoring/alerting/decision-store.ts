@@ -4,7 +4,6 @@ import { execute } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { Decision } from './incident.ts'
 
-/** A decision about a check, as it is kept. */
 export interface StoredDecision extends Decision {
   checkId: number
   flipId: number | null
@@ -12,7 +11,6 @@ export interface StoredDecision extends Decision {
   at: Micros
 }
 
-/** Keeps decisions, many in one statement. */
 export async function insertDecisions(tx: Knex, decisions: readonly StoredDecision[]): Promise<void> {
   if (decisions.length === 0) return
   await execute(
@@ -26,7 +24,7 @@ export async function insertDecisions(tx: Knex, decisions: readonly StoredDecisi
   )
 }
 
-/** Removes decisions older than so many days, some at a time. @returns how many */
+/** Returns the number of removed decisions. */
 export async function pruneDecisions(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,

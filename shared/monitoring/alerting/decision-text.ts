@@ -14,16 +14,13 @@ export interface IntegrationOutcome {
   delivery?: { state: string; error: string; attempts: number } | null
 }
 
-/** Returns the decided outcome, except that a notification withdrawn before its first attempt is reported as superseded. */
+/** A notification that was withdrawn before its first attempt is reported as superseded. */
 export function outcomeOf({ outcome, reason, delivery }: IntegrationOutcome): { outcome: string; reason: string } {
   const isReplaced = outcome === 'notified' && delivery?.state === 'suppressed' && delivery.error === 'Overtaken'
   return isReplaced && delivery.attempts === 0 ? { outcome: 'skipped', reason: 'SUPERSEDED' } : { outcome, reason }
 }
 
-/**
- * Returns one sentence about an integration: `Chat: Notified: it is still down.` or
- * `Phone: Not notified (failed: Time-out), although it is still down.`
- */
+/** `Chat: Notified: it is still down.` or `Phone: Not notified (failed: Time-out), although it is still down.` */
 export function integrationText(channel: IntegrationOutcome, name: string): string {
   const { outcome, reason } = outcomeOf(channel)
   const { delivery } = channel

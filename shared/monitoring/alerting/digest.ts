@@ -36,14 +36,9 @@ export function digestOf({ status, size, members, isSuspicious }: Digest, link: 
   }
 }
 
-/** Time after the first recovery of a digest in which further recoveries join it. */
 export const GATHERED_SECONDS = 30
 
-/**
- * Returns the decision with the reason IN_DIGEST where notifications joined a digest.
- * @param uuids integrations whose notification joined
- * @param isWhole true if every notification joined
- */
+/** Sets IN_DIGEST where notifications joined a digest. `isWhole` is true if every notification joined. */
 export function inDigest(decision: Decision | null, uuids: ReadonlySet<string>, isWhole: boolean): Decision | null {
   if (!decision || uuids.size === 0) return decision
   const channels = decision.channels.map((channel) =>

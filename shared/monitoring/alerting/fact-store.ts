@@ -9,7 +9,6 @@ import { type Finish, MAX_FINISHES } from './failures.ts'
 import { hasWaitingFlip } from './flip-store.ts'
 import type { AlertNotification } from './incident.ts'
 
-/** The fields of a check that the alerter needs. */
 export interface AlertedCheck extends CheckSchedule {
   id: number
   uuid: string
@@ -32,7 +31,7 @@ const ALERTED_CHECK_COLUMNS = columns<AlertedCheck>({
   hasFlip: `id = ANY(?::bigint[]) AND ${hasWaitingFlip('checks.id')}`,
 })
 
-/** @param due the checks that are read only because their incident is due */
+/** `due` are the checks that are read only because their incident is due. */
 export async function alertedChecks(
   tx: Knex,
   checkIds: readonly number[],
@@ -62,7 +61,7 @@ const ALERTED_INTEGRATION_COLUMNS = columns<AlertedIntegration>({
   isDisabled: 'disabled_at IS NOT NULL',
 })
 
-/** Returns integrations by id and by uuid, the fastest first, so that a slow one does not delay the others. */
+/** Sorted by speed, so that a slow one does not delay the others. */
 export async function alertedIntegrations(
   tx: Knex,
   ids: readonly number[],
@@ -81,7 +80,6 @@ const ASSIGNMENTS_COLUMNS = columns<{ checkId: number; integrationId: number }>(
   integrationId: 'integration_id',
 })
 
-/** Returns the integrations that are assigned to checks. */
 export async function assignmentsOf(
   tx: Knex,
   checkIds: readonly number[],
@@ -105,10 +103,7 @@ const NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: string }
   isReplaced: "error = 'Overtaken'",
 })
 
-/**
- * Locks and reads the notifications of incidents, oldest first. A notification that a limit suppressed counts as not
- * attempted.
- */
+/** Oldest first. A notification that a limit suppressed counts as not attempted. */
 export async function lockNotifications(
   tx: Knex,
   incidentIds: readonly string[],
@@ -136,8 +131,8 @@ const DIGESTS_COLUMNS = columns<AlertNotification & { incidentId: string }>({
 })
 
 /**
- * Returns the digests that contain incidents, as notifications: a recovery is sent like its outage. A sent digest
- * counts as attempted, but not one that a limit suppressed.
+ * Returns digests as notifications, because a recovery is sent like its outage. A sent digest counts as attempted,
+ * but not one that a limit suppressed.
  */
 export async function digestsOf(
   tx: Knex,
@@ -160,7 +155,7 @@ const FINISHES_COLUMNS = columns<Finish & { checkId: number }>({
   ok: 'newest.ok',
 })
 
-/** Returns the newest finishes of checks, oldest first; without those of sources that do not count. */
+/** Oldest first; omits sources that do not count. */
 export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise<(Finish & { checkId: number })[]> {
   if (checkIds.length === 0) return []
   return await query(
@@ -177,7 +172,6 @@ export async function finishesOf(tx: Knex, checkIds: readonly number[]): Promise
 
 const FLIP_TIMES_COLUMNS = columns<{ checkId: number; at: Micros }>({ checkId: 'check_id', at: microsOf('at') })
 
-/** Changes between up and down of checks since an instant. */
 export async function flipTimes(
   tx: Knex,
   checkIds: readonly number[],

@@ -1,8 +1,8 @@
 import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 
 /**
- * Makes incidents due that wait for more failures, at the latest with the commit. The caller holds the locks of the
- * checks; the sweeper wakes the alerter within a second.
+ * Writes at the latest with the commit. The caller holds the locks of the checks; the sweeper starts the alerter
+ * within a second.
  */
 export function makeFailuresCount(run: RunPrepared, checkIds: readonly number[]): void {
   if (checkIds.length > 0) run.later(MAKE_DUE, [checkIds])

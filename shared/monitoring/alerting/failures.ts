@@ -19,10 +19,8 @@ export interface FailureCount {
 }
 
 /**
- * Counts failures (docs/spec/alerting.md#policies): fail pings, and each occurrence after the last finish whose grace is
- * over. A run that overran counts once, unless an occurrence was missed since that finish.
- * @param finishes oldest first
- * @param downAt when the outage began
+ * Counts fail pings, and each occurrence after the last finish whose grace is over (docs/spec/alerting.md#policies).
+ * A run that overran counts once, unless an occurrence was missed since that finish. `finishes` are oldest first.
  */
 export function countFailures(
   check: CheckSchedule,
@@ -49,7 +47,7 @@ export function countFailures(
   }
 }
 
-/** Returns the missed deadlines after a finish, at most MAX_FINISHES + 1, and the next deadline. */
+/** Returns at most MAX_FINISHES + 1 misses. */
 function missesSince(check: CheckSchedule, since: Micros, now: Micros) {
   const grace = microsOfSeconds(check.graceSeconds)
   const missed: Micros[] = []

@@ -4,17 +4,16 @@ import { isValidSchedule } from '../schedules/schedule.ts'
 import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { RecurringTime } from './policy.ts'
 
-/** Returns the error of a member. @param text follows its path: "must be a string" (docs/spec/alerting.md#alerting-api) */
+/** The text follows the path: "must be a string" (docs/spec/alerting.md#alerting-api). */
 export function invalid(path: string, text: string): ValidationError {
   return new ValidationError(`json validation error: ${path} ${text}`)
 }
 
-/** Returns true for a value other than null, which resets a member to its default. */
 export function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null
 }
 
-/** @throws ValidationError for a value that is not a string, or one of another length; in characters */
+/** Limits are in characters. */
 export function readText(
   value: JsonValue | undefined,
   path: string,
@@ -30,26 +29,24 @@ export function readText(
   return value
 }
 
-/** A range of whole numbers. */
 interface Range {
   min: number
   max: number
   unit?: 'seconds'
 }
 
-/** Describes a range: "must be between 0 and 86400 seconds". */
+/** "must be between 0 and 86400 seconds" */
 export function mustBeWithin({ min, max, unit }: Range): string {
   return `must be between ${min} and ${max}${unit === undefined ? '' : ` ${unit}`}`
 }
 
-/** Describes a choice: "must be one of wait, skip". */
+/** "must be one of wait, skip" */
 export function mustBeOneOf(choices: readonly string[]): string {
   return choices.length === 1 ? `must be ${choices[0]}` : `must be one of ${choices.join(', ')}`
 }
 
 export const MUST_BE_INSTANT = 'must be a time such as 2026-05-01T09:30:00+00:00'
 
-/** @throws ValidationError */
 export function readNumber(value: JsonValue | undefined, path: string, range: Range): number {
   if (!isPresent(value)) throw invalid(path, 'is required')
   if (typeof value !== 'number') throw invalid(path, 'must be a whole number')
@@ -88,7 +85,7 @@ export function readList(
   return value
 }
 
-/** Called last: a misspelt member must not pass. @throws ValidationError naming the first unknown member */
+/** Called last: a misspelt member must not pass. */
 export function refuseUnknown(object: JsonObject, path: string, known: readonly string[]): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown !== undefined) throw invalid(path === '' ? unknown : `${path}.${unknown}`, 'is not a known member')
@@ -96,7 +93,6 @@ export function refuseUnknown(object: JsonObject, path: string, known: readonly 
 
 const RECURRING: Range = { min: 60, max: 2_592_000, unit: 'seconds' }
 
-/** Reads a schedule, and the seconds that each of its occurrences lasts. @throws ValidationError */
 export function readRecurring(value: JsonValue | undefined, path: string): RecurringTime {
   const object = readObject(value, path)
   const every = readText(object.every, `${path}.every`, { max: 100 })
@@ -108,7 +104,7 @@ export function readRecurring(value: JsonValue | undefined, path: string): Recur
   return { every, for: seconds, tz }
 }
 
-/** @returns the name to store. @throws ValidationError */
+/** Returns the name to store. */
 function readZone(value: JsonValue | undefined, path: string): string {
   const zone = resolveTimeZone(readText(value, path, { max: Number.POSITIVE_INFINITY }))
   if (zone === null) throw invalid(path, 'is not a valid timezone')

@@ -15,7 +15,7 @@ import { isAtLeast, type Step } from './policy.ts'
 import { isUnsent, refusalOf } from './recovery.ts'
 import { settlesAt, suppressionAt } from './suppressions.ts'
 
-/** Returns true if a flip exceeds the flapping limit of the policy (docs/spec/alerting.md#policies). */
+/** See docs/spec/alerting.md#policies. */
 export function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Facts): boolean {
   const rule = policy?.plan.flapping
   if (!flip || !rule || draft.flapping) return false
@@ -23,10 +23,7 @@ export function startsToFlap(draft: Incident, { flip, policy, recentFlips }: Fac
   return recentFlips.filter((at) => at > since && at <= flip.at).length >= rule.changes
 }
 
-/**
- * Sends one flapping notification, then suppresses the incident until one status has lasted. Suppressions,
- * acknowledgements, severity and hours apply to this notification too. Changes `draft` in place.
- */
+/** Suppressions, acknowledgements, severity and hours apply to this notification too. Changes `draft` in place. */
 export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Decided {
   draft.flapping = true
   draft.evaluatedAt = now
@@ -75,7 +72,7 @@ export function notifyFlapping(draft: Incident, facts: Facts, now: Micros): Deci
   return { incident: draft, notifications, withdrawn, decision }
 }
 
-/** Returns the external suppression at an instant. COVERAGE_GAP never delays the first notification. */
+/** COVERAGE_GAP never delays the first notification. */
 function suppressionOf({ firstStep }: Incident, { gates }: Facts, now: Micros): Suppression | null {
   return suppressionAt(
     gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || firstStep !== null),

@@ -4,7 +4,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
-/** A flip without a decision; its row is locked by this transaction. */
+/** Its row is locked by this transaction. */
 export interface WaitingFlip {
   id: number
   checkId: number
@@ -14,19 +14,15 @@ export interface WaitingFlip {
 }
 
 /**
- * Returns a condition that is true if a flip needs a notification: for one day, and afterwards while its check still
- * has that status. `checks` must be joined.
- * @param flip its alias
+ * A flip needs a notification for one day, and afterwards while its check still has that status. `checks` must be
+ * joined.
  */
 export const isNews = (flip: string) => `(${flip}.at > now() - interval '1 day' OR checks.status = ${flip}.to_status)`
 
 /**
- * Returns a condition that is true if a check has a waiting flip. `checks` must be joined. It reads all flips of that
- * check instead of the index of waiting flips: statistics show that index as empty, so PostgreSQL would scan it
- * completely for each of 100,000 checks that went down together. Therefore the condition must not match that index, and
- * OFFSET 0 keeps one subquery per check.
- * @param checkId the column with the id of the check
- * @param also a further condition on the flip, `waiting`
+ * `checks` must be joined. Statistics show the index of waiting flips as empty, so PostgreSQL would scan it for each
+ * of 100,000 checks. Therefore the condition reads all flips of a check, must not match that index, and OFFSET 0
+ * keeps one subquery per check. `also` is a further condition on `waiting`.
  */
 export const hasWaitingFlip = (checkId: string, also = 'true') => `EXISTS (
   SELECT 1 FROM flips waiting
@@ -42,9 +38,8 @@ const WAITING_FLIP_COLUMNS = columns<WaitingFlip>({
 })
 
 /**
- * Claims flips until the end of the transaction, the oldest first. A flip is claimed only if no earlier flip of its
- * check waits, so that the flips of a check are processed in order, even with several alerters. Skips locked rows. The
- * checks are locked against deletion. Call it in the order of the index (`inIndexOrder`).
+ * Claims a flip only if no earlier flip of its check waits, so that several alerters process a check's flips in
+ * order. Skips locked rows. Locks the checks against deletion. Call it in the order of the index (`inIndexOrder`).
  */
 export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]> {
   return await query(
@@ -57,12 +52,11 @@ export async function claimFlips(tx: Knex, limit: number): Promise<WaitingFlip[]
   )
 }
 
-/** Ends the work on flips; the caller has claimed them. */
+/** The caller has claimed the flips. */
 export async function markProcessed(tx: Knex, flipIds: readonly number[]): Promise<void> {
   await execute(tx, 'UPDATE flips SET processed_at = now() WHERE id = ANY(?::bigint[])', [flipIds])
 }
 
-/** Counts flips that need a decision, up to a limit. */
 export async function countWaitingFlips(db: Knex, most: number): Promise<number> {
   const [row] = await query<{ count: number }>(
     db,

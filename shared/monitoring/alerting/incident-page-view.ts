@@ -18,7 +18,6 @@ export interface ShownIncident {
   failures: number
   flapping: boolean
   suppression: PendingReason | null
-  /** number of entries sent, per step of the plan */
   notified: readonly number[]
   /** skipped part of the wait after the first step, because its notifications failed */
   skipped: Micros

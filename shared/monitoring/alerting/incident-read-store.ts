@@ -23,14 +23,11 @@ export interface IncidentFilter {
   state: 'open' | 'resolved' | null
   checkId: number | null
   tag: string | null
-  /** that went down at or after */
   from: Micros | null
   before: Micros | null
-  /** older than the incident of this number */
   beforeN: number | null
 }
 
-/** Returns the incidents of a project that pass all filters, newest first. */
 export async function listIncidents(
   db: Knex,
   projectId: number,
@@ -52,7 +49,7 @@ export async function listIncidents(
   )
 }
 
-/** @param projectId null: of any project. @param lock until the transaction ends */
+/** `projectId` null means any project; `lock` holds until the transaction ends. */
 export async function findIncident(
   db: Knex,
   projectId: number | null,
@@ -69,7 +66,6 @@ export async function findIncident(
 
 const TIMELINE_ROW_COLUMNS = columns<TimelineRow>()(`${microsOf('t.at')} AS at, t.kind, t.what, t.detail`)
 
-/** Returns the events of an incident, oldest first. */
 export async function timelineOf(db: Knex, incident: ShownIncident, limit: number): Promise<TimelineRow[]> {
   const listener = (await listenersOf(db, [incident.checkId])).get(incident.checkId) ?? 'http'
   return await query(
@@ -142,11 +138,7 @@ const SHOWN_DECISION_COLUMNS = columns<ShownDecision>({
              FROM jsonb_array_elements(d.channels) WITH ORDINALITY it)`,
 })
 
-/**
- * Returns the decisions about a check, newest first.
- * @param range.beforeId older than this one
- * @param range.flipId only those about this change, and about the incident that it began, joined or ended
- */
+/** Newest first. With `flipId`, includes decisions about the incident that the flip began, joined or ended. */
 export async function listDecisions(
   db: Knex,
   checkId: number,
@@ -172,10 +164,8 @@ const EXPLAINED_DECISION_COLUMNS = columns<ExplainedDecision>()(`
   id, ${microsOf('at')} AS at, flip_id, incident_id, outcome, reason, detail, ${microsOf('until')} AS until, channels`)
 
 /**
- * Returns the decisions that explain one flip: those about it, those of its incident, and later ones without a flip,
- * for example a deadline extension. Oldest first.
- * @param flip null: of a check that has not changed
- * @param until null: now
+ * Returns decisions about a flip, those of its incident, and later ones without a flip, for example a deadline
+ * extension. Oldest first; `until` null means now.
  */
 export async function decisionsSince(
   db: Knex,

@@ -43,9 +43,8 @@ interface IncidentRow extends Omit<Incident, 'ack'> {
 }
 
 /**
- * Claims due incidents until the end of the transaction, the most overdue first. Skips incidents of checks with a
- * waiting flip, because the flip must be processed first. Call it in the order of the index (`inIndexOrder`).
- * @param since seconds for which they must have been due
+ * Claims the most overdue first. Skips checks with a waiting flip, because the flip must be processed first. Call it
+ * in the order of the index (`inIndexOrder`). `since` is in seconds.
  */
 export async function claimDueIncidents(tx: Knex, limit: number, since: number): Promise<Incident[]> {
   const rows = await query(
@@ -76,7 +75,6 @@ const NEWEST_INCIDENTS_COLUMNS = columns<{ checkId: number; id: string }>({
   id: 'newest.id',
 })
 
-/** Returns the newest incident of each check that has one. */
 export async function newestIncidents(
   tx: Knex,
   checkIds: readonly number[],
@@ -91,15 +89,15 @@ export async function newestIncidents(
   )
 }
 
-/** Stores new and changed incidents in one statement. The caller must have locked the changed ones. */
+/** The caller must have locked the changed ones. */
 export async function saveIncidents(tx: Knex, incidents: readonly Incident[]): Promise<void> {
   if (incidents.length === 0) return
   await execute(tx, SAVE, [JSON.stringify(incidents.map(toRow))])
 }
 
 /**
- * A failure that was stored while its incident was opened did not find the incident: a new incident that waits for more
- * failures is evaluated once more after a second.
+ * A failure that was stored while its incident was opened did not find it, so a new incident that waits for failures
+ * is evaluated again after a second.
  */
 const NEXT_AT = `CASE WHEN state = 'waiting' AND suppression = 'FAILURES' AND NOT EXISTS (SELECT FROM incidents o WHERE o.id = t.id)
       THEN least(${timestampOf('"nextAt"')}, now() + interval '1 second') ELSE ${timestampOf('"nextAt"')} END`
@@ -139,7 +137,7 @@ function toIncident({ ackAt, ackBy, ackVia, ackUntil, ...row }: IncidentRow): In
   return { ...row, ack: ackAt === null ? null : { at: ackAt, by: ackBy ?? '', via: ackVia ?? '', until: ackUntil } }
 }
 
-/** Returns for how many seconds the oldest due incident has waited; null if no incident is due. */
+/** Seconds since the oldest incident is due; null if none is. */
 export async function oldestDueIncident(db: Knex): Promise<number | null> {
   const [row] = await query<{ age: number | null }>(
     db,
@@ -148,7 +146,7 @@ export async function oldestDueIncident(db: Knex): Promise<number | null> {
   return row?.age ?? null
 }
 
-/** Removes incidents that ended so many days ago, with their messages, some at a time. @returns how many */
+/** Also removes their messages. Returns the number of incidents. */
 export async function pruneIncidents(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,
@@ -162,7 +160,6 @@ export async function pruneIncidents(db: Knex, days: number, limit: number): Pro
 
 const OPEN_INCIDENTS_COLUMNS = columns<{ state: string; count: number }>({ state: 't.state', count: 'count(i.id)' })
 
-/** Incidents that are open, by state. */
 export async function countOpenIncidents(db: Knex): Promise<{ state: string; count: number }[]> {
   return await query(
     db,

@@ -5,7 +5,6 @@ import type { ShownDecision, ShownIncident, TimelineRow } from './incident-page-
 
 const instant = (at: Micros | null) => (at === null ? null : toIsoSeconds(at))
 
-/** Returns an incident for read-write keys. */
 export function incidentView(incident: ShownIncident) {
   const { ackAt } = incident
   return {
@@ -29,7 +28,7 @@ export function incidentView(incident: ShownIncident) {
   }
 }
 
-/** Returns an incident for read-only keys: without the check's uuid, which permits pings, and without names of people. */
+/** Omits the check's uuid, which permits pings, and names of people. */
 export function reducedIncidentView(incident: ShownIncident) {
   return {
     id: incident.id,

@@ -76,7 +76,6 @@ export interface Incident {
   failures: number
   flapping: boolean
   suppression: PendingReason | null
-  /** number of entries sent, per step */
   notified: readonly number[]
   /** skipped part of the wait after the first step, because its notifications failed */
   skipped: Micros
@@ -123,7 +122,7 @@ export interface AlertNotification {
   isReplaced: boolean
 }
 
-/** The complete input of `decide`. */
+/** `decide` reads nothing else. */
 export interface Facts {
   check: CheckSchedule & { id: number; projectId: number; status: StoredStatus }
   /** the flip to process; null when only time has passed */
@@ -160,7 +159,6 @@ export interface NewNotification {
 
 export interface NotificationDetail {
   step: number
-  /** 0 for the first notification of the step */
   repeat: number
   reason: NotifiedReason
   /** when it would have been sent without suppression */

@@ -16,9 +16,8 @@ type NotifiedState = Pick<
 >
 
 /**
- * Returns the next notification of an open incident. Entries that are skipped outside the hours of their step are passed
- * over, up to MAX_RETRIED per step.
- * @returns null if the plan has not begun, is suppressed, or has no further entries
+ * Passes over entries outside the hours of their step, up to MAX_RETRIED per step. Returns null if the plan has not
+ * begun, is suppressed, or has no further entries.
  */
 export function nextNotification(
   { state, alertAt, notified, suppression, severity, ...skip }: NotifiedState,

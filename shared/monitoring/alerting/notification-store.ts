@@ -7,18 +7,16 @@ import type { Summary } from '../notifications/notification.ts'
 import { QUEUED } from '../notifications/store.ts'
 import type { NewNotification } from './incident.ts'
 
-/** A message of a check, and of an incident where it has one. */
 export interface StoredNotification extends NewNotification {
-  /** uuid; a new one by default */
+  /** a new one by default */
   id?: string
   checkId: number
   incidentId: string | null
 }
 
 /**
- * Stores notifications and their messages, for many checks in one statement. Skips a notification that its integration
- * already got.
- * @returns the messages, to be published after the commit
+ * Uses one statement for many checks. Skips a notification that its integration already got. The caller publishes the
+ * returned messages after the commit.
  */
 export async function insertNotifications(
   tx: Knex,
@@ -47,17 +45,15 @@ export async function insertNotifications(
   )
 }
 
-/** A message about several checks. */
 export interface NewSummary {
   integrationId: number
   what: 'digest' | 'unknown'
   status: 'up' | 'down'
-  /** uuid */
   bundleId: string | null
   summary: Summary
 }
 
-/** Stores messages about several checks and their outbox rows. @returns the latter, to be published after the commit */
+/** The caller publishes the returned outbox rows after the commit. */
 export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]): Promise<OutboxRow[]> {
   if (summaries.length === 0) return []
   return await query(
@@ -80,7 +76,7 @@ export async function insertSummaries(tx: Knex, summaries: readonly NewSummary[]
   )
 }
 
-/** Deletes messages that no process has started to send, because a newer message replaces them. */
+/** A newer message replaces them. Skips messages that a process has started to send. */
 export async function withdrawNotifications(tx: Knex, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await execute(

@@ -5,20 +5,18 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { AlertNotification, NewNotification } from './incident.ts'
 import { insertNotifications } from './notification-store.ts'
 
-/** Single messages beside a digest that one integration has to send at a time (docs/spec/alerting.md#policies): the next ones wait for their end. */
+/** Limit of single messages per integration in flight (docs/spec/alerting.md#policies); further ones wait. */
 const MAX_IN_FLIGHT = 500
 
-/** Only one alerter counts what an integration has to send; what another one leaves is made a second later. */
+/** Only one alerter creates them at a time; what it skips is created a second later. */
 const LOCK = 5_217_006
 
-/** A message about an outage of which there are many. */
 export interface PendingNotification {
-  /** uuid */
   incidentId: string
   notification: Pick<NewNotification, 'integrationId' | 'what' | 'entry' | 'detail'>
 }
 
-/** Puts single messages in the queue of their integration. */
+/** Queues them per integration. */
 export async function queueNotifications(tx: Knex, notifications: readonly PendingNotification[]): Promise<void> {
   if (notifications.length === 0) return
   const rows = notifications.map(({ incidentId, notification: { integrationId, what, entry, detail } }) => {
@@ -46,7 +44,7 @@ const PENDING_NOTIFICATIONS_COLUMNS = columns<AlertNotification & { incidentId: 
   isReplaced: 'false',
 })
 
-/** Locks and reads the pending notifications of incidents, as messages without an attempt. */
+/** Returns them as messages without an attempt. */
 export async function lockPendingNotifications(
   tx: Knex,
   incidentIds: readonly string[],
@@ -60,7 +58,7 @@ export async function lockPendingNotifications(
   )
 }
 
-/** Returns true if an integration has free slots for pending notifications. */
+/** True if an integration has free slots. */
 export async function isPendingNotificationDue(db: Knex): Promise<boolean> {
   const rows = await query(
     db,
@@ -88,9 +86,8 @@ const NEXT_COLUMNS = columns<NextNotification>({
 })
 
 /**
- * Creates the next notifications of integrations whose earlier ones have ended. Drops those of incidents that are
- * resolved or acknowledged.
- * @returns their messages, to be published after the commit
+ * Drops those of incidents that are resolved or acknowledged. The caller publishes the returned messages after the
+ * commit.
  */
 export async function createDueNotifications(tx: Knex): Promise<OutboxRow[]> {
   const [found] = await query<{ mine: boolean }>(

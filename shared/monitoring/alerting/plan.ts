@@ -23,12 +23,12 @@ export interface Passed {
   firstStep: number | null
 }
 
-/** Returns by how much a step is earlier than its offset. A skipped wait moves later steps, but no repeats of earlier ones. */
+/** A skipped wait moves later steps, but no repeats of earlier ones. */
 export function broughtForward(step: number, { skipped, firstStep }: Pick<Passed, 'skipped' | 'firstStep'>): Micros {
   return firstStep !== null && step > firstStep ? skipped : 0
 }
 
-/** Returns the number of due entries per step. They count as sent when a plan changes. */
+/** Due entries count as sent when a plan changes. */
 export function notifiedUpTo(plan: Plan, at: Passed): number[] {
   const offsets = stepOffsets(plan)
   return plan.steps.map((step, index) => entriesDue(step, offsets[index] ?? 0, at.passed + broughtForward(index, at)))
@@ -36,7 +36,6 @@ export function notifiedUpTo(plan: Plan, at: Passed): number[] {
 
 export interface StepInstance {
   step: number
-  /** 0 for the first entry of the step */
   repeat: number
   offset: Micros
 }
@@ -51,7 +50,7 @@ export interface PlanNow {
   hoursAt: Micros | null
 }
 
-/** Evaluates a plan at an instant. Several missed entries of one step count as one. */
+/** Several missed entries of one step count as one. */
 export function readPlan(
   plan: Plan,
   { notified, severity, now, ...at }: Passed & { notified: readonly number[]; severity: Severity; now: Micros },
@@ -112,7 +111,6 @@ function addDueStep(result: PlanNow, { step, index, offset, due, sent, severity,
   result.due.push({ step: index, repeat, offset: entryOffset(step, offset, repeat) ?? offset })
 }
 
-/** Returns the integrations that a step names, or the check's own. Deleted ones are omitted. */
 export function integrationsOf(step: Step, channels: readonly FactIntegration[]): FactIntegration[] {
   const { channels: named } = step
   if (named === null) return channels.filter(({ isOwn }) => isOwn)
@@ -123,7 +121,7 @@ export function goneFrom(step: Step, channels: readonly FactIntegration[]): stri
   return (step.channels ?? []).filter((uuid) => !channels.some((channel) => channel.uuid === uuid))
 }
 
-/** Describes a plan: `at once: Ops chat, again every hour; after 15 min: Phone Anna`. @param nameOf by uuid */
+/** `at once: Ops chat, again every hour; after 15 min: Phone Anna` */
 export function planText(plan: Plan, nameOf: (uuid: string) => string): string {
   let offset = 0
   return plan.steps
@@ -150,7 +148,7 @@ function intervalText(seconds: number): string {
   return seconds === 60 ? 'minute' : spanText(seconds)
 }
 
-/** Returns `15 min`, `2 h`, `1 day` or `90 s`: the largest unit without a remainder. */
+/** Uses the largest unit without a remainder: `15 min`, `2 h`, `1 day` or `90 s`. */
 function spanText(seconds: number): string {
   if (seconds > 0 && seconds % 86_400 === 0) return seconds === 86_400 ? '1 day' : `${seconds / 86_400} days`
   if (seconds > 0 && seconds % 3600 === 0) return `${seconds / 3600} h`
@@ -168,7 +166,7 @@ export function endOfRecurring(times: readonly RecurringTime[], at: Micros): Mic
   return ends.length === 0 ? null : Math.max(...ends)
 }
 
-/** Returns the last begin before an instant, because occurrences may overlap. */
+/** Occurrences may overlap. */
 function lastBegin(time: RecurringTime, first: Micros, at: Micros): Micros {
   let begin = first
   for (let count = 0; count < 1000; count++) {

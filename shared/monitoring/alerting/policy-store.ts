@@ -3,7 +3,6 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Policy, Severity } from './policy.ts'
 import { NO_RULES, type PolicyFields, type RuleFields } from './read-policy.ts'
 
-/** A policy and how often it was changed. */
 export interface StoredPolicy extends Policy {
   projectId: number
   version: number
@@ -20,14 +19,13 @@ const COLUMNS = columns<StoredPolicy>({
   version: 'version',
 })
 
-/** Returns the policies of projects, the oldest first. */
+/** Oldest first. */
 export async function policiesOf(db: Knex, projectIds: readonly number[]): Promise<StoredPolicy[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ANY(?::bigint[]) ORDER BY id`, [
     projectIds,
   ])
 }
 
-/** The alert settings in the rules of a check. */
 export interface AlertRules {
   checkId: number
   policyId: number | null
@@ -42,14 +40,13 @@ const ALERT_RULES_COLUMNS = columns<AlertRules>({
   hasParents: "parents <> '[]'",
 })
 
-/** Returns the alert rules of checks, without checks that have none. */
+/** Omits checks that have none. */
 export async function alertRulesOf(db: Knex, checkIds: readonly number[]): Promise<AlertRules[]> {
   return await query(db, typed`SELECT ${ALERT_RULES_COLUMNS} FROM check_rules WHERE check_id = ANY(?::bigint[])`, [
     checkIds,
   ])
 }
 
-/** @returns null if the project has no such policy */
 export async function findPolicy(db: Knex, projectId: number, uuid: string): Promise<StoredPolicy | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM alert_policies WHERE project_id = ? AND uuid = ?::uuid`, [
     projectId,
@@ -58,7 +55,7 @@ export async function findPolicy(db: Knex, projectId: number, uuid: string): Pro
   return rows[0] ?? null
 }
 
-/** @param uuid the identity that a document gives it; a new one by default */
+/** `uuid` is the identity that a document gives; a new one by default. */
 export async function insertPolicy(
   tx: Knex,
   projectId: number,
@@ -75,7 +72,6 @@ export async function insertPolicy(
   return policy
 }
 
-/** @returns null if the policy was deleted in the meantime */
 export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): Promise<StoredPolicy | null> {
   const rows = await query(
     tx,
@@ -86,18 +82,17 @@ export async function changePolicy(tx: Knex, id: number, fields: PolicyFields): 
   return rows[0] ?? null
 }
 
-/** @returns whether there was one */
 export async function deletePolicy(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM alert_policies WHERE id = ?', [id])) === 1
 }
 
-/** Invalidates the alerters' cache and makes open incidents due, after a change of alert settings. */
+/** Invalidates the alerters' cache and makes open incidents due. */
 export async function alertingChanged(tx: Knex, projectId: number): Promise<void> {
   await execute(tx, 'UPDATE projects SET alerting_version = alerting_version + 1 WHERE id = ?', [projectId])
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE project_id = ? AND resolved_at IS NULL', [projectId])
 }
 
-/** Returns the rules of a check, or the defaults if it has no rules. */
+/** Returns the defaults if the check has no rules. */
 export async function findRules(db: Knex, checkId: number): Promise<RuleFields> {
   return (await rulesOfChecks(db, [checkId])).get(checkId) ?? NO_RULES
 }
@@ -114,7 +109,7 @@ const RULES_COLUMNS = columns<RuleFields & { id: number }>({
   previews: 'r.previews',
 })
 
-/** Returns the rules of checks by the id of the check, without checks that have none. */
+/** Omits checks that have none. */
 export async function rulesOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleFields>> {
   const rows = await query(
     db,
@@ -153,12 +148,12 @@ export async function saveRules(
   )
 }
 
-/** Makes the open incidents of a check due, because a change may end their suppression or resolve them. */
+/** A change may end their suppression or resolve them. */
 export async function makeIncidentDue(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, 'UPDATE incidents SET next_at = now() WHERE check_id = ? AND resolved_at IS NULL', [checkId])
 }
 
-/** Returns the alert settings of a check; null if it has no rules. */
+/** Returns null if the check has no rules. */
 export async function findAlertRules(db: Knex, checkId: number): Promise<AlertRules | null> {
   const [rules] = await alertRulesOf(db, [checkId])
   return rules ?? null
@@ -169,7 +164,7 @@ const PROJECT_TAGS_COLUMNS = columns<{ tags: string; policyId: number | null }>(
   policyId: 'r.policy_id',
 })
 
-/** Returns the tags and policies that decide which policy applies to each check of a project. */
+/** These decide which policy applies to each check. */
 export async function projectTags(db: Knex, projectId: number): Promise<{ tags: string; policyId: number | null }[]> {
   return await query(
     db,

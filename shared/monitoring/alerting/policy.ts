@@ -64,8 +64,8 @@ function matches(match: string, tags: readonly string[]): boolean {
 }
 
 /**
- * Returns the one policy of a check: the policy that it names, or the first match by tags (lowest position, then oldest),
- * or the oldest policy for the whole project. Policies are never merged.
+ * Policies are never merged: the named policy, or the first match by tags (lowest position, then oldest), or the
+ * oldest for the whole project.
  */
 export function policyFor(
   check: { tags: string; policyId: number | null },

@@ -24,9 +24,8 @@ const WEEK = 604_800
 const MEMBERS = ['name', 'match', 'position', 'when', 'steps', 'group', 'flapping', 'ack_timeout']
 
 /**
- * Reads a request to create or change a policy (docs/spec/alerting.md#policies). Null resets a member to its default.
- * @param current the policy to change; null for a new one
- * @throws ValidationError for the first invalid member, in the order of the specification's table
+ * Null resets a member to its default (docs/spec/alerting.md#policies). @throws ValidationError for the first invalid
+ * member, in the order of the specification's table
  */
 export function readPolicy(
   body: JsonObject,

@@ -11,7 +11,6 @@ import type {
   SkippedReason,
 } from './incident.ts'
 
-/** Notifies every enabled integration of the check that reacts to the flip. */
 export function notifyDirectly(incident: Incident | null, facts: Facts, flip: NonNullable<Facts['flip']>): Decided {
   const wanted = facts.channels.filter(({ isOwn, isDisabled, ignores }) => isOwn && !isDisabled && !ignores[flip.to])
   const notifications = wanted.map(
@@ -35,9 +34,9 @@ export function notifyDirectly(incident: Incident | null, facts: Facts, flip: No
 }
 
 /**
- * Resolves an incident. Each integration with an attempted down notification gets one recovery, regardless of
- * suppressions, steps and changes of the policy. Unsent notifications are withdrawn. If the check was paused, only
- * integrations that keep a record are notified, so that it is closed.
+ * Each integration with an attempted down notification gets one recovery, regardless of suppressions and policy
+ * changes. Unsent notifications are withdrawn. If the check was paused, only integrations that keep a record are
+ * notified, so that it is closed.
  */
 export function recover(draft: Incident, facts: Facts, now: Micros, resolution: 'recovered' | 'paused'): Decided {
   const wasWaiting = draft.alertAt === null

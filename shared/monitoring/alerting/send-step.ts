@@ -19,10 +19,7 @@ interface Before {
   wasAcknowledged: boolean
 }
 
-/**
- * Sends all due steps of an incident that is not suppressed, as one notification per integration. Changes `draft` in
- * place.
- */
+/** Sends one notification per integration. Changes `draft` in place. */
 export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Before): Decided {
   const plan = facts.policy?.plan
   const alertAt = draft.alertAt
@@ -65,7 +62,7 @@ export function sendStep(draft: Incident, facts: Facts, now: Micros, before: Bef
   return { incident: draft, notifications, withdrawn, decision: isNew ? decision : null }
 }
 
-/** Skips the wait of the next step if every notification of the first step failed. Returns true if it did. */
+/** Applies if every notification of the first step failed. Returns true if it skipped the wait. */
 function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed: Micros): boolean {
   const { firstStep } = draft
   if (firstStep === null) return false
@@ -79,7 +76,7 @@ function skipWait(draft: Incident, { notifications }: Facts, plan: Plan, passed:
   return isLost
 }
 
-/** Returns until when the first notification waits for those of other checks, or null. */
+/** Returns null if the first notification need not wait for other checks. */
 function groupingDelay(draft: Incident, { policy, groupOpensAt }: Facts, current: PlanNow, now: Micros): Micros | null {
   const within = policy?.plan.group.within ?? 0
   if (within === 0 || draft.firstStep !== null || current.due.length === 0 || policy?.id == null) return null
@@ -101,7 +98,6 @@ function wait(
 
 interface StepContext {
   before: Before
-  /** the wait of the step was skipped */
   wasSkipped: boolean
   dueAt: (due: StepInstance) => Micros
   isEarlier: (due: StepInstance) => boolean

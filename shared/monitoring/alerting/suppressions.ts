@@ -7,7 +7,7 @@ import { type Facts, type Incident, SUPPRESSIONS, type Suppression } from './inc
 const LATE_AFTER: Micros = microsOfSeconds(60)
 const RECOVERING_EVERY: Micros = microsOfSeconds(10)
 
-/** Returns the suppressions since the last evaluation, including those of the incident state. COVERAGE_GAP never delays the first notification. */
+/** Includes those of the incident state. COVERAGE_GAP never delays the first notification. */
 export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): Suppression[] {
   const fromState: Suppression[] = []
   if (incident.ack) fromState.push({ reason: 'ACKNOWLEDGED', since: incident.ack.at, until: incident.ack.until })
@@ -19,10 +19,7 @@ export function suppressionsOf(incident: Incident, facts: Facts, now: Micros): S
   return [...fromState, ...facts.gates.filter(({ reason }) => reason !== 'COVERAGE_GAP' || incident.firstStep !== null)]
 }
 
-/**
- * Returns the maintenance windows that suppress notifications of a check now or did since an instant. Yields after each
- * window.
- */
+/** Includes windows that ended since the instant. Yields after each window. */
 export function* maintenanceSuppressions(
   windows: readonly Window[],
   check: { uuid: string; tags: readonly string[] },
@@ -39,14 +36,14 @@ export function* maintenanceSuppressions(
   return gates
 }
 
-/** Returns the coverage gaps of a check's listener. In gaps of kind `detection` no ping was lost, so they suppress nothing. */
+/** In gaps of kind `detection` no ping was lost, so they suppress nothing. */
 export function outageSuppressions(gaps: readonly Gap[], listener: Listener): Suppression[] {
   return gaps
     .filter((gap) => gap.listener === listener && gap.kind !== 'detection')
     .map(({ from, until }) => ({ reason: 'COVERAGE_GAP', since: from, until }))
 }
 
-/** Returns when flapping ends if the status does not change until then, or null without flapping. */
+/** Assumes an unchanged status; null without flapping. */
 export function settlesAt(incident: Incident, facts: Facts): Micros | null {
   if (!incident.flapping) return null
   const within = facts.policy?.plan.flapping?.within ?? 0
@@ -67,7 +64,7 @@ export function suppressionAt(gates: readonly Suppression[], now: Micros): Suppr
   return null
 }
 
-/** Returns how long the plan's clock stood still since the last evaluation: while suppressed, or while none was made. */
+/** The clock stops while suppressed, or while no evaluation was made. */
 export function standstill(incident: Incident, gates: readonly Suppression[], now: Micros): Micros {
   const from = incident.evaluatedAt
   if (from === null || now <= from) return 0
@@ -78,10 +75,7 @@ export function standstill(incident: Incident, gates: readonly Suppression[], no
   return covered(intervals, from, now)
 }
 
-/**
- * Returns true if the last suppression was removed without a trace, for example by deleting its window. It then counts
- * until now.
- */
+/** A suppression may vanish without a trace, for example if its window is deleted. It then counts until now. */
 function isForgotten({ suppression }: Incident, gates: readonly Suppression[]): boolean {
   const isSuppression = SUPPRESSIONS.some((reason) => reason === suppression)
   return isSuppression && !gates.some(({ reason }) => reason === suppression)
@@ -100,7 +94,7 @@ function covered(intervals: [Micros, Micros][], from: Micros, until: Micros): Mi
   return sum
 }
 
-/** Returns when the plan begins: now, if the evaluation is late. */
+/** The plan begins now if the evaluation is late. */
 export function beginOf(metAt: Micros, now: Micros): Micros {
   return now - metAt > LATE_AFTER ? now : metAt
 }
