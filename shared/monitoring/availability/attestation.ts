@@ -1,12 +1,9 @@
-/**
- * Milliseconds on two clocks of a process. The monotonic one stops while a machine sleeps; the other one can be set.
- */
+/** Milliseconds. The monotonic clock stops while a machine sleeps; the other one can be set. */
 export interface Moment {
   monotonic: number
   wall: number
 }
 
-/** An interval in which a listener proved that it accepts pings of these shards. */
 export interface Span {
   /** increases within the process */
   number: number
@@ -21,21 +18,17 @@ const LATEST_MS = 4_000
 /** Maximum number of unstored spans while the database is away. Each is a change of state, so they last for hours. */
 const MAX_WAITING = 1_000
 
-/** Proofs of one process that are not stored yet (docs/spec/alerting.md#listener-heartbeats). Time is an argument. */
+/** Time is an argument (docs/spec/alerting.md#listener-heartbeats). */
 export interface Attestation {
-  /**
-   * Adds a round of proofs.
-   * @param began begin of the round
-   * @param shards bit mask of the proven shards; 0n if the listener itself did not respond
-   */
+  /** `shards` is a bit mask, 0n if the listener itself did not respond. */
   prove(began: Moment, shards: bigint): void
-  /** returns the spans to store, oldest first; the newest one may still grow */
+  /** oldest first; the newest one may still grow */
   waiting(): readonly Span[]
-  /** removes stored spans, except those that have grown since */
+  /** keeps spans that have grown since */
   stored(spans: readonly Span[]): void
 }
 
-/** @param everyMs time between two rounds */
+/** `everyMs` is the time between two rounds. */
 export function createAttestation(everyMs: number): Attestation {
   let spans: Span[] = []
   let current: Span | null = null
@@ -80,7 +73,6 @@ export function createAttestation(everyMs: number): Attestation {
   }
 }
 
-/** Returns the elapsed time, by the clock that shows more. */
 export function elapsed(from: Moment, until: Moment): number {
   return Math.max(until.monotonic - from.monotonic, until.wall - from.wall)
 }

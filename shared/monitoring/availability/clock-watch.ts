@@ -1,6 +1,5 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 
-/** Result of comparing the clocks. */
 export type Reading =
   | { kind: 'steady' }
   /** the time in between did not pass on the monotonic clock, so pings of it are unknown */
@@ -32,9 +31,7 @@ export class ClockWatch {
     return jump > 0 ? { kind: 'forward', from: last.database, until: database } : { kind: 'backward' }
   }
 
-  /**
-   * Restarts the settling time after an outage of the database: other processes must first store their proofs of it.
-   */
+  /** Other processes must first store their proofs of the outage. */
   unsettle(monotonic: Micros): void {
     this.#calmSince = monotonic
   }

@@ -15,7 +15,6 @@ interface Expectation {
   isRun: boolean
 }
 
-/** Reasons why pings of one check may be missing. */
 export interface Evidence {
   listener: Listener
   /** bit mask of the check's own shard */
@@ -44,15 +43,16 @@ export type Evaluation =
       unknownFrom: Micros
     }
 
-/** Owners of checks with an extended deadline are notified after this time, if the new deadline is this much later than the end of the gap (docs/spec/alerting.md#unknown-time). */
+/**
+ * Owners are notified after this time, if the new deadline is this much later than the gap's end
+ * (docs/spec/alerting.md#unknown-time).
+ */
 export const NOTICE = { afterSeconds: 120, soonSeconds: 3_600 }
 
 const MIN_THRESHOLD: Micros = microsOfSeconds(2)
 const MAX_THRESHOLD: Micros = microsOfSeconds(30)
 
-/**
- * Returns the interval in which the missing ping was expected. @param deadline time at which the check would go down
- */
+/** `deadline` is the time at which the check would go down. */
 function expectationOf(
   check: CheckTimes,
   deadline: Micros,
@@ -77,15 +77,14 @@ function expectationOf(
   return { from: occurrence - 1, deadline, period: (following ?? deadline) - occurrence, isRun: false }
 }
 
-/** Returns the gap time that extends a deadline: clients do not bridge longer gaps by retries, given their period. */
+/** Clients do not bridge longer gaps by retries, given their period. */
 function thresholdOf(period: Micros): Micros {
   return Math.min(MAX_THRESHOLD, Math.max(MIN_THRESHOLD, period / 20))
 }
 
 /**
- * Evaluates an overdue check (docs/spec/alerting.md#overdue-evaluation). A ping expected in a coverage gap extends
- * the
- * deadline to one period after the end of the gap. Otherwise the check is down.
+ * A ping expected in a coverage gap extends the deadline to one period after its end; otherwise the check is down
+ * (docs/spec/alerting.md#overdue-evaluation).
  */
 export function evaluateAbsence(
   check: CheckTimes,
@@ -126,7 +125,7 @@ export function evaluateAbsence(
   }
 }
 
-/** Sums the gap time. A gap that covers the deadline counts to its end; overlapping gaps count once. */
+/** A gap that covers the deadline counts to its end; overlapping gaps count once. */
 function unavailableTime(gaps: readonly Gap[], from: Micros): Micros {
   let sum = 0
   let reached = from

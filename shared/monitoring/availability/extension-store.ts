@@ -12,7 +12,6 @@ import { type Evaluation, evaluateAbsence } from './evaluate-absence.ts'
 import { gapsSince, listenerOf } from './gap-store.ts'
 import type { Gap } from './unavailable.ts'
 
-/** The inputs of the sweep for the evaluation of overdue checks. */
 export interface Doubts {
   /** no gap or refusal is later, so checks expected later need no evaluation; microseconds */
   until: Micros
@@ -28,10 +27,9 @@ type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { 
 const RECHECK_AFTER = '30 seconds'
 
 /**
- * Evaluates overdue checks whose ping was expected in a possible coverage gap
- * (docs/spec/alerting.md#overdue-evaluation), and extends their deadlines where the ping may be lost.
- * @param ids as a PostgreSQL array; the caller has locked their rows of check_deadlines
- * @returns ids of the checks to take down or whose next check time must follow their deadline, as an array
+ * Extends the deadline where a ping may be lost (docs/spec/alerting.md#overdue-evaluation). `ids` is a PostgreSQL
+ * array whose rows of check_deadlines the caller has locked. Returns ids, as an array, of checks to take down or
+ * whose next check time must follow their deadline.
  */
 export async function settleDoubtful(
   tx: Knex,
@@ -117,7 +115,7 @@ function keyOf({ listener, from, shards, kind }: Gap): string {
   return `${listener} ${from} ${shards} ${kind}`
 }
 
-/** Returns the earliest instant from which the missing ping was expected. */
+/** The missing ping was expected from this instant on. */
 const EXPECTED_FROM = `least(last_start, alert_after - grace_seconds * interval '1 second',
   CASE WHEN kind = 'simple' THEN last_ping + timeout_seconds * interval '0.5 second' END)`
 
@@ -143,8 +141,8 @@ const OTHER_COLUMNS: Record<keyof Candidate, string> = {
 }
 
 /**
- * Locks overdue checks that no ping has locked. Checks that are no longer overdue are returned without a lock, so that
- * their next check time can be updated.
+ * Skips checks that a ping has locked. Returns those that are no longer overdue without a lock, so that their next
+ * check time can be updated.
  */
 const CANDIDATES = typed`
   WITH requested AS (SELECT ?::bigint[] AS ids, ${timestampOf('?::bigint')} AS before, ${timestampOf('?::bigint')} AS doubt),
@@ -158,7 +156,7 @@ const CANDIDATES = typed`
   FROM checks WHERE id = ANY((SELECT ids FROM requested)::bigint[])
     AND (status = 'down' OR alert_after IS NULL OR alert_after >= (SELECT before FROM requested))`
 
-/** Stores deadline extensions in checks, check_deadlines and the decision log. The caller has locked the rows. */
+/** The caller has locked the rows. */
 async function storeExtensions(tx: Knex, extensions: readonly DeadlineExtension[]): Promise<void> {
   if (extensions.length === 0) return
   await execute(tx, EXTEND_DEADLINE, [JSON.stringify(extensions)])
@@ -189,7 +187,7 @@ const EXTEND_DEADLINE = `
   SELECT check_id, now(), 'deadline_extended', reason, jsonb_build_object('from', gap_from, 'until', at), alert_after
   FROM extended ORDER BY check_id`
 
-/** Ends the unknown time of checks that were pinged, went down or were paused. @returns their number */
+/** Applies to checks that were pinged, went down or were paused. */
 export async function endUnknowns(db: Knex): Promise<number> {
   return await execute(
     db,

@@ -5,7 +5,6 @@ import type { Micros } from '../../time.ts'
 import type { ListedGap } from './notice.ts'
 import { ALL_SHARDS } from './unavailable.ts'
 
-/** The checks of a project that became unknown by a gap. */
 const OF_PROJECT = `
   LATERAL (
     SELECT count(DISTINCT u.check_id) AS checks,
@@ -26,7 +25,7 @@ const COLUMNS = columns<ListedGap>({
   heard: 'known.heard',
 })
 
-/** Returns the stored gaps, the newest first. @param before id; null for the first page @param shards in use */
+/** Newest first. `before` is an id, null for the first page. */
 export async function listGaps(
   db: Knex,
   { projectId, before, limit, shards }: { projectId: number; before: number | null; limit: number; shards: number },
@@ -41,8 +40,8 @@ export async function listGaps(
 }
 
 /**
- * Returns the gap of the last day that a project should see: the open one, or else the newest one that lasted a minute
- * or made a check unknown. Gaps of the mail listener count only for projects that get pings by e-mail.
+ * Returns the open gap of the last day, or else the newest that lasted a minute or made a check unknown. Gaps of the
+ * mail listener count only for projects that get pings by e-mail.
  */
 export async function newsOfGaps(db: Knex, projectId: number): Promise<ListedGap | null> {
   const [gap] = await query(
@@ -67,7 +66,7 @@ const GAPS_COLUMNS = columns<{ listener: 'http' | 'smtp'; from: Micros; cause: s
   cause: 'min(cause)',
 })
 
-/** Gaps in which no ping can be taken at this moment, the oldest first. */
+/** Oldest first. */
 export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; from: Micros; cause: string }[]> {
   return await query(
     db,
@@ -76,7 +75,7 @@ export async function openGaps(db: Knex): Promise<{ listener: 'http' | 'smtp'; f
   )
 }
 
-/** Returns the bits of the shards in use, for `shards & mask = mask`. */
+/** For `shards & mask = mask`. */
 function maskOf(shards: number): [string, string] {
   const mask = String(BigInt.asIntN(64, shards >= 64 ? ALL_SHARDS : (1n << BigInt(shards)) - 1n))
   return [mask, mask]

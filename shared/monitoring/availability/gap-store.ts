@@ -8,10 +8,7 @@ import { ALL_SHARDS, type Gap, type Listener } from './unavailable.ts'
 /** Serializes sweepers, which would otherwise lock rows in different orders. */
 const LOCK = 5_217_004
 
-/**
- * Replaces the stored gaps since an instant by those that follow from the heartbeats; a late heartbeat removes a gap.
- * Keeps gaps of a clock, which do not follow from heartbeats.
- */
+/** A late heartbeat removes a gap. Keeps gaps of a clock, which do not follow from heartbeats. */
 export async function storeGaps(db: Knex, gaps: readonly Gap[], since: Micros): Promise<void> {
   await transaction(db, async (tx) => {
     await execute(tx, 'SELECT pg_advisory_xact_lock(?)', [LOCK])
@@ -35,10 +32,7 @@ export async function storeGaps(db: Knex, gaps: readonly Gap[], since: Micros): 
   })
 }
 
-/**
- * Reevaluates incidents that a gap suppresses and whose listener has no gap now. It runs with each write of gaps, so it also
- * finds an incident that an alerter suppressed while the gap ended.
- */
+/** Runs with each write of gaps, so it also finds an incident that an alerter suppressed while the gap ended. */
 async function reevaluateUnavailable(tx: Knex): Promise<void> {
   await execute(
     tx,
@@ -59,10 +53,7 @@ const FOUND = `
          kind, cause
   FROM jsonb_to_recordset(?::jsonb) AS t(listener text, shards text, "from" bigint, "until" bigint, kind text, cause text)`
 
-/**
- * Stores that the database's clock jumped over this period, which is a gap of every listener. Several sweepers may
- * report the same jump.
- */
+/** A jump of the database's clock is a gap of every listener. Several sweepers may report the same jump. */
 export async function addClockGap(db: Knex, from: Micros, until: Micros): Promise<void> {
   await execute(
     db,
@@ -77,7 +68,7 @@ export async function addClockGap(db: Knex, from: Micros, until: Micros): Promis
   )
 }
 
-/** Ends clock gaps at the present time, after the clock was set back. */
+/** Called after the clock was set back. */
 export async function cutClockGaps(db: Knex, now: Micros): Promise<void> {
   await execute(
     db,
@@ -87,9 +78,7 @@ export async function cutClockGaps(db: Knex, now: Micros): Promise<void> {
   )
 }
 
-/**
- * Returns when the last gap ended or the last ping was refused; null if never. Deadlines before it need no evaluation.
- */
+/** Time of the last end of a gap or refused ping; null if never. Deadlines before it need no evaluation. */
 export async function lastDoubt(db: Knex): Promise<Micros | null> {
   const [row] = await query<{ at: Micros | null }>(
     db,
@@ -110,7 +99,7 @@ const GAP_COLUMNS = columns<Omit<Gap, 'shards'> & { shards: string }>({
   cause: 'cause',
 })
 
-/** Gaps that may touch what was expected after an instant, open ones included. */
+/** Includes open ones. */
 export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
   const rows = await query(
     db,
@@ -121,10 +110,7 @@ export async function gapsSince(db: Knex, since: Micros): Promise<Gap[]> {
   return rows.map((row) => ({ ...row, shards: BigInt(row.shards) & ALL_SHARDS }))
 }
 
-/**
- * Returns the listener that a check pings: SMTP if its last ping was a mail.
- * @param scheme of that ping; null if there is none
- */
+/** SMTP if the last ping was a mail; `scheme` is null without a ping. */
 export function listenerOf(scheme: string | null): Listener {
   return scheme === 'email' ? 'smtp' : 'http'
 }
@@ -134,13 +120,11 @@ const LISTENERS_COLUMNS = columns<{ id: number; scheme: string | null }>({
   scheme: '(SELECT scheme FROM pings WHERE pings.check_id = t.id ORDER BY n DESC LIMIT 1)',
 })
 
-/** Returns the listeners that checks ping, by the id of the check. */
 export async function listenersOf(db: Knex, checkIds: readonly number[]): Promise<Map<number, Listener>> {
   const rows = await query(db, typed`SELECT ${LISTENERS_COLUMNS} FROM unnest(?::bigint[]) AS t(id)`, [checkIds])
   return new Map(rows.map(({ id, scheme }) => [id, listenerOf(scheme)]))
 }
 
-/** Deletes rows that are older than this number of days. */
 export async function pruneGaps(db: Knex, days: number): Promise<void> {
   const past = 'now() - make_interval(days => ?::int)'
   await execute(db, `DELETE FROM coverage_gaps WHERE until_at < ${past}`, [days])

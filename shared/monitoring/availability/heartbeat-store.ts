@@ -19,16 +19,13 @@ export interface ListenerHeartbeat {
   settlesWithinMs: number
 }
 
-/**
- * Stores a heartbeat and what its listener has settled. A late heartbeat does not revive a listener that has signed
- * off.
- */
+/** A late heartbeat does not revive a listener that has signed off. */
 export async function storeHeartbeat(db: Knex, heartbeat: ListenerHeartbeat): Promise<void> {
   const { instance, from, kind, settledUntil, settledAge, settlesWithinMs } = heartbeat
   await execute(db, STORE_HEARTBEAT, [instance, from, kind, settledUntil, settledAge, settlesWithinMs])
 }
 
-/** Ends the heartbeats of a listener that accepts no more pings and has answered all. */
+/** The listener accepts no more pings and has answered all. */
 export async function signOff(db: Knex, instance: string): Promise<void> {
   await execute(
     db,
@@ -38,8 +35,8 @@ export async function signOff(db: Knex, instance: string): Promise<void> {
 }
 
 /**
- * Returns the instant up to which no listener has an unanswered ping (docs/adr/0005). It does not inspect the queues: a
- * barrier sent afterwards waits for every ping that arrived before.
+ * No listener has an unanswered ping from before this instant (docs/adr/0005). A barrier that is sent afterwards
+ * waits for every ping that arrived before.
  */
 export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMicros: Micros }> {
   const [row] = await query(db, SETTLED_UNTIL, [ARRIVAL_SLACK_MS, LEASE_MS])
@@ -47,10 +44,7 @@ export async function settledUntil(db: Knex): Promise<{ until: Micros; stalledMi
   return { until: row.until, stalledMicros: row.limit_at - row.until }
 }
 
-/**
- * Deletes rows of processes that ended this many days ago, except the newest row of a kind: the gap after it depends
- * on it.
- */
+/** Keeps the newest row of a kind, because the gap after it depends on it. */
 export async function pruneHeartbeats(db: Knex, days: number): Promise<void> {
   await execute(
     db,
@@ -75,9 +69,9 @@ const SETTLED_UNTIL_COLUMNS = columns<{ until: Micros; limit_at: Micros }>({
 })
 
 /**
- * Outside a transaction, `now()` is not later than the snapshot of the statement, so a listener that is not visible
- * started after it. A listener without a current heartbeat counts as settled up to the time by which each of its pings
- * must be answered.
+ * Outside a transaction, `now()` is not later than the statement's snapshot, so an unseen listener started after it.
+ * A listener without a current heartbeat counts as settled up to the time by which each of its pings must be
+ * answered.
  */
 const SETTLED_UNTIL = typed`
   WITH clock AS (SELECT now() AS at, now() - ?::int * interval '1 millisecond' AS limit_at),
@@ -87,8 +81,8 @@ const SETTLED_UNTIL = typed`
   SELECT ${SETTLED_UNTIL_COLUMNS} FROM clock`
 
 /**
- * Time after which the sweep ignores a listener without heartbeats. Longer than most outages of a database, because a
- * listener whose heartbeat lapses refuses pings that are confirmed slowly.
+ * The sweep ignores a listener after this time. Longer than most database outages, because a lapsed listener refuses
+ * pings that are confirmed slowly.
  */
 const LEASE_MS = 120_000
 /** Since the last stored heartbeat. Less than the lease, to leave time for the heartbeat to arrive. */
@@ -98,25 +92,25 @@ const ARRIVAL_SLACK_MS = 1_000
 /** Time in which an unseen listener must answer a ping; the rest of the slack allows for clock differences. */
 const UNCOVERED_MS = 500
 
-/** Arrival on two clocks of this process; milliseconds. */
+/** milliseconds on two clocks of this process */
 export interface Arrival {
   monotonic: number
   wall: number
 }
 
 /**
- * Decides if a ping that the broker has may still be answered with success. The sweep relies on this for listeners
- * whose heartbeat it cannot see (docs/adr/0005): a ping that was queued too late must be refused.
+ * The sweep relies on this for listeners whose heartbeat it cannot see (docs/adr/0005): a ping that was queued too
+ * late must be refused.
  */
 export interface Cover {
-  /** Records that a heartbeat was stored. @param sentAt when it was sent, monotonic milliseconds */
+  /** `sentAt` is in monotonic milliseconds. */
   extend(sentAt: number, now: Arrival): void
   mayAnswer(arrival: Arrival, now: Arrival): boolean
   /** monotonic milliseconds of the newest stored heartbeat; null before the first */
   lastHeartbeat(): number | null
 }
 
-/** @param settlesWithinMs promise of this listener's heartbeats: no ping is answered with success later */
+/** No ping is answered with success later than `settlesWithinMs`. */
 export function createCover(settlesWithinMs: number): Cover {
   /** arrivals from this time on are covered; null if none are */
   let since: number | null = null

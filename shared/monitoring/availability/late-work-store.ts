@@ -6,10 +6,8 @@ import { isNews } from '../alerting/flip-store.ts'
 const LATE = '2 minutes'
 
 /**
- * Returns one sentence for each kind of work that has been due for more than two minutes; empty if none is. Work that
- * waits for slow targets or retries has a later time, so it is not due. Webhook deliveries are not included:
- * customers'
- * endpoints determine their pace.
+ * Work that waits for slow targets or retries is not due. Omits webhook deliveries: customers' endpoints determine
+ * their pace.
  */
 export async function lateWork(db: Knex): Promise<string[]> {
   const rows = await query<{ what: string }>(

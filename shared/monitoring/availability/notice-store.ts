@@ -4,12 +4,10 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { NOTICE } from './evaluate-absence.ts'
 import type { UnknownCheck } from './notice.ts'
 
-/** An unknown check with a due notice; its row is locked by this transaction. */
 export interface DueUnknown extends UnknownCheck {
   id: number
   checkId: number
   uuid: string
-  /** text of the database */
   tags: string
   /** the deadline that was extended, microseconds */
   expectedAt: number
@@ -40,8 +38,8 @@ const DUE_UNKNOWN_COLUMNS = columns<DueUnknown>({
 })
 
 /**
- * Claims checks that are unknown and whose next ping is not expected within an hour after the gap. Waits until two
- * minutes after the first extension in the project. Skips a gap that was notified within the last hour.
+ * Waits until two minutes after the first extension in the project. Skips checks whose next ping is expected within
+ * an hour after the gap, and gaps that were notified within the last hour.
  */
 export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
   const [lock] = await query<{ taken: boolean }>(tx, 'SELECT pg_try_advisory_xact_lock(?) AS taken', [LOCK])
@@ -67,7 +65,7 @@ export async function claimUnknown(tx: Knex): Promise<DueUnknown[]> {
   )
 }
 
-/** Records that notices of these checks were created, or are not wanted. */
+/** Their notices were created, or are not wanted. */
 export async function markNotified(tx: Knex, ids: readonly number[]): Promise<void> {
   await execute(tx, 'UPDATE unknown_periods SET notified_at = now() WHERE id = ANY(?::bigint[])', [ids])
 }

@@ -2,7 +2,6 @@ import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import type { Summary } from '../notifications/notification.ts'
 import { formatPeriod, listText, namedList } from '../notifications/text-parts.ts'
 
-/** A check whose ping was expected in a gap, and that was not pinged since. */
 export interface UnknownCheck {
   /** name, or uuid without a name */
   label: string
@@ -12,9 +11,7 @@ export interface UnknownCheck {
   nextAt: Micros | null
 }
 
-/**
- * Returns the notice about checks that became unknown (docs/spec/alerting.md#unknown-time). @param link page of gaps
- */
+/** See docs/spec/alerting.md#unknown-time. `link` is the page of gaps. */
 export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary {
   const from = Math.min(...checks.map(({ gapFrom }) => gapFrom))
   const until = Math.max(...checks.map(({ gapUntil }) => gapUntil))
@@ -37,7 +34,7 @@ export function noticeOf(checks: readonly UnknownCheck[], link: string): Summary
   }
 }
 
-/** @param since earlier instant of the same text; its day is not repeated */
+/** Omits the day if it is that of `since`, an earlier instant of the same text. */
 function minuteOf(at: Micros, since?: Micros): string {
   const text = toIsoSeconds(at)
   const isSameDay = since !== undefined && toIsoSeconds(since).slice(0, 10) === text.slice(0, 10)
@@ -46,7 +43,7 @@ function minuteOf(at: Micros, since?: Micros): string {
 
 type BannerGap = Pick<ListedGap, 'listener' | 'from' | 'until' | 'checks' | 'heard'>
 
-/** Text of pages about a gap, while it lasts and for one day after (docs/spec/alerting.md#unknown-time). */
+/** Shown while the gap lasts and for one day after (docs/spec/alerting.md#unknown-time). */
 export function bannerText({ listener, from, until, checks, heard }: BannerGap): string {
   const by = listener === 'smtp' ? ' by e-mail' : ''
   if (until === null) {
@@ -72,7 +69,6 @@ function clockOf(at: number): string {
   return toIsoSeconds(at).slice(0, 19).replace('T', ' ')
 }
 
-/** A gap as a project sees it. */
 export interface ListedGap {
   id: number
   listener: 'http' | 'smtp' | 'sweeper' | 'notifier'
@@ -83,7 +79,6 @@ export interface ListedGap {
   cause: string
   /** true if all checks may be affected, false if only some shards are */
   scope: 'all' | 'some'
-  /** checks of this project that became unknown */
   checks: number
   /** of these, the checks pinged since */
   heard: number

@@ -6,17 +6,12 @@ import { elapsed, type Moment, type Span } from './attestation.ts'
 import type { Refusals } from './refusals.ts'
 import type { Proof } from './unavailable.ts'
 
-/** One start of a process that stores coverage proofs. */
 export interface Prover {
-  /** uuid */
   instance: string
   kind: Proof['kind']
 }
 
-/**
- * Stores coverage proofs of a process. Spans are sent as ages and dated by the database's clock. A span that has grown
- * remains one row.
- */
+/** Sends spans as ages, dated by the database's clock. A span that has grown remains one row. */
 export async function storeProofs(
   db: Knex,
   { instance, kind }: Prover,
@@ -45,7 +40,7 @@ export async function storeProofs(
   )
 }
 
-/** Records that a process stopped cleanly, so that its end is not a gap. */
+/** The end of a clean stop is not a gap. */
 export async function endProofs(db: Knex, instance: string): Promise<void> {
   await execute(
     db,
@@ -55,10 +50,7 @@ export async function endProofs(db: Knex, instance: string): Promise<void> {
   )
 }
 
-/**
- * Records that a listener was removed on purpose. The row proves an empty span, so that the gap ends there and still
- * follows from heartbeats alone.
- */
+/** The row proves an empty span, so that the gap ends there and still follows from heartbeats alone. */
 export async function closeListener(db: Knex, listener: 'http' | 'smtp'): Promise<void> {
   await execute(
     db,
@@ -91,7 +83,6 @@ const PROOF_COLUMNS = columns<ProofRow>({
   since: microsOf('clock.since'),
 })
 
-/** Proofs of the last days with what each kind proved last before, and the time of the database. */
 export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros; proofs: Proof[] }> {
   const rows = await query(
     db,
@@ -117,7 +108,7 @@ export async function readProofs(db: Knex): Promise<{ now: Micros; since: Micros
   }
 }
 
-/** Adds counts of refused pings, except for deleted checks. @param now monotonic milliseconds */
+/** Skips deleted checks. `now` is in monotonic milliseconds. */
 export async function storeRefusals(
   db: Knex,
   reason: string,

@@ -1,4 +1,3 @@
-/** Refused pings of one check since the counts were last stored. */
 interface Refused {
   checkId: number
   count: number
@@ -13,12 +12,11 @@ const MAX_CHECKS = 10_000
 export interface Refusals {
   /** counts a ping of a known check that got a 5xx response */
   known(checkId: number, at: number): void
-  /** records a refused ping whose check is unknown, so it may be a ping of any check */
+  /** the check of the ping is unknown, so it may be any check */
   unresolved(): void
-  /** returns true if an unresolved ping was refused since the last call */
+  /** since the last call */
   takeUnresolved(): boolean
   waiting(): readonly Refused[]
-  /** subtracts stored counts */
   stored(refused: readonly Refused[]): void
 }
 

@@ -5,7 +5,6 @@ export type Listener = 'http' | 'smtp'
 /** A stored interval of coverage proof (docs/spec/alerting.md#listener-heartbeats). */
 export interface Proof {
   kind: Listener | 'sweeper' | 'notifier'
-  /** identifies one start of a process */
   instance: string
   from: Micros
   until: Micros
@@ -42,9 +41,8 @@ export const ALL_SHARDS = (1n << 64n) - 1n
 type Interval = { from: Micros; until: Micros; isFull: boolean }
 
 /**
- * Returns the maximal intervals in which listeners were unavailable (docs/spec/alerting.md#coverage-gaps). It is a
- * pure
- * function of heartbeats and the present, so every sweeper computes the same.
+ * A pure function of heartbeats and the present, so every sweeper computes the same
+ * (docs/spec/alerting.md#coverage-gaps).
  */
 export function gapsOf(proofs: readonly Proof[], shards: number, now: Micros): Gap[] {
   const present = proofs
@@ -92,7 +90,7 @@ function unavailableTime(own: readonly Proof[], others: readonly Proof[], bit: b
   return merged([...closed, ...shadowsOf(own, bit, now)])
 }
 
-/** Returns true if the time since the last proof is a hole. It is not while a live process may still prove it. */
+/** Returns false while a live process may still prove the time since the last proof. */
 function tailOf(own: readonly Proof[], bit: bigint, now: Micros): boolean {
   return ![...instancesOf(own).values()].some((rows) => {
     const newest = newestOf(rows)
@@ -111,7 +109,7 @@ function holesOf(able: readonly Proof[], begin: Micros, isTailHole: boolean, now
   return holes
 }
 
-/** Returns the time after a lost process or shard in which a load balancer may still send pings there. */
+/** A load balancer may still send pings to a lost process or shard. */
 function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] {
   return [...instancesOf(own).values()].flatMap((all) => {
     const newest = newestOf(all)
@@ -127,13 +125,13 @@ function shadowsOf(own: readonly Proof[], bit: bigint, now: Micros): Interval[] 
   })
 }
 
-/** Ends a gap where the operator removed the listener. */
+/** The operator removed the listener. */
 function cutWhenClosed<T extends { from: Micros; until: Micros }>(hole: T, own: readonly Proof[]): T {
   const closings = own.filter(({ isClosed, until }) => isClosed && until >= hole.from && until < hole.until)
   return closings.length === 0 ? hole : { ...hole, until: Math.min(...closings.map(({ until }) => until)) }
 }
 
-/** Ends the gap of a removed listener one day after its clean shutdown, if the other kind is able then. */
+/** The gap ends one day after a clean shutdown, if the other kind works then. */
 function cutWhenRemoved<T extends { from: Micros; until: Micros }>(
   hole: T,
   own: readonly Proof[],
@@ -157,7 +155,7 @@ function merged(intervals: readonly Interval[]): Interval[] {
   return result
 }
 
-/** Returns holes in the heartbeats of sweeper and notifier. No ping was lost; notifications were late. */
+/** No ping was lost; notifications were late. */
 function detectionGaps(proofs: readonly Proof[], now: Micros): Gap[] {
   return (['sweeper', 'notifier'] as const).flatMap((listener) => {
     const own = proofs.filter(({ kind }) => kind === listener)
@@ -173,11 +171,7 @@ function detectionGaps(proofs: readonly Proof[], now: Micros): Gap[] {
   })
 }
 
-/**
- * Returns the time up to which all live listeners have proven or failed to prove. No later deadline can be evaluated.
- * A
- * silent process does not count: its time is a gap.
- */
+/** No later deadline can be evaluated. A silent process does not count: its time is a gap. */
 export function provenUntil(proofs: readonly Proof[], now: Micros): Micros {
   const live = [...instancesOf(proofs.filter(({ kind }) => kind === 'http' || kind === 'smtp')).values()]
     .map(newestOf)

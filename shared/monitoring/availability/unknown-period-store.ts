@@ -3,13 +3,12 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** A deadline extension of a check without a ping since. */
 export interface OpenUnknown {
-  /** when its ping was expected, without grace time */
+  /** without grace time */
   expectedAt: Micros
   /** extended deadline; null if no further ping is expected */
   nextAt: Micros | null
-  /** cause: a coverage gap, or a refused ping of this check */
+  /** GAP: a coverage gap; REFUSED_PING: a refused ping of this check */
   reason: 'GAP' | 'REFUSED_PING'
 }
 
@@ -19,7 +18,7 @@ const OPEN_UNKNOWN_COLUMNS = columns<OpenUnknown>({
   reason: 'u.reason',
 })
 
-/** Returns the deadline extension of a check, if it has had no ping since; otherwise null. */
+/** Returns null if the check was pinged since. */
 export async function findOpenUnknown(db: Knex, checkId: number): Promise<OpenUnknown | null> {
   const [found] = await query(
     db,

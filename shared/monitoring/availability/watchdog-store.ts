@@ -3,17 +3,16 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** Interval of reports to the external monitor, sent by the first sweeper (docs/spec/alerting.md#coverage-gaps). */
+/** The first sweeper reports to the external monitor (docs/spec/alerting.md#coverage-gaps). */
 const EVERY = '60 seconds'
 
 const IS_DUE = `(watchdog_tried_at IS NULL OR watchdog_tried_at <= clock_timestamp() - interval '${EVERY}')`
 
-/** Returns true if the external monitor must be contacted. */
 export async function isWatchdogDue(db: Knex): Promise<boolean> {
   return (await query(db, `SELECT FROM installation WHERE NOT ${IS_DUE}`)).length === 0
 }
 
-/** Claims the report of this minute. @returns false if another sweeper has claimed it */
+/** Returns false if another sweeper has claimed this minute. */
 export async function claimWatchdog(db: Knex): Promise<boolean> {
   const taken = await execute(
     db,
@@ -25,12 +24,11 @@ export async function claimWatchdog(db: Knex): Promise<boolean> {
   return taken > 0
 }
 
-/** Records a response of the external monitor. */
 export async function recordFed(db: Knex): Promise<void> {
   await execute(db, 'UPDATE installation SET watchdog_fed_at = clock_timestamp(), watchdog_problem = NULL', [])
 }
 
-/** Records why the external monitor was not contacted, or that it did not answer. */
+/** The monitor was not contacted, or did not answer. */
 export async function recordUnfed(db: Knex, problem: string): Promise<void> {
   await execute(
     db,
@@ -45,7 +43,7 @@ const WATCHDOG_COLUMNS = columns<{ now: Micros; fedAt: Micros | null; problem: s
   problem: 'watchdog_problem',
 })
 
-/** Returns when the external monitor last answered, null if never, and the error since, null if there was none. */
+/** `fedAt` is null if it never answered; `problem` is the error since. */
 export async function readWatchdog(db: Knex): Promise<{ now: Micros; fedAt: Micros | null; problem: string | null }> {
   const [row] = await query(db, typed`SELECT ${WATCHDOG_COLUMNS} FROM (SELECT) one LEFT JOIN installation ON true`)
   if (!row) throw new Error('the database returned no time')

@@ -13,7 +13,7 @@ export function parseBadgeFormat(text: string): BadgeFormat | null {
   return text === 'svg' || text === 'json' || text === 'shields' ? text : null
 }
 
-/** Returns the response to a badge request (docs/spec/monitoring.md#badges). */
+/** See docs/spec/monitoring.md#badges. */
 export function renderBadge(format: BadgeFormat, label: string, state: BadgeState): RenderedBadge {
   if (format === 'svg') return { contentType: 'image/svg+xml', body: badgeSvg(label, state.status) }
   return { contentType: 'application/json', body: JSON.stringify(format === 'json' ? state : toShields(label, state)) }
@@ -25,7 +25,7 @@ function toShields(label: string, { status }: BadgeState) {
 
 const COLORS = { up: '#4c1', late: '#fe7d37', down: '#e05d44' } as const satisfies Record<BadgeStatus, string>
 
-/** Returns a flat badge, 20 px high (docs/spec/monitoring.md#badges). The label is escaped. */
+/** Returns a flat badge, 20 px high (docs/spec/monitoring.md#badges); escapes the label. */
 export function badgeSvg(label: string, status: BadgeStatus): string {
   const left = textWidth(label) + 10
   const right = textWidth(status) + 10
@@ -57,7 +57,7 @@ const NARROW = /[ijlI.,:;'|!() [\]frt]/
 const WIDE = /[mwMW@%&]/
 const CAPITAL = /[A-Z]/
 
-/** Escapes text for XML. Control characters that XML does not allow even escaped become U+FFFD. */
+/** Control characters that XML does not allow even escaped become U+FFFD. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()

@@ -13,10 +13,7 @@ export function badgeSignature(secret: string | Uint8Array, badgeKey: string, ta
   return createHmac('sha256', secret).update(`badge\n${badgeKey}\n${tag}`).digest('base64url').slice(0, LENGTH)
 }
 
-/**
- * Verifies the first 8 characters of a badge signature. A suffix of exactly `-2` selects two states, anything else three.
- * @returns null if the signature is wrong
- */
+/** A suffix of exactly `-2` selects two states, anything else three. Returns null if the signature is wrong. */
 export function verifyBadgeSignature(
   secret: string | Uint8Array,
   badgeKey: string,
@@ -30,9 +27,8 @@ export function verifyBadgeSignature(
 }
 
 /**
- * Returns the tag of a badge URL. Tags are percent-encoded twice and `tag` has been decoded once; URLs of clients that
- * encode it once work too.
- * @returns null if the signature matches neither, and for `*`, which has its own URL
+ * Tags are percent-encoded twice and `tag` has been decoded once; clients that encode once work too. Returns null if
+ * the signature matches neither, and for `*`, which has its own URL.
  */
 export function resolveBadgeTag(
   secret: string | Uint8Array,
@@ -64,10 +60,7 @@ export interface BadgeUrls {
   shields3: string
 }
 
-/**
- * Returns the badge URLs of a tag, or of the project for `*`. Names with a final 3 show three states. A tag is
- * percent-encoded twice (docs/spec/monitoring.md#badges).
- */
+/** Names with a final 3 show three states; a tag is percent-encoded twice (docs/spec/monitoring.md#badges). */
 export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: string, tag: string): BadgeUrls {
   const signed = `${base}/badge/${badgeKey}/${badgeSignature(secret, badgeKey, tag)}`
   const rest = tag === ALL_TAGS ? '' : `/${encodeURIComponent(encodeURIComponent(tag))}`
@@ -82,7 +75,7 @@ export function badgeUrls(base: string, secret: string | Uint8Array, badgeKey: s
   }
 }
 
-/** Yields the badges list as pieces of JSON, with every tag and `*`. */
+/** Includes every tag and `*`. */
 export function* badgeListTexts(
   base: string,
   secret: string | Uint8Array,

@@ -13,10 +13,7 @@ export interface BadgeState extends BadgeCounts {
   status: BadgeStatus
 }
 
-/**
- * Returns the badge state (docs/spec/monitoring.md#badges). New, paused and running checks count as up; so does an empty
- * set.
- */
+/** New, paused and running checks count as up; so does an empty set (docs/spec/monitoring.md#badges). */
 export function badgeState(counts: BadgeCounts, states: BadgeStates): BadgeState {
   if (counts.down > 0) return { status: 'down', ...counts }
   return { status: states === 3 && counts.grace > 0 ? 'late' : 'up', ...counts }

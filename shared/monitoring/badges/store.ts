@@ -3,10 +3,7 @@ import { query } from '../../platform/database/sql.ts'
 
 const NO_CHECK = -1
 
-/**
- * The distinct tag texts of a project's checks, each to be split (tags.ts).
- * @param exceptCheckId a check whose tags are left out
- */
+/** The texts are to be split (tags.ts). */
 export async function listTags(db: Knex, projectId: number, exceptCheckId = NO_CHECK): Promise<string[]> {
   const rows = await query<{ tags: string }>(
     db,
