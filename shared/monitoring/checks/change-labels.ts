@@ -1,11 +1,8 @@
 import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
 
-/** A check with the uuids of its integrations, in any order. */
 type LabelledCheck = CheckSettings & { integrationIds: readonly string[] }
 
-/**
- * Returns the labels of the settings that differ, each once. The label of a changed name contains the previous name.
- */
+/** The label of a changed name contains the previous name. */
 export function changeLabels(before: LabelledCheck, after: LabelledCheck): string[] {
   const labels = entriesOf(CHECK_FIELDS)
     .filter(([name]) => before[name] !== after[name])
@@ -14,7 +11,7 @@ export function changeLabels(before: LabelledCheck, after: LabelledCheck): strin
   return [...new Set(labels), ...(notified(before) === notified(after) ? [] : ['integrations'])]
 }
 
-/** Returns the label of a setting; the name unchanged if it is not one, for example `channels`. */
+/** Returns other names unchanged, for example `channels`. */
 export function settingLabel(name: string): string {
   const field = entriesOf(CHECK_FIELDS).find(([key]) => key === name)
   return field?.[1].label ?? name

@@ -20,13 +20,12 @@ export interface CheckState {
   /** time of the last start signal that is still open */
   lastStart: Micros | null
   lastStartRid: string | null
-  /** length of the last measured run, in microseconds */
   lastDuration: Micros | null
   /** the deadline; null if the check cannot go down without a further ping */
   alertAfter: Micros | null
   /** end of the last coverage gap with an expected ping: counts as a success, for deadlines only */
   deadlineExtendedAt: Micros | null
-  /** bit mask of the rules that affect the check (rule-bits.ts); absent is 0 */
+  /** bits of rule-bits.ts; absent is 0 */
   ruleBits?: number
 }
 

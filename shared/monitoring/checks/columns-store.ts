@@ -3,15 +3,12 @@ import type { CheckState } from './check.ts'
 import { type FieldGroup, mapFields, SCHEDULE_FIELDS } from './fields.ts'
 import type { CheckTimes } from './status.ts'
 
-/**
- * SQL expressions of the settings in a group, by their names in the code.
- * @param table name or alias of `checks` in the statement
- */
+/** `table` is the name or alias of `checks` in the statement. */
 export function settingColumns<Fields extends FieldGroup>(fields: Fields, table: string): Record<keyof Fields, string> {
   return mapFields(fields, ({ column }) => `${table}.${column}`)
 }
 
-/** The same for everything that status and deadlines depend on. */
+/** Status and deadlines depend on these. */
 export function timesColumns(table: string): Record<keyof CheckTimes, string> {
   return { ...settingColumns(SCHEDULE_FIELDS, table), ...stateColumns(table) }
 }

@@ -45,13 +45,12 @@ const slug = (value: string) => (isSlug(value) ? accepted(value) : refused('% do
 const schedule = (value: string, rules: SpecRules) =>
   rules.isValidSchedule(value) ? accepted(value) : refused('% is not a valid cron or OnCalendar expression')
 
-/** Replaces an outdated name of a zone by its current name. */
 function zone(value: string, rules: SpecRules): Reading<string> {
   const name = rules.resolveTimeZone(value)
   return name === null ? refused('% is not a valid timezone') : accepted(name)
 }
 
-/** Responses, documents and forms begin with these settings. Add a plain text setting here. */
+/** The first settings of responses, documents and forms. */
 export const IDENTITY_FIELDS = {
   name: setting('name', text(MAX_NAME_LENGTH), { label: 'name' }),
   slug: setting('slug', text(MAX_NAME_LENGTH, slug), {
@@ -63,7 +62,7 @@ export const IDENTITY_FIELDS = {
   desc: setting('desc', text(MAX_DESC_LENGTH), { label: 'description', column: 'description' }),
 } satisfies FieldGroup
 
-/** Settings of the schedule. Responses contain only those of the check's kind; the others remain stored. */
+/** Responses contain those of the check's kind; the others stay stored. */
 export const SCHEDULE_FIELDS = {
   kind: { ...choice('simple', 'cron', 'oncalendar'), api: null, column: 'kind', label: 'schedule' },
   /** cron or OnCalendar text as sent, untrimmed; empty for a check that never had one */
@@ -74,7 +73,6 @@ export const SCHEDULE_FIELDS = {
   graceSeconds: setting('grace', seconds(3600), { label: 'grace time', column: 'grace_seconds' }),
 } satisfies FieldGroup
 
-/** Settings that decide if a ping counts. */
 export const ACCEPTANCE_FIELDS = {
   manualResume: setting('manual_resume', flag, { label: 'how a pause ends' }),
   methods: setting('methods', choice('', 'POST'), { label: 'methods that count' }),
@@ -82,7 +80,7 @@ export const ACCEPTANCE_FIELDS = {
 
 export const keywords = text(200)
 
-/** Settings that derive the type of a ping from its text (docs/spec/monitoring.md#keyword-filters). */
+/** See docs/spec/monitoring.md#keyword-filters. */
 export const KEYWORD_FIELDS = {
   startKw: setting('start_kw', keywords, { label: 'keywords' }),
   successKw: setting('success_kw', keywords, { label: 'keywords' }),
@@ -93,10 +91,7 @@ export const KEYWORD_FIELDS = {
   filterDefaultFail: setting('filter_default_fail', flag, { label: 'keywords' }),
 } satisfies FieldGroup
 
-/**
- * Every setting of a check, by its name in the code. Types, request parsing, columns, responses, project documents,
- * copies, audit labels, the API schema and form values derive from this table.
- */
+/** Types, reading of requests, columns, responses, documents, the API schema and forms derive from this table. */
 export const CHECK_FIELDS = { ...IDENTITY_FIELDS, ...SCHEDULE_FIELDS, ...ACCEPTANCE_FIELDS, ...KEYWORD_FIELDS }
 
 export type SettingsOf<Fields> = { -readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }

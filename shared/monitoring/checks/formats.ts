@@ -1,17 +1,14 @@
-/** Checks that need the calendar. The caller passes them, so that these files do not depend on the calendar. */
+/** The caller passes these, so that these files do not depend on the calendar. */
 export interface SpecRules {
   isValidSchedule: (expression: string) => boolean
-  /** Returns the name to store for a zone; null if the zone does not exist. */
+  /** null if the zone does not exist */
   resolveTimeZone: (name: string) => string | null
 }
 
-/** A value of a request, or the text of its error, in which `%` is the name of the member. */
+/** In a problem, `%` is the name of the member. */
 export type Reading<Value> = { ok: true; value: Value } | { ok: false; problem: string }
 
-/**
- * The type of a setting: its default, its limits and how a request is read. Reading is strict
- * (docs/spec/monitoring.md#validation): nothing is converted, and null is not absence.
- */
+/** Reading is strict (docs/spec/monitoring.md#validation): nothing is converted, and null is not absence. */
 interface Format<Value> {
   initial: Value
   read(value: unknown, rules: SpecRules): Reading<Value>
@@ -38,7 +35,7 @@ export interface ChoiceFormat<Value extends string> extends Format<Value> {
   choices: readonly [Value, ...Value[]]
 }
 
-/** @param refine validates a text within the limit, and may replace it */
+/** `refine` validates a text within the limit, and may replace it. */
 export function text(
   maxLength: number | null,
   refine: (text: string, rules: SpecRules) => Reading<string> = accepted,

@@ -1,7 +1,6 @@
 /**
- * Returns the text of an HTML mail in which keywords are searched (docs/spec/monitoring.md#keyword-text). Drops tags,
- * comments, scripts and styles, decodes entities, joins the texts without separator and collapses white space:
- * `<p>O</p>K` becomes `OK`. Accepts any input and reads it once.
+ * Joins texts without separator and collapses white space, so `<p>O</p>K` becomes `OK`
+ * (docs/spec/monitoring.md#keyword-text). Accepts any input and reads it once.
  */
 export function htmlToText(html: string): string {
   const runs: string[] = []
@@ -9,7 +8,7 @@ export function htmlToText(html: string): string {
   return collapsed(decodeEntities(runs.join('')))
 }
 
-/** Returns the text of an HTML mail for display: one line per block, with a space between cells. Accepts any input. */
+/** One line per block, with a space between cells. Accepts any input. */
 export function htmlToLines(html: string): string {
   const pieces: string[] = []
   for (const { text, markup } of walk(html)) {
@@ -53,7 +52,7 @@ function* walk(html: string): Generator<{ text: string; markup: string }, void, 
 /** Characters of a tag that are enough to recognise its name. */
 const MARKUP_READ = 14
 
-/** Returns the end of the markup at `open`, including hidden content; `open` if it is not markup. */
+/** Includes hidden content. Returns `open` if it is not markup. */
 function endOfMarkup(html: string, open: number): number {
   if (html.startsWith('<!--', open)) return after(html, '-->', open + 4)
   const next = html.charAt(open + 1)
@@ -82,7 +81,7 @@ function endOfTag(html: string, open: number): number {
   return html.length
 }
 
-/** Returns the closing tag of a script or style; null for other elements. */
+/** Returns null for elements other than script and style. */
 function hiddenElement(html: string, open: number): RegExp | null {
   const name = /^[a-z]+(?=[\s/>])/i.exec(html.slice(open + 1, open + 9))?.[0].toLowerCase()
   if (name === 'script') return /<\/script/i
@@ -106,7 +105,7 @@ function decodeEntities(text: string): string {
   )
 }
 
-/** The characters from 160 to 255, in order. */
+/** 160 to 255 */
 const LATIN_1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute ' +
   'micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig ' +
@@ -115,7 +114,7 @@ const LATIN_1 =
   'ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc ' +
   'uuml yacute thorn yuml'
 
-/** Entities that mail programs use. Unknown ones stay unchanged. */
+/** Unknown entities stay unchanged. */
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
   ['lt', '<'],

@@ -1,4 +1,4 @@
-/** An integration of the project, which `channels` may name by id or name. */
+/** `channels` may name it by id or name. */
 export interface NamedIntegration {
   /** lower-case uuid text */
   id: string
@@ -12,9 +12,8 @@ export const MAX_CHANNELS_PIECES = 1_000
 export type ChannelsChoice = { ok: true; ids: string[] } | { ok: false; error: string }
 
 /**
- * Resolves the `channels` field (docs/spec/monitoring.md#channels-field): `*` is all integrations, the empty text no
- * integration. Otherwise each piece between commas must equal an id or a name, including white space.
- * @returns ids without repeats, or the text of the first error
+ * `*` is all integrations; each piece between commas must equal an id or a name, including white space
+ * (docs/spec/monitoring.md#channels-field). Returns ids without repeats, or the first error.
  */
 export function resolveIntegrations(text: string, channels: readonly NamedIntegration[]): ChannelsChoice {
   if (text === '') return { ok: true, ids: [] }
@@ -31,7 +30,7 @@ export function resolveIntegrations(text: string, channels: readonly NamedIntegr
   return { ok: true, ids: [...ids] }
 }
 
-/** Returns the integration id for each id and name; null if several integrations share it. */
+/** Contains null if several integrations share a name. */
 function byIdentifier(channels: readonly NamedIntegration[]): ReadonlyMap<string, string | null> {
   const known = new Map<string, string | null>()
   for (const { id, name } of channels) {

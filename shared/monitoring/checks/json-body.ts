@@ -18,8 +18,8 @@ export type JsonBody = { ok: true; body: JsonObject } | { ok: false; error: stri
 const MAX_DEPTH = 100
 
 /**
- * Reads a request body of the management API (docs/spec/monitoring.md#authentication): with any content type, UTF-8 without a
- * byte order mark; an empty body is `{}`. Beyond JSON it takes `NaN` and `Infinity`; of a repeated name the last wins.
+ * Accepts any content type, `NaN` and `Infinity`; an empty body is `{}`, and the last of equal names wins
+ * (docs/spec/monitoring.md#authentication).
  */
 export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBody {
   const parsing = parseInSteps(raw, limits)
@@ -32,14 +32,13 @@ export function parseJsonBody(raw: Uint8Array, limits: ParseLimits = {}): JsonBo
 export interface ParseLimits {
   /** no limit by default */
   maxValues?: number
-  /** for the first bytes of a longer body: returns the members that are complete in them */
+  /** for the first bytes of a longer body: returns its complete members */
   isBeginning?: boolean
 }
 
-/** Values that are read at once. */
 export const VALUES_PER_STEP = 2_000
 
-/** Parses as `parseJsonBody`, and yields after every `VALUES_PER_STEP` values. */
+/** Yields after every `VALUES_PER_STEP` values. */
 export function* parseInSteps(
   raw: Uint8Array,
   { maxValues = Number.POSITIVE_INFINITY, isBeginning = false }: ParseLimits = {},

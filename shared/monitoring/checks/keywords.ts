@@ -5,14 +5,14 @@ import type { PingType } from './state-machine.ts'
 /** Bytes of a request body that are searched and stored (docs/spec/monitoring.md#keyword-text). */
 const SCANNED_BODY_BYTES = 10_000
 
-/** Decodes the first 10,000 bytes of a request body. Invalid UTF-8 and a cut character become U+FFFD. */
+/** Invalid UTF-8 and a cut character become U+FFFD. */
 export function decodeBodyText(body: Uint8Array | null): string {
   return body === null ? '' : decoder.decode(body.subarray(0, SCANNED_BODY_BYTES))
 }
 
 /**
- * Classifies a request to a ping URL (docs/spec/monitoring.md#keyword-filters). A method that does not count is final;
- * otherwise keywords override the URL. `bodyText` may be empty if `filterHttpBody` is not set.
+ * A method that does not count is final; otherwise keywords override the URL
+ * (docs/spec/monitoring.md#keyword-filters). `bodyText` may be empty if `filterHttpBody` is not set.
  */
 export function classifyHttp(
   check: CheckFilters,
@@ -23,9 +23,8 @@ export function classifyHttp(
 }
 
 /**
- * Classifies a mail to a check: success unless a mail filter is on. The restriction of methods does not apply.
- * @param mail `textPieces` are the first plain part and the text of the first HTML part
- *   (docs/spec/monitoring.md#keyword-text)
+ * A mail is a success unless a mail filter is on; the restriction of methods does not apply
+ * (docs/spec/monitoring.md#keyword-text).
  */
 export function classifyEmail(check: CheckFilters, mail: { subject: string; textPieces: readonly string[] }): PingType {
   if (!check.filterSubject && !check.filterBody) return 'success'

@@ -10,10 +10,9 @@ export interface RecordedSignal {
 }
 
 /**
- * Recomputes the open run and the last duration after a late signal, as if all pings had arrived in order. Modifies
- * `check`; its status and lastPing are already correct.
- * @param recorded the stored pings since the last pause or resume, including the late one; an older run is taken from
- *   the state
+ * Recomputes as if all pings had arrived in order. Modifies `check`; its status and lastPing are already correct.
+ * `recorded` are the stored pings since the last pause or resume, including the late one; an older run is taken from
+ * the state.
  */
 export function settleRun(
   check: CheckSchedule & CheckState,

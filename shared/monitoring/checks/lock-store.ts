@@ -6,16 +6,12 @@ import type { CheckFilters, CheckSchedule, CheckState } from './check.ts'
 import { settingColumns, timesColumns } from './columns-store.ts'
 import { ACCEPTANCE_FIELDS, KEYWORD_FIELDS } from './fields.ts'
 
-/** The fields of a check that the state machine needs, read under a lock. */
 export interface LockedCheck extends CheckSchedule, CheckFilters, CheckState {
   id: number
   uuid: string
 }
 
-/**
- * Locks checks in the order of their ids, so that two writers of the same checks cannot deadlock. Deleted checks are
- * missing from the result.
- */
+/** Locks in the order of ids, so that two writers cannot deadlock. Omits deleted checks. */
 export async function lockChecks(run: RunPrepared, ids: readonly number[]): Promise<LockedCheck[]> {
   return await run(LOCK_CHECKS, [ids])
 }
@@ -34,16 +30,14 @@ const LOCK_CHECKS = {
     FROM checks WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
 } satisfies Prepared
 
-/** Stores the states of checks in one statement, at the latest with the commit. The caller must have locked them. */
+/** Writes at the latest with the commit. The caller must have locked the checks. */
 export function saveStates(run: RunPrepared, checks: readonly LockedCheck[]): void {
   if (checks.length > 0) run.later(SAVE_STATES, stateValues(checks))
 }
 
 /**
- * Stores the states of checks that were not locked, if they have not changed since they were read or stored.
- * @param checks in the order of their ids, in which their locks are taken
- * @param xids the transaction that wrote each check
- * @returns the number of unchanged checks; if it is less than all, the transaction must not commit
+ * Saves checks that were not locked, if unchanged since `xids`, the transactions that wrote them. `checks` are in the
+ * order of ids, in which locks are taken. If the returned number is less than all, the transaction must not commit.
  */
 export async function saveUntouched(
   run: RunPrepared,

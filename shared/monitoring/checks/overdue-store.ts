@@ -10,7 +10,7 @@ import { type Doubts, settleDoubtful } from '../availability/extension-store.ts'
 /** Checks per statement. Larger pages make the planner sort, and need more locks. */
 export const OVERDUE_PAGE = 5_000
 
-/** Returns true if any check is due; reads one index entry. */
+/** Reads one index entry. */
 export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
   const rows = await query(
     db,
@@ -21,34 +21,25 @@ export async function hasOverdue(db: Knex, before: Micros): Promise<boolean> {
 }
 
 export interface Swept {
-  /** checks evaluated; fewer than OVERDUE_PAGE if no more are due, or if the others are locked */
+  /** fewer than OVERDUE_PAGE if no more are due, or if the others are locked */
   looked: number
-  /** messages to the alerter if a check went down; the caller publishes them after the commit */
+  /** the caller publishes them after the commit */
   messages: OutboxRow[]
-  /** ids of the checks taken down */
   down: number[]
-  /** ids of the checks whose deadline was extended because of a coverage gap */
+  /** because of a coverage gap */
   extended: number[]
 }
 
 /**
- * Takes overdue checks down, a page at a time, most overdue first:
- *
- * 1. due: locks rows of check_deadlines whose time has passed. Deadlines are read only after this. A ping that makes a
- *    deadline earlier at the same time is therefore either visible, or waits for this transaction before it updates
- *    the row of check_deadlines.
- * 2. seen: reads the checks once, in their physical order. Locks those that are past their deadline, still due, and skips
- *    a check that a ping has locked until the next sweep. If a ping has moved the deadline, next_check_at follows it; if
- *    there is no deadline any more, the row is deleted. Neither changes `checks`.
- * 3. flipped: sets the checks down and deletes their deadlines. This changes no index of `checks`.
- * 4. recorded: stores a flip for each, dated at the deadline.
- * 5. sent: stores one message for the alerter; the caller publishes it after the commit.
- *
- * Between 1 and 2, if a ping may have been expected in a coverage gap, checks are evaluated one by one
- * (docs/spec/alerting.md#overdue-evaluation).
- *
- * @param shards those whose queues contain no earlier pings; checks of other shards are skipped
- * @param doubts null if there has been neither a gap nor a refused ping: then nothing more is read
+ * Takes overdue checks down, most overdue first: 1. due: locks rows of check_deadlines whose time has passed, before
+ * deadlines are read. A ping that makes a deadline earlier is therefore visible, or waits for this transaction. 2.
+ * seen: reads the checks once, in their physical order. Skips a check that a ping has locked until the next sweep. If
+ * a ping has moved the deadline, next_check_at follows it, or the row is deleted. 3. flipped: sets the checks down
+ * and deletes their deadlines. This changes no index of `checks`. 4. recorded: stores a flip for each, dated at the
+ * deadline. 5. sent: stores one message, which the caller publishes after the commit. Between 1 and 2, checks are
+ * evaluated one by one if a ping may have been expected in a coverage gap (docs/spec/alerting.md#overdue-evaluation).
+ * `shards` are those whose queues contain no earlier pings; `doubts` is null if there has been neither a gap nor a
+ * refused ping.
  */
 export async function sweepOverdue(
   db: Knex,
@@ -77,11 +68,8 @@ export async function sweepOverdue(
 const LANES = 2
 
 /**
- * Sweeps pages until one is not full: the first alone, then two at a time, each in its own transaction. They do not
- * wait for each other, because a page skips locked rows.
- * @param sweep one page, by `sweepOverdue`
- * @param onSwept is called with each page that has committed
- * @throws the error of a page, after all pages have ended
+ * Sweeps until a page is not full: the first alone, then two at a time, each in its own transaction. A page skips
+ * locked rows, so they do not wait for each other. Throws the error of a page after all pages have ended.
  */
 export async function sweepPages(sweep: () => Promise<Swept>, onSwept: (swept: Swept) => void): Promise<void> {
   const isFull = async () => {
@@ -98,21 +86,20 @@ export async function sweepPages(sweep: () => Promise<Swept>, onSwept: (swept: S
 }
 
 interface Due {
-  /** text of a PostgreSQL array; null if nothing is due */
+  /** a PostgreSQL array; null if nothing is due */
   ids: string | null
   count: number
 }
 
 interface SweptRow {
   id: number | null
-  /** rows of check_deadlines that were changed or deleted */
   settled: number
   down: number[] | null
 }
 
 /**
- * With many overdue checks the planner prefers to fetch and sort all of their deadlines for each page, and to scan all
- * checks. An index scan stops after one page.
+ * With many overdue checks the planner would sort all deadlines for each page, and scan all checks. An index scan
+ * stops after one page.
  */
 export const FIX_PLAN = `
   SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;

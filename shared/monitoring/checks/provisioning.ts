@@ -8,10 +8,7 @@ import { type CheckSpec, parseCheckSpec } from './spec.ts'
 
 const SPEC_FIELDS = ['timeout', 'grace', 'schedule', 'tz', 'tags', 'channels'] as const
 
-/**
- * Settings of checks that are created by their first ping (docs/spec/alerting.md#sources). null is the default of new
- * checks.
- */
+/** null is the default of new checks (docs/spec/alerting.md#sources). */
 export interface Provisioning {
   timeout: number | null
   grace: number | null
@@ -20,7 +17,6 @@ export interface Provisioning {
   tags: string | null
   /** like `channels` of a check */
   channels: string | null
-  /** uuid */
   policy: string | null
 }
 
@@ -36,7 +32,7 @@ export const NO_PROVISIONING: Readonly<Provisioning> = Object.freeze({
 
 const RULES = { isValidSchedule, resolveTimeZone }
 
-/** Applies a request to the current settings; null resets a member. @throws ValidationError for the first error */
+/** Null resets a member. */
 export function readProvisioning(body: JsonObject, current: Provisioning): Provisioning {
   const given = Object.fromEntries(SPEC_FIELDS.flatMap((name) => (isPresent(body[name]) ? [[name, body[name]]] : [])))
   const parsed = parseCheckSpec(given, RULES)
@@ -57,7 +53,7 @@ function zoneOf(tz: string | null): string {
   return (tz === null ? null : resolveTimeZone(tz)) ?? 'UTC'
 }
 
-/** Settings of a check that its first ping creates. The query of the ping overrides the settings of the project. */
+/** The query of the ping overrides the settings of the project. */
 export interface Birth {
   spec: CheckSpec
   policy: string | null
@@ -65,7 +61,7 @@ export interface Birth {
   leftOut: string[]
 }
 
-/** Ignores invalid values, because the ping must count. @param query of the ping */
+/** Ignores invalid values, because the ping must count. */
 export function birthOf(defaults: Provisioning, query: URLSearchParams): Birth {
   const spec: CheckSpec = {}
   const leftOut: string[] = []

@@ -4,7 +4,7 @@ import { CHECK_FIELDS, type CheckSettings, mapFields } from './fields.ts'
 import { slugify } from './slug.ts'
 import type { CheckSpec } from './spec.ts'
 
-/** Settings of a check if the request names none (the defaults of the API contract). */
+/** The defaults of the API contract. */
 export const DEFAULT_SETTINGS = Object.freeze(mapFields(CHECK_FIELDS, ({ initial }) => initial) as CheckSettings)
 
 export interface ApplyOptions {
@@ -13,9 +13,8 @@ export interface ApplyOptions {
 }
 
 /**
- * Returns the changes of a valid request to a check (docs/spec/monitoring.md#create-and-update); for a new check, that
- * is, if `current` is null, all settings. The caller must also recompute alertAfter (state-machine.ts).
- * @throws ValidationError if the schedule never occurs in the check's zone, of which the request may name only one
+ * Returns changes, or all settings for a new check (docs/spec/monitoring.md#create-and-update). The caller must also
+ * recompute alertAfter (state-machine.ts). @throws ValidationError if the schedule never occurs in the check's zone
  */
 export function applySpec(current: null, spec: CheckSpec, options: ApplyOptions): CheckSettings
 export function applySpec(current: CheckSettings, spec: CheckSpec, options: ApplyOptions): Partial<CheckSettings>
@@ -68,13 +67,12 @@ function requireOccurrence({ kind, schedule, tz }: CheckSettings, spec: CheckSpe
   }
 }
 
-/** Values that an existing check must have for a create request to update it. */
+/** An existing check must have these values for a create request to update it. */
 export type UniqueCriteria = Partial<Pick<CheckSettings, 'name' | 'slug' | 'tags' | 'timeoutSeconds' | 'graceSeconds'>>
 
 /**
- * Returns the criteria by which a create request finds an existing check (docs/spec/monitoring.md#upsert). The timeout of
- * a cron check is its hidden stored one.
- * @returns null if the request must create a check
+ * Returns null if the request must create a check (docs/spec/monitoring.md#upsert). The timeout of a cron check is
+ * its hidden stored one.
  */
 export function uniqueCriteria(spec: CheckSpec): UniqueCriteria | null {
   if (spec.unique === undefined || spec.unique.length === 0) return null

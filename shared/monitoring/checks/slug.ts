@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Returns the name of a check; for an unnamed check, a text with the beginning of its uuid. */
+/** Returns the beginning of the uuid for an unnamed check. */
 export function nameOf(check: { name: string; uuid: string }): string {
   return check.name.trim() === '' ? `unnamed ${check.uuid.slice(0, 8)}` : check.name
 }
@@ -8,15 +8,11 @@ export function nameOf(check: { name: string; uuid: string }): string {
 /** Limit of names and slugs, in code points. */
 export const MAX_NAME_LENGTH = 100
 
-/** Returns true if the text contains only `a-z 0-9 - _`, or is empty. */
 export function isSlug(text: string): boolean {
   return /^[a-z0-9_-]*$/.test(text)
 }
 
-/**
- * Returns the slug that versions 1 and 2 of the API derive from a name (docs/spec/monitoring.md#api-versions). Removes
- * accents and non-ASCII characters, and replaces runs of white space and hyphens by one hyphen. The result may be empty.
- */
+/** Used by versions 1 and 2 of the API (docs/spec/monitoring.md#api-versions). The result may be empty. */
 export function slugify(name: string): string {
   return name
     .normalize('NFKD')
@@ -28,8 +24,8 @@ export function slugify(name: string): string {
 }
 
 /**
- * Returns the identifier of a check for read-only keys: the SHA-1, in hex, of the first half of its uuid
- * (docs/spec/monitoring.md#finding-the-check). The uuid cannot be derived from it.
+ * SHA-1, in hex, of the first half of the uuid, which cannot be derived from it
+ * (docs/spec/monitoring.md#finding-the-check).
  */
 export function uniqueKey(uuid: string): string {
   return createHash('sha1').update(uuid.replaceAll('-', '').slice(0, 16)).digest('hex')

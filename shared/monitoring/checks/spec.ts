@@ -10,26 +10,24 @@ const { kind: _, ...requestedSettings } = CHECK_FIELDS
 
 const REQUEST_FIELDS = {
   ...requestedSettings,
-  /** resolved by integrations-field.ts */
   channels: { api: 'channels', ...text(MAX_CHANNELS_LENGTH, limitPieces) },
-  /** deprecated: the success keywords of mail subjects */
+  /** deprecated: success keywords of mail subjects */
   subject: { api: 'subject', ...keywords },
-  /** deprecated: the failure keywords of mail subjects */
+  /** deprecated: failure keywords of mail subjects */
   subjectFail: { api: 'subject_fail', ...keywords },
   unique: { api: 'unique', read: readUnique },
 }
 
 type RequestedFields = SettingsOf<typeof REQUEST_FIELDS>
 
-/** A valid create or update request. It contains a member only if the request has it. */
+/** Contains a member only if the request has it. */
 export type CheckSpec = Partial<RequestedFields>
 
 export type SpecResult = { ok: true; spec: CheckSpec } | { ok: false; error: string }
 
 /**
- * Validates the body of create and update (docs/spec/monitoring.md#validation). Unknown members are ignored. The body
- * must come from parseJsonBody, so that `3600.0` is refused.
- * @returns the complete text of the first error, in the published order of fields
+ * Ignores unknown members (docs/spec/monitoring.md#validation). The body must come from parseJsonBody, so that
+ * `3600.0` is refused. Returns the text of the first error, in the published order of fields.
  */
 export function parseCheckSpec(body: Readonly<Record<string, unknown>>, rules: SpecRules): SpecResult {
   const spec: CheckSpec = {}
@@ -40,7 +38,7 @@ export function parseCheckSpec(body: Readonly<Record<string, unknown>>, rules: S
   return { ok: true, spec }
 }
 
-/** @returns the problem with the member; null if it is valid or absent */
+/** Returns null if the member is valid or absent. */
 function readInto<Name extends keyof RequestedFields>(
   spec: CheckSpec,
   name: Name,

@@ -14,7 +14,7 @@ export interface Signal {
   rid: string | null
 }
 
-/** A change of the stored status. A `processed` change is only history and causes no notification. */
+/** A `processed` change is only history and causes no notification. */
 export interface StatusChange {
   from: StoredStatus
   to: StoredStatus
@@ -23,12 +23,11 @@ export interface StatusChange {
 }
 
 export interface SignalOutcome {
-  /** the type to record */
   type: PingType
   flip: StatusChange | null
   /**
-   * The signal is older than one that was applied before. The status is correct; the open run and the last duration must
-   * be recomputed from the recorded pings (late-signal.ts).
+   * An older signal than one that was applied. The open run and the last duration must be recomputed from the
+   * recorded pings (late-signal.ts).
    */
   late: boolean
   /** The source of the signal does not count, so it is only in the log. */
@@ -37,7 +36,6 @@ export interface SignalOutcome {
 
 export type CheckMachine = CheckSchedule & CheckFilters & CheckState
 
-/** The state of a new check. */
 export const BEGIN = {
   status: 'new',
   nPings: 0,
@@ -50,13 +48,10 @@ export const BEGIN = {
 } as const satisfies Partial<CheckMachine>
 
 /**
- * Applies one signal to a check that the caller has locked (docs/spec/monitoring.md#applying-a-signal).
- *
- * MODIFIES `check`, because it runs for every ping. Afterwards `check.nPings` is the number of the ping.
- *
- * Signals should be applied in the order of arrival. If one is late, `lastPing` and `lastStart` do not move back, the
- * newest success or fail decides the status, and a pause continues. A late start before a known success or fail opens no
- * run: a run opened by mistake would raise a false alarm, whereas a missed one only lacks its duration.
+ * MODIFIES `check`, because it runs for every ping (docs/spec/monitoring.md#applying-a-signal); the caller has locked
+ * it. For a late signal, `lastPing` and `lastStart` do not move back, the newest success or fail decides the status,
+ * and a pause continues. A late start before a known success or fail opens no run, because that would raise a false
+ * alarm.
  */
 export function applySignal(check: CheckMachine, signal: Signal, next: NextOccurrence): SignalOutcome {
   check.nPings += 1
@@ -69,7 +64,7 @@ export function applySignal(check: CheckMachine, signal: Signal, next: NextOccur
   return outcome
 }
 
-/** A start ends a pause like a manual resume: the check is `new`, without a notification. */
+/** A start ends a pause like a manual resume, without a notification. */
 function applyStart(check: CheckMachine, signal: Signal): SignalOutcome {
   const late = isBefore(signal.at, check.lastPing) || isBefore(signal.at, check.lastStart)
   if (late) return LATE_START
@@ -104,9 +99,8 @@ function applyFinish(check: CheckMachine, signal: Signal, kind: 'success' | 'fai
 }
 
 /**
- * Pauses a check; modifies `state` (docs/spec/monitoring.md#pause-and-resume). The caller must have applied all pings
- * that arrived before.
- * @returns null if the check is already paused
+ * Modifies `state` (docs/spec/monitoring.md#pause-and-resume). The caller must have applied all earlier pings.
+ * Returns null if already paused.
  */
 export function pause(state: CheckState): StatusChange | null {
   if (state.status === 'paused') return null
@@ -117,10 +111,7 @@ export function pause(state: CheckState): StatusChange | null {
   return { from, to: 'paused', reason: '', processed: true }
 }
 
-/**
- * Resumes a check; modifies `state`. The check then waits for its next signal like a new one.
- * @returns null if the check is not paused
- */
+/** Modifies `state`. The check then waits for its next signal like a new one. Returns null if it is not paused. */
 export function resume(state: CheckState): StatusChange | null {
   if (state.status !== 'paused') return null
   state.status = 'new'
@@ -136,9 +127,9 @@ export type SweepDecision =
   | { kind: 'down'; at: Micros; flip: StatusChange }
 
 /**
- * Decides the action of a sweep at `now` for one check (docs/spec/monitoring.md#sweeping-overdue-checks). The caller must
- * store the decision only if status and alertAfter are unchanged. A check is overdue after its deadline, not at it.
- * The flip has the time of the deadline. `lastStart` stays, so that a late finish is still measured.
+ * The caller must store the decision only if status and alertAfter are unchanged
+ * (docs/spec/monitoring.md#sweeping-overdue-checks). A check is overdue after its deadline, not at it. `lastStart`
+ * stays, so that a late finish is still measured.
  */
 export function sweep(check: CheckSchedule & CheckState, now: Micros, next: NextOccurrence): SweepDecision {
   if (check.status === 'down' || check.alertAfter === null || check.alertAfter >= now) return LEAVE

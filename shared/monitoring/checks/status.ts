@@ -3,8 +3,8 @@ import type { CheckSchedule, CheckState, ShownStatus } from './check.ts'
 import { hasRules } from './rule-bits.ts'
 
 /**
- * Returns the first occurrence after an instant; null if the expression has no further one. Must not throw for an
- * expression that was valid. It is a parameter so that these rules do not depend on calendars.
+ * Returns the first later occurrence; must not throw for an expression that was valid. A parameter, so that these
+ * rules do not depend on calendars.
  */
 export type NextOccurrence = (
   kind: 'cron' | 'oncalendar',
@@ -16,8 +16,8 @@ export type NextOccurrence = (
 export type CheckTimes = CheckSchedule & CheckState
 
 /**
- * Returns the time at which the next success is due, ignoring running jobs (docs/spec/monitoring.md#grace-and-deadline).
- * @returns null unless the stored status is up, and if the schedule has no further occurrence
+ * Ignores running jobs (docs/spec/monitoring.md#grace-and-deadline). Returns null unless the stored status is up, and
+ * if the schedule has no further occurrence.
  */
 export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | null {
   if (check.status !== 'up' || check.lastPing === null) return null
@@ -27,9 +27,9 @@ export function graceStart(check: CheckTimes, next: NextOccurrence): Micros | nu
 }
 
 /**
- * Returns `next_ping` of the API: the grace start, or the start of the running job if that is earlier. It is in the past
- * while a job runs (docs/spec/monitoring.md#grace-and-deadline).
- * @returns null if the check is down, and if it is new or paused without a running job
+ * `next_ping` of the API: the grace start, or the start of the running job if earlier
+ * (docs/spec/monitoring.md#grace-and-deadline). Returns null if the check is down, and if it is new or paused without
+ * a running job.
  */
 export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null {
   const due = graceStart(check, next)
@@ -38,9 +38,8 @@ export function nextPing(check: CheckTimes, next: NextOccurrence): Micros | null
 }
 
 /**
- * Returns the deadline, which `alertAfter` stores. Grace is added in seconds, so a change of daylight saving time does
- * not change it.
- * @returns null if the check has no deadline; the stored deadline if the check has rules (rule-bits.ts)
+ * Computes `alertAfter`. Grace is elapsed time, so a clock change does not affect it. Returns the stored deadline if
+ * the check has rules (rule-bits.ts).
  */
 export function goingDownAt(check: CheckTimes, next: NextOccurrence): Micros | null {
   return hasRules(check) ? check.alertAfter : goingDownAtWithoutRules(check, next)
@@ -51,7 +50,7 @@ export function goingDownAtWithoutRules(check: CheckTimes, next: NextOccurrence)
   return start === null ? null : start + graceMicros(check)
 }
 
-/** Returns the status at an instant (docs/spec/monitoring.md#shown-status). Both limits belong to the later status. */
+/** Both limits belong to the later status (docs/spec/monitoring.md#shown-status). */
 export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus {
   if (hasOverrun(check, now)) return 'down'
   if (check.status !== 'up') return check.status
@@ -60,7 +59,7 @@ export function shownStatus(check: CheckTimes, now: Micros, next: NextOccurrence
   return !hasRules(check) && now >= due + graceMicros(check) ? 'down' : 'grace'
 }
 
-/** Returns the status for version 1 of the API: `started` while a job runs within its grace. */
+/** `started` while a job runs within its grace, for version 1 of the API. */
 export function shownStatusV1(check: CheckTimes, now: Micros, next: NextOccurrence): ShownStatus | 'started' {
   if (check.lastStart !== null && !hasOverrun(check, now)) return 'started'
   return shownStatus(check, now, next)

@@ -9,7 +9,6 @@ import { CHECK_FIELDS, type CheckSettings, entriesOf } from './fields.ts'
 import type { UniqueCriteria } from './settings.ts'
 import { uniqueKey } from './slug.ts'
 
-/** A check and the integrations it is assigned to. */
 export interface AssignedCheck extends Check {
   /** uuids, in no particular order */
   integrationIds: string[]
@@ -37,7 +36,7 @@ const JOINED_COLUMNS = columns<Pick<AssignedCheck, 'integrationIds'>>({
   integrationIds: "COALESCE(assigned.ids, '{}')",
 })
 
-/** Returns the checks of a project in the order of their creation. @param slug only those with exactly this slug */
+/** In the order of creation. */
 export async function listChecks(db: Knex, projectId: number, slug?: string): Promise<AssignedCheck[]> {
   // One pass over the assignments of the project is faster than one lookup per check.
   const rows = await query(
@@ -54,15 +53,15 @@ export async function listChecks(db: Knex, projectId: number, slug?: string): Pr
 }
 
 /**
- * Returns a check of any project. The caller compares `projectId`, because the API distinguishes a check of another
- * project from no check.
+ * Finds a check of any project. The caller compares `projectId`, because the API distinguishes a foreign check from a
+ * missing one.
  */
 export async function findCheck(db: Knex, uuid: string): Promise<AssignedCheck | null> {
   const rows = await query(db, typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
 
-/** Returns checks of any project, in the order of the ids; null for a deleted check. */
+/** Finds checks of any project, in the order of the ids; null for a deleted check. */
 export async function findChecks(db: Knex, ids: readonly number[]): Promise<(AssignedCheck | null)[]> {
   const sql = typed`SELECT ${CHECK_COLUMNS}, ${ASSIGNED_COLUMNS} FROM checks WHERE id = ANY(?::bigint[])`
   const rows = await query(db, sql, [ids])
@@ -70,9 +69,7 @@ export async function findChecks(db: Knex, ids: readonly number[]): Promise<(Ass
   return ids.map((id) => checks.get(id) ?? null)
 }
 
-/**
- * Returns the uuid of the check with this unique_key. PostgreSQL cannot compute SHA-1, so the project's uuids are read.
- */
+/** PostgreSQL cannot compute SHA-1, so the project's uuids are read. */
 export async function findUuidByUniqueKey(db: Knex, projectId: number, key: string): Promise<string | null> {
   const rows = await query<{ uuid: string }>(db, 'SELECT uuid FROM checks WHERE project_id = ? ORDER BY id', [
     projectId,
@@ -85,7 +82,6 @@ export async function findUuidByUniqueKey(db: Knex, projectId: number, key: stri
   return null
 }
 
-/** Reads a check of the project and locks it until the transaction ends. */
 export async function lockCheck(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck | null> {
   const rows = await query(
     tx,
@@ -103,7 +99,7 @@ export async function lockCheck(tx: Knex, projectId: number, uuid: string): Prom
   return { ...check, integrationIds: assigned.map((row) => row.uuid) }
 }
 
-/** Returns the oldest check that equals all criteria (settings.ts); null if there is none. */
+/** Returns the oldest match (settings.ts). */
 export async function findUnique(db: Knex, projectId: number, criteria: UniqueCriteria): Promise<Check | null> {
   const conditions = entriesOf(criteria).map(([name]) => `AND ${SETTING_COLUMNS[name]} = ?`)
   const rows = await query(
@@ -121,7 +117,7 @@ export async function countChecks(db: Knex, projectId: number): Promise<number> 
   return rows[0]?.count ?? 0
 }
 
-/** Creates a check with the status `new`. @param identity only for a check that is imported or moved */
+/** `identity` is only for a check that is imported or moved. */
 export async function insertCheck(
   tx: Knex,
   projectId: number,
@@ -142,7 +138,7 @@ export async function insertCheck(
   return check
 }
 
-/** Updates settings and deadline of a check that the caller has locked. */
+/** The caller has locked the check. */
 export async function updateSettings(
   tx: Knex,
   checkId: number,
@@ -159,7 +155,7 @@ export async function updateSettings(
   )
 }
 
-/** Stores the state after pause or resume. The caller has locked the check. */
+/** Used after pause or resume. The caller has locked the check. */
 export async function updateState(tx: Knex, check: Check): Promise<void> {
   const at = timestampOf('?::bigint')
   await execute(
@@ -170,7 +166,7 @@ export async function updateState(tx: Knex, check: Check): Promise<void> {
   )
 }
 
-/** Deletes a check that the caller has locked, with its dependent rows. Its uuid is never assigned again. */
+/** The caller has locked the check. Its uuid is never assigned again. */
 export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, 'DELETE FROM pings WHERE check_id = ?', [checkId])
   await execute(
@@ -181,7 +177,7 @@ export async function deleteCheck(tx: Knex, checkId: number): Promise<void> {
   )
 }
 
-/** Replaces the integrations of a check. @param integrationIds uuids; those of other projects are ignored */
+/** Ignores integrations of other projects. */
 export async function assignIntegrations(
   tx: Knex,
   check: { id: number; projectId: number },
@@ -197,7 +193,7 @@ export async function assignIntegrations(
   )
 }
 
-/** Returns columns with their values. Members that are not settings are ignored, so `settings` may be a check. */
+/** Ignores members that are not settings, so `settings` may be a check. */
 function toColumns(settings: Partial<CheckSettings>): [string, string | number | boolean][] {
   return entriesOf(CHECK_FIELDS).flatMap(([name, { column }]) => {
     const value = settings[name]
@@ -207,13 +203,13 @@ function toColumns(settings: Partial<CheckSettings>): [string, string | number |
 
 const CHECK_OWNER_COLUMNS = columns<{ id: number; projectId: number }>({ id: 'id', projectId: 'project_id' })
 
-/** Returns the id and project of a check; null if there is no such check. */
+/** Finds a check of any project. */
 export async function findCheckOwner(db: Knex, uuid: string): Promise<{ id: number; projectId: number } | null> {
   const rows = await query(db, typed`SELECT ${CHECK_OWNER_COLUMNS} FROM checks WHERE uuid = ?`, [uuid])
   return rows[0] ?? null
 }
 
-/** Returns true if no check has or had this uuid, in any project. */
+/** False also if a deleted check of any project had this uuid. */
 export async function isFreeUuid(db: Knex, uuid: string): Promise<boolean> {
   const rows = await query<{ uuid: string }>(
     db,

@@ -1,9 +1,6 @@
 import { ValidationError } from '../../errors.ts'
 
-/**
- * Splits tags at the space character, trims each and drops empty ones. Commas do not separate, and repeated tags stay
- * (docs/spec/monitoring.md#check-operations).
- */
+/** Commas do not separate, and repeated tags stay (docs/spec/monitoring.md#check-operations). */
 export function splitTags(text: string): string[] {
   return text
     .split(' ')
@@ -11,26 +8,25 @@ export function splitTags(text: string): string[] {
     .filter((tag) => tag !== '')
 }
 
-/** Returns true if the tags contain every wanted tag, case-sensitive. An empty wanted tag matches nothing. */
+/** Case-sensitive. An empty wanted tag matches nothing. */
 export function hasAllTags(text: string, wanted: readonly string[]): boolean {
   if (wanted.length === 0) return true
   const tags = new Set(splitTags(text))
   return wanted.every((tag) => tags.has(tag))
 }
 
-/** Returns each tag once, sorted. */
 export function distinctTags(checks: Iterable<{ tags: string }>): string[] {
   const tags = new Set<string>()
   for (const check of checks) for (const tag of splitTags(check.tags)) tags.add(tag)
   return [...tags].toSorted()
 }
 
-/** Limit of different tags in a project, because lists and pages show all of them. */
+/** Lists and pages show all tags of a project. */
 const MAX_PROJECT_TAGS = 1_000
 
 /**
- * Compares the tags of a project before and after a change. A project that is already above the limit may keep its tags.
- * @throws ValidationError if the change adds a tag beyond the limit
+ * A project that is already above the limit may keep its tags. @throws ValidationError if the change adds a tag
+ * beyond the limit
  */
 export function requireTagCapacity(before: Iterable<string>, after: Iterable<string>): void {
   const had = tagsOf(before)

@@ -14,10 +14,7 @@ export interface CheckViewOptions {
   next: NextOccurrence
 }
 
-/**
- * Returns the check object of the API (docs/spec/monitoring.md#check-object).
- * @param check `integrationIds` in any order
- */
+/** See docs/spec/monitoring.md#check-object. `integrationIds` are in any order. */
 export function toCheckView(check: Check & { integrationIds: readonly string[] }, options: CheckViewOptions) {
   const status = options.version === 1 ? shownStatusV1 : shownStatus
   const due = nextPing(check, options.next)
@@ -40,7 +37,7 @@ export function toCheckView(check: Check & { integrationIds: readonly string[] }
   }
 }
 
-/** Omitted if it is exactly zero; a run shorter than a second is shown as 0. */
+/** Omitted if zero; a run shorter than a second is shown as 0. */
 function lastDuration(check: Check) {
   if (check.lastDuration === null || check.lastDuration === 0) return {}
   return { last_duration: Math.floor(toSeconds(check.lastDuration)) }

@@ -13,11 +13,8 @@ export interface Downtime {
 }
 
 /**
- * Computes downtime per calendar month (UTC), newest first. An outage begins with a flip to down and ends with the next
- * flip, for example a pause.
- * @param flips all known flips, in any order
- * @param months number of months, including the current one
- * @param excluded merged time that does not count (docs/spec/alerting.md#maintenance-windows)
+ * Uses calendar months in UTC, newest first. An outage ends with the next flip, for example a pause. `excluded` is
+ * merged time that does not count (docs/spec/alerting.md#maintenance-windows).
  */
 export function downtimeByMonth(
   flips: readonly Flip[],
@@ -36,10 +33,7 @@ export function downtimeByMonth(
   })
 }
 
-/**
- * Returns the length of the outage that a flip ended.
- * @returns null if the previous flip was not to down
- */
+/** Returns null if the previous flip was not to down. */
 export function endedOutage(flip: Pick<Flip, 'at'>, previous: Pick<Flip, 'at' | 'to'> | null): Micros | null {
   return previous?.to === 'down' ? Math.max(0, flip.at - previous.at) : null
 }
@@ -74,10 +68,8 @@ function monthSpans(months: number, now: Micros): [Micros, Micros][] {
 }
 
 /**
- * Returns since when the status of a check is known: from its first ping on. If older flips were deleted, the time since
- * its creation counts.
- * @param flips all known flips, in any order
- * @returns null before the first ping
+ * The status is known from the first ping on; if older flips were deleted, since the creation. Returns null before
+ * the first ping.
  */
 export function knownSince({ nPings }: { nPings: number }, flips: readonly Flip[], createdAt: Micros): Micros | null {
   const ordered = flips.toSorted((a, b) => a.at - b.at)

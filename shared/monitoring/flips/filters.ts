@@ -11,9 +11,8 @@ const MAX_TIMESTAMP = 10_000_000_000
 const MAX_SECONDS = 31_536_000
 
 /**
- * Reads the filters of the flips list (docs/spec/monitoring.md#flips-list). The last of a repeated parameter counts;
- * unknown ones are ignored.
- * @returns null if a filter is invalid; the response is then 400 with an empty body
+ * The last of a repeated parameter counts (docs/spec/monitoring.md#flips-list). Returns null if a filter is invalid;
+ * the response is then 400 with an empty body.
  */
 export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange | null {
   const start = readInteger(query.getAll('start').at(-1), MAX_TIMESTAMP)
@@ -31,7 +30,7 @@ export function parseFlipFilters(query: URLSearchParams, now: Micros): FlipRange
   }
 }
 
-/** Accepts also an empty value, which means no filter, and a value that ends in `.0`. */
+/** An empty value means no filter; `.0` at the end is accepted. */
 function readSeconds(text: string | undefined): number | null | 'invalid' {
   return readInteger(text === '' ? undefined : text?.replace(/\.0*\s*$/, ''), MAX_SECONDS)
 }
@@ -50,7 +49,7 @@ export interface Flip {
   to: StoredStatus
 }
 
-/** Returns one member of the flips list (docs/spec/monitoring.md#flips-list). */
+/** See docs/spec/monitoring.md#flips-list. */
 export function toFlipView(flip: Pick<Flip, 'at' | 'to'>): { timestamp: string; up: 0 | 1 } {
   return { timestamp: toIsoSeconds(flip.at), up: flip.to === 'up' ? 1 : 0 }
 }

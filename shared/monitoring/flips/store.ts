@@ -9,23 +9,21 @@ import type { StatusChange } from '../checks/state-machine.ts'
 import type { Flip, FlipRange } from './filters.ts'
 
 /**
- * Reason why a change that is history only has no notification (docs/spec/alerting.md#decisions), as SQL over
- * `from_status` and `to_status`.
+ * A change that is history only has no notification (docs/spec/alerting.md#decisions). SQL over `from_status` and
+ * `to_status`.
  */
 const SILENT_REASON = `
   CASE WHEN to_status = 'paused' THEN 'PAUSED' WHEN to_status = 'new' THEN 'RESUMED'
        WHEN from_status = 'paused' THEN 'WAS_PAUSED' ELSE 'FIRST_SUCCESS' END`
 
-/**
- * Stores the decision about those rows of `flipped` that need no notification, so that each flip has an explanation.
- */
+/** Each flip needs an explanation, also without a notification. */
 const DECIDE_SILENT = `
   INSERT INTO alert_decisions (check_id, flip_id, at, outcome, reason)
   SELECT check_id, id, at, 'none', ${SILENT_REASON} FROM flipped WHERE processed_at IS NOT NULL`
 
 const FLIP_COLUMNS = columns<Flip>({ at: microsOf('at'), from: 'from_status', to: 'to_status' })
 
-/** Returns the stored flips of a check within a range of time, newest first. */
+/** Newest first. */
 export async function listFlips(db: Knex, checkId: number, range: FlipRange): Promise<Flip[]> {
   const rows = await query(
     db,
@@ -39,7 +37,7 @@ export async function listFlips(db: Knex, checkId: number, range: FlipRange): Pr
   return rows
 }
 
-/** Stores a flip that is history only, a pause or a resume, and its decision. */
+/** For a pause or a resume. */
 export async function insertHistoricFlip(tx: Knex, checkId: number, change: StatusChange, at: Micros): Promise<void> {
   await execute(
     tx,
@@ -52,7 +50,7 @@ export async function insertHistoricFlip(tx: Knex, checkId: number, change: Stat
   )
 }
 
-/** Forgets flips that are older than `days`, oldest first. @returns how many, `limit` at most */
+/** Oldest first. Returns their number. */
 export async function pruneFlips(db: Knex, days: number, limit: number): Promise<number> {
   return await execute(
     db,
@@ -68,9 +66,8 @@ export interface NewFlip extends StatusChange {
 }
 
 /**
- * Stores flips and, if one needs a notification, one message for the alerter. The caller publishes the row after the
- * commit. The first success of a new or resumed check needs no notification
- * (docs/spec/monitoring.md#notification-dispatch); this is decided here.
+ * The caller publishes the returned row after the commit. The first success of a new or resumed check needs no
+ * notification (docs/spec/monitoring.md#notification-dispatch).
  */
 export async function recordFlips(run: RunPrepared, flips: readonly NewFlip[]): Promise<OutboxRow[]> {
   if (flips.length === 0) return []
