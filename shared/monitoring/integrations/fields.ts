@@ -28,10 +28,7 @@ export const httpUrl = singleLine(maxTemplateLength)
 /** Removes final slashes, so that paths can be appended. */
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''))
 
-/**
- * One plain address. Lists, display names, comments and quoted local parts are refused, because each could add a
- * recipient.
- */
+/** Refuses lists, display names, comments and quoted local parts, because each could add a recipient. */
 export const emailAddress = singleLine(254).refine(
   (text) => /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u.test(text),
   'must be one e-mail address',
@@ -43,7 +40,6 @@ export const phoneNumber = z
   .transform((text) => text.replace(/[\s().-]/g, ''))
   .refine((text) => /^\+[1-9]\d{5,14}$/.test(text), 'must be a phone number like +15550100')
 
-/** Changes that are reported; default: both. */
 export const switches = { down: z.boolean().default(true), up: z.boolean().default(true) }
 
 export function isSwitchedOff(config: { down: boolean; up: boolean }, status: Status): boolean {
@@ -55,7 +51,6 @@ export function isUp(_config: unknown, status: Status): boolean {
   return status === 'up'
 }
 
-/** Configuration of a service with an incoming webhook; `value` is an alias of `url`. */
 export const incomingWebhook = z
   .strictObject({ url: httpUrl.optional(), value: httpUrl.optional() })
   .transform(({ url, value }, context) => {

@@ -5,30 +5,24 @@ export type Status = 'up' | 'down'
 
 type ConfigResult<Config> = { ok: true; config: Config } | { ok: false; faults: Fault[] }
 
-/**
- * Describes a kind of integration and its configuration. A transport of the same name sends. The result of `parse` is
- * stored, and parses to itself again.
- */
+/** A transport of the same name sends. The result of `parse` is stored, and parses to itself again. */
 export interface IntegrationKind<Config = unknown> {
-  /** identifier in the API, the command line and the database (docs/spec/monitoring.md#integration-kinds) */
+  /** used in the API, the command line and the database (docs/spec/monitoring.md#integration-kinds) */
   readonly kind: string
   readonly label: string
-  /** one sentence for the catalogue */
   readonly about: string
-  /** name of the service's mark in simple-icons; absent if there is none or its licence does not allow it */
+  /** mark in simple-icons; absent if there is none or its licence does not allow it */
   readonly mark?: string
   /** members that are never shown after they were stored */
   readonly secretFields: readonly string[]
-  /** one line per option, for `--help` and the manual */
   readonly help: readonly string[]
-  /** used by `parse` and to generate forms */
   readonly schema: z.ZodType
   parse(config: unknown): ConfigResult<Config>
-  /** true if the integration ignores this change; then nothing is sent or logged */
+  /** true if it ignores this change; then nothing is sent or logged */
   isNoop(config: unknown, status: Status): boolean
-  /** the recipient for the rate limit (`shared/monitoring/notifications/limits.ts`), or null */
+  /** for the rate limit (notifications/limits.ts) */
   recipientOf(config: unknown): string | null
-  /** URLs of requests, which must pass the target policy before they are stored */
+  /** must pass the target policy before they are stored */
   targetsOf(config: unknown): readonly string[]
   /** the URL that receives a secret member; empty if only the fixed service of the kind receives it */
   readerOf(config: unknown, secret: string): string

@@ -38,7 +38,7 @@ const aliases: Readonly<Record<string, string>> = {
   phone: 'call',
 }
 
-/** Finds a kind by its identifier or alias, in any case. */
+/** Ignores case. */
 export function findKind(name: string): IntegrationKind | undefined {
   const lower = name.toLowerCase()
   return integrationKinds.get(Object.hasOwn(aliases, lower) ? (aliases[lower] ?? lower) : lower)

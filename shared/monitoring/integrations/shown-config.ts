@@ -5,15 +5,13 @@ import { webhook } from './kinds/webhook.ts'
 
 export type ConfigObject = Readonly<Record<string, unknown>>
 
-/** Returns a configuration without its secret members. */
 export function shownConfig(kind: Pick<IntegrationKind, 'secretFields'>, config: ConfigObject): ConfigObject {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !kind.secretFields.includes(name)))
 }
 
 /**
- * Adds the stored secrets that a new configuration omits. A stored secret is only sent to its previous origin, because a
- * person who may change the URL could otherwise read it. Null deletes a secret.
- * @throws ValidationError if a stored secret would be sent to another origin
+ * A stored secret is only sent to its previous origin, because a person who may change the URL could otherwise read
+ * it. Null deletes a secret. @throws ValidationError if a stored secret would be sent to another origin
  */
 export function withStoredSecrets(
   kind: Pick<IntegrationKind, 'secretFields' | 'readerOf'>,
@@ -47,7 +45,7 @@ function isSameOrigin(a: string, b: string): boolean {
   return a === b || (URL.parse(a)?.origin ?? a) === (URL.parse(b)?.origin ?? b)
 }
 
-/** Kinds that create a record or run a command per check, so that they need one message per check. */
+/** These create a record or run a command per check, so they need one message per check. */
 const STORING_KINDS: ReadonlySet<string> = new Set([
   'github',
   'opsgenie',
@@ -58,7 +56,7 @@ const STORING_KINDS: ReadonlySet<string> = new Set([
   'trello',
   'victorops',
 ])
-/** Kinds whose record in an outside system is closed by the recovery. */
+/** The recovery closes their record in an outside system. */
 const CLOSED_BY_RECOVERY: ReadonlySet<string> = new Set([
   'opsgenie',
   'pagertree',
@@ -70,7 +68,6 @@ const CLOSED_BY_RECOVERY: ReadonlySet<string> = new Set([
 /** A webhook with this placeholder accepts digests. */
 const GROUP_PLACEHOLDER = '$GROUP_JSON'
 
-/** Returns true if the integration accepts one message about many checks. */
 export function takesDigests(kind: string, config: unknown): boolean {
   if (kind !== webhook.kind) return !STORING_KINDS.has(kind)
   return JSON.stringify(config ?? null).includes(GROUP_PLACEHOLDER)

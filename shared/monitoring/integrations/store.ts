@@ -1,14 +1,12 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** An integration as lists show it. */
 interface ListedIntegration {
   uuid: string
   name: string
   kind: string
 }
 
-/** An integration with all that is stored of it. */
 export interface StoredIntegration extends ListedIntegration {
   id: number
   projectId: number
@@ -16,7 +14,7 @@ export interface StoredIntegration extends ListedIntegration {
   disabledAt: Date | null
   lastNotifyAt: Date | null
   lastError: string
-  /** e-mail only: the recipient confirmed the address, or confirmation is not required. Nothing is sent before */
+  /** e-mail only: the recipient confirmed, or confirmation is not required. Nothing is sent before */
   isEmailVerified: boolean
 }
 
@@ -33,13 +31,13 @@ const COLUMNS = columns<StoredIntegration>({
   isEmailVerified: 'email_verified',
 })
 
-/** Returns the integrations of a project in the order of their creation, also disabled ones. */
+/** In the order of creation; includes disabled ones. */
 export async function listIntegrations(db: Knex, projectId: number): Promise<StoredIntegration[]> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? ORDER BY id`, [projectId])
   return rows
 }
 
-/** Returns an integration of this project; null if it is unknown or belongs to another project. */
+/** Returns null also for another project's integration. */
 export async function findIntegration(db: Knex, projectId: number, uuid: string): Promise<StoredIntegration | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM integrations WHERE project_id = ? AND uuid = ?`, [
     projectId,
@@ -48,7 +46,7 @@ export async function findIntegration(db: Knex, projectId: number, uuid: string)
   return rows[0] ?? null
 }
 
-/** Ids of a project's integrations that a group may pass its notification on to; a group of groups would never end. */
+/** Excludes groups, because a group of groups would never end. */
 export async function findGroupMembers(db: Knex, projectId: number, uuids: readonly string[]): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,
@@ -58,10 +56,7 @@ export async function findGroupMembers(db: Knex, projectId: number, uuids: reado
   return rows.map(({ id }) => id)
 }
 
-/**
- * Creates an integration.
- * @param channel its uuid only if it moves here with its identity; its recipient counts as confirmed by default
- */
+/** `uuid` is given only if an integration moves here; its recipient then counts as confirmed. */
 export async function insertIntegration(
   db: Knex,
   channel: {
@@ -91,7 +86,7 @@ export async function insertIntegration(
   return row
 }
 
-/** Changes name, configuration, whether it is disabled or its recipient agreed; what is not given stays. */
+/** Members that are not given stay. */
 export async function updateIntegrationRow(
   db: Knex,
   integrationId: number,
@@ -115,7 +110,7 @@ export async function updateIntegrationRow(
   )
 }
 
-/** Records that the recipient confirmed this configuration. Has no effect if the configuration has changed since. */
+/** Has no effect if the configuration has changed since. */
 export async function confirmRecipient(db: Knex, channel: { id: number; sealedConfig: string }): Promise<void> {
   await execute(db, 'UPDATE integrations SET email_verified = true WHERE id = ? AND sealed_config = ?', [
     channel.id,
@@ -128,7 +123,6 @@ export async function deleteIntegrationRow(db: Knex, projectId: number, uuid: st
   return changed === 1
 }
 
-/** A notification as the log of an integration shows it. */
 export interface ListedNotification {
   id: string
   /** null for a test message */
@@ -141,9 +135,8 @@ export interface ListedNotification {
   nextAttemptAt: Date | null
   finishedAt: Date | null
   what: 'flip' | 'test' | 'first' | 'repeat' | 'recovery' | 'flapping' | 'digest' | 'unknown'
-  /** uuid of the incident that it is about; null for tests and digests */
+  /** null for tests and digests */
   incident: string | null
-  /** checks that it is about */
   size: number
 }
 
@@ -162,7 +155,6 @@ const LISTED_NOTIFICATION_COLUMNS = columns<ListedNotification>({
   size: 'coalesce(b.size, 1)',
 })
 
-/** Returns the notifications of an integration, newest first. */
 export async function listNotifications(db: Knex, integrationId: number, limit: number): Promise<ListedNotification[]> {
   return await query(
     db,
@@ -173,7 +165,7 @@ export async function listNotifications(db: Knex, integrationId: number, limit: 
   )
 }
 
-/** Returns the verified addresses of the members of a project's organisation, in lower case. */
+/** Verified addresses only, in lower case. */
 export async function listMemberAddresses(db: Knex, projectId: number): Promise<string[]> {
   const rows = await query<{ email: string }>(
     db,
@@ -184,7 +176,7 @@ export async function listMemberAddresses(db: Knex, projectId: number): Promise<
   return rows.map(({ email }) => email)
 }
 
-/** Digests of the addresses whose holders agreed to get the alerts of a project. */
+/** Digests of recipients that consented. */
 export async function listVerifiedRecipients(db: Knex, projectId: number): Promise<Buffer[]> {
   const rows = await query<{ digest: Buffer }>(db, 'SELECT digest FROM verified_recipients WHERE project_id = ?', [
     projectId,
@@ -192,7 +184,7 @@ export async function listVerifiedRecipients(db: Knex, projectId: number): Promi
   return rows.map(({ digest }) => digest)
 }
 
-/** Notes that the holder of an address agreed to get the alerts of a project. */
+/** Stores that a recipient consented. */
 export async function insertVerifiedRecipient(tx: Knex, projectId: number, digest: Buffer): Promise<void> {
   await execute(tx, 'INSERT INTO verified_recipients (project_id, digest) VALUES (?, ?) ON CONFLICT DO NOTHING', [
     projectId,
@@ -200,7 +192,7 @@ export async function insertVerifiedRecipient(tx: Knex, projectId: number, diges
   ])
 }
 
-/** Forgets the confirmation of an address, so that the next integration with it must be confirmed again. */
+/** The next integration with this address must be confirmed again. */
 export async function deleteVerifiedRecipient(tx: Knex, projectId: number, digests: readonly Buffer[]): Promise<void> {
   await execute(tx, 'DELETE FROM verified_recipients WHERE project_id = ? AND digest = ANY(?::bytea[])', [
     projectId,

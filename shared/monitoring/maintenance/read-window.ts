@@ -24,9 +24,8 @@ const MAX_CHECKS = 500
 const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * Reads a request to create or change a maintenance window (docs/spec/alerting.md#maintenance-windows). Null resets a
- * member to its default.
- * @throws ValidationError for the first invalid member
+ * Null resets a member to its default (docs/spec/alerting.md#maintenance-windows). @throws ValidationError for the
+ * first invalid member
  */
 export function readWindow(body: JsonObject, current: WindowFields | null, now: Micros): WindowFields {
   const changed = <T>(value: JsonValue | undefined, was: T | undefined, normal: T, read: (value: JsonValue) => T): T =>
@@ -76,7 +75,7 @@ function readRecurring(body: JsonObject, current: Recurring | null): Recurring {
   return isSame ? current : { every, for: length, tz }
 }
 
-/** Reads a single occurrence. A change of one end keeps the other; `for` counts from the start. */
+/** A change of one end keeps the other; `for` counts from the start. */
 function readOnce(body: JsonObject, current: SingleWindow | null, now: Micros): SingleWindow {
   const normal = microsOfSeconds(Math.floor(toSeconds(now)))
   const stored = body.starts === undefined ? current?.starts : undefined

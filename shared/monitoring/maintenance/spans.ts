@@ -20,7 +20,7 @@ export function merged(spans: readonly WindowTime[]): WindowTime[] {
   return result
 }
 
-/** Subtracts spans from a span. @param taken merged */
+/** `taken` is merged. */
 export function without(span: WindowTime, taken: readonly WindowTime[]): WindowTime[] {
   const left: WindowTime[] = []
   let { from } = span
@@ -34,7 +34,7 @@ export function without(span: WindowTime, taken: readonly WindowTime[]): WindowT
   return left
 }
 
-/** Returns how much of a period spans cover. @param spans merged */
+/** `spans` are merged. */
 export function covered(spans: readonly WindowTime[], from: Micros, until: Micros): Micros {
   return spans.reduce((sum, span) => sum + Math.max(0, Math.min(span.until, until) - Math.max(span.from, from)), 0)
 }
@@ -47,7 +47,7 @@ export interface TimedWindow<W extends Window = Window> {
 /** Maximum number of occurrences for all windows. Beyond it, the oldest are omitted. */
 const MAX_TIMES = 20_000
 
-/** Returns the occurrences of windows within a span, once for all their checks. Yields after each window. */
+/** Computed once for all checks. Yields after each window. */
 export function* timedWindows<W extends Window>(
   windows: readonly W[],
   from: Micros,
@@ -77,7 +77,7 @@ export function spansOf(windows: readonly TimedWindow[], check: About): WindowTi
   return merged(windows.filter(({ window }) => isAbout(window, check)).flatMap(({ times }) => times))
 }
 
-/** Returns the merged time that windows exclude from a check's uptime (docs/spec/alerting.md#maintenance-windows). */
+/** See docs/spec/alerting.md#maintenance-windows. */
 export function excludedSpans(windows: readonly TimedWindow[], check: About): WindowTime[] {
   return spansOf(
     windows.filter(({ window }) => window.uptime === 'exclude'),
@@ -90,7 +90,7 @@ export interface OpenWindow<W extends Window = Window> {
   until: Micros
 }
 
-/** Returns the windows in progress at an instant, once for all checks. Yields after each window. */
+/** Yields after each window. */
 export function* openWindows<W extends Window>(
   windows: readonly W[],
   now: Micros,
@@ -111,7 +111,6 @@ export function windowNow<W extends Window>(windows: readonly OpenWindow<W>[], c
   )
 }
 
-/** Returns the current or next occurrence, or null if there is none. */
 export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTime | null {
   if ('starts' in time) return time.ends > now ? { from: time.starts, until: time.ends } : null
   const length = microsOfSeconds(time.for)
@@ -125,10 +124,7 @@ export function nextTime({ time }: Pick<Window, 'time'>, now: Micros): WindowTim
   return null
 }
 
-/**
- * Returns true if windows cover more than half of the next week, in which case most outages would be suppressed.
- * @param windows with their occurrences in that week
- */
+/** Most outages would then be suppressed. `windows` have their occurrences in that week. */
 export function coversMuchOfWeek(windows: readonly TimedWindow[], check: About, now: Micros): boolean {
   return covered(spansOf(windows, check), now, now + WEEK) > WEEK / 2
 }

@@ -5,7 +5,6 @@ import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 import type { WindowTime } from './window.ts'
 
-/** The check and its status before an instant. */
 export interface UptimeSubject {
   uuid: string
   tags: string
@@ -24,13 +23,12 @@ const UPTIME_SUBJECT_COLUMNS = columns<UptimeSubject>({
   oldest: 'COALESCE((SELECT from_status FROM flips WHERE check_id = c.id ORDER BY id LIMIT 1), c.status)',
 })
 
-/** @returns null when the check is gone */
 export async function findUptimeSubject(db: Knex, checkId: number, at: Micros): Promise<UptimeSubject | null> {
   const [row] = await query(db, typed`SELECT ${UPTIME_SUBJECT_COLUMNS} FROM checks c WHERE c.id = ?`, [at, checkId])
   return row ?? null
 }
 
-/** Returns the unknown periods of a check within a period, clipped to its end. */
+/** Clips periods to `until`. */
 export async function listUnknown(db: Knex, checkId: number, from: Micros, until: Micros): Promise<WindowTime[]> {
   return (await listUnknownOfChecks(db, [checkId], from, until)).get(checkId) ?? []
 }
@@ -41,7 +39,7 @@ const UNKNOWN_COLUMNS = columns<WindowTime & { checkId: number }>({
   until: `COALESCE(${microsOf('until_at')}, ?::bigint)`,
 })
 
-/** Returns the same for several checks, by id; checks without unknown periods are absent. */
+/** Keyed by the id of the check; omits checks without unknown periods. */
 export async function listUnknownOfChecks(
   db: Knex,
   checkIds: readonly number[],

@@ -29,8 +29,8 @@ export interface Uptime {
 }
 
 /**
- * Divides a period by state. Each instant counts once, in this order: off, excluded maintenance, down, unknown, up. A check
- * that is down stays down in a coverage gap.
+ * Each instant counts once, in this order: off, excluded maintenance, down, unknown, up. A check that is down stays
+ * down in a coverage gap.
  */
 export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptime {
   const unknown = merged(facts.unknown)
@@ -56,11 +56,7 @@ export function uptimeOf(facts: UptimeFacts, from: Micros, until: Micros): Uptim
   }
 }
 
-/**
- * Returns the time that counts neither as up nor as down: excluded time, and unknown time while the check was not down.
- * @param excluded merged
- * @returns merged
- */
+/** Unknown time counts only while the check was not down. Argument and result are merged. */
 export function uncounted(
   excluded: readonly WindowTime[],
   unknown: readonly WindowTime[],
@@ -76,7 +72,7 @@ export function uncounted(
 const PARTS = ['up', 'down', 'unknown', 'maintenance', 'off'] as const
 type Parts = Record<(typeof PARTS)[number], number>
 
-/** Rounds down, and adds the missing seconds to the parts with the largest remainders. */
+/** Adds the missing seconds to the parts with the largest remainders. */
 function wholeSeconds(micros: Parts): Parts {
   const seconds = { ...micros }
   for (const part of PARTS) seconds[part] = Math.floor(toSeconds(micros[part]))

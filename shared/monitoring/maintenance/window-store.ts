@@ -41,23 +41,19 @@ function windowOf({ starts, ends, every, for: length, tz, cuts, ...row }: Row): 
   return { ...row, time: { every, for: length ?? 0, tz, ...(cuts.length > 0 && { cuts }) } }
 }
 
-/** Returns the maintenance windows of projects, the newest first. */
+/** Newest first. */
 export async function windowsOf(db: Knex, projectIds: readonly number[]): Promise<StoredWindow[]> {
   const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ANY(?::bigint[]) ORDER BY id DESC`
   return (await query(db, sql, [projectIds])).map(windowOf)
 }
 
-/** @returns null if the project has no such window */
 export async function findWindow(db: Knex, projectId: number, uuid: string): Promise<StoredWindow | null> {
   const sql = typed`SELECT ${COLUMNS} FROM maintenance_windows WHERE project_id = ? AND uuid = ?::uuid`
   const [row] = await query(db, sql, [projectId, uuid])
   return row ? windowOf(row) : null
 }
 
-/**
- * Updates a window by its id, or creates one, with an optional uuid.
- * @returns null if it was deleted in the meantime
- */
+/** Updates by id, or creates. Returns null if the window was deleted. */
 export async function saveWindow(
   tx: Knex,
   projectId: number,
@@ -99,17 +95,16 @@ export async function saveWindow(
   return row ? windowOf(row) : null
 }
 
-/** @returns whether there was one */
 export async function deleteWindow(tx: Knex, id: number): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM maintenance_windows WHERE id = ?', [id])) === 1
 }
 
-/** Forgets windows that ended so many days ago. */
+/** Deletes windows that ended this many days ago. */
 export async function pruneWindows(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM maintenance_windows WHERE ends_at < now() - make_interval(days => ?::int)', [days])
 }
 
-/** Returns which of these uuids are checks of a project. @param uuids unvalidated texts */
+/** `uuids` may be invalid texts. */
 export async function knownChecks(db: Knex, projectId: number, uuids: readonly string[]): Promise<string[]> {
   const rows = await query<{ uuid: string }>(
     db,

@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds, toIsoSeconds } from '../../time.ts'
 import { guessKind, nextOccurrence } from '../schedules/schedule.ts'
 
-/** A maintenance window (docs/spec/alerting.md#maintenance-windows). */
+/** See docs/spec/alerting.md#maintenance-windows. */
 export interface Window {
   uuid: string
   name: string
@@ -27,10 +27,9 @@ export interface WindowTime {
   until: Micros
 }
 
-/** Maximum number of occurrences per call. */
 const MAX_OCCURRENCES = 2_000
 
-/** Returns the occurrences of a window that overlap a span, ascending. A clock change does not change their length. */
+/** Ascending. A clock change does not change their length. */
 export function timesOf({ time }: Pick<Window, 'time'>, from: Micros, until: Micros): WindowTime[] {
   if ('starts' in time) {
     return time.starts < until && time.ends > from ? [{ from: time.starts, until: time.ends }] : []
@@ -53,10 +52,7 @@ export function timesOf({ time }: Pick<Window, 'time'>, from: Micros, until: Mic
 const MAX_CUTS = 100
 export const MIN_LENGTH: Micros = microsOfSeconds(60)
 
-/**
- * Returns the times of a window after its current occurrence was ended. A single occurrence keeps at least MIN_LENGTH.
- * @returns null outside of an occurrence
- */
+/** A single occurrence keeps at least MIN_LENGTH. Returns null outside of an occurrence. */
 export function endedAt(window: Pick<Window, 'time'>, now: Micros): Window['time'] | null {
   const { time } = window
   const open = timesOf(window, now, now + 1)

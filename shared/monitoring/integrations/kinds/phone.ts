@@ -35,7 +35,7 @@ export const whatsapp = defineKind({
   isNoop: isSwitchedOff,
 })
 
-/** Sends through a signal-cli REST server of the owner. A recipient may also be a `group.` id of that server. */
+/** A recipient may also be a `group.` id of the owner's signal-cli server. */
 export const signal = defineKind({
   kind: 'signal',
   label: 'Signal',

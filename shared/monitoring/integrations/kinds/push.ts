@@ -86,8 +86,8 @@ export const gotify = defineKind({
 })
 
 /**
- * Apprise schemes for arbitrary requests or for actions on the gateway's machine. The gateway is inside the operator's
- * network, so they could reach targets that webhooks must not reach.
+ * These schemes make arbitrary requests or act on the gateway's machine. It is inside the operator's network, so they
+ * could reach forbidden targets.
  */
 const REFUSED = /^(?:jsons?|xmls?|forms?|https?|file|r?syslog|dbus|glib|kde|qt|gnome|windows|macosx)$/i
 
@@ -97,7 +97,7 @@ function addressesIn(text: string): { scheme: string; host: string }[] {
   )
 }
 
-/** Returns true for an IP address or an internal name. Other values in this position may be tokens. */
+/** True for an IP address or an internal name. Other values in this position may be tokens. */
 function isHost(host: string): boolean {
   return (
     host.startsWith('[') ||
