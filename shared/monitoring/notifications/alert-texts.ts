@@ -5,7 +5,7 @@ import { type Fact, formatInstant, formatPeriod, shortName } from './text-parts.
 const LATE: Micros = microsOfSeconds(60)
 const A_DAY: Micros = microsOfSeconds(86_400)
 
-/** Returns the beginning of a subject: `DOWN`, `UP`, `STILL DOWN (3)` or `FLAPPING`. */
+/** `DOWN`, `UP`, `STILL DOWN (3)` or `FLAPPING` */
 export function stateLabel({ status, alert }: Pick<Notification, 'status' | 'alert'>): string {
   if (alert?.what === 'flapping') return 'FLAPPING'
   if (alert?.what === 'repeat') return `STILL DOWN (${alert.repeat + 1})`
@@ -25,8 +25,8 @@ export function alertFacts({ status, alert, timeZone }: Pick<Notification, 'stat
 }
 
 /**
- * Returns why the message was suppressed until now, without a full stop: `It went down at 02:10, during "Patch night"` or
- * `Still down after "router" came back`; empty if it was not suppressed. Times are in the reader's zone.
+ * `It went down at 02:10, during "Patch night"`, without a full stop; empty if it was not suppressed. Times are in
+ * the reader's zone.
  */
 export function suppressedText({ alert, timeZone }: Pick<Notification, 'alert' | 'timeZone'>): string {
   const by = shortName(alert?.suppressedBy ?? '')

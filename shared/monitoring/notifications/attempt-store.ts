@@ -9,8 +9,7 @@ import type { Summary } from './notification.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
 /**
- * Longer than an attempt may take, the wait for its place included: an attempt whose process died is made again after
- * it.
+ * Longer than an attempt and its wait for a slot may take. After it, the attempt of a process that died is repeated.
  */
 const LEASE = '90 seconds'
 
@@ -27,9 +26,9 @@ export interface ClaimedNotification {
   /** offset in the plan, seconds; for direct ones the number of the flip */
   entry: number
   detail: NotificationDetail | null
-  /** of a message about several checks, which has no check */
+  /** set for a message about several checks */
   summary: Summary | null
-  /** a message of the same check to the same integration is still to be tried that is older */
+  /** an older message of the same check to the same integration is pending */
   hasOlder: boolean
   /** true if a newer notification was sent, or the incident was resolved or acknowledged before the first attempt */
   isOvertaken: boolean
@@ -65,9 +64,8 @@ const CLAIMED_NOTIFICATION_COLUMNS = columns<ClaimedNotification>({
 })
 
 /**
- * Claims one attempt at each notification in flight, for the duration of the lease.
- * @returns one for each id, in their order: null if it is not due, claimed by another process, or ended, and for the
- * second occurrence of an id. The sweeper retries a row that is locked by another transaction.
+ * Returns one entry per id, in order: null if it is not due, claimed by another process, ended, or a repeated id. The
+ * sweeper retries rows that another transaction has locked.
  */
 export async function claimNotifications(db: Knex, ids: readonly string[]): Promise<(ClaimedNotification | null)[]> {
   const rows = await query(
@@ -91,8 +89,8 @@ export async function claimNotifications(db: Knex, ids: readonly string[]): Prom
 }
 
 /**
- * Renews leases and returns for each, in their order, if it was still valid. Call it right before an attempt is sent: a
- * process that was suspended may have lost its lease to another process.
+ * Returns for each, in order, if its lease was still valid. Call it right before sending: a suspended process may
+ * have lost its lease.
  */
 export async function renewLeases(
   db: Knex,
@@ -109,7 +107,7 @@ export async function renewLeases(
   return attempts.map((_, place) => suppression.has(place))
 }
 
-/** Puts claimed attempts back uncounted, each for some seconds, because their target has no place for them. */
+/** Does not count the attempts, because their target has no free slot. */
 export async function postponeNotifications(
   db: Knex,
   postponed: readonly { id: string; seconds: number }[],
@@ -133,13 +131,13 @@ export interface FinishedAttempt {
   startedAt: Micros
   durationMs: number
   outcome: Outcome
-  /** null when there is nothing more to try */
+  /** null if no attempt is left */
   retryInMs: number | null
 }
 
 /**
- * Stores attempts, the states of their notifications, and the last result of the integrations. Skips deleted rows.
- * @returns for each, in their order, if it disabled its integration: of several permanent failures only the first
+ * Skips deleted rows. Returns for each, in order, if it disabled its integration: of several permanent failures only
+ * the first.
  */
 export async function recordAttempts(
   db: Knex,
@@ -167,10 +165,7 @@ export async function recordAttempts(
   }))
 }
 
-/**
- * Returns the enabled integrations. Locks all in the order of their ids, and before notifications, as the deletion of
- * an integration does.
- */
+/** Locks integrations in the order of ids and before notifications, as their deletion does. */
 const LOCK_INTEGRATIONS: Prepared<{ id: number }> = {
   name: 'lock-integrations',
   text: `
@@ -219,7 +214,7 @@ function isLost(attempt: FinishedAttempt): boolean {
   return state === 'failed' || state === 'suppressed'
 }
 
-/** A notification that a limit suppressed was not attempted. */
+/** A limit prevents an attempt. */
 function endState(outcome: FailedOutcome): 'failed' | 'suppressed' {
   return outcome.failure === 'limit' ? 'suppressed' : 'failed'
 }

@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { reevaluateIncidentsOf } from './store.ts'
 
-/** A failure that a provider reported after it had accepted a message. */
 export interface LateFailure {
   notificationId: string
   error: string
@@ -17,10 +16,9 @@ export interface LateFailure {
 }
 
 /**
- * Stores that an accepted message was not delivered: its error, and that of its integration. The notification changes
- * from delivered to failed, and its incident is evaluated again, because the next escalation step may be due. Locks are
- * taken as in recordAttempts: integration, incident, notification.
- * @returns if the message exists, and if this disabled its integration
+ * The notification changes from delivered to failed, and its incident is evaluated again, because the next escalation
+ * step may be due. Locks as in recordAttempts: integration, incident, notification. Returns if the message exists,
+ * and if this disabled its integration.
  */
 export async function recordLateFailure(
   tx: Knex,
@@ -62,10 +60,7 @@ const FAILED_COLUMNS = columns<{ id: string; integrationId: number; error: strin
   error: 'n.error',
 })
 
-/**
- * Returns the integration and the error of a message, for the notice that the integration was disabled; null if
- * deleted.
- */
+/** For the notice that the integration was disabled; null if deleted. */
 export async function disabledBy(
   db: Knex,
   notificationId: string,

@@ -2,9 +2,8 @@ const MAX_ERROR_LENGTH = 200
 const UNDELIVERED = ['failed', 'undelivered']
 
 /**
- * Reads the callback of a provider about a message (docs/spec/monitoring.md#other-endpoints): `error` and `mark_disabled`
- * from own gateways, `MessageStatus` or `CallStatus` from Twilio.
- * @returns null if it reports no failure
+ * Own gateways send `error` and `mark_disabled`, Twilio `MessageStatus` or `CallStatus`
+ * (docs/spec/monitoring.md#other-endpoints). Returns null without a failure.
  */
 export function failureOfForm(form: URLSearchParams): { error: string; disables: boolean } | null {
   const error = textOf(form.get('error'))
@@ -25,21 +24,16 @@ function textOf(value: string | null): string {
 
 export const GATEWAY_KINDS: readonly string[] = ['sms', 'whatsapp', 'call']
 
-/** Returns the text that the signature of a callback URL covers. */
 export function signedOfCallback(notificationId: string): string {
   return `callback:${notificationId}`
 }
 
-/**
- * Returns the path for callbacks about a notification. It is signed, because the id is part of every message.
- * @param digest of `signedOfCallback`
- */
+/** Signed, because the id is part of every message. `digest` is of `signedOfCallback`. */
 export function callbackPath(notificationId: string, digest: Buffer): string {
   const signature = digest.subarray(0, SIGNATURE_BYTES).toString('hex')
   return `/api/v3/notifications/${notificationId}/status?signature=${signature}`
 }
 
-/** Returns the text that the signature in an envelope sender covers. */
 export function signedOfBounce(notificationId: string): string {
   return `bounce:${notificationId}`
 }
@@ -47,10 +41,7 @@ export function signedOfBounce(notificationId: string): string {
 /** Signatures are truncated to 112 bits, so that the local part has at most 64 characters. */
 const SIGNATURE_BYTES = 14
 
-/**
- * Returns the envelope sender of a mail, to which bounces are sent.
- * @param digest of `signedOfBounce`
- */
+/** Bounces are sent to this envelope sender. `digest` is of `signedOfBounce`. */
 export function bounceAddress(notificationId: string, digest: Buffer, domain: string): string {
   return `n${notificationId.replaceAll('-', '')}-${digest.subarray(0, SIGNATURE_BYTES).toString('hex')}@${domain}`
 }
@@ -64,21 +55,17 @@ export function readBounceAddress(recipient: string): { notificationId: string; 
 
 const ADDRESS = /\bn([0-9a-f]{32})-([0-9a-f]{28})@/
 
-/** @param digests one per key that may have signed */
 export function isSigned(signature: Buffer, digests: readonly Buffer[]): boolean {
   return digests.some((digest) => digest.subarray(0, SIGNATURE_BYTES).equals(signature))
 }
 
 /**
- * Statuses about the message, its sender or the route, after which other messages may still arrive. Of 5.7.x, only 13
- * (account disabled), 17 and 18 (owner changed) are about the recipient.
+ * Statuses about the message, its sender or the route: other messages may still arrive. Of 5.7.x, only 13, 17 and 18
+ * are about the recipient.
  */
 const NOT_THE_RECIPIENT = /^5\.(1\.[78]|2\.3|3\.4|4\.4|6\..*|7\.(?!(?:13|17|18)$).*)$/
 
-/**
- * Reads a delivery status (RFC 3463). 5.x disables the integration, except for the statuses above.
- * @returns null if the status is not a failure
- */
+/** RFC 3463: 5.x disables the integration, except for the statuses above. Returns null without a failure. */
 export function failureOfStatus(status: string): { error: string; disables: boolean } | null {
   if (!/^[45]\./.test(status)) return null
   return { error: failedWith(status), disables: status.startsWith('5.') && !NOT_THE_RECIPIENT.test(status) }

@@ -27,7 +27,7 @@ export function plainText(notification: Notification): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Returns the message as HTML with only `b`, `a` and `pre`, which all chat services support. */
+/** Uses only `b`, `a` and `pre`, which all chat services support. */
 export function htmlText(notification: Notification, lineBreak: string): string {
   const facts = factsOf(notification).map(({ label, value }) => `<b>${label}:</b> ${escapeHtml(value)}`)
   const body = quotedBody(notification)
@@ -41,7 +41,7 @@ export function htmlText(notification: Notification, lineBreak: string): string 
 
 export const statusColours = { up: '#2e7d32', down: '#c62828' } as const
 
-/** Returns the title with a coloured mark, for services that show notifications as a list. */
+/** Some services show notifications as a list, so the title has a coloured mark. */
 export function markedTitle(notification: Notification): string {
   return `${notification.status === 'up' ? '🟢' : '🔴'} ${titleOf(notification)}`
 }

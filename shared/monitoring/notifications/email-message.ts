@@ -18,7 +18,7 @@ export interface EmailMessage {
 /** Characters from the end of a ping's body (docs/spec/monitoring.md#webhooks). */
 const maxQuoted = 10_000
 
-/** Returns the e-mail of a notification as plain text and HTML (docs/spec/monitoring.md#webhooks). */
+/** See docs/spec/monitoring.md#webhooks. */
 export function emailMessage(notification: Notification, siteName: string): EmailMessage {
   const { check, urls, lastPing, isTest, status } = notification
   const isSummary = notification.summary !== undefined
@@ -77,11 +77,11 @@ function emailFacts(notification: Notification): Fact[] {
   ].filter((fact) => fact.value !== '')
 }
 
-/** Returns the end of the last ping's body. An e-mail ping is attached instead of quoted. */
-function quotedEnd(ping: NotifiedPing | null): MailSection {
-  const text = ping?.body && ping.scheme !== 'email' ? ping.body.toString('utf8') : ''
-  const cut = text.length > maxQuoted ? ' (only its end is shown)' : ''
-  return { kind: 'quote', title: `Body of the last ping${cut}`, text: text.slice(-maxQuoted).toWellFormed() }
+/** An e-mail ping is attached instead of quoted. */
+function quotedEnd(ping: NotifiedPing | null): EmailContent['body'] {
+  if (!ping?.body || ping.scheme === 'email' || ping.body.byteLength === 0) return null
+  const text = ping.body.toString('utf8')
+  return { text: text.slice(-maxQuoted).toWellFormed(), isCut: text.length > maxQuoted }
 }
 
 function attachmentsOf(ping: NotifiedPing | null): EmailMessage['attachments'] {

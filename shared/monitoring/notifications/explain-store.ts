@@ -4,7 +4,6 @@ import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { StoredStatus } from '../checks/check.ts'
 
-/** A change of status with its reason. */
 export interface ExplainedFlip {
   id: number
   at: Micros
@@ -24,7 +23,7 @@ const EXPLAINED_FLIP_COLUMNS = columns<ExplainedFlip>({
   isProcessed: 'processed_at IS NOT NULL',
 })
 
-/** Returns the newest flip of a check until an instant; null if there is none. @param until null: now */
+/** `until` null means now. */
 export async function flipToExplain(db: Knex, checkId: number, until: Micros | null): Promise<ExplainedFlip | null> {
   const [flip] = await query(
     db,
@@ -36,7 +35,6 @@ export async function flipToExplain(db: Knex, checkId: number, until: Micros | n
   return flip ?? null
 }
 
-/** The result of the notifications about a flip for one integration. */
 export interface NotifiedIntegration {
   uuid: string
   kind: string
@@ -66,9 +64,8 @@ const NOTIFIED_INTEGRATION_COLUMNS = columns<NotifiedIntegration>({
 })
 
 /**
- * Returns the integrations of a check, those that were notified of this flip (directly, by its incident, or in a
- * digest), and those that a decision names; in the order of their creation.
- * @param named uuids of the latter
+ * Includes integrations that were notified (directly, by its incident, or in a digest), and those that a decision
+ * names; in the order of creation.
  */
 export async function integrationsNotifiedOf(
   db: Knex,

@@ -3,13 +3,12 @@ import { exceededLimits, type LimitedKind } from './message-limits.ts'
 import type { Notification, Summary } from './notification.ts'
 import { listText } from './text-parts.ts'
 
-/** Lengths of the ping's body that are tried before it is omitted. */
+/** Tried before the body is omitted. */
 const QUOTED = [500, 200]
 
 /**
- * Renders the longest form of a message that its service accepts. Parts are omitted before rendering, so that the markup
- * stays valid: the ping's body, then the facts, then the reason; in a list, names from its end.
- * @param render returns the request, or the part of it that `message-limits.ts` limits
+ * Omits parts before rendering, so that the markup stays valid: the ping's body, then the facts, then the reason; in
+ * a list, names from its end.
  */
 export function fitted<Request>(
   kind: LimitedKind,
@@ -31,7 +30,7 @@ export function fitted<Request>(
   return request
 }
 
-/** Returns the largest number below `limit` that passes, if all smaller ones pass; 0 if none does. */
+/** Assumes that all smaller numbers pass; 0 if none does. */
 function largestCount(passes: (count: number) => boolean, limit: number): number {
   let [least, above] = [0, limit]
   while (above - least > 1) {

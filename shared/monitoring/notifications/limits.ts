@@ -3,8 +3,8 @@ import { type Micros, microsOfMillis, toDate } from '../../time.ts'
 import { headerParameter, headerToken, readMailHeaders, splitParts } from '../pings/mail-message.ts'
 
 /**
- * Maximum number of messages per minute to one recipient (docs/spec/monitoring.md#integration-kinds). The limit of mails
- * is higher, because most people learn by mail that many checks went down, and no mail may be lost.
+ * See docs/spec/monitoring.md#integration-kinds. The limit of mails is higher: most people learn by mail that many
+ * checks went down, and no mail may be lost.
  */
 const limitsPerMinute: Readonly<Record<string, number>> = { ntfy: 6, telegram: 6, po: 6, signal: 6, email: 30 }
 
@@ -12,10 +12,7 @@ export function hasRecipientLimit(kind: string): boolean {
   return Object.hasOwn(limitsPerMinute, kind)
 }
 
-/**
- * @param sentWithinMinute messages of all projects to this recipient in the last 60 s
- * @returns null if one more may be sent
- */
+/** `sentWithinMinute` counts all projects, in the last 60 s. Returns null if one more may be sent. */
 export function checkRecipientLimit(kind: string, sentWithinMinute: number): FailedOutcome | null {
   const limit = limitsPerMinute[kind]
   if (limit === undefined || sentWithinMinute < limit) return null
@@ -35,17 +32,17 @@ export function monthlyMeterOf(kind: string): MonthlyMeter | null {
   return meters[kind]?.meter ?? null
 }
 
-/** Returns a final failure that does not disable the integration. */
+/** The failure is final and does not disable the integration. */
 export function monthlyLimitExceeded(kind: string): FailedOutcome {
   return temporary(meters[kind]?.error ?? 'Monthly limit exceeded', { failure: 'limit', final: true })
 }
 
-/** Returns how much of a monthly limit repeats may use, so that first messages can still be sent (docs/spec/alerting.md#policies). */
+/** Repeats leave a reserve for first messages (docs/spec/alerting.md#policies). */
 export function limitOfRepeats(limit: number): number {
   return Math.floor((limit * 4) / 5)
 }
 
-/** Returns the failure of a repeat that reached its limit between decision and sending. */
+/** A repeat may reach its limit between decision and sending. */
 export function reservedForOwner(): FailedOutcome {
   return temporary('The rest of the monthly limit is reserved for first messages', { failure: 'limit', final: true })
 }
@@ -59,10 +56,7 @@ const HEADER_LIMIT = 32_768
 const MAX_PARTS = 10
 const SEARCHED_BYTES = 1_000_000
 
-/**
- * Reads a delivery status notification (RFC 3464).
- * @returns its recipient and first status, or empty strings
- */
+/** RFC 3464. Returns the recipient and first status, or empty strings. */
 export async function readBounce(raw: Buffer): Promise<{ to: string; status: string }> {
   const headers = await readMailHeaders(raw, 0, raw.length, HEADER_LIMIT)
   const boundary = headerParameter(headers.first('content-type'), 'boundary')

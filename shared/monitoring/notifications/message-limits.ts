@@ -108,7 +108,6 @@ export function exceededLimits(kind: LimitedKind, request: unknown): MessageLimi
 
 function valuesAt(value: unknown, [first, ...rest]: readonly string[]): unknown[] {
   if (first === undefined) return value === undefined ? [] : [value]
-  // Content variables are JSON in a form field.
   const holder: unknown = typeof value === 'string' ? JSON.parse(value) : value
   if (typeof holder !== 'object' || holder === null) return []
   return Object.entries(holder).flatMap(([key, one]) => (first === '*' || key === first ? valuesAt(one, rest) : []))

@@ -24,7 +24,7 @@ export function titleOf(notification: Notification): string {
   return `"${checkLabel(notification.check)}" is ${stateLabel(notification)}`
 }
 
-/** Returns the title with reason and dependents, or with the length of the outage: `"db-backup" is UP, after 2 days, 1 hour`. */
+/** With reason and dependents, or the length of the outage: `"db-backup" is UP, after 2 days, 1 hour`. */
 export function summaryOf(notification: Notification): string {
   const { status, downFor, summary } = notification
   if (summary) return `${titleOf(notification)}. ${oneLine(summary.text)}`.trimEnd()
@@ -48,13 +48,13 @@ export function linkTextOf({ isTest, summary }: Pick<Notification, 'isTest' | 's
   return isTest ? 'Open the integration' : 'Open the check'
 }
 
-/** Returns the summary as a sentence: `The check "db-backup" is DOWN.` */
+/** `The check "db-backup" is DOWN.` */
 export function sentenceOf(notification: Notification, escaped = (text: string): string => text): string {
   if (notification.summary) return escaped(summaryOf(notification))
   return `${notification.isTest ? '' : 'The check '}${escaped(summaryOf(notification))}.`
 }
 
-/** Returns one line for a text message. Special spaces would force the more expensive UCS-2 encoding. */
+/** Special spaces would force the more expensive UCS-2 encoding. */
 export function smsText(notification: Notification, siteName: string): string {
   return oneLine(`${siteName}: ${sentenceOf(notification)}`).replace(/[\u00a0\u2007\u202f]/g, ' ')
 }
@@ -84,17 +84,31 @@ export function factsOf(notification: Notification): Fact[] {
   ].filter((fact) => fact.value !== '')
 }
 
-/** Returns for example `failure, exit status 3, 31 Jan 2026, 10:00:00 UTC`. */
-function describePing(ping: NotifiedPing, timeZone: string): string {
+/** `failure, exit status 3, 2026-01-31T10:00:00+00:00` */
+function describePing(ping: NotifiedPing): string {
   const names = { success: 'success', start: 'start', fail: 'failure', log: 'log', ign: 'ignored' }
   const exit = ping.exitStatus === null ? '' : `, exit status ${ping.exitStatus}`
-  return `${names[ping.type]}${exit}, ${formatInstant(ping.at, timeZone)}`
+  return `${names[ping.type]}${exit}, ${toIsoSeconds(ping.at)}`
+}
+
+/** `31 Jan 2026, 11:00:00 GMT+1` */
+export function formatInstant(at: Micros, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+  }).format(toMillis(at))
 }
 
 /** Characters of a ping's body in chat messages (docs/spec/monitoring.md#integration-kinds). */
 const maxQuoted = 1000
 
-/** Returns the body of the last ping for a chat message; empty without a body and for e-mail pings. */
+/** Empty without a body and for e-mail pings. */
 export function quotedBody(notification: Notification): string {
   const { lastPing } = notification
   if (!lastPing?.body || lastPing.scheme === 'email') return ''

@@ -5,13 +5,11 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 import type { MonthlyMeter } from './limits.ts'
 
-/** A place in an account's month for one message. */
 export interface Reservation {
   notificationId: string
   /** the account: projects share its month */
   organisationId: number
   meter: MonthlyMeter
-  /** the month's first instant */
   month: Micros
 }
 
@@ -21,9 +19,8 @@ const MONTHLY_COLUMNS = columns<{ taken: number; has: boolean }>({
 })
 
 /**
- * Reserves a message in the monthly limit before it is sent. Concurrent reservations never exceed `limit`. Reservations
- * remain counted if the project, integration or notification is deleted. A message keeps its reservation.
- * @returns false if the limit is reached
+ * Concurrent reservations never exceed `limit`. They remain counted if project, integration or notification is
+ * deleted. Returns false if the limit is reached.
  */
 export async function reserveMonthly(db: Knex, reservation: Reservation, limit: number): Promise<boolean> {
   const { notificationId, organisationId, meter, month } = reservation
@@ -52,7 +49,7 @@ export async function reserveMonthly(db: Knex, reservation: Reservation, limit: 
   })
 }
 
-/** Releases the reservation of a message that was not delivered; a later attempt reserves again. */
+/** The message was not delivered; a later attempt reserves again. */
 export async function releaseMonthly(
   db: Knex,
   { notificationId, organisationId, meter, month }: Reservation,
@@ -71,7 +68,7 @@ const MONTHLY_USAGE_COLUMNS = columns<{ projectId: number; meter: MonthlyMeter; 
   taken: 'count(*)',
 })
 
-/** Returns the monthly usage of the accounts of these projects, without meters that are zero. */
+/** Omits meters that are zero. */
 export async function monthlyUsage(
   db: Knex,
   projectIds: readonly number[],

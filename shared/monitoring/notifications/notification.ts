@@ -37,7 +37,7 @@ export interface Notification {
   brevity?: 'alert-facts' | 'title'
 }
 
-/** Content of a message about several checks. It is stored, so that every attempt sends the same. */
+/** Stored, so that every attempt sends the same. */
 export interface Summary {
   title: string
   text: string
@@ -50,7 +50,6 @@ export interface Summary {
   group?: { count: number; members: readonly object[] }
 }
 
-/** The incident of a message under a policy. */
 export interface AlertLinks {
   incidentId: string
   what: 'first' | 'repeat' | 'recovery' | 'flapping'

@@ -6,9 +6,8 @@ import type { ClaimedNotification } from './attempt-store.ts'
 import { QUEUED } from './store.ts'
 
 /**
- * Gives up what an older message of the same check to the same integration still has to try: it failed so far, and what
- * is about to be sent is newer. One that was never tried, or that is under way, goes first.
- * @returns whether the newer one may be sent now
+ * Abandons an older message of the same check and integration that failed so far. One that was never tried, or is in
+ * progress, goes first. Returns true if the newer one may be sent now.
  */
 export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Promise<boolean> {
   const { id, checkId, integrationId } = claimed
@@ -25,7 +24,7 @@ export async function overtakeOlder(db: Knex, claimed: ClaimedNotification): Pro
   return left.length === 0
 }
 
-/** An older digest is withdrawn if all of its incidents are over; otherwise it is sent first. */
+/** An older digest is withdrawn if all of its incidents are over. */
 async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotification): Promise<boolean> {
   const older = `older.what = 'digest' AND older.integration_id = ? AND older.state = 'pending'
     AND older.created_at < (SELECT created_at FROM notifications WHERE id = ?)`
@@ -42,9 +41,8 @@ async function overtakeDigests(db: Knex, { id, integrationId }: ClaimedNotificat
 }
 
 /**
- * Makes messages due that were delayed because an older one of their check was sent first.
- * @param ended check and integration of the attempts that have just ended
- * @returns their messages, to be published
+ * Makes messages due that waited for an older one of their check. `ended` are check and integration of the attempts
+ * that have just ended. Returns the messages to publish.
  */
 export async function requeueWaiting(
   db: Knex,
@@ -73,7 +71,7 @@ export async function requeueWaiting(
   )
 }
 
-/** Withdraws a notification that is not needed any more; this does not count as an attempt. */
+/** Does not count as an attempt. */
 export async function withdrawClaimed(db: Knex, { id, attempt }: ClaimedNotification): Promise<void> {
   await execute(
     db,

@@ -11,7 +11,6 @@ export interface PlaceholderValues {
   slug: string
   /** as stored; split for `$TAG1`, `$TAG2`, ... */
   tags: string
-  /** the check as the API shows it to a read-write key, as JSON */
   checkJson: string
   body: string | null
   exitStatus: number | null
@@ -24,8 +23,8 @@ export interface PlaceholderValues {
 export type TemplatePosition = 'url' | 'header' | 'body'
 
 /**
- * Fills a webhook template in one pass: at each `$`, the first placeholder in the published order that matches a prefix of
- * the following text. So `$TAG10` is `$TAG1` and a 0. Values are not expanded again. Unknown placeholders stay unchanged.
+ * At each `$`, replaces the first placeholder in the published order that matches. So `$TAG10` is `$TAG1` and a 0.
+ * Values are not expanded again; unknown placeholders stay.
  */
 export function fillTemplate(template: string, values: PlaceholderValues, position: TemplatePosition): string {
   if (!template.includes('$')) return finish(template, position)
@@ -85,13 +84,13 @@ function bodyValue(name: (typeof BODY_NAMES)[number], body: string): string {
   return name === 'BODY_JSON' ? JSON.stringify(body) : body
 }
 
-/** In headers, replaces line breaks with spaces, and characters outside Latin-1 with character references. */
+/** In headers, removes line breaks and replaces characters outside Latin-1 with references. */
 function finish(text: string, position: TemplatePosition): string {
   if (position !== 'header') return text
   return text.replace(/[\r\n\0]+/g, ' ').replace(/[^\0-\xff]/gu, (char) => `&#${char.codePointAt(0)};`)
 }
 
-/** Encodes everything but letters, digits, `_.-~` and the slash. */
+/** Keeps letters, digits, `_.-~` and the slash. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

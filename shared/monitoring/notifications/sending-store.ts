@@ -29,7 +29,7 @@ const INTEGRATIONS_COLUMNS = columns<IntegrationForSending & { id: number }>({
   projectName: 'p.name',
 })
 
-/** Integrations by id, in their order; null for those that were deleted. */
+/** In the order of the ids; null for deleted ones. */
 export async function integrationsForSending(
   db: Knex,
   integrationIds: readonly number[],
@@ -48,7 +48,7 @@ export interface FlipForSending {
   at: Micros
   reason: FlipReason
   checkId: number
-  /** when the outage began that this flip ended; null unless the flip before went to down */
+  /** null unless the flip before went to down */
   downSince: Micros | null
 }
 
@@ -60,7 +60,7 @@ const FLIPS_COLUMNS = columns<FlipForSending & { id: number }>({
   downSince: 'before.at',
 })
 
-/** Flips by id, in their order; null for those that went with their check. */
+/** In the order of the ids; null for deleted ones. */
 export async function flipsForSending(db: Knex, flipIds: readonly number[]): Promise<(FlipForSending | null)[]> {
   const rows = await query(
     db,
@@ -89,8 +89,8 @@ const NOTIFIED_PING_COLUMNS = columns<NotifiedPing>({
 })
 
 /**
- * Returns for each check the newest ping not later than an instant, in the order of the arguments, so that a message
- * does not show a ping after the deadline. Null if there is none.
+ * Not later than an instant, so that a message does not show a ping after the deadline. In the order of the
+ * arguments.
  */
 export async function lastPingsUntil(
   db: Knex,
@@ -108,7 +108,6 @@ export async function lastPingsUntil(
   return requested.map((_, place) => pings.get(place) ?? null)
 }
 
-/** The fields of an incident in messages under a policy. */
 export interface IncidentForSending {
   checkId: number
   severity: string
@@ -127,7 +126,7 @@ const INCIDENTS_COLUMNS = columns<IncidentForSending & { id: string }>({
   reason: "coalesce(flip.reason, '')",
 })
 
-/** Incidents by id, in their order; null for those that went with their check. */
+/** In the order of the ids; null for deleted ones. */
 export async function incidentsForSending(db: Knex, ids: readonly string[]): Promise<(IncidentForSending | null)[]> {
   const rows = await query(
     db,

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { query } from '../../platform/database/sql.ts'
 
-/** Longer than a message usually waits for a notifier: the sweeper sends another only after it. */
+/** Longer than a message usually waits for a notifier; the sweeper sends another only after it. */
 export const QUEUED = '60 seconds'
 
 /**
- * Reevaluates the open incidents of notifications, because a failed one may start the next step. A digest has many incidents.
- * @param ids the condition on the ids of the notifications
+ * A failed notification may start the next step. A digest has many incidents. `ids` is a condition on notification
+ * ids.
  */
 export const reevaluateIncidentsOf = (ids: string) => `
   UPDATE incidents SET next_at = now() WHERE id IN (
@@ -18,7 +18,6 @@ export const reevaluateIncidentsOf = (ids: string) => `
       WHERE n.id ${ids})
     ORDER BY n FOR NO KEY UPDATE)`
 
-/** The cause of a notification: a flip, an escalation step of an incident, or a test. */
 export interface Notified {
   flipId: number | null
   checkId: number | null
@@ -26,7 +25,7 @@ export interface Notified {
   place?: { incidentId: string | null; what: string; entry: number; detail: unknown }
 }
 
-/** @returns the ids of the new notifications; an integration that has one for this flip already gets no second */
+/** Omits integrations that already have a notification for this flip. */
 export async function insertNotifications(
   tx: Knex,
   notified: Notified,
@@ -55,7 +54,7 @@ export async function insertNotifications(
   return rows.map(({ id }) => id)
 }
 
-/** Marks due notifications as queued again, some at a time. @returns their ids; several sweepers never take the same */
+/** Several sweepers never take the same. */
 export async function takeDueNotifications(db: Knex, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
@@ -70,7 +69,7 @@ export async function takeDueNotifications(db: Knex, limit: number): Promise<str
   return rows.map(({ id }) => id)
 }
 
-/** Seconds for which the longest-waiting notification has been due; 0 when none is. */
+/** 0 if none is due. */
 export async function oldestDueNotification(db: Knex): Promise<number> {
   const [row] = await query<{ age: number | null }>(
     db,

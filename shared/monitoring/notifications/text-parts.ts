@@ -2,8 +2,8 @@ import { escapeHtml } from '../../html.ts'
 import { type Micros, toMillis, toSeconds } from '../../time.ts'
 
 /**
- * Formats a duration in its two largest units (docs/spec/monitoring.md#webhooks): `2 days, 1 hour`, `1 hour, 30 minutes`,
- * `5 minutes, 0 seconds`, `45 seconds`. Fractions of a second are cut.
+ * Uses the two largest units (docs/spec/monitoring.md#webhooks): `2 days, 1 hour`, `5 minutes, 0 seconds`. Fractions
+ * of a second are cut.
  */
 export function formatDuration(length: Micros): string {
   const seconds = Math.max(0, Math.floor(toSeconds(length)))
@@ -58,7 +58,7 @@ export function namedList({ names, ...rest }: NamedList): NamedList {
   return { ...rest, names: names.slice(0, MAX_NAMED).map(shortName) }
 }
 
-/** Returns `a, b and 3 more: <link>`. @param link null if a link is useless, for example in a phone call */
+/** `a, b and 3 more: <link>`; null if a link is useless, for example in a phone call */
 export function listText({ before, names, size, after }: NamedList, link: string | null): string {
   const more = size - names.length
   const at = link === null ? '' : `: ${link}`
@@ -66,7 +66,6 @@ export function listText({ before, names, size, after }: NamedList, link: string
   return `${before}${names.join(', ')}${more > 0 ? ` and ${more} more${at}` : ''}${after}`
 }
 
-/** A line of a message. Lines with an empty value are omitted. */
 export interface Fact {
   label: string
   value: string
@@ -78,8 +77,8 @@ export function escapeMarkdown(text: string): string {
 }
 
 /**
- * Escapes text within a line for chat services with Markdown. Characters that are special only at the beginning of a line
- * stay unescaped, because some services show the backslash.
+ * Characters that are special only at the beginning of a line stay unescaped, because some services show the
+ * backslash.
  */
 export function escapeInlineMarkdown(text: string): string {
   return text.replace(/[\\`*_~[\]()<>@#|]/g, '\\$&')
@@ -89,7 +88,7 @@ export function escapeSlack(text: string): string {
   return text.replace(/[&<>]/g, escapeHtml)
 }
 
-/** Returns a code block whose fence is longer than every fence in the content. */
+/** The fence is longer than every fence in the content. */
 export function codeBlock(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
@@ -103,7 +102,7 @@ export function shortName(name: string): string {
   return chars.length <= MAX_SHOWN_NAME ? chars.join('') : `${chars.slice(0, MAX_SHOWN_NAME - 1).join('')}…`
 }
 
-/** Replaces line breaks with spaces, so that text cannot end a header or subject. */
+/** Line breaks could end a header or subject. */
 export function oneLine(text: string): string {
   return text.replace(/[\r\n\0\u2028\u2029]+/g, ' ')
 }

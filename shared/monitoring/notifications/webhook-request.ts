@@ -1,7 +1,7 @@
 import type { WebhookConfig } from '../integrations/kinds/webhook.ts'
 import { fillTemplate, type PlaceholderValues } from './placeholders.ts'
 
-/** The request of a webhook without headers that differ per message. */
+/** Omits headers that differ per message. */
 export interface WebhookRequest {
   method: 'GET' | 'POST' | 'PUT'
   url: string
@@ -33,7 +33,7 @@ function printable(value: string): string {
   return value.replace(/[\u0000-\u0008\u000a-\u001f\u007f]+/g, ' ')
 }
 
-/** Returns the default content type, because most receivers ignore a body without one. */
+/** Most receivers ignore a body without a content type. */
 function contentType(template: string): string {
   return /^\s*[[{]/.test(template) ? 'application/json' : 'text/plain; charset=utf-8'
 }
