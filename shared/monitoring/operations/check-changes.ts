@@ -28,7 +28,7 @@ import { resolveTimeZone } from '../schedules/time-zones.ts'
 import type { OperationDeps } from './deps.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
-/** A check that the caller has authorised the actor to change. */
+/** The caller has authorised the actor. */
 export interface CheckOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   id: number
@@ -41,17 +41,14 @@ export function parseSpec(body: JsonObject): CheckSpec {
   return parsed.spec
 }
 
-/** Locks a check until the transaction ends. @throws NotFoundError if it was deleted */
+/** @throws NotFoundError if it was deleted */
 export async function requireLocked(tx: Knex, projectId: number, uuid: string): Promise<AssignedCheck> {
   const check = await lockCheck(tx, projectId, uuid)
   if (!check) throw new NotFoundError('The check does not exist any more.')
   return check
 }
 
-/**
- * Changes the settings that the spec names and writes the differences into the audit log. Locks the check, so that the
- * deadline is computed from the last ping.
- */
+/** Locks the check, so that the deadline is computed from the last ping. */
 export async function applyUpdate(
   tx: Knex,
   actor: Actor,
@@ -76,7 +73,7 @@ export async function applyUpdate(
   return stored
 }
 
-/** Returns the ids to assign, or null if the request has no `channels`. @throws ValidationError for unknown ones */
+/** Returns null if the request has no `channels`. @throws ValidationError for unknown ones */
 export async function chooseIntegrations(tx: Knex, projectId: number, spec: CheckSpec): Promise<string[] | null> {
   if (spec.channels === undefined) return null
   const channels = await listIntegrations(tx, projectId)
@@ -113,7 +110,7 @@ export async function requireCapacity(tx: Knex, project: Limited, deps: Limits):
   }
 }
 
-/** Runs `work`. If the limit refuses it, stores this for a mail to the project's owners, after the rollback. */
+/** Stores a refusal by the limit for a mail to the project's owners, after the rollback. */
 export async function notingLimit<T>(db: Knex, project: Limited, deps: Limits, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

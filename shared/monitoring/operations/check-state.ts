@@ -23,9 +23,8 @@ export interface ChangedState {
 }
 
 /**
- * Pauses or resumes a check under its lock, so that no ping is applied in between.
- * @param change changes the state in place and returns the flip; an error rolls everything back
- * @throws NotFoundError if the check was deleted
+ * The lock prevents pings in between. `change` changes the state in place and returns the flip; an error rolls
+ * everything back. @throws NotFoundError if the check was deleted
  */
 export async function changeState(
   db: Knex,
@@ -52,7 +51,6 @@ export async function changeState(
   return { check, lagMs }
 }
 
-/** Switches notifications about checks that became unknown because of a coverage gap. */
 export async function notifyUnknown(
   db: Knex,
   actor: Actor,

@@ -41,11 +41,10 @@ interface NewCheck {
 }
 
 /**
- * Creates a check, or updates the check that `unique` finds (docs/spec/monitoring.md#create-and-update). A lock per
- * project serialises these requests, because of `unique` and the limit of checks.
- * @returns the check; `lagMs` is above 0 if the latest pings may be missing; `changedRules` is null without `rules`
- * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
- * @throws ForbiddenError if the limit of checks is reached; the project's owners get a mail
+ * A lock per project serialises these requests, because of `unique` and the limit of checks
+ * (docs/spec/monitoring.md#create-and-update). `lagMs` is above 0 if the latest pings may be missing; `changedRules`
+ * is null without `rules`. @throws ValidationError for the first invalid member, NotFoundError for a policy of
+ * another project, ForbiddenError at the limit of checks, after which the owners get a mail
  */
 export async function createCheck(
   db: Knex,
@@ -86,12 +85,9 @@ export async function createCheck(
 }
 
 /**
- * Changes the settings that a request of the management API names.
- * @param input.slugFromName derives the slug from the name, as in versions 1 and 2 of the API
- * @param input.takesRules accepts `rules`, as in version 3 of the API; otherwise the member is ignored
- * @returns the check; `lagMs` is above 0 if the latest pings may be missing; `changedRules` is null without `rules`
- * @throws ValidationError for the first invalid member, NotFoundError if the check was deleted, or for a policy of
- *   another project
+ * `lagMs` is above 0 if the latest pings may be missing; `changedRules` is null without `rules`. @throws
+ * ValidationError for the first invalid member, NotFoundError if the check was deleted, or for a policy of another
+ * project
  */
 export async function updateCheck(
   db: Knex,
@@ -114,9 +110,8 @@ export async function updateCheck(
 }
 
 /**
- * Deletes a check under its lock: a ping is either recorded before and deleted with it, or finds no check.
- * @returns the check before the deletion; `lagMs` is above 0 if the latest pings may be missing
- * @throws NotFoundError if it was deleted already
+ * Under the lock a ping is either recorded before and deleted too, or finds no check. @throws NotFoundError if it was
+ * deleted already
  */
 export async function deleteCheck(
   db: Knex,
@@ -163,10 +158,7 @@ export async function resumeCheck(
   })
 }
 
-/**
- * Creates a check with the same settings and integrations, without the pings and rules.
- * @throws ForbiddenError if the limit of checks is reached; the project's owners get a mail
- */
+/** Omits pings and rules. @throws ForbiddenError if the limit of checks is reached; the project's owners get a mail */
 export async function copyCheck(
   db: Knex,
   actor: Actor,

@@ -10,16 +10,15 @@ import type { Micros } from '../../time.ts'
 export interface OperationDeps {
   config: Pick<Config, 'allowPrivateTargets' | 'checkLimit' | 'publicUrl' | 'shellEnabled' | 'siteName' | 'smtpUrl'>
   secrets: Secrets
-  /** null on the operator's command line, where recipients of e-mail integrations need not consent */
+  /** null on the command line, where recipients of e-mail integrations need not consent */
   outbox: Pick<Outbox, 'run'> | null
   barrier: Pick<Barriers, 'pass'>
-  /** time of the database */
   now(): Micros
-  /** invalidates the caches of every ingress process; call it after the commit */
+  /** invalidates the caches of every ingress process, after the commit */
   announce(change: CacheChange): void
 }
 
-/** Runs `work` in a transaction. `enqueue` is null on the command line, which has no outbox. */
+/** `enqueue` is null on the command line, which has no outbox. */
 export async function inTransaction<T>(
   db: Knex,
   { outbox }: Pick<OperationDeps, 'outbox'>,

@@ -25,10 +25,7 @@ import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { decryptConfig } from './integration-config.ts'
 
-/**
- * Returns the configuration of a project as a document.
- * @param input.withSecrets only for backups by the operator, never for the API
- */
+/** `withSecrets` is only for backups by the operator, never for the API. */
 export async function exportProject(
   db: Knex,
   actor: Actor,
@@ -70,7 +67,7 @@ export async function exportProject(
 
 export type DocumentMember = 'channels' | 'checks' | 'policies' | 'windows'
 
-/** Returns the entries of one list, or an empty list if the document omits it. @throws ValidationError */
+/** An omitted list is empty. @throws ValidationError */
 export function entries(document: JsonObject, member: DocumentMember): JsonObject[] {
   if (document.version !== undefined && document.version !== CONFIG_DOCUMENT_VERSION) {
     throw new ValidationError('version must be a version that this service can read')
@@ -90,7 +87,7 @@ export function identity(value: JsonValue | undefined, member: string): string {
   throw new ValidationError(`${member} is not a uuid; export with the read-write key`)
 }
 
-/** Adds the path of the entry to a ValidationError of `work`. */
+/** Adds the path of the entry to a ValidationError. */
 export async function locating(where: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -100,7 +97,7 @@ export async function locating(where: string, work: () => Promise<void>): Promis
   }
 }
 
-/** Inserts a row with the uuid of the document. @throws ValidationError if another project uses this uuid */
+/** @throws ValidationError if another project uses this uuid */
 export async function insertAs(tx: Knex, what: string, insert: (savepoint: Knex) => Promise<unknown>): Promise<void> {
   try {
     await tx.transaction(insert)

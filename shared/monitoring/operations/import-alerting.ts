@@ -23,10 +23,8 @@ interface Importing {
 }
 
 /**
- * Compares the policies of a document with those of the project, and stores the differences if `apply` is set. The caller
- * must have locked the project.
- * @param newIntegrations integrations that the document creates
- * @throws ValidationError with the path of the first invalid entry, ForbiddenError beyond MAX_POLICIES
+ * Stores differences if `apply` is set. The caller must have locked the project. @throws ValidationError with the
+ * path of the first invalid entry, ForbiddenError beyond MAX_POLICIES
  */
 export async function importPolicies(
   tx: Knex,
@@ -58,9 +56,8 @@ export async function importPolicies(
 }
 
 /**
- * Does the same for maintenance windows.
- * @param checks uuids of the project's checks and of those that the document creates
- * @throws ValidationError with the path of the first invalid entry, ForbiddenError beyond MAX_WINDOWS
+ * `checks` include those that the document creates. @throws ValidationError with the path of the first invalid entry,
+ * ForbiddenError beyond MAX_WINDOWS
  */
 export async function importWindows(
   tx: Knex,

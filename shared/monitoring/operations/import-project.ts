@@ -45,12 +45,9 @@ const UUID_NOT_FREE =
 type ImportDeps = Pick<OperationDeps, 'config' | 'secrets' | 'outbox' | 'announce'>
 
 /**
- * Compares a document with the project and, if `apply` is set, stores the differences in one transaction. The import is
- * idempotent, keeps uuids, and deletes nothing. It also accepts the list of checks of the v3 API, so that checks can be
- * moved from another service with this API.
- * @returns the differences before the import
- * @throws ValidationError with the path of the first invalid entry
- * @throws ForbiddenError beyond the limit of checks; the project's owners get a mail
+ * Idempotent; keeps uuids and deletes nothing. Also accepts the list of checks of the v3 API, to move checks from
+ * another service. Returns the differences before the import. @throws ValidationError with the path of the first
+ * invalid entry, ForbiddenError at the limit of checks, after which the owners get a mail
  */
 export async function importProject(
   db: Knex,
@@ -93,7 +90,7 @@ export async function importProject(
   return report
 }
 
-/** Imports policies and windows, then the rules of checks, which may refer to them. */
+/** Rules of checks come last, because they may refer to policies. */
 async function importAlerting(
   tx: Knex,
   deps: ImportDeps,

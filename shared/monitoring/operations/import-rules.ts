@@ -22,7 +22,6 @@ interface RulesImport {
   projectId: number
   apply: boolean
   policies: ReadonlySet<string>
-  /** changes of checks, to which changes of rules are added */
   report: ObjectChanges
 }
 
@@ -35,10 +34,8 @@ interface Wanted {
 }
 
 /**
- * Compares the rules of checks in a document with the stored ones, and stores the differences if `apply` is set. The
- * checks of the document must be imported before. A document without secrets leaves ping secrets unchanged.
- * @returns uuids of the checks whose rules changed
- * @throws ValidationError with the path of the first invalid entry
+ * The checks of the document must be imported before. A document without secrets leaves ping secrets unchanged.
+ * Returns uuids of changed checks. @throws ValidationError with the path of the first invalid entry
  */
 export async function importRules(
   tx: Knex,
@@ -90,7 +87,7 @@ export async function importRules(
 /** The value is secret, so the report only shows that it differs. */
 const SECRET_CHANGED = { from: '(stored)', to: '(given)' }
 
-/** Separates the ping secret from the other rules. `ping_auth` without a secret is ignored. */
+/** Ignores `ping_auth` without a secret. */
 function withoutSecret({ ping_auth: pingAuth, ...body }: JsonObject): {
   body: JsonObject
   auth: { mode: 'bearer' | 'hmac'; secret: string } | null
@@ -108,7 +105,6 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Adds changes of rules to the reported changes of the same check. */
 function noteRules(report: ObjectChanges, update: { id: string; name: string; changes: SettingChanges }): void {
   if (report.create.some(({ id }) => id === update.id)) return
   const changes = Object.fromEntries(Object.entries(update.changes).map(([name, change]) => [`rules.${name}`, change]))

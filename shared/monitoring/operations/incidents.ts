@@ -21,10 +21,8 @@ import type { Project } from '../projects/store.ts'
 import type { OperationDeps } from './deps.ts'
 
 /**
- * Stops further notifications of an incident until it resolves or the acknowledgement expires. Has no effect on an
- * acknowledged incident.
- * @param input.by name from the request; empty for the actor
- * @throws ConflictError if the incident is resolved
+ * Stops notifications until the incident resolves or the acknowledgement expires. Idempotent. `by` is a name from the
+ * request; empty for the actor. @throws ConflictError if the incident is resolved
  */
 export async function acknowledgeIncident(
   db: Knex,
@@ -48,7 +46,7 @@ export async function acknowledgeIncident(
   })
 }
 
-/** Withdraws an acknowledgement; the plan continues. @throws ConflictError if there is none or the incident is resolved */
+/** The plan continues. @throws ConflictError if there is none or the incident is resolved */
 export async function unacknowledgeIncident(
   db: Knex,
   actor: Actor,
@@ -64,7 +62,7 @@ export async function unacknowledgeIncident(
 
 const MAX_ACTIONS = 200
 
-/** An incident that the caller has authorised the actor to change. */
+/** The caller has authorised the actor. */
 export interface IncidentOfProject {
   project: Pick<Project, 'id' | 'organisationId'>
   id: string
@@ -75,10 +73,8 @@ function nameOfActor(actor: Actor, by: string): string {
 }
 
 /**
- * Runs an action under the lock of an incident and stores it in the timeline and the audit log.
- * @param act returns the entry to store, or null if nothing changed
- * @returns the incident after the action
- * @throws NotFoundError if the project does not have the incident, ForbiddenError beyond MAX_ACTIONS
+ * Locks the incident. `act` returns the entry for timeline and audit log, or null if nothing changed. @throws
+ * NotFoundError if the project does not have the incident, ForbiddenError beyond MAX_ACTIONS
  */
 async function actOnIncident(
   db: Knex,
@@ -103,7 +99,7 @@ async function actOnIncident(
 
 type Via = { via: 'api' | 'page' }
 
-/** @param input.to address of a member, or null to unassign. @throws ValidationError if it is not a member */
+/** `to` is the address of a member, or null. @throws ValidationError if it is not a member */
 export async function assignIncident(
   db: Knex,
   actor: Actor,
@@ -126,7 +122,7 @@ export async function noteIncident(
   return await actOnIncident(db, actor, target, async () => ({ kind: 'note', by: nameOfActor(actor, ''), via, text }))
 }
 
-/** Stores the report of an incident, also after it is resolved. */
+/** Works also after the incident is resolved. */
 export async function reportIncident(
   db: Knex,
   actor: Actor,

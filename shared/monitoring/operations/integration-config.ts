@@ -18,7 +18,6 @@ export interface ConfigRules {
   resolve?: Resolve
 }
 
-/** @throws ValidationError for an unknown kind */
 export function requireKind(name: unknown): IntegrationKind {
   const kind = typeof name === 'string' ? findKind(name) : undefined
   if (!kind) {
@@ -28,9 +27,8 @@ export function requireKind(name: unknown): IntegrationKind {
 }
 
 /**
- * Returns the configuration to store. Its URLs must pass the target policy, members of a group must be integrations of
- * the project, and commands must be enabled by the operator.
- * @throws ValidationError for the first invalid member
+ * URLs must pass the target policy, members of a group must be integrations of the project, and commands must be
+ * enabled by the operator. @throws ValidationError for the first invalid member
  */
 export async function checkConfig(
   rules: ConfigRules,
@@ -54,7 +52,7 @@ export async function checkConfig(
   return config
 }
 
-/** Returns the name of an integration: one line of at most 100 characters, may be empty. @throws ValidationError */
+/** One line of at most 100 characters, may be empty. */
 export function checkName(name: unknown): string {
   const isText = typeof name === 'string' && name.isWellFormed() && !/\p{Cc}/u.test(name)
   if (!isText) throw fault('name', 'TYPE', 'must be a string of one line')

@@ -27,13 +27,12 @@ interface NewIntegration {
   kind: unknown
   name: unknown
   config: unknown
-  /** assigns it to every check of the project */
   forAllChecks?: boolean
 }
 
 /**
- * Creates an integration. Mails a consent request to the recipient of an e-mail integration, unless the consent is known.
- * @throws ValidationError for the first invalid member, RateLimitedError after too many consent requests
+ * Mails a consent request to the recipient of an e-mail integration, unless the consent is known. @throws
+ * ValidationError for the first invalid member, RateLimitedError after too many consent requests
  */
 export async function createIntegration(
   db: Knex,
@@ -73,10 +72,8 @@ interface IntegrationChange {
 }
 
 /**
- * Changes the named members of an integration. Mails a consent request to a new recipient of an e-mail integration,
- * unless the consent is known.
- * @returns `isRefreshing`: true if a consent request was mailed
- * @throws ValidationError for the first invalid member, RateLimitedError after too many consent requests
+ * `isRefreshing` is true if a consent request was mailed to a new recipient. @throws ValidationError for the first
+ * invalid member, RateLimitedError after too many consent requests
  */
 export async function updateIntegration(
   db: Knex,
@@ -140,7 +137,7 @@ export async function deleteIntegration(
   })
 }
 
-/** Assigns an integration to a check or removes it. Integrations of other projects are ignored. */
+/** Ignores integrations of other projects. */
 export async function toggleIntegration(
   db: Knex,
   actor: Actor,
@@ -152,10 +149,7 @@ export async function toggleIntegration(
   })
 }
 
-/**
- * Sends a test notification by the same path as every other one.
- * @returns the id of the notification
- */
+/** Uses the same path as every other notification. Returns its id. */
 export async function testIntegration(
   actor: Actor,
   { project, channel, status = 'down' }: { project: Project; channel: StoredIntegration; status?: 'up' | 'down' },

@@ -16,11 +16,7 @@ import type { OperationDeps } from './deps.ts'
 
 const MAX_NAME = 100
 
-/**
- * Creates a key of a project.
- * @param input.name purpose; cut to MAX_NAME characters
- * @returns the key, which pages do not show again unless it is a ping key
- */
+/** The name is cut to MAX_NAME characters. Pages show the key only now, unless it is a ping key. */
 export async function createKey(
   db: Knex,
   actor: Actor,
@@ -38,7 +34,7 @@ export async function createKey(
   return key
 }
 
-/** Creates a key and stores its digest. A ping key is also stored sealed, because pages show it inside ping URLs. */
+/** A ping key is also stored sealed, because pages show it inside ping URLs. */
 export async function storeNewKey(
   tx: Knex,
   projectId: number,
@@ -59,8 +55,8 @@ export async function storeNewKey(
 }
 
 /**
- * Revokes a key of a project. It stops working within seconds.
- * @throws NotFoundError if the project does not have the key or it is revoked already
+ * The key stops working within seconds. @throws NotFoundError if the project does not have the key or it is revoked
+ * already
  */
 export async function revokeKey(
   db: Knex,
@@ -77,11 +73,7 @@ export async function revokeKey(
   deps.announce({ kind: 'project', projectId: project.id })
 }
 
-/**
- * Creates a new ping secret if a request contains `ping_auth`, and deletes it if that is null.
- * @param pingAuth must be valid
- * @returns the new secret or null
- */
+/** Deletes the secret if `ping_auth` is null; it must be valid. Returns the new secret or null. */
 export async function storePingSecret(
   tx: Knex,
   checkId: number,

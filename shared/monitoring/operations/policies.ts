@@ -38,8 +38,8 @@ export async function createPolicy(
 }
 
 /**
- * Changes the members that a request names. Open incidents continue with the changed plan from now on.
- * @throws ValidationError for the first invalid member, NotFoundError if the project does not have the policy
+ * Open incidents continue with the changed plan. @throws ValidationError for the first invalid member, NotFoundError
+ * if the project does not have the policy
  */
 export async function updatePolicy(
   db: Knex,
@@ -60,9 +60,8 @@ export async function updatePolicy(
 }
 
 /**
- * Deletes a policy. Its checks use the next policy that applies, or direct notifications. Integrations that were notified
- * still get the recovery.
- * @returns the deleted policy. @throws NotFoundError if the project does not have it
+ * Checks use the next policy that applies, or direct notifications. Notified integrations still get the recovery.
+ * @throws NotFoundError if the project does not have the policy
  */
 export async function deletePolicy(
   db: Knex,

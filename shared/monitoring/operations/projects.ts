@@ -33,7 +33,7 @@ export async function createProject(db: Knex, actor: Actor, input: NewProject): 
   return await transaction(db, (tx) => storeProject(tx, actor, input))
 }
 
-/** Creates a project and one key of each kind. The API keys cannot be read again. */
+/** The API keys cannot be read again. */
 export async function createProjectWithKeys(
   db: Knex,
   actor: Actor,
@@ -74,7 +74,7 @@ export async function renameProject(
   deps.announce({ kind: 'project', projectId: project.id })
 }
 
-/** Deletes a project with its checks, pings, integrations and keys. This cannot be undone. */
+/** This cannot be undone. */
 export async function deleteProject(
   db: Knex,
   actor: Actor,
@@ -90,8 +90,8 @@ export async function deleteProject(
 }
 
 /**
- * Changes the defaults of checks that their first ping creates. Existing checks do not change.
- * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
+ * Existing checks do not change. @throws ValidationError for the first invalid member, NotFoundError for a policy of
+ * another project
  */
 export async function changeProvisioning(
   db: Knex,
@@ -113,8 +113,8 @@ export async function changeProvisioning(
 }
 
 /**
- * Moves a check to another project and removes its integrations. The actor must be allowed to manage both projects.
- * @throws ConflictError if the other project has reached its limit of checks, NotFoundError if the check was deleted
+ * Removes its integrations. The actor must be allowed to manage both projects. @throws ConflictError at the other
+ * project's limit of checks, NotFoundError if the check was deleted
  */
 export async function transferCheck(
   db: Knex,

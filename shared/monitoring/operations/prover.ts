@@ -8,10 +8,7 @@ import type { Proof } from '../availability/unavailable.ts'
 
 const EVERY_MS = 2_000
 
-/**
- * Proves every 2 s that this process does its work, and stores the intervals (docs/spec/alerting.md#listener-heartbeats).
- * Closing it stores what is left and ends the last interval cleanly.
- */
+/** Proves the work every 2 s (docs/spec/alerting.md#listener-heartbeats). Closing it ends the last interval cleanly. */
 export function startProver(
   { db, log }: { db: Knex; log: Log },
   kind: Proof['kind'],
@@ -21,7 +18,7 @@ export function startProver(
     afterStore,
   }: {
     everyMs?: number | undefined
-    /** Returns the bit mask of the shards that are proven now; 0n for none. */
+    /** bit mask of the proven shards; 0n for none */
     prove: () => Promise<bigint>
     afterStore: () => Promise<void>
   },

@@ -29,7 +29,7 @@ const PER_RECIPIENT = 10
 const PER_PROJECT = 40
 const SHARE_PER_SECOND = 1 / 900
 
-/** An integration that a signed link in one of its mails names. */
+/** A signed link in a mail names it. */
 export interface LinkedIntegration {
   id: number
   projectId: number
@@ -42,15 +42,14 @@ export function recipientOf(kind: string, config: ConfigObject): string | null {
   return kind === email.kind ? String(config.value) : null
 }
 
-/** Returns the text whose digest is stored when the holder of an address consents. Case is ignored. */
+/** Case is ignored. */
 function recipientText(address: string): string {
   return `recipient:${address.toLowerCase()}`
 }
 
 /**
- * Returns a function that is true for addresses that need no consent request: verified members of the organisation,
- * recipients that consented in this project, and those of its verified integrations. Others must not get unrequested
- * mails (docs/spec/monitoring.md#webhooks).
+ * No request is needed for verified members, recipients that consented in this project, and those of its verified
+ * integrations. Others must not get unrequested mails (docs/spec/monitoring.md#webhooks).
  */
 export async function knownRecipients(
   { db, secrets }: { db: Knex; secrets: Secrets },
@@ -74,10 +73,7 @@ export interface Requested {
   address: string
 }
 
-/**
- * Mails consent requests up to the rate limits. The others can be requested later on the page of the integration.
- * @returns the number of mails
- */
+/** Further ones can be requested later on the page of the integration. Returns the number of mails. */
 export async function requestRecipients(
   tx: Knex,
   enqueue: Enqueue,
@@ -145,14 +141,14 @@ async function mailRequest(
   )
 }
 
-/** Returns the text that a consent link signs. It contains the address, so that a new address invalidates the link. */
+/** Contains the address, so that a new address invalidates the link. */
 export function confirmText(uuid: string, address: string): string {
   return `confirm:${uuid}:${address}`
 }
 
 /**
- * Stores the consent of a recipient, which applies to all integrations of the project with the same address.
- * @throws NotFoundError if the integration was deleted
+ * The consent applies to all integrations of the project with the same address. @throws NotFoundError if the
+ * integration was deleted
  */
 export async function confirmRecipient(
   db: Knex,
@@ -171,10 +167,7 @@ export async function confirmRecipient(
   })
 }
 
-/**
- * Mails the consent request of an e-mail integration again.
- * @throws NotFoundError if the recipient has consented already, RateLimitedError after too many consent requests
- */
+/** @throws NotFoundError if the recipient has consented already, RateLimitedError after too many consent requests */
 export async function requestVerificationAgain(
   actor: Actor,
   { project, channel }: { project: Project; channel: StoredIntegration },
@@ -190,10 +183,7 @@ export async function requestVerificationAgain(
   })
 }
 
-/**
- * Disables an e-mail integration at the request of its recipient and deletes the consent.
- * @throws NotFoundError if the integration was deleted
- */
+/** Also deletes the consent. @throws NotFoundError if the integration was deleted */
 export async function unsubscribeRecipient(
   db: Knex,
   actor: Actor,

@@ -47,7 +47,7 @@ export async function changeReports(
   await saveReportSettings(db, userId, settings, nextReport(settings, userId, now))
 }
 
-/** Ends one kind of mail for a person, by the unsubscribe link. The other kind stays. */
+/** The unsubscribe link ends one kind of mail; the other kind stays. */
 export async function endReports(db: Knex, userId: number, kind: 'report' | 'reminder', now: Micros): Promise<void> {
   await transaction(db, async (tx) => {
     const settings: ReportSettings = { ...(await findReportSettings(tx, userId)), [kind]: 'off' }
@@ -69,9 +69,8 @@ interface MailDeps {
 }
 
 /**
- * Queues the report of one person who is due and schedules the next one, in one transaction: concurrent sweepers send no
- * report twice, and a crash loses none.
- * @returns false if no report is due
+ * Queues and schedules in one transaction: concurrent sweepers send no report twice, and a crash loses none. Returns
+ * false if no report is due.
  */
 export async function sendNextReport(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
   const person = await lockDuePerson(tx, 'report_at', now)
@@ -90,7 +89,7 @@ export async function sendNextReport(tx: Knex, enqueue: Enqueue, deps: MailDeps,
   return true
 }
 
-/** Queues the reminder of one person who is due, if a check is down. @returns false if no reminder is due */
+/** Sends only if a check is down. Returns false if no reminder is due. */
 export async function sendNextReminder(tx: Knex, enqueue: Enqueue, deps: MailDeps, now: Micros): Promise<boolean> {
   const person = await lockDuePerson(tx, 'reminder_at', now)
   if (!person) return false
@@ -124,7 +123,6 @@ async function outsideWindows(tx: Knex, down: readonly DownCheck[], now: Micros)
   )
 }
 
-/** A monthly limit, and the project whose notification reached it. */
 interface ReachedLimit {
   organisationId: number
   projectId: number
@@ -135,10 +133,7 @@ interface ReachedLimit {
   month: Micros
 }
 
-/**
- * Mails the owners and managers of an organisation that a monthly limit is reached, at most once a month for all its
- * projects.
- */
+/** At most once a month for all projects of the organisation. */
 export async function noteMonthlyLimit(tx: Knex, enqueue: Enqueue, deps: MailDeps, limit: ReachedLimit): Promise<void> {
   const period = `${toIsoMillis(limit.month).slice(0, 7)} account ${limit.organisationId} ${limit.meter}`
   for (const { userId, email } of await findManagers(tx, limit.projectId)) {

@@ -4,7 +4,7 @@ import { type CheckTimes, goingDownAt, type NextOccurrence } from '../checks/sta
 import { ruleDeadline } from '../rules/rule-state.ts'
 import { findFacts, storeFacts } from '../rules/rule-state-store.ts'
 
-/** Returns the deadline of a check after a change of its settings or state. The caller must have locked the check. */
+/** The caller must have locked the check. */
 export async function deadlineOf(
   tx: Knex,
   check: CheckTimes & { id: number },

@@ -21,8 +21,8 @@ import { storePingSecret } from './keys.ts'
 import { deadlineOf } from './rule-deadline.ts'
 
 /**
- * Changes the rules that a request names; null resets to the default. `ping_auth` creates a new secret.
- * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
+ * Null resets to the default; `ping_auth` creates a new secret. @throws ValidationError for the first invalid member,
+ * NotFoundError for a policy of another project
  */
 export async function changeRules(
   db: Knex,
@@ -40,18 +40,18 @@ export async function changeRules(
   return changed
 }
 
-/** `secret` is the new ping secret or null; it can be read only here. */
+/** The new ping secret can be read only here. */
 export interface ChangedRules {
   rules: RuleFields
   secret: string | null
 }
 
-/** Path of the rules in a request: the whole body, or the member `rules` of a check. */
+/** The whole body, or the member `rules` of a check. */
 export type RulesPath = '' | 'rules.'
 
 /**
- * Returns the member `rules` of a request to create or change a check (docs/spec/alerting.md#ground-rules), or null.
- * @throws ValidationError for the first invalid member
+ * Returns null without `rules` (docs/spec/alerting.md#ground-rules). @throws ValidationError for the first invalid
+ * member
  */
 export function rulesOf(body: JsonObject): JsonObject | null {
   if (body.rules === undefined) return null
@@ -62,8 +62,8 @@ export function rulesOf(body: JsonObject): JsonObject | null {
 }
 
 /**
- * Does the work of changeRules for a check that the caller has locked.
- * @throws ValidationError for the first invalid member, NotFoundError for a policy of another project
+ * The caller has locked the check. @throws ValidationError for the first invalid member, NotFoundError for a policy
+ * of another project
  */
 async function storeRules(
   tx: Knex,
@@ -80,10 +80,7 @@ async function storeRules(
   return { rules, secret }
 }
 
-/**
- * Stores validated rules of a check that the caller has locked.
- * @throws NotFoundError for a policy of another project
- */
+/** The caller has locked the check. @throws NotFoundError for a policy of another project */
 export async function storeRuleFields(
   tx: Knex,
   check: AssignedCheck,
@@ -95,7 +92,7 @@ export async function storeRuleFields(
   await applyRuling(tx, check, before, rules)
 }
 
-/** Stores the rules of a request, if it has any, and returns the check after the change. */
+/** Returns the check after the change. */
 export async function withRules(
   tx: Knex,
   check: AssignedCheck,
@@ -107,7 +104,6 @@ export async function withRules(
   return { check: (await findCheck(tx, check.uuid)) ?? check, changedRules }
 }
 
-/** @throws NotFoundError for a policy of another project */
 async function policyIdOf(tx: Knex, projectId: number, { policy }: RuleFields): Promise<number | null> {
   if (policy === null) return null
   const found = isUuid(policy) ? await findPolicy(tx, projectId, policy) : null
@@ -130,11 +126,7 @@ async function refuseParents(
   )
 }
 
-/**
- * @param nodes the checks of a project after the change
- * @param changed uuids of the checks whose parents change
- * @throws ValidationError for unknown parents and for cycles
- */
+/** `nodes` are the checks after the change. @throws ValidationError for unknown parents and for cycles */
 export function refuseRings(nodes: readonly Node[], changed: readonly string[], path: RulesPath): void {
   const graph = graphOf(nodes)
   for (const uuid of changed) {
@@ -153,7 +145,7 @@ export function refuseRings(nodes: readonly Node[], changed: readonly string[], 
   }
 }
 
-/** Applies the rules of runs and sources at once: open runs, expected sources and the deadline. */
+/** Applies at once: open runs, expected sources and the deadline. */
 async function applyRuling(tx: Knex, check: AssignedCheck, before: RuleFields, rules: RuleFields): Promise<void> {
   if (before.run && !rules.run) await forgetOpenRuns(tx, check.id)
   if (rules.sources && !isDeepStrictEqual(before.sources, rules.sources)) {
@@ -171,7 +163,7 @@ async function applyRuling(tx: Knex, check: AssignedCheck, before: RuleFields, r
   await saveRuling(tx, check.id, { ruleBits, alertAfter })
 }
 
-/** Deletes a source of a check. @throws NotFoundError if it is not known */
+/** @throws NotFoundError if it is not known */
 export async function removeSource(
   db: Knex,
   actor: Actor,

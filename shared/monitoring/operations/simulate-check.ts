@@ -58,11 +58,10 @@ interface Deps {
 }
 
 /**
- * Plays recorded or invented pings of a check against the current policy, rules and windows or against drafts
- * (docs/spec/alerting.md#decisions). Other checks and coverage gaps are taken from the record. Stores and sends nothing.
- * @param input.isCounted false for the second run of a comparison, which counts as one simulation
- * @throws ValidationError for the first invalid member, NotFoundError for a check or policy of another project,
- *   RateLimitedError beyond six a minute
+ * Uses recorded or invented pings and current or drafted rules (docs/spec/alerting.md#decisions). Other checks and
+ * coverage gaps are taken from the record. Stores and sends nothing. `isCounted` is false for the second run of a
+ * comparison. @throws ValidationError for the first invalid member, NotFoundError for a check or policy of another
+ * project, RateLimitedError beyond six a minute
  */
 export async function simulateCheck(
   db: Knex,
@@ -111,7 +110,7 @@ interface PlayedPolicy extends Pick<Policy, 'id' | 'plan'> {
   isAbout(check: { tags: string; policyId: number | null }): boolean
 }
 
-/** @param requested undefined: the current policy; null: none; a uuid; or a draft */
+/** undefined: the current policy; null: none; a uuid; or a draft */
 async function policyOf(
   db: Knex,
   projectId: number,

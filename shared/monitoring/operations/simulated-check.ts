@@ -32,8 +32,8 @@ export interface CheckToSimulate {
 const NO_UUID = '00000000-0000-4000-8000-000000000000'
 
 /**
- * Reads the check of a request: one of the project, or one that `settings` describes. `rules` overrides its rules.
- * @throws ValidationError for the first invalid member, NotFoundError for a check of another project
+ * Reads a check of the project, or one that `settings` describes; `rules` overrides its rules. @throws
+ * ValidationError for the first invalid member, NotFoundError for a check of another project
  */
 export async function readSimulatedCheck(db: Knex, projectId: number, body: JsonObject): Promise<CheckToSimulate> {
   const overrides = isPresent(body.rules) ? readObject(body.rules, 'rules') : {}
@@ -53,7 +53,7 @@ export async function readSimulatedCheck(db: Knex, projectId: number, body: Json
   return { id, uuid: check.uuid, name, tags, settings: check, integrationIds, rules }
 }
 
-/** Returns the check in the state of a new one, in which every simulation begins. */
+/** Every simulation begins in the state of a new check. */
 export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
   return {
     ...settings,
@@ -62,7 +62,7 @@ export function freshCheck({ settings, rules }: CheckToSimulate): CheckMachine {
   }
 }
 
-/** Returns the initial state of the rules of runs and sources, or null without such rules. */
+/** Returns null without such rules. */
 export function freshRuling({ rules: { run, sources } }: CheckToSimulate): RuleState | null {
   if (!run && !sources) return null
   const tally = { ...NO_TALLY, buckets: [...NO_TALLY.buckets] }
@@ -78,10 +78,9 @@ const INSTANT = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/
 const KINDS = ['success', 'start', 'fail', 'log'] as const
 const MAX_SOURCE_LENGTH = 64
 
-/** The input of a simulation: invented events, or the recorded pings or flips of the check. */
+/** Invented events, or the recorded pings or flips of the check. */
 export type Requested = { kind: 'events'; events: Played[] } | { kind: 'pings' | 'flips' }
 
-/** @throws ValidationError for the first invalid member */
 export function readSimulationRequest(body: JsonObject): Requested {
   const events = isPresent(body.events) ? eventsOf(body.events) : null
   const recorded = isPresent(body.recorded) ? readChoice(body.recorded, 'recorded', ['pings', 'flips']) : null
@@ -113,8 +112,8 @@ export function readInstant(value: JsonValue | undefined, path: string): Micros 
 }
 
 /**
- * Returns the recorded pings and pauses of a check, or its flips, in ascending order. Flips also replace the pings of a
- * check whose sources are named by a query or header, because stored pings do not contain that name.
+ * Ascending. Flips also replace the pings of a check whose sources are named by a query or header, because stored
+ * pings do not contain that name.
  */
 export async function recordingOf(
   db: Knex,

@@ -16,9 +16,8 @@ import {
 import { lockProject, type Project } from '../projects/store.ts'
 
 /**
- * Changes or removes the logo of a status page.
- * @param bytes null removes the logo
- * @throws ValidationError for an invalid image, NotFoundError if the page is not published
+ * `bytes` null removes the logo. @throws ValidationError for an invalid image, NotFoundError if the page is not
+ * published
  */
 export async function changeStatusLogo(
   db: Knex,
@@ -50,10 +49,7 @@ const CHANGES = {
   delete: { run: deleteStatusNote, action: 'status-page.note-deleted' },
 } as const
 
-/**
- * Ends or deletes a note of the status page.
- * @throws NotFoundError if the project does not have the note, or it has ended already
- */
+/** @throws NotFoundError if the project does not have the note, or it has ended already */
 export async function changeStatusNote(
   db: Knex,
   actor: Actor,
@@ -90,7 +86,7 @@ export async function postStatusNote(
   })
 }
 
-/** Publishes or changes the status page of a project. A change keeps its URL. */
+/** A change keeps the URL. */
 export async function publishStatusPage(
   db: Knex,
   actor: Actor,

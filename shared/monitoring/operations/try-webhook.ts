@@ -31,7 +31,6 @@ interface Trial {
 
 interface TrialDeps extends Pick<OperationDeps, 'config' | 'secrets' | 'now'> {
   outbox: Pick<Outbox, 'run'>
-  /** the reply queue of this process */
   replies: { replyTo: string; wait(id: string, timeoutMs: number): Promise<Uint8Array | null> }
 }
 
@@ -39,9 +38,8 @@ interface TrialDeps extends Pick<OperationDeps, 'config' | 'secrets' | 'now'> {
 export type TriedWebhook = TrialResult | 'nothing' | 'silence'
 
 /**
- * Sends the test message of an unsaved webhook configuration. The notifier makes one attempt by the same rules as for
- * every notification and replies with the result.
- * @throws ValidationError for the first invalid member, RateLimitedError beyond six a minute per project
+ * The notifier makes one attempt by the usual rules and replies with the result. @throws ValidationError for the
+ * first invalid member, RateLimitedError beyond six a minute per project
  */
 export async function tryWebhook(
   db: Knex,

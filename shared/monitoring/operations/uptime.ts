@@ -28,7 +28,7 @@ import {
   storeStatement,
 } from '../statements/statement-store.ts'
 
-/** The statements about a check with everything that an offline verification needs. */
+/** Contains everything that an offline verification needs. */
 export interface UptimeProof {
   check: string
   /** current name; not covered by the proof */
@@ -42,7 +42,7 @@ export interface UptimeProof {
   proofs: AnchorView[]
 }
 
-/** Returns the statements about a check in a period. @param days `YYYY-MM-DD`, inclusive */
+/** `days` are `YYYY-MM-DD`, inclusive. */
 export async function proveUptime(
   db: Knex,
   check: { projectId: number; id: number; uuid: string; name: string },
@@ -64,7 +64,6 @@ export async function proveUptime(
   return { check: uniqueKey(check.uuid), name: nameOf(check), from, until, records, statements, proofs }
 }
 
-/** Switches daily statements of a project in the transparency log, from today on. */
 export async function enableStatements(
   db: Knex,
   actor: Actor,
@@ -83,10 +82,9 @@ export async function enableStatements(
 const DAYS_AT_ONCE = 20
 
 /**
- * Writes the statement of each day that has ended (docs/spec/alerting.md#daily-statements): a record per check, and their
- * hashes in one statement in the production log. Facts of an earlier day that were stored late make a correcting
- * statement first. Processes may do this concurrently.
- * @returns the number of days
+ * States each day that has ended: the hashes of its records in one statement in the production log
+ * (docs/spec/alerting.md#daily-statements). Facts that were stored late make a correcting statement first. Processes
+ * may do this concurrently. Returns the number of days.
  */
 export async function stateDays(db: Knex, now: Micros): Promise<number> {
   const days = await findOpenDays(db, now, DAYS_AT_ONCE)
@@ -107,7 +105,7 @@ async function stateDay(tx: Knex, { projectId, date }: OpenDay, now: Micros): Pr
   await anchorStatement(tx, projectId, { date, hashes, corrects: null, records }, now)
 }
 
-/** A correction contains the hashes of all records of the day, also of unchanged ones. */
+/** Contains all records of the day, also unchanged ones. */
 async function correctDays(tx: Knex, { projectId, date: before }: OpenDay, now: Micros): Promise<void> {
   const outdated = Map.groupBy(await findOutdated(tx, projectId, before), ({ date }) => date)
   for (const [date, checks] of outdated) {
@@ -170,9 +168,8 @@ function newNonce(): string {
 }
 
 /**
- * Closes a listener that was shut down for good: its coverage gap ends now, and its checks are evaluated again.
- * @returns the beginning of the gap
- * @throws ConflictError if it receives pings, or if the other listener does not: then every check would go down
+ * The listener was shut down for good: its gap ends now, and its checks are evaluated again. @throws ConflictError if
+ * it receives pings, or if the other listener does not: then every check would go down
  */
 export async function closeGap(db: Knex, listener: 'http' | 'smtp'): Promise<Micros> {
   return await transaction(db, async (tx) => {

@@ -21,10 +21,8 @@ import { lockProject, type Project } from '../projects/store.ts'
 export const MAX_WINDOWS = 100
 
 /**
- * Creates or changes a maintenance window, with effect at once.
- * @param input.uuid null for a new one
- * @throws ValidationError for the first invalid member, ForbiddenError beyond MAX_WINDOWS, NotFoundError if the project
- *   does not have the window
+ * Takes effect at once. `uuid` is null for a new one. @throws ValidationError for the first invalid member,
+ * ForbiddenError beyond MAX_WINDOWS, NotFoundError if the project does not have the window
  */
 export async function storeWindow(
   db: Knex,
@@ -51,9 +49,8 @@ export async function storeWindow(
 }
 
 /**
- * Ends the current occurrence of a window and evaluates suppressed incidents at once. Has no effect outside of an
- * occurrence.
- * @throws NotFoundError if the project does not have the window
+ * Evaluates suppressed incidents at once. Has no effect outside of an occurrence. @throws NotFoundError if the
+ * project does not have the window
  */
 export async function endWindow(
   db: Knex,
@@ -75,7 +72,7 @@ export async function endWindow(
   })
 }
 
-/** Deletes a window and evaluates suppressed incidents at once. @throws NotFoundError if the project does not have it */
+/** Evaluates suppressed incidents at once. @throws NotFoundError if the project does not have it */
 export async function deleteWindow(
   db: Knex,
   actor: Actor,

@@ -3,13 +3,12 @@ import { columns, query, typed } from '../../platform/database/sql.ts'
 import { newsOfGaps } from '../availability/gap-list-store.ts'
 import type { ListedGap } from '../availability/notice.ts'
 
-/** The problems of a project that the navigation of each of its pages shows. */
+/** The navigation of each page shows these. */
 export interface Attention {
-  /** checks that are down */
   down: number
-  /** integrations whose last message was not delivered, or that are switched off after a failure */
+  /** failed last, or disabled after a failure */
   failing: number
-  /** when we could not take signals, for as long as it is news */
+  /** gap that is shown while it is recent */
   gap: ListedGap | null
 }
 

@@ -10,14 +10,12 @@ import type { OpenWindow } from '../maintenance/spans.ts'
 import { nextOccurrence } from '../schedules/schedule.ts'
 import type { Acknowledgement, CheckFilter, CheckGroup, CheckSort, ListCursor, QuietCounts } from './check-list.ts'
 
-/** A row of the list. */
 export interface ListedCheck extends CheckTimes {
   id: number
   uuid: string
   name: string
   slug: string
   tags: string
-  /** uuids of the integrations it is assigned to */
   integrationIds: string[]
   /** the sort value, and the cursor of the next page */
   sortKey: string | number
@@ -25,23 +23,21 @@ export interface ListedCheck extends CheckTimes {
 
 const TIMES_COLUMNS = columns<CheckTimes>(timesColumns('c'))
 
-/** A parameter, which the server reads once: what is computed would be so again for each row. */
+/** A parameter is read once; an expression would be computed for each row. */
 const NOW = '?::timestamptz'
 const GRACE = "c.grace_seconds * interval '1 second'"
-/**
- * When the next success is due. For a schedule it is derived from the stored deadline, which is one grace time later.
- */
+/** For a schedule, derived from the stored deadline, which is one grace time later. */
 const DUE = `CASE WHEN c.kind = 'simple' THEN greatest(c.last_ping, c.deadline_extended_at) + c.timeout_seconds * interval '1 second'
                   ELSE c.alert_after - ${GRACE} END`
 /** Only the stored deadline decides when a check with these rules goes down (rule-bits.ts). */
 const HAS_RULES = `c.rule_bits & ${RULE_BITS.runs | RULE_BITS.sources} <> 0`
-/** True if the due time cannot be derived from the stored deadline, which is that of a running job or of a rule. */
+/** The stored deadline is that of a running job or of a rule, so the due time cannot be derived. */
 const IS_UNTOLD = `(c.kind <> 'simple' AND c.status = 'up' AND (${HAS_RULES} OR c.alert_after = c.last_start + ${GRACE}))`
 
 /**
- * status.ts in SQL, for counting and filtering; rows are shown by status.ts itself. Takes what `shownAt` gives. The first
- * line is what nearly all checks of a large project are, with one computation in place of six: a deadline is never later
- * than the due time and the running job allow.
+ * status.ts in SQL, for counting and filtering, with the parameters of `shownAt`. The first line covers nearly all
+ * checks of a large project with one computation instead of six: a deadline is never later than due time and running
+ * job allow.
  */
 const SHOWN = `
   CASE WHEN c.status = 'up' AND c.alert_after - ${GRACE} > ${NOW} AND NOT ${HAS_RULES} THEN 'up'
@@ -52,15 +48,11 @@ const SHOWN = `
        WHEN ${DUE} <= ${NOW} THEN 'grace'
        ELSE 'up' END`
 
-/** The parameters that the counts and a page of one moment share. */
 export type ShownAt = readonly SqlValue[]
 
 const ID_COLUMNS = columns<{ id: number }>({ id: 'c.id' })
 
-/**
- * Returns the parameters of SHOWN: the instant, and the checks that only status.ts can recognise as in grace. Computed
- * once for all statements of one moment.
- */
+/** Includes checks that only status.ts can recognise as in grace. Computed once for all statements of one moment. */
 export async function shownAt(db: Knex, projectId: number, micros: Micros): Promise<ShownAt> {
   const now = toIsoMicros(micros)
   const untold = await query(
@@ -87,10 +79,9 @@ const SORTS = {
   name: { key: 'lower(c.name)', type: 'text' },
   created: { key: 'c.id', type: 'bigint' },
   'last-ping': { key: `-coalesce(${microsOf('c.last_ping')}, 0)`, type: 'bigint' },
-  // Bytewise, and only what ASCII has is lowered: a project of ten thousand is sorted for each page, and collating costs
-  // more than all the rest.
+  // Compares bytes and lowers ASCII only: collating 10,000 rows for each page costs more than the rest of the query.
   status: { key: `(${RANK} || ${LOWERED}) COLLATE "C"`, type: 'text' },
-  // By the first tag, those without one last, and within a tag what is down first.
+  // By the first tag, checks without tags last; within a tag by status.
   tag: {
     key: `((CASE WHEN c.tags = '' THEN '1' ELSE '0' || lower(split_part(c.tags, ' ', 1)) END) || chr(1) || ${RANK} || ${LOWERED}) COLLATE "C"`,
     type: 'text',
@@ -111,9 +102,8 @@ const LISTED_COLUMNS = columns<Omit<ListedCheck, keyof CheckTimes>>({
 })
 
 /**
- * Returns a page of a project's checks by keyset pagination: each page costs the same, and a check that changes its
- * position is neither repeated nor skipped.
- * @param page.before the rows that end before this one, in place of those after one
+ * Keyset pagination: each page costs the same, and a check that moves is neither repeated nor skipped. `page.before`
+ * selects the rows that end before this one.
  */
 export async function listCheckPage(
   db: Knex,
@@ -154,9 +144,7 @@ const groupColumns = (isFound: string) =>
     count: 'count(*)',
   })
 
-/**
- * Groups the checks of a project by tags, status and search result in one pass. There are far fewer groups than checks.
- */
+/** There are far fewer groups than checks. */
 export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, search = ''): Promise<CheckGroup[]> {
   return await query(
     db,
@@ -166,8 +154,8 @@ export async function groupChecks(db: Knex, projectId: number, shown: ShownAt, s
 }
 
 /**
- * Any change of any row has another xmin: nothing that a list shows can change without it. By the distance of two ages,
- * which grow alike: reading each transaction's number as text is a good part of the count's cost.
+ * A change of any row changes its xmin. Uses the distance of two ages, because formatting each transaction id as text
+ * is expensive.
  */
 const VERSIONS = `coalesce(sum(age('3'::xid)::bigint - age(c.xmin)), 0)::bigint`
 
@@ -179,7 +167,7 @@ const FINGERPRINT_COLUMNS = columns<{ count: number; versions: number; down: num
   down: "count(*) FILTER (WHERE c.status = 'down')",
 })
 
-/** Changes when anything in the project's list may look different, except through a maintenance window. */
+/** Changes when the project's list may look different; clients that watch the list compare it. */
 export async function listFingerprint(db: Knex, projectId: number): Promise<{ mark: string; down: number }> {
   const rows = await query(db, typed`SELECT ${FINGERPRINT_COLUMNS} FROM checks c WHERE c.project_id = ?`, [
     projectId,
@@ -189,7 +177,7 @@ export async function listFingerprint(db: Knex, projectId: number): Promise<{ ma
   return { mark: `${count} ${versions}${acknowledged && ` ${acknowledged}`}`, down }
 }
 
-/** Returns the projects of checks; those of deleted checks are absent. */
+/** Omits deleted checks. */
 export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): Promise<number[]> {
   const rows = await query<{ id: number }>(
     db,
@@ -199,7 +187,6 @@ export async function projectsOfChecks(db: Knex, checkIds: readonly number[]): P
   return rows.map(({ id }) => id)
 }
 
-/** Takes what `pattern` gives. */
 const FOUND = `concat_ws(' ', c.name, c.slug, c.tags, c.uuid) ILIKE ?`
 
 const GROUP_COLUMNS = groupColumns('true')

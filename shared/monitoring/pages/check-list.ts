@@ -31,7 +31,7 @@ export interface ListCursor {
 
 const STATUSES: readonly string[] = ['up', 'grace', 'down', 'paused', 'new', 'running']
 
-/** Reads the query of a list. Invalid parameters are ignored. */
+/** Ignores invalid parameters. */
 export function parseListQuery(query: URLSearchParams): {
   filter: CheckFilter
   sort: CheckSort
@@ -89,9 +89,7 @@ interface TagCount {
 }
 
 export interface ListSummary {
-  /** without filters */
   total: number
-  /** with all filters */
   found: number
   /** with all filters except that of the status; a running check counts under `running` and its status */
   statuses: ReadonlyMap<ShownStatus | 'running', number>
@@ -110,7 +108,7 @@ export interface CheckGroup {
 
 const MAX_TAGS = 200
 
-/** Sums up groups of checks. A tag that a check has twice counts once. */
+/** A tag that a check has twice counts once. */
 export function summarise(
   groups: readonly CheckGroup[],
   filter: Pick<CheckFilter, 'tags' | 'status'> = { tags: [], status: null },

@@ -7,7 +7,7 @@ import type { StoredStatus } from '../checks/check.ts'
 import type { PingType } from '../checks/state-machine.ts'
 import type { IgnoredReason } from '../pings/record-store.ts'
 
-/** `gap`: time in which we could not take signals of the check. */
+/** `gap`: the listener of the check was unavailable. */
 export type LogKind = 'ping' | 'flip' | 'notification' | 'gap'
 
 export interface LogCursor {
@@ -16,7 +16,7 @@ export interface LogCursor {
   id: string
 }
 
-/** One line of a check's log; what does not belong to its kind is null. */
+/** Members of other kinds are null. */
 export interface LogEntry extends LogCursor {
   type: PingType | null
   scheme: string | null
@@ -28,7 +28,7 @@ export interface LogEntry extends LogCursor {
   /** of a ping that was ignored */
   ignored: IgnoredReason | null
   hasBody: boolean | null
-  /** the beginning of the body of a request; null for mails and for requests without a body */
+  /** null for mails and for requests without a body */
   head: Buffer | null
   fromStatus: StoredStatus | null
   toStatus: StoredStatus | null
@@ -68,10 +68,9 @@ const LOG_ENTRY_COLUMNS = columns<LogEntry>({
 })
 
 /**
- * Returns pings, flips, notifications and coverage gaps in one list, newest first. Each source reads at most a page, so
- * a page costs three index scans and one of the gaps.
- * @param page.afterN the highest ping number that is no longer shown
- * @param page.heardBy the listener that the check pings, and the bit of its shard
+ * Newest first. Each source reads at most a page, so a page costs three index scans and one of the gaps.
+ * `page.afterN` is the highest ping number that is no longer shown; `page.heardBy` is the check's listener and the
+ * bit of its shard.
  */
 export async function listCheckLog(
   db: Knex,
@@ -153,12 +152,12 @@ export interface PingDetails {
   rid: string | null
   exitStatus: number | null
   ignored: IgnoredReason | null
-  /** its first bytes; null when nothing was sent with it */
+  /** its first bytes; null without a body */
   body: Buffer | null
   bodyBytes: number
 }
 
-/** Of a body that a page is made of; the rest is there to be downloaded. */
+/** Pages show this beginning of a body; the rest can be downloaded. */
 const SHOWN_BODY_BYTES = 256 * 1024
 
 const PING_DETAILS_COLUMNS = columns<PingDetails>({
@@ -176,7 +175,7 @@ const PING_DETAILS_COLUMNS = columns<PingDetails>({
   bodyBytes: 'coalesce(octet_length(body), 0)',
 })
 
-/** Returns a ping with the beginning of its body; null if it is not stored. */
+/** Includes the beginning of its body. */
 export async function findPing(db: Knex, checkId: number, n: number): Promise<PingDetails | null> {
   const rows = await query(db, typed`SELECT ${PING_DETAILS_COLUMNS} FROM pings WHERE check_id = ? AND n = ?`, [
     SHOWN_BODY_BYTES,
@@ -186,7 +185,6 @@ export async function findPing(db: Knex, checkId: number, n: number): Promise<Pi
   return rows[0] ?? null
 }
 
-/** A notification about a check, for its page. */
 export interface NotifiedMessage {
   integrationUuid: string
   integrationName: string
@@ -203,7 +201,7 @@ const NOTIFIED_MESSAGE_COLUMNS = columns<NotifiedMessage>({
   error: 'n.error',
 })
 
-/** Returns the newest down notification of each integration since an instant. */
+/** Newest of each integration. */
 export async function listNotifiedSince(db: Knex, checkId: number, since: Micros): Promise<NotifiedMessage[]> {
   return await query(
     db,
@@ -230,7 +228,6 @@ export async function checkFingerprint(db: Knex, checkId: number): Promise<{ mar
   return rows[0] ?? { mark: '', isDown: false }
 }
 
-/** Returns when the check was created; nothing is known of it before. */
 export async function findCreation(db: Knex, checkId: number): Promise<Micros> {
   const rows = await query<{ at: Micros }>(db, `SELECT ${microsOf('created_at')} AS at FROM checks WHERE id = ?`, [
     checkId,

@@ -2,9 +2,8 @@ import type { Knex } from 'knex'
 import { execute } from '../../platform/database/sql.ts'
 
 /**
- * Stores the results of demo outages: an incident for each flip to down, its reason, the messages of its integrations
- * and their attempts. An integration with an error fails since the current outage began, and delivered before.
- * @returns the number of incidents
+ * Stores an incident, reason, messages and attempts for each flip to down. An integration with an error fails since
+ * the current outage began, and delivered before. Returns the number of incidents.
  */
 export async function insertDemoIncidents(tx: Knex.Transaction, projectId: number): Promise<number> {
   const incidents = await execute(tx, INCIDENTS, [projectId])
@@ -15,7 +14,6 @@ export async function insertDemoIncidents(tx: Knex.Transaction, projectId: numbe
   return incidents
 }
 
-/** Of a down flip, the flip that ended it. */
 const ENDED = `LEFT JOIN LATERAL (
   SELECT u.id, u.at FROM flips u WHERE u.check_id = f.check_id AND u.id > f.id AND u.to_status = 'up'
   ORDER BY u.id LIMIT 1) ended ON true`
@@ -32,7 +30,6 @@ const INCIDENTS = `
          lag(id) OVER (PARTITION BY check_id ORDER BY at)
   FROM outages ORDER BY at`
 
-/** The flips of outages, with their incidents and reasons. */
 const EXPLAINED_FLIPS = `
   SELECT f.id AS flip_id, f.check_id, i.id AS incident_id, f.at, f.to_status, i.resolved_at,
          CASE f.to_status WHEN 'down' THEN 1 ELSE 2 END AS entry

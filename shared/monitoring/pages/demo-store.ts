@@ -25,10 +25,7 @@ const JOBS = [
 ] as const
 const SORT_ORDER = ['', ' (staging)', ' EU', ' US'] as const
 
-/**
- * Stores sixty checks with integrations, pings and, over so many days, outages and their notifications. The data is
- * always the same except for the instants, which are relative to now.
- */
+/** The data is always the same except for the instants, which are relative to now. */
 export async function insertDemo(
   tx: Knex.Transaction,
   actor: Actor,
@@ -106,7 +103,7 @@ async function insertCheck(
   return row.id
 }
 
-/** Inserts an outage of minutes to hours on days that differ by check, and one open outage. */
+/** Outages last minutes to hours on days that differ by check; one is open. */
 async function insertFlips(
   tx: Knex,
   id: number,
@@ -134,7 +131,7 @@ async function insertFlips(
   )
 }
 
-/** Stores twenty runs, each a start and a finish, which is the check's count of pings. */
+/** Each run is a start and a finish. */
 async function insertPings(
   tx: Knex,
   id: number,
@@ -158,10 +155,7 @@ const EMPTY_PROJECT_COLUMNS = columns<Pick<Project, 'id' | 'name' | 'organisatio
   organisationId: 'organisation_id',
 })
 
-/**
- * Returns the first project if it is empty.
- * @returns null if there is no project; `taken` if the database contains checks
- */
+/** Returns `taken` if the database contains checks, and null without a project. */
 export async function findEmptyProject(
   db: Knex,
 ): Promise<Pick<Project, 'id' | 'name' | 'organisationId'> | 'taken' | null> {

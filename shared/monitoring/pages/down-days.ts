@@ -23,9 +23,8 @@ interface MarkedTime {
 const DAY: Micros = microsOfSeconds(86_400)
 
 /**
- * Computes downtime per day (UTC), oldest first. Days before the first flip are unknown, because the check may not have
- * existed. `excluded` does not count as downtime (docs/spec/alerting.md#maintenance-windows).
- * @param days number of days, including today
+ * Days are UTC, oldest first. Days before the first flip are unknown, because the check may not have existed.
+ * `excluded` does not count as downtime (docs/spec/alerting.md#maintenance-windows).
  */
 export function downDays(
   flips: readonly Flip[],
@@ -57,7 +56,7 @@ export function downDays(
   })
 }
 
-/** Sums up the days. @param since when the status of the check was first known */
+/** `since` is when the status of the check was first known. */
 export function knownDowntime(days: readonly DownDay[], since: Micros, now: Micros): Downtime {
   const begin = Math.floor(now / DAY) * DAY - (days.length - 1) * DAY
   const seconds = days.reduce((sum, day) => sum + (day.seconds ?? 0), 0)

@@ -3,7 +3,6 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
 const USAGE_COLUMNS = columns<{ uuid: string; count: number }>({ uuid: 'c.uuid', count: 'count(*)' })
 
-/** Counts the checks that use each integration of a project. */
 export async function countUsage(db: Knex, projectId: number): Promise<Map<string, number>> {
   const rows = await query(
     db,
@@ -14,7 +13,6 @@ export async function countUsage(db: Knex, projectId: number): Promise<Map<strin
   return new Map(rows.map(({ uuid, count }) => [uuid, count]))
 }
 
-/** The results of the newest messages of an integration. */
 interface RecentMessages {
   /** oldest first */
   states: SentMessage['state'][]
@@ -28,11 +26,7 @@ const RECENT_MESSAGES_COLUMNS = columns<RecentMessages & { id: number }>({
   lastSentAt: 'r."lastSentAt"',
 })
 
-/**
- * Returns results of the newest messages by the id of an integration of a project; integrations without messages are
- * absent.
- * @param limit messages of each
- */
+/** Keyed by integration id, with at most `limit` messages of each; omits integrations without messages. */
 export async function recentMessages(db: Knex, projectId: number, limit: number): Promise<Map<number, RecentMessages>> {
   const rows = await query(
     db,
@@ -49,7 +43,6 @@ export async function recentMessages(db: Knex, projectId: number, limit: number)
 
 const USERS_COLUMNS = columns<{ uuid: string; name: string }>({ uuid: 'c.uuid', name: 'c.name' })
 
-/** Checks that use an integration, by name. */
 export async function listUsers(
   db: Knex,
   integrationId: number,
@@ -63,7 +56,6 @@ export async function listUsers(
   )
 }
 
-/** One of the newest messages of an integration and its result. */
 export interface SentMessage {
   id: string
   createdAt: Date
@@ -98,7 +90,7 @@ const SENT_MESSAGE_COLUMNS = columns<SentMessage>({
                       FROM notification_attempts a WHERE a.notification_id = n.id), '[]')`,
 })
 
-/** Returns the messages of an integration with their attempts, newest first. A message without a check is a test. */
+/** Newest first. A message without a check is a test. */
 export async function listSentMessages(db: Knex, integrationId: number, limit: number): Promise<SentMessage[]> {
   return await query(
     db,
@@ -108,7 +100,7 @@ export async function listSentMessages(db: Knex, integrationId: number, limit: n
   )
 }
 
-/** Adds or removes one integration of one check. */
+/** Adds or removes the assignment. */
 export async function toggleAssignment(
   tx: Knex,
   checkId: number,
@@ -147,7 +139,7 @@ const INTEGRATION_COLUMNS = columns<{
   sealedConfig: 'c.sealed_config',
 })
 
-/** Returns the integration of a link in a message; null if it was deleted. */
+/** Used by links in messages. */
 export async function findIntegrationByUuid(
   db: Knex,
   uuid: string,
@@ -168,7 +160,6 @@ export async function findIntegrationByUuid(
   return rows[0] ?? null
 }
 
-/** Assigns the integration to every check of the project. */
 export async function assignToAllChecks(tx: Knex, integrationId: number, projectId: number): Promise<void> {
   await execute(
     tx,
@@ -178,7 +169,7 @@ export async function assignToAllChecks(tx: Knex, integrationId: number, project
   )
 }
 
-/** Changes when the integration's page may look different. */
+/** Changes when the page may look different. */
 export async function integrationFingerprint(
   db: Knex,
   integrationId: number,

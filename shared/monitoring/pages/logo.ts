@@ -5,10 +5,7 @@ export interface Logo {
 
 export const MAX_LOGO_BYTES = 102_400
 
-/**
- * Returns the media type of an image by its first bytes; null for other content. SVG is refused, because it may contain
- * scripts and links.
- */
+/** Reads the first bytes. Refuses SVG, because it may contain scripts and links. */
 export function logoType(bytes: Buffer): Logo['type'] | null {
   if (bytes.subarray(0, 8).equals(PNG)) return 'image/png'
   if (bytes.subarray(0, 3).equals(JPEG)) return 'image/jpeg'

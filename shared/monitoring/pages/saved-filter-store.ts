@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { lockProject } from '../projects/store.ts'
 
-/** A named filter and order of a project's list, saved by a user. */
 export interface SavedFilter {
   id: number
   name: string
@@ -10,7 +9,7 @@ export interface SavedFilter {
   query: string
 }
 
-/** More than fit a menu are no help. */
+/** A menu with more is not usable. */
 const MAX_SAVED = 20
 
 interface Owner {
@@ -29,9 +28,8 @@ export async function listSavedFilters(db: Knex, { projectId, userId }: Owner): 
 }
 
 /**
- * Saves a filter; one of the same name is replaced.
- * @param tx locks the project, so that parallel requests do not exceed the limit
- * @returns false when there are too many
+ * Replaces a filter of the same name. `tx` locks the project, so that parallel requests do not exceed the limit.
+ * Returns false at the limit.
  */
 export async function saveFilter(
   tx: Knex.Transaction,
@@ -49,7 +47,6 @@ export async function saveFilter(
   return saved === 1
 }
 
-/** Deletes a filter of this user. */
 export async function deleteSavedFilter(db: Knex, { projectId, userId }: Owner, id: number): Promise<void> {
   await execute(db, 'DELETE FROM saved_filters WHERE project_id = ? AND user_id = ? AND id = ?', [
     projectId,

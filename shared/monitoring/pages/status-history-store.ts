@@ -4,12 +4,11 @@ import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Flip } from '../flips/filters.ts'
 import type { FlipReason } from '../notifications/notification.ts'
 
-/** A flip with why it came. */
 export interface CheckFlip extends Flip {
   reason: FlipReason
 }
 
-/** Of one check that are looked at: ten a day for the time that is shown. */
+/** Per check: ten a day for the displayed time. */
 const MAX_FLIPS = 1_000
 
 const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>({
@@ -20,7 +19,7 @@ const FLIPS_COLUMNS = columns<CheckFlip & { checkId: number }>({
   reason: 'f.reason',
 })
 
-/** Returns the newest flips of several checks in one query, by check. */
+/** Newest flips, by check. */
 export async function listFlipsOfChecks(db: Knex, checkIds: readonly number[]): Promise<Map<number, CheckFlip[]>> {
   const rows = await query(
     db,

@@ -3,7 +3,6 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** A note on the status page of a project. */
 export interface StatusNote {
   uuid: string
   title: string
@@ -13,7 +12,7 @@ export interface StatusNote {
   endedAt: Micros | null
 }
 
-/** Notes that a project keeps; an older one goes with the next. */
+/** The next note deletes the oldest. */
 export const MAX_NOTES = 100
 
 const COLUMNS = columns<StatusNote>({
@@ -24,7 +23,6 @@ const COLUMNS = columns<StatusNote>({
   endedAt: microsOf('ended_at'),
 })
 
-/** Returns the notes of a project, newest first. */
 export async function listStatusNotes(db: Knex, projectId: number): Promise<StatusNote[]> {
   return await query(db, typed`SELECT ${COLUMNS} FROM status_notes WHERE project_id = ? ORDER BY id DESC LIMIT ?`, [
     projectId,
@@ -32,7 +30,7 @@ export async function listStatusNotes(db: Knex, projectId: number): Promise<Stat
   ])
 }
 
-/** Adds a note, and forgets the oldest beyond what a project keeps. */
+/** Deletes the oldest notes beyond MAX_NOTES. */
 export async function insertStatusNote(
   tx: Knex,
   projectId: number,
@@ -47,7 +45,7 @@ export async function insertStatusNote(
   )
 }
 
-/** Ends an open note. @returns its title; null if there is no such open note */
+/** Returns its title; null if there is no such open note. */
 export async function endStatusNote(tx: Knex, projectId: number, uuid: string): Promise<string | null> {
   const rows = await query<{ title: string }>(
     tx,
@@ -57,7 +55,7 @@ export async function endStatusNote(tx: Knex, projectId: number, uuid: string): 
   return rows[0]?.title ?? null
 }
 
-/** @returns the title of the deleted note; null if there was none */
+/** Returns the title; null if the note does not exist. */
 export async function deleteStatusNote(tx: Knex, projectId: number, uuid: string): Promise<string | null> {
   const rows = await query<{ title: string }>(
     tx,

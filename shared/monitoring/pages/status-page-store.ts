@@ -5,16 +5,15 @@ import type { Logo } from './logo.ts'
 
 export interface StatusPage {
   projectId: number
-  /** the public name of the page */
   token: string
   title: string
   /** separated by spaces; empty shows every check */
   tags: string
-  /** a sentence or two below the title; may be empty */
+  /** below the title; may be empty */
   intro: string
   /** true if checks are grouped by their first tag */
   isGrouped: boolean
-  /** another one for another picture above the page; null without one */
+  /** changes with the picture; null without one */
   logoMark: string | null
 }
 
@@ -28,7 +27,6 @@ const COLUMNS = columns<StatusPage>({
   logoMark: 'logo_mark',
 })
 
-/** Returns the status page of a project; null if it has none. */
 export async function findStatusPage(db: Knex, projectId: number): Promise<StatusPage | null> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM status_pages WHERE project_id = ?`, [projectId])
   return rows[0] ?? null
@@ -39,7 +37,7 @@ export async function findStatusPageByToken(db: Knex, token: string): Promise<St
   return rows[0] ?? null
 }
 
-/** Publishes or changes the page. The token and the logo of a page that exists stay. */
+/** Token and logo of an existing page stay. */
 export async function saveStatusPage(db: Knex, page: Omit<StatusPage, 'logoMark'>): Promise<void> {
   await execute(
     db,
@@ -56,7 +54,7 @@ export async function deleteStatusPage(db: Knex, projectId: number): Promise<voi
 
 const LOGO_COLUMNS = columns<Logo>({ type: 'logo_type', bytes: 'logo' })
 
-/** Returns the logo of a status page; null if there is no logo or page. */
+/** Returns null if there is no logo or page. */
 export async function findStatusLogo(db: Knex, token: string): Promise<Logo | null> {
   const rows = await query(db, typed`SELECT ${LOGO_COLUMNS} FROM status_pages WHERE token = ? AND logo IS NOT NULL`, [
     token,
@@ -64,7 +62,7 @@ export async function findStatusLogo(db: Knex, token: string): Promise<Logo | nu
   return rows[0] ?? null
 }
 
-/** @returns whether there is a page to put it on */
+/** Returns false without a page. */
 export async function saveStatusLogo(db: Knex, projectId: number, logo: Logo | null): Promise<boolean> {
   const mark = logo && createHash('sha256').update(logo.bytes).digest('hex').slice(0, 12)
   const changed = await execute(
