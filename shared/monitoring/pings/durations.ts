@@ -15,9 +15,8 @@ export interface TimedPing {
 }
 
 /**
- * A finish whose start may be older than the list. It selects the newest success, fail or start of the check with
- * this
- * rid, a number below `beforeN` and a time after `after`.
+ * The start of the finish may be older than the list. Selects the newest success, fail or start with this rid, below
+ * `beforeN` and after `after`.
  */
 export interface LookBack {
   n: number
@@ -36,16 +35,13 @@ export interface DurationPlan {
   lookBacks: readonly LookBack[]
 }
 
-/** The newest matching ping; null if there is none. */
+/** null if no ping matches */
 export interface LookBackAnswer {
   n: number
   found: Pick<TimedPing, 'n' | 'type' | 'at'> | null
 }
 
-/**
- * Computes durations from the listed pings alone (docs/spec/monitoring.md#pings-list).
- * @param pings in the order of the list, newest first
- */
+/** Uses the listed pings only (docs/spec/monitoring.md#pings-list), newest first. */
 export function planDurations(pings: readonly TimedPing[]): DurationPlan {
   const known = new Map<number, Micros>()
   const lookBacks: LookBack[] = []
@@ -68,7 +64,7 @@ export function planDurations(pings: readonly TimedPing[]): DurationPlan {
   return lookBacks.length > MAX_LOOK_BACKS ? { known: new Map(), lookBacks: [] } : { known, lookBacks }
 }
 
-/** Adds results of look-backs. If the newest match is a success or fail, the run had already ended. */
+/** If the newest match is a success or fail, the run had already ended. */
 export function finishDurations(plan: DurationPlan, answers: Iterable<LookBackAnswer>): ReadonlyMap<number, Micros> {
   const durations = new Map(plan.known)
   const requested = new Map(plan.lookBacks.map((lookBack) => [lookBack.n, lookBack]))

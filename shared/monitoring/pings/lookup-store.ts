@@ -11,7 +11,6 @@ export interface FoundCheck {
   rules?: SealedPingAuthRules | null
 }
 
-/** PingAuthRules with encrypted secrets. */
 export interface SealedPingAuthRules {
   by: PingAuthRules['by']
   mode: PingAuth['mode'] | null
@@ -41,16 +40,13 @@ const FIND_BY_SLUG = typed`
   JOIN project_keys k ON k.digest = t.digest AND k.kind = 'ping' AND k.revoked_at IS NULL
   JOIN checks c ON c.project_id = k.project_id AND c.slug = t.slug AND c.slug <> ''`
 
-/** Finds checks by uuid in one query; unknown uuids are absent. */
+/** Omits unknown uuids. */
 export async function findChecksByUuid(db: Knex, uuids: readonly string[]): Promise<Map<string, FoundCheck>> {
   const rows = await query(db, FIND_BY_UUID, [uuids])
   return new Map(rows.map((row) => [row.uuid, row]))
 }
 
-/**
- * Finds checks by pairs of ping key digest and slug, in one query. A pair may have several checks.
- * @returns the checks by index of the pair
- */
+/** A pair may have several checks. Returns them by index of the pair. */
 export async function findChecksBySlug(
   db: Knex,
   pairs: readonly { digest: Buffer; slug: string }[],

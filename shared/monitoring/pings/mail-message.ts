@@ -1,19 +1,13 @@
 import PostalMime, { decodeWords } from 'postal-mime'
 
-/** The headers of a message or of a part, and the position of its content. */
 export interface MailHeaders {
-  /** the value of the first header with this lower-case name, unfolded and not decoded; empty if absent */
+  /** first header with this lower-case name, unfolded and not decoded; empty if absent */
   first(name: string): string
   bodyStart: number
-  /** number of bytes read */
   bytes: number
 }
 
-/**
- * Parses the header section at `start`. It reads at most `limit` bytes, because the library's time grows with the
- * number
- * of lines.
- */
+/** Reads at most `limit` bytes, because the library's time grows with the number of lines. */
 export async function readMailHeaders(raw: Buffer, start: number, end: number, limit: number): Promise<MailHeaders> {
   const { headersEnd, bodyStart } = endOfHeaders(raw, start, end)
   const section = raw.subarray(start, Math.min(headersEnd, start + limit))
@@ -25,7 +19,7 @@ export async function readMailHeaders(raw: Buffer, start: number, end: number, l
   }
 }
 
-/** Decodes the encoded words of a header. An unknown charset is read as UTF-8. */
+/** Reads an unknown charset as UTF-8. */
 export function decodeHeaderText(value: string): string {
   return decodeWords(
     value.replace(ENCODED_WORD, (word, charset: string, rest: string) => (isKnown(charset) ? word : `=?utf-8${rest}`)),
@@ -34,7 +28,7 @@ export function decodeHeaderText(value: string): string {
 
 const ENCODED_WORD = /=\?([^?*\s]{1,60})((?:\*[^?\s]{1,60})?\?[bq]\?)/gi
 
-/** Decodes bytes of a charset. An unknown charset is read as UTF-8, and invalid bytes are replaced. */
+/** Reads an unknown charset as UTF-8, and replaces invalid bytes. */
 export function decodeCharset(bytes: Uint8Array, label: string): string {
   return new TextDecoder(isKnown(label) ? label : 'utf-8', { ignoreBOM: true }).decode(bytes)
 }
@@ -47,15 +41,12 @@ function isKnown(label: string): boolean {
   }
 }
 
-/**
- * Returns the value before the first semicolon, in lower case and without comments: `text/plain`, `attachment`,
- * `base64`.
- */
+/** In lower case, without comments and parameters: `text/plain`, `attachment`, `base64`. */
 export function headerToken(value: string): string {
   return (value.replace(/\([^()]*\)/g, ' ').split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
-/** Returns a parameter of a structured header without quotes; empty if absent. */
+/** Without quotes; empty if absent. */
 export function headerParameter(value: string, name: 'boundary' | 'charset'): string {
   const [, quoted, token] = PARAMETER[name].exec(value) ?? []
   return quoted === undefined ? (token ?? '') : quoted.replace(/\\(.)/g, '$1')
@@ -66,7 +57,7 @@ const PARAMETER = {
   charset: /;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
 }
 
-/** Returns the empty line that ends the headers, with any kind of line end; the end of the text if there is none. */
+/** Accepts any kind of line end. Returns the end of the text if there is none. */
 function endOfHeaders(raw: Buffer, start: number, end: number): { headersEnd: number; bodyStart: number } {
   let line = start
   while (line < end) {
@@ -82,7 +73,7 @@ function endOfHeaders(raw: Buffer, start: number, end: number): { headersEnd: nu
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** Undoes the transfer encoding of a part. 7bit, 8bit, binary and unknown ones leave the bytes unchanged. */
+/** Unknown encodings leave the bytes unchanged. */
 export function decodeTransfer(bytes: Buffer, encoding: string): Buffer {
   if (encoding === 'base64') return Buffer.from(bytes.toString('latin1'), 'base64')
   return encoding === 'quoted-printable' ? decodeQuotedPrintable(bytes) : bytes
@@ -138,11 +129,8 @@ const MAX_BOUNDARY = 200
 const MAX_LOOKALIKES = 10_000
 
 /**
- * Returns the parts of a multipart body, in order, without the line end before the next boundary. If the closing
- * boundary
- * is missing, the last part ends with the body. Nothing is copied.
- * @param limit maximum number of parts
- * @param budget bytes that may be searched in all calls for one mail; the rest is not split
+ * Excludes the line end before the next boundary. Without a closing boundary, the last part ends with the body.
+ * Copies nothing. `budget` is the bytes that may be searched in all calls for one mail.
  */
 export function splitParts(
   raw: Buffer,
@@ -182,7 +170,7 @@ export function splitParts(
   return parts
 }
 
-/** Returns the rest of a boundary line; null if it contains more than white space, so it is not a boundary. */
+/** Returns null if the line contains more than white space, so it is not a boundary. */
 function readTail(raw: Buffer, from: number, end: number): { isLast: boolean; next: number } | null {
   const isLast = raw[from] === DASH && raw[from + 1] === DASH && from + 2 <= end
   let at = isLast ? from + 2 : from

@@ -4,10 +4,8 @@ import type { Prepared, RunPrepared } from '../../platform/database/prepared.ts'
 import { execute } from '../../platform/database/sql.ts'
 
 /**
- * Stores a mail that is too large for a queue message: one row per recipient, until the evaluator moves it to the
- * pings.
- * The mail is sent to the database once.
- * @param mail `text` as `packMailText` returns it; null if the messages carry it
+ * For a mail that is too large for a queue message: one row per recipient, until the evaluator moves it to the pings.
+ * `text` is from `packMailText`.
  */
 export async function storeMail(
   db: Knex,
@@ -24,7 +22,6 @@ export async function storeMail(
   )
 }
 
-/** Returns the text that is stored beside a mail; null if there is no row or text. */
 export async function readStoredText(run: RunPrepared, id: string): Promise<MailText | null> {
   const [row] = await run(READ_TEXT, [id])
   if (!row?.text) return null
@@ -41,7 +38,7 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** Deletes mails without a ping: the broker did not accept the message, or the check was deleted. */
+/** The broker did not accept the message, or the check was deleted. */
 export async function pruneStoredMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM ping_bodies WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }

@@ -12,7 +12,6 @@ import {
   splitParts,
 } from './mail-message.ts'
 
-/** A decoded mail; empty or null for what it lacks. */
 export interface Mail {
   subject: string
   /** address of the first sender */
@@ -23,29 +22,28 @@ export interface Mail {
   html: string | null
 }
 
-/** Maximum nesting of multiparts, and maximum number of parts that are read. */
+/** Limit of nested multiparts, and of parts that are read. */
 const MAX_DEPTH = 16
 const MAX_PARTS = 1_000
-/** A mail's bytes are searched for boundaries at most this many times: deep enough for real mails. */
+/** Limits the search for boundaries; enough for real mails. */
 const MAX_SEARCHES = 4
 /** Maximum header bytes of all parts together, because header parsing is expensive. */
 const MAX_HEADER_BYTES = 256 * 1024
 
-/** Returns the subject and the searchable text of a mail; see `readMail`. */
+/** See `readMail`. */
 export async function readMailText(raw: Uint8Array): Promise<MailText> {
   const { subject, plain, html } = await readMail(raw)
   return { subject, pieces: [plain, html === null ? null : htmlToText(html)].filter((piece) => piece !== null) }
 }
 
-/** The text of a mail, either carried by the message or stored. */
 export interface PackedText {
-  /** null if it is too long for a message */
+  /** null if too long for a message */
   carried: MailText | null
-  /** JSON list of subject and pieces to store; null if it is carried */
+  /** null if carried */
   stored: Uint8Array | null
 }
 
-/** Returns the searchable text of a mail; carried if its JSON has at most `carriedBytes`. */
+/** Carries the text if its JSON has at most `carriedBytes`. */
 export async function packMailText(input: { raw: Uint8Array; carriedBytes: number }): Promise<PackedText> {
   const text = await readMailText(input.raw)
   const stored = Buffer.from(JSON.stringify([text.subject, ...text.pieces]))
@@ -53,12 +51,9 @@ export async function packMailText(input: { raw: Uint8Array; carriedBytes: numbe
 }
 
 /**
- * Reads a mail of any size and never throws: malformed or deeply nested parts are left out. A library parses the
- * headers,
- * but not the bodies: it keeps an object per line, so a mail of line ends would need gigabytes. Here the cost is
- * linear in
- * the size, and only text is copied.
- * @param bytes may be a prefix of the mail; the last part then ends there
+ * Never throws: malformed or deeply nested parts are left out. The library parses headers only: it keeps an object
+ * per line, so a mail of line ends would need gigabytes. The cost is linear in the size. `bytes` may be a prefix of
+ * the mail.
  */
 export async function readMail(bytes: Uint8Array): Promise<Mail> {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -89,7 +84,7 @@ interface Range {
   end: number
 }
 
-/** Finds the first body of each kind, depth first. @returns headers of the mail itself */
+/** Depth first. Returns the headers of the mail itself. */
 async function findBodies(search: Search, { start, end }: Range, depth: number): Promise<HeaderFields> {
   search.partsLeft -= 1
   const { raw } = search

@@ -7,17 +7,15 @@ const TOLERANCE: Micros = microsOfSeconds(300)
 const PREFIX = 'psk_'
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** Returns a new secret: `psk_` and 32 characters. @param random bytes, each of which selects one character of 64 */
+/** `psk_` and 32 characters; each random byte selects one of 64. */
 export function generatePingSecret(random: (size: number) => Buffer): string {
   return PREFIX + [...random(32)].map((byte) => LETTERS[byte % LETTERS.length]).join('')
 }
 
-/** Returns true if a text has the form of a secret from `generatePingSecret`. */
 export function isPingSecret(text: string): boolean {
   return /^psk_[A-Za-z0-9_-]{32}$/.test(text)
 }
 
-/** The parts of a ping that can prove knowledge of the secret. */
 export interface ShownSecret {
   authorization: string | undefined
   /** `X-Ping-Signature` */
@@ -28,7 +26,7 @@ export interface ShownSecret {
   body: Buffer | null
 }
 
-/** Returns true if a ping proves the secret of its check, or the previous one during the overlap. */
+/** Accepts the previous secret during the overlap. */
 export function isAuthorised({ mode, secret, previous }: PingAuth, shown: ShownSecret, now: Micros): boolean {
   const secrets = [secret, previous && previous.until > now ? previous.secret : null].filter((one) => one !== null)
   const isRight = mode === 'bearer' ? bearerOf(shown) : signatureOf(shown, now)
@@ -59,7 +57,7 @@ function isEqual(given: string, right: string): boolean {
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }
 
-/** Requirements that a ping must meet before it is accepted (docs/spec/alerting.md#sources). */
+/** See docs/spec/alerting.md#sources. */
 export interface PingAuthRules {
   /** the place of the source name in pings; null if no source is required */
   by: SourceRule['by'] | null

@@ -25,12 +25,9 @@ const PROJECT_COLUMNS = columns<{ id: number; checkLimit: number | null; provisi
 })
 
 /**
- * Creates the check for a ping by slug with `create=1` (docs/spec/monitoring.md#creating-a-check-by-ping): simple, with
- * the defaults and all integrations of the project, unless the project or the query sets others. The project's row is
- * locked, so that concurrent requests create one check. Returns `refused` if the ping key is unknown or the project has
- * twice its limit of checks.
- * @param requested query of the ping
- * @param defaultLimit limit of checks for a project without its own limit
+ * A ping by slug with `create=1` creates a check with the defaults and all integrations, unless project or query set
+ * others (docs/spec/monitoring.md#creating-a-check-by-ping). Locks the project's row, so that concurrent requests
+ * create one check. Refuses unknown keys, and projects with twice their limit of checks.
  */
 export async function provisionCheck(
   tx: Knex,
@@ -65,7 +62,7 @@ export async function provisionCheck(
   return { outcome: 'created', check, leftOut: birth.leftOut }
 }
 
-/** Creates the check with the settings that are valid; adds the others to `leftOut`. */
+/** Adds invalid settings to `leftOut`. */
 async function giveBirth(tx: Knex, projectId: number, slug: string, birth: Birth): Promise<FoundCheck> {
   if (birth.spec.tags !== undefined && !(await fitsTags(tx, projectId, birth.spec.tags))) {
     delete birth.spec.tags
@@ -107,7 +104,6 @@ async function countChecks(tx: Knex, projectId: number): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Returns the defaults of a project for checks that are created by their first ping. */
 export async function findProvisioning(db: Knex, projectId: number): Promise<Provisioning> {
   const [row] = await query<{ provisioning: Partial<Provisioning> }>(
     db,
@@ -117,7 +113,7 @@ export async function findProvisioning(db: Knex, projectId: number): Promise<Pro
   return { ...NO_PROVISIONING, ...row?.provisioning }
 }
 
-/** Returns the same and locks the project for a change. */
+/** Locks the project for a change. */
 export async function lockProvisioning(tx: Knex, projectId: number): Promise<Provisioning> {
   await query(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
   return await findProvisioning(tx, projectId)

@@ -9,12 +9,11 @@ import type { RecordedSignal } from '../checks/late-signal.ts'
 import type { PingType } from '../checks/state-machine.ts'
 
 /**
- * Reason why a ping of type `ign` changed nothing: a pause that must be ended manually, the method, no keyword, no
- * secret, a preview, or an unknown source.
+ * A ping of type `ign` changed nothing because of a pause that must be ended manually, its method, or a missing
+ * keyword, for example.
  */
 export type IgnoredReason = 'paused' | 'method' | 'keywords' | 'secret' | 'preview' | 'source'
 
-/** A ping with its number, as it is stored. */
 export interface RecordedPing {
   checkId: number
   n: number
@@ -33,7 +32,7 @@ export interface RecordedPing {
   storedBody?: string
 }
 
-/** Messages of one publishing channel to one shard, numbered from 1 and applied in order. */
+/** Messages of one channel to one shard are numbered from 1 and applied in order. */
 export interface StreamPosition {
   stream: string
   shard: number
@@ -41,23 +40,21 @@ export interface StreamPosition {
   lastSeq: number
 }
 
-/** Identifies a version of a row: the transaction that wrote it, by a number that is unique on that server. */
+/** A transaction number is unique on one server only. */
 export interface Writer {
   xid: number
-  /** when the server was started, in microseconds: a standby that takes over has other numbers */
+  /** start of the server: a standby that takes over has other numbers */
   server: Micros
 }
 
-/** Consecutive messages of one stream. */
 export interface StreamMove extends Pick<StreamPosition, 'stream' | 'shard'> {
   first: number
   last: number
 }
 
 /**
- * Returns the positions of streams and locks them until the transaction ends. A second consumer of the same messages
- * waits for the lock and then finds them applied.
- * @param streams `isNew` if this is the first message of the stream, whose position does not exist yet
+ * A second consumer of the same messages waits for the lock and then finds them applied. `isNew` means the first
+ * message of the stream, without a stored position.
  */
 export async function lockStreams(
   run: RunPrepared,
@@ -98,7 +95,7 @@ const ADD_STREAMS: Prepared = {
     ON CONFLICT DO NOTHING`,
 }
 
-/** Advances streams that `lockStreams` has locked, at the latest with the commit. */
+/** Writes at the latest with the commit. `lockStreams` has locked the streams. */
 export function moveStreams(run: RunPrepared, positions: readonly StreamPosition[]): void {
   run.later(MOVE_STREAMS, [...keysOf(positions), positions.map(({ lastSeq }) => lastSeq)])
 }
@@ -112,8 +109,8 @@ const MOVE_STREAMS: Prepared = {
 }
 
 /**
- * Advances the positions of streams without an earlier lock, if none of the messages was applied.
- * @returns null if one was applied or a stream is unknown: the transaction must not commit
+ * Needs no earlier lock. Returns null if a message was applied or a stream is unknown: the transaction must not
+ * commit.
  */
 export async function advanceStreams(run: RunPrepared, moves: readonly StreamMove[]): Promise<Writer | null> {
   const moved = await run(ADVANCE_STREAMS, [
@@ -133,7 +130,7 @@ const ADVANCE_STREAMS = {
     RETURNING ${WRITER_COLUMNS}`,
 } satisfies Prepared
 
-/** Returns the database's time, the clock for arrivals. */
+/** The clock for arrivals. */
 export async function readDatabaseClock(run: RunPrepared): Promise<Micros> {
   const [row] = await run(DATABASE_CLOCK, [])
   if (!row) throw new Error('the database returned no time')
@@ -146,14 +143,9 @@ const DATABASE_CLOCK: Prepared<{ now: Micros }> = {
 }
 
 /**
- * Stores pings, at the latest with the commit. The log of a check is a ring buffer: a ping overwrites the oldest one,
- * so
- * no clean-up is needed (docs/adr/0002).
- * @param pings at most `logLimit` of one check, the newest
- * @param options `expectFree`: pings of the first round of the ring are inserted without reading the slot. If a slot
- * is
- * taken, for example after a change of the limit, the transaction fails with an error for which `isSlotTaken` returns
- * true.
+ * Writes at the latest with the commit. The log is a ring buffer: a ping overwrites the oldest one, so no clean-up is
+ * needed (docs/adr/0002). `pings` has at most `logLimit` of one check, the newest. With `expectFree` the slot is not
+ * read; if it is taken, the transaction fails (`isSlotTaken`).
  */
 export function recordPings(
   run: RunPrepared,
@@ -175,7 +167,7 @@ export function recordPings(
     run.later(RECORD_STORED_BODY, [...columnsOf([ping], logLimit), ping.storedBody ?? null, [ping.ignored]])
 }
 
-/** Returns true if a transaction failed because the slot of a ping, expected to be free, was taken. */
+/** The slot was expected to be free. */
 export function isSlotTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === 'pings_pkey'
 }
@@ -190,7 +182,7 @@ function carriedColumns(pings: readonly RecordedPing[], logLimit: number): Param
   ]
 }
 
-/** Returns all columns except the body, in the order of the statements. */
+/** Has the order of the statements; omits the body. */
 function columnsOf(pings: readonly RecordedPing[], logLimit: number): (readonly (string | number | null)[] | null)[] {
   return [
     pings.map((ping) => ping.checkId),
@@ -241,7 +233,7 @@ const RECORD_STORED_BODY: Prepared = {
       AS t(check_id, slot, n, type, at, scheme, remote_addr, method, ua, rid, exit_status, ignored) ${OVERWRITE}`,
 }
 
-/** Returns the stored signals of a check since its last pause or resume, oldest number first. */
+/** Oldest number first. */
 export async function signalsSincePause(run: RunPrepared, checkId: number): Promise<RecordedSignal[]> {
   return await run(SIGNALS_SINCE_PAUSE, [checkId])
 }
@@ -257,7 +249,7 @@ const SIGNALS_SINCE_PAUSE = {
     ORDER BY n`,
 } satisfies Prepared
 
-/** Deletes streams without a message for `days`: no copy of their messages can exist any more. */
+/** No copy of their messages can exist after `days`. */
 export async function pruneStreams(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM ping_streams WHERE updated_at < now() - make_interval(days => ?::int)', [days])
 }

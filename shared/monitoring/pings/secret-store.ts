@@ -3,7 +3,7 @@ import { microsOf } from '../../platform/database/instants.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Micros } from '../../time.ts'
 
-/** Stores a new secret of a check. The previous one stays valid for the given seconds. */
+/** The previous secret stays valid for the given seconds. */
 export async function savePingSecret(
   tx: Knex,
   checkId: number,
@@ -20,7 +20,7 @@ export async function savePingSecret(
 
 const PING_SECRETS_COLUMNS = columns<{ id: number; sealed: string }>({ id: 'check_id', sealed: 'sealed_secret' })
 
-/** Returns the sealed ping secrets by the id of the check; checks without a secret are absent. */
+/** Omits checks without a secret. */
 export async function findPingSecrets(db: Knex, checkIds: readonly number[]): Promise<Map<number, string>> {
   const rows = await query(
     db,
@@ -39,7 +39,7 @@ const SECRET_REFUSALS_COLUMNS = columns<{ hour: Micros; count: number }>({
   count: 'sum(count)::bigint',
 })
 
-/** Pings of a check that were refused because they showed no right secret, per hour, newest first, of the last days. */
+/** Per hour of the last days, newest first. */
 export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour: Micros; count: number }[]> {
   return await query(
     db,
@@ -49,7 +49,7 @@ export async function secretRefusals(db: Knex, checkId: number): Promise<{ hour:
   )
 }
 
-/** Counts pings without a valid secret. Unlike other refused pings, they never extend a deadline. */
+/** These never extend a deadline, unlike other refused pings. */
 export async function countSecretRefusals(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
   const rows = [...counts].toSorted(([one], [other]) => one - other)
   await execute(

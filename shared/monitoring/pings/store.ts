@@ -20,7 +20,7 @@ const RECORDED_PING_COLUMNS = columns<RecordedPing>({
   hasBody: 'COALESCE(octet_length(body), 0) > 0',
 })
 
-/** Returns the newest pings of a check, newest first. @param afterN the highest number that is no longer shown */
+/** Newest first. `afterN` is the highest number that is no longer shown. */
 export async function listPings(db: Knex, checkId: number, afterN: number, limit: number): Promise<RecordedPing[]> {
   const rows = await query(
     db,
@@ -39,7 +39,7 @@ const LOOK_BACK_COLUMNS = columns<LookBackRow>({
   at: 'found.at',
 })
 
-/** Answers what the listed pings alone cannot: per finish the newest earlier ping of its run (durations.ts). */
+/** Returns per finish the newest earlier ping of its run (durations.ts). */
 export async function lookBack(db: Knex, checkId: number, questions: readonly LookBack[]): Promise<LookBackAnswer[]> {
   if (questions.length === 0) return []
   const rows: LookBackRow[] = await query(
@@ -67,7 +67,7 @@ export async function lookBack(db: Knex, checkId: number, questions: readonly Lo
 /** Bytes of a ping's body per read. */
 const SLICE_BYTES = 512 * 1024
 
-/** Returns the size of a ping's body in bytes; 0 if there is no such ping or it has no body. */
+/** Returns 0 without a ping or body. */
 export async function findBodyLength(db: Knex, checkId: number, n: number): Promise<number> {
   const rows = await query<{ length: number }>(
     db,
@@ -78,8 +78,8 @@ export async function findBodyLength(db: Knex, checkId: number, n: number): Prom
 }
 
 /**
- * Yields the stored body of a ping in pieces, because a mail may be large and the driver decodes each piece at once.
- * @throws NotFoundError if the ping is deleted in the meantime
+ * Yields pieces, because a mail may be large and the driver decodes each piece at once. @throws NotFoundError if the
+ * ping is deleted in the meantime
  */
 export async function* readBody(db: Knex, checkId: number, n: number, length: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < length; from += SLICE_BYTES) {
@@ -93,11 +93,9 @@ export async function* readBody(db: Knex, checkId: number, n: number, length: nu
   }
 }
 
-/** A recorded ping with the fields that the API shows. */
 export interface RecordedPing {
   n: number
   type: PingType
-  /** arrival */
   at: Micros
   scheme: string
   remoteAddr: string | null
@@ -118,10 +116,7 @@ export interface PingViewOptions {
   durations: ReadonlyMap<number, Micros>
 }
 
-/**
- * Returns a member of the pings list (docs/spec/monitoring.md#pings-list). `duration` is absent if unknown, and may be
- * 0.
- */
+/** See docs/spec/monitoring.md#pings-list. `duration` is absent if unknown, and may be 0. */
 export function toPingView(ping: RecordedPing, options: PingViewOptions) {
   const duration = options.durations.get(ping.n)
   return {
@@ -140,7 +135,7 @@ export function toPingView(ping: RecordedPing, options: PingViewOptions) {
   }
 }
 
-/** Rounds to hundredths of a second. */
+/** In seconds. */
 function toHundredths(duration: Micros): number {
   return Math.round(duration / 10_000) / 100
 }

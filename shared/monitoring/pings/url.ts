@@ -2,8 +2,7 @@ import { domainToASCII } from 'node:url'
 import type { SignalKind } from '../../contracts/signal-kind.ts'
 
 /**
- * A parsed ping URL. `exitStatus` may be above 255: the caller answers `invalid url format` after it has found the
- * check
+ * `exitStatus` may be above 255: the caller answers `invalid url format` after it has found the check
  * (docs/spec/monitoring.md#ping-responses).
  */
 export type PingUrl =
@@ -81,7 +80,7 @@ export function parsePingQuery(query: string): PingQuery {
   }
 }
 
-/** Returns a run id in lower case; null unless the text is 8-4-4-4-12 hex digits with dashes. */
+/** Returns null unless the text is 8-4-4-4-12 hex digits with dashes. */
 function parseRid(text: string): string | null {
   const lower = text.toLowerCase()
   return lower.length === UUID_LENGTH && text.length === UUID_LENGTH && startsWithUuid(lower) ? lower : null
@@ -99,7 +98,6 @@ function startsWithUuid(text: string): boolean {
   return true
 }
 
-/** Returns true for one or more of `A-Z a-z 0-9 - _`. */
 function isWord(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -147,26 +145,24 @@ const NONE: PingUrl = { form: 'none' }
 const BAD_SLUG: PingUrl = { form: 'bad-slug' }
 const NO_QUERY: PingQuery = Object.freeze({ rid: undefined, create: false, source: null })
 
-/** Words in user agents of programs that fetch a link to show a preview. */
+/** User agents of programs that show link previews contain these. */
 const PREVIEWERS =
   /Slackbot|Slack-ImgProxy|Discordbot|TelegramBot|WhatsApp|facebookexternalhit|Facebot|Twitterbot|LinkedInBot|SkypeUriPreview|MicrosoftPreview|Microsoft Teams|Google-PageRenderer|Google-Safety|GoogleImageProxy|Mattermost-Bot|Rocket\.Chat|Matrix|Synapse|Iframely|Embedly|redditbot|Pinterestbot|vkShare|Viber|Snapchat|BingPreview|Applebot/i
 
-/** Returns true if a request may be the preview of a link in a chat or mail. */
+/** A chat or mail program may show a preview of a link. */
 export function isPreview(method: string, userAgent: string): boolean {
   return (method === 'GET' || method === 'HEAD') && PREVIEWERS.test(userAgent)
 }
 
-/** The target of an e-mail ping address. */
 export type MailTarget = { form: 'uuid'; uuid: string } | { form: 'slug'; pingKey: string; slug: string }
 
 const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 const KEY_AND_SLUG = /^([A-Za-z0-9_-]{22})\+([a-z0-9_-]+)$/
 
 /**
- * Parses the recipient of an e-mail ping (docs/spec/monitoring.md#email-pings). Domains are compared
- * case-insensitively, in
- * both spellings of international names. The domain is compared before the mailbox.
- * @returns `foreign` for another domain or none, `invalid` for a mailbox that names no check
+ * Compares the domain first, case-insensitively, in both spellings of international names
+ * (docs/spec/monitoring.md#email-pings). Returns `foreign` for another domain, `invalid` for a mailbox that names no
+ * check.
  */
 export function parseMailAddress(address: string, pingDomain: string): MailTarget | 'foreign' | 'invalid' {
   const at = address.lastIndexOf('@')

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Stores that ping keys were used, at most once a minute each. @param digests of the keys */
+/** Stores the use at most once a minute per key. */
 export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promise<void> {
   await execute(
     db,
@@ -12,9 +12,9 @@ export async function touchPingKeys(db: Knex, digests: readonly Buffer[]): Promi
   )
 }
 
-/** Counts pings above the rate limit of a check. After a day without any the count begins again. */
+/** After a day without limited pings the count begins again. */
 export async function countLimitedPings(db: Knex, counts: ReadonlyMap<number, number>): Promise<void> {
-  // In one order, so that two processes do not deadlock.
+  // One order prevents a deadlock of two processes.
   const rows = [...counts].toSorted(([one], [other]) => one - other)
   await execute(
     db,
@@ -36,7 +36,7 @@ export interface LimitedPings {
 
 const LIMITED_PINGS_COLUMNS = columns<LimitedPings>({ count: 'count', since: 'since', lastAt: 'last_at' })
 
-/** Returns the pings of a check that were not logged; null if there were none within the last day. */
+/** Returns null if there were none within the last day. */
 export async function findLimitedPings(db: Knex, checkId: number): Promise<LimitedPings | null> {
   const rows = await query(
     db,

@@ -10,13 +10,12 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const DIGITS = '0123456789'
 const PING_KEY_LENGTH = 22
 
-/** Characters that are stored in plain text, so that people can distinguish keys. */
+/** Stored in plain text, so that people can distinguish keys. */
 const PREFIX_LENGTH = 8
 
 /**
- * Returns a new key: `hcw_` or `hcr_` and 28 letters and digits (166 bits). A ping key is 22 characters of `a-z 0-9`
- * (113 bits), because it is part of URLs that people copy.
- * @param random returns random bytes
+ * `hcw_` or `hcr_` and 28 letters and digits (166 bits). A ping key is 22 characters of `a-z 0-9` (113 bits), because
+ * it is part of URLs that people copy.
  */
 export function generateKey(kind: KeyKind, random: (size: number) => Uint8Array): string {
   if (kind === 'ping') return randomText(PING_KEY_LENGTH, LETTERS.slice(26) + DIGITS, random)

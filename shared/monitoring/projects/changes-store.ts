@@ -13,7 +13,6 @@ const PROJECT_COUNTS_COLUMNS = columns<ProjectCounts>({
   down: "count(*) FILTER (WHERE status = 'down')",
 })
 
-/** Counts the checks of projects and those that are down. */
 export async function countByProject(db: Knex, projectIds: readonly number[]): Promise<ProjectCounts[]> {
   return await query(
     db,
@@ -26,7 +25,7 @@ export async function renameProject(db: Knex, projectId: number, name: string): 
   await execute(db, 'UPDATE projects SET name = ? WHERE id = ?', [name, projectId])
 }
 
-/** Sets if integrations are notified of checks that are unknown because of a gap. */
+/** For checks that are unknown because of a gap. */
 export async function setNotifyUnknown(db: Knex, projectId: number, isWanted: boolean): Promise<void> {
   await execute(db, 'UPDATE projects SET notify_unknown = ? WHERE id = ?', [isWanted, projectId])
 }
@@ -38,7 +37,7 @@ export async function notifiesUnknown(db: Knex, projectId: number): Promise<bool
   return rows[0]?.notifies ?? true
 }
 
-/** Removes a project with everything in it; pings first, since nothing but their numbers ties them to checks. */
+/** Deletes pings first, because they refer to checks only by number. */
 export async function deleteProject(tx: Knex, projectId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM checks WHERE project_id = ? ORDER BY id FOR UPDATE', [projectId])
   await execute(tx, 'DELETE FROM pings WHERE check_id IN (SELECT id FROM checks WHERE project_id = ?)', [projectId])
@@ -50,13 +49,12 @@ export async function deleteProject(tx: Knex, projectId: number): Promise<void> 
   )
 }
 
-/** Moves a check, which the caller has locked, to another project; integrations stay behind. */
+/** The caller has locked the check; its integrations stay behind. */
 export async function moveCheck(tx: Knex, checkId: number, projectId: number): Promise<void> {
   await execute(tx, 'DELETE FROM check_integrations WHERE check_id = ?', [checkId])
   await execute(tx, 'UPDATE checks SET project_id = ? WHERE id = ?', [projectId, checkId])
 }
 
-/** Returns the organisation of a project; null if the project was deleted. */
 export async function findProjectOrganisation(db: Knex, projectId: number): Promise<number | null> {
   const rows = await query<{ id: number }>(db, 'SELECT organisation_id AS id FROM projects WHERE id = ?', [projectId])
   return rows[0]?.id ?? null

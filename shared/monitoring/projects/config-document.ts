@@ -19,7 +19,7 @@ export const CONFIG_DOCUMENT_VERSION = 1
 /** Maximum number of values. It fits the body limit of the API, because an exported check has at least 17 bytes per value. */
 export const MAX_DOCUMENT_VALUES = 160_000
 
-/** The configuration of a project without its history. Member names are those of the API. */
+/** Excludes history. Member names are those of the API. */
 export interface ConfigDocument {
   version: typeof CONFIG_DOCUMENT_VERSION
   channels: { id: string; kind: string; name: string; config: Readonly<Record<string, unknown>> }[]
@@ -29,10 +29,10 @@ export interface ConfigDocument {
   windows?: ReturnType<typeof windowView>[]
 }
 
-/** The rules of a check in a document. `ping_auth` is present only together with its secret. */
+/** `ping_auth` is present only together with its secret. */
 export type DocumentedRules = Omit<RuleFields, 'ping_auth'> & { ping_auth?: { mode: string; secret: string } }
 
-/** Returns null for a check without rules. @param secret ping secret, or null to omit it */
+/** Returns null for a check without rules. */
 export function toDocumentedRules(rules: RuleFields, secret: string | null): DocumentedRules | null {
   const { ping_auth: auth, ...others } = rules
   const { ping_auth: _, ...none } = NO_RULES
@@ -40,7 +40,7 @@ export function toDocumentedRules(rules: RuleFields, secret: string | null): Doc
   return isDeepStrictEqual(others, none) ? null : others
 }
 
-/** Returns a check as the document contains it, without the settings of another kind. */
+/** Omits the settings of other kinds. */
 export function toDocumentedCheck(check: ConfiguredCheck) {
   return {
     uuid: check.uuid,
@@ -55,7 +55,7 @@ export function toDocumentedCheck(check: ConfiguredCheck) {
 
 export type SettingChanges = Record<string, { from: unknown; to: unknown }>
 
-/** Differences between a document and the project. An import deletes nothing. */
+/** An import deletes nothing. */
 export interface ImportReport {
   applied: boolean
   channels: ObjectChanges
@@ -63,7 +63,7 @@ export interface ImportReport {
   /** absent if the document has none, like `windows` */
   policies?: ObjectChanges
   windows?: ObjectChanges
-  /** integrations that checks name but that do not exist; they are not assigned */
+  /** named by checks but missing, so not assigned */
   unknownIntegrations: string[]
 }
 
@@ -73,7 +73,6 @@ export interface ObjectChanges {
   unchanged: number
 }
 
-/** Returns the settings of a check that a document would change. */
 export function changedSettings(current: CheckSettings, wanted: Partial<CheckSettings>): SettingChanges {
   const changes: SettingChanges = {}
   for (const [name] of entriesOf(CHECK_FIELDS)) {

@@ -3,7 +3,6 @@ import { columns, query, typed } from '../../platform/database/sql.ts'
 import type { Role } from '../../tenancy/accounts/roles.ts'
 import type { Project } from './store.ts'
 
-/** A project as a member of its organisation sees it. */
 export interface MemberProject extends Project {
   organisationUuid: string
   organisationName: string
@@ -22,7 +21,6 @@ const MEMBER_PROJECT_COLUMNS = columns<MemberProject>({
   role: 'm.role',
 })
 
-/** Returns the projects that a user may see through memberships. */
 export async function listProjectsOf(db: Knex, userId: number): Promise<MemberProject[]> {
   return await query(
     db,

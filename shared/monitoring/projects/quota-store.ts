@@ -1,10 +1,7 @@
 import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/**
- * Notes that a project has as many checks as it may, and for its audit; nothing more within a month, however often
- * it is noted.
- */
+/** Stores it at most once a month. */
 export async function noteCheckLimit(db: Knex, projectId: number, checkLimit: number): Promise<void> {
   // An earlier note is visible without a lock, so concurrent requests with thousands of names do not wait for each
   // other.
@@ -26,7 +23,6 @@ export async function noteCheckLimit(db: Knex, projectId: number, checkLimit: nu
   )
 }
 
-/** A notice that is still to be mailed. */
 export interface DueNotice {
   projectId: number
   projectUuid: string
@@ -44,7 +40,7 @@ const DUE_NOTICE_COLUMNS = columns<DueNotice>({
   owners: 'owners.emails',
 })
 
-/** Claims notices that were not sent and whose project has an owner; each is returned once. */
+/** Claims each notice once; its project must have an owner. */
 export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
   return await query(
     db,
@@ -59,12 +55,12 @@ export async function claimQuotaNotices(db: Knex): Promise<DueNotice[]> {
   )
 }
 
-/** Gives a notice back whose mails could not be handed over. */
+/** Its mails could not be sent. */
 export async function returnQuotaNotice(db: Knex, projectId: number): Promise<void> {
   await execute(db, 'UPDATE quota_notices SET notified_at = NULL WHERE project_id = ?', [projectId])
 }
 
-/** Returns the limit that a project reached within the last month; null if it did not. */
+/** Within the last month; otherwise null. */
 export async function findReachedLimit(db: Knex, projectId: number): Promise<number | null> {
   const rows = await query<{ checkLimit: number }>(
     db,

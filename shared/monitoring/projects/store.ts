@@ -9,11 +9,11 @@ export interface Project {
   name: string
   /** names the project in badge URLs; no secret */
   badgeKey: string
-  /** checks it may have; null when the setting for all projects applies */
+  /** null: the setting for all projects applies */
   checkLimit: number | null
 }
 
-/** A key that was presented, and whose it is. */
+/** A key that was presented, and its owner. */
 export interface ProjectKey {
   keyId: number
   /** its name, or its first characters if it has none */
@@ -37,10 +37,7 @@ const PROJECT_KEY_COLUMNS = columns<Omit<ProjectKey, 'project'>>({
   label: "CASE WHEN project_keys.name = '' THEN project_keys.prefix || '…' ELSE project_keys.name END",
 })
 
-/**
- * Returns the project of a key; null if the key is unknown or revoked.
- * @param digests of the key, under every secret key in use
- */
+/** Returns null if the key is unknown or revoked. `digests` use every secret key in use. */
 export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Promise<ProjectKey | null> {
   const rows = await query(
     db,
@@ -55,7 +52,7 @@ export async function findProjectKey(db: Knex, digests: readonly Buffer[]): Prom
   return { keyId, label, kind, project }
 }
 
-/** Notes that a key is in use, at most once a minute. */
+/** At most once a minute. */
 export async function touchProjectKey(db: Knex, keyId: number): Promise<void> {
   await execute(
     db,
@@ -65,7 +62,6 @@ export async function touchProjectKey(db: Knex, keyId: number): Promise<void> {
   )
 }
 
-/** Creates a project in an organisation. */
 export async function insertProject(
   db: Knex,
   project: { organisationId: number; name: string; checkLimit?: number },
@@ -83,21 +79,18 @@ export async function findProject(db: Knex, uuid: string): Promise<Project | nul
   return rows[0] ?? null
 }
 
-/** Returns the project of a badge key; null if it is unknown. */
+/** Returns null if it is unknown. */
 export async function findProjectByBadgeKey(db: Knex, badgeKey: string): Promise<Project | null> {
   const rows = await query(db, typed`SELECT ${PROJECT_COLUMNS} FROM projects WHERE badge_key = ?`, [badgeKey])
   return rows[0] ?? null
 }
 
-/**
- * Makes the caller's transaction the only one that creates or looks for checks in this project until it ends: two
- * equal upserts make one check, and a limit is never overrun.
- */
+/** Serialises the creation of checks: two equal upserts make one check, and the limit is never exceeded. */
 export async function lockProject(tx: Knex, projectId: number): Promise<void> {
   await execute(tx, 'SELECT id FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
 }
 
-/** Stores a key by its digest; `sealed` keeps a ping key readable for the pages that show ping URLs. */
+/** `sealed` keeps a ping key readable for pages that show ping URLs. */
 export async function insertProjectKey(
   db: Knex,
   key: {
@@ -119,7 +112,6 @@ export async function insertProjectKey(
   return first(rows).id
 }
 
-/** A key for the settings pages. The key itself is not stored. */
 export interface ListedKey {
   id: number
   kind: KeyKind
@@ -145,7 +137,7 @@ const LISTED_KEY_COLUMNS = columns<ListedKey>({
   sealed: 'sealed',
 })
 
-/** Returns the keys of a project that are not revoked, oldest first. */
+/** Omits revoked keys; oldest first. */
 export async function listProjectKeys(db: Knex, projectId: number): Promise<ListedKey[]> {
   const rows = await query(
     db,
@@ -155,7 +147,7 @@ export async function listProjectKeys(db: Knex, projectId: number): Promise<List
   return rows
 }
 
-/** Revokes a key at once in the database, and within seconds in the caches of processes. */
+/** Caches of processes follow within seconds. */
 export async function revokeProjectKey(db: Knex, projectId: number, keyId: number): Promise<boolean> {
   const changed = await execute(
     db,
@@ -173,7 +165,7 @@ function first<T>(rows: readonly T[]): T {
 
 const ORGANISATION_COLUMNS = columns<{ organisation: string }>({ organisation: 'organisations.name' })
 
-/** Returns every project of the installation, oldest first; for its operator. */
+/** For the operator; oldest first. */
 export async function listProjects(db: Knex): Promise<(Project & { organisation: string })[]> {
   return await query(
     db,
