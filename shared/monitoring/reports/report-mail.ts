@@ -57,7 +57,7 @@ function projectSections(project: ProjectReport, publicUrl: string): MailSection
   ]
 }
 
-/** Returns the uptime in percent of the known time. It is never rounded up, so 100 % means no downtime. */
+/** Percent of the known time. Never rounded up, so 100 % means no downtime. */
 export function uptimeText({ up, down }: Pick<ProjectReport, 'up' | 'down'>): string {
   if (up + down === 0) return 'unknown'
   return `${(Math.floor((up / (up + down)) * 100_000) / 1000).toFixed(3)} %`

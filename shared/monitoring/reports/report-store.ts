@@ -11,13 +11,12 @@ import type { ReportSettings } from './report-times.ts'
 
 const REPORT_SETTINGS_COLUMNS = columns<ReportSettings>({ report: 'report', reminder: 'reminder', tz: 'tz' })
 
-/** Returns the report settings of a user; the default is off. */
 export async function findReportSettings(db: Knex, userId: number): Promise<ReportSettings> {
   const [row] = await query(db, typed`SELECT ${REPORT_SETTINGS_COLUMNS} FROM user_reports WHERE user_id = ?`, [userId])
   return row ?? { report: 'off', reminder: 'off', tz: 'UTC' }
 }
 
-/** @param reportAt when the next report goes out; null: never */
+/** `reportAt` null means never. */
 export async function saveReportSettings(
   db: Knex,
   userId: number,
@@ -33,7 +32,6 @@ export async function saveReportSettings(
   )
 }
 
-/** A user whose report or reminder is due. */
 export interface DuePerson extends ReportSettings {
   userId: number
   uuid: string
@@ -55,10 +53,7 @@ const DUE_AT_COLUMNS = {
   reminder_at: columns<Pick<DuePerson, 'dueAt'>>({ dueAt: microsOf('r.reminder_at') }),
 }
 
-/**
- * Locks and returns the next user whose report or reminder is due; null if there is none. Skips locked rows, so that
- * several sweepers work in parallel.
- */
+/** Skips locked rows, so that several sweepers work in parallel. */
 export async function lockDuePerson(
   tx: Knex,
   column: 'report_at' | 'reminder_at',
@@ -82,10 +77,7 @@ export async function setReminderAt(tx: Knex, userId: number, at: Micros | null)
   await execute(tx, `UPDATE user_reports SET reminder_at = ${timestampOf('?::bigint')} WHERE user_id = ?`, [at, userId])
 }
 
-/**
- * Sets the first reminder of users who enabled reminders, have none set, and have an unacknowledged outage.
- * @returns how many
- */
+/** Applies to users with an unacknowledged outage. Returns their number. */
 export async function setFirstReminders(db: Knex): Promise<number> {
   return await execute(
     db,
@@ -99,7 +91,7 @@ export async function setFirstReminders(db: Knex): Promise<number> {
   )
 }
 
-/** Takes the place of the one mail of a kind and period. @returns false when it is taken */
+/** Returns false if the mail of this kind and period is claimed. */
 export async function claimMailOf(
   tx: Knex,
   { id, userId, kind, period }: { id: string; userId: number; kind: 'report' | 'reminder' | 'limit'; period: string },
@@ -122,7 +114,7 @@ const DOWN_CHECK_COLUMNS = columns<DownCheck>({
   downAt: microsOf('i.down_at'),
 })
 
-/** Returns the checks of projects that are down and not acknowledged, the longest outage first. */
+/** Not acknowledged; the longest outage first. */
 export async function downChecksOf(db: Knex, projectIds: readonly number[]): Promise<DownCheck[]> {
   return await query(
     db,
@@ -136,7 +128,6 @@ export async function downChecksOf(db: Knex, projectIds: readonly number[]): Pro
 
 const MANAGERS_COLUMNS = columns<{ userId: number; email: string }>({ userId: 'u.id', email: 'u.email' })
 
-/** Owners and managers of the organisation of a project. */
 export async function findManagers(db: Knex, projectId: number): Promise<{ userId: number; email: string }[]> {
   return await query(
     db,
@@ -147,12 +138,12 @@ export async function findManagers(db: Knex, projectId: number): Promise<{ userI
   )
 }
 
-/** Deletes the records of mails that were sent so many days ago; their periods do not recur. */
+/** Their periods do not recur. */
 export async function pruneMails(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM report_mails WHERE created_at < now() - make_interval(days => ?::int)', [days])
 }
 
-/** Returns the member of a project's organisation with this address; null for all others. */
+/** Returns null unless the address belongs to a member of the organisation. */
 export async function findReader(db: Knex, projectId: number, email: string): Promise<{ tz: string | null } | null> {
   const [row] = await query<{ tz: string | null }>(
     db,
@@ -165,8 +156,8 @@ export async function findReader(db: Knex, projectId: number, email: string): Pr
 }
 
 /**
- * Returns the events of projects in a period, ordered by id. The status before the first stored flip is the old status
- * of that flip; a check without a flip had its present status.
+ * Ordered by id. The status before the first stored flip is the old status of that flip; a check without a flip had
+ * its present status.
  */
 export async function projectReports(
   db: Knex,
@@ -184,10 +175,7 @@ const EXCLUDED_TIMES_COLUMNS = columns<{ id: number; uuid: string; tags: string;
   projectId: 'project_id',
 })
 
-/**
- * Returns the periods that maintenance windows exclude from the uptime of checks
- * (docs/spec/alerting.md#maintenance-windows).
- */
+/** See docs/spec/alerting.md#maintenance-windows. */
 async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micros, until: Micros) {
   const windows = (await windowsOf(db, projectIds)).filter(({ uptime }) => uptime === 'exclude')
   if (windows.length === 0) return []
@@ -205,7 +193,6 @@ async function excludedTimes(db: Knex, projectIds: readonly number[], from: Micr
 
 const US = (span: string) => `(extract(epoch FROM ${span}) * 1000000)::bigint`
 
-/** Returns SQL for the part of a period that is not excluded. */
 const COUNTED = (begins: string, ends: string) => `
   (SELECT coalesce(sum(upper(piece) - lower(piece)), interval '0')
    FROM unnest(tstzmultirange(tstzrange(${begins}, ${ends})) - coalesce(excluded.times, '{}'::tstzmultirange)) AS piece)`

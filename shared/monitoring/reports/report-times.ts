@@ -14,22 +14,19 @@ export interface ReportSettings {
 const HOUR: Micros = microsOfSeconds(3600)
 const DAYS = { daily: '* * *', weekly: '* * 1', monthly: '1 * *' } as const
 
-/** Returns the minute of the day of a person's reports, between 9 and 11 o'clock. It is derived from the id to spread the load. */
+/** Between 9 and 11 o'clock, derived from the id to spread the load. */
 export function reportMinute(userId: number): number {
   return 9 * 60 + (createHash('sha256').update(`report ${userId}`).digest().readUInt32BE() % 120)
 }
 
-/**
- * Returns the time of the next report: every day, on Monday, or on the 1st, at the person's minute of local time.
- * @returns null if reports are off
- */
+/** At the person's minute of local time: every day, on Monday, or on the 1st. Returns null if reports are off. */
 export function nextReport({ report, tz }: ReportSettings, userId: number, after: Micros): Micros | null {
   if (report === 'off') return null
   const minute = reportMinute(userId)
   return nextOccurrence('cron', `${minute % 60} ${Math.floor(minute / 60)} ${DAYS[report]}`, tz, after)
 }
 
-/** Returns the local date, for example `2026-11-22`. */
+/** `2026-11-22` */
 export function localDay(at: Micros, tz: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' }).format(toDate(at))
 }
@@ -44,7 +41,6 @@ export function reportPeriod(
   return { from, until, name: `${report} ${localDay(until - 1, tz)}` }
 }
 
-/** Returns the latest local midnight not after an instant, of the days in a cron expression. */
 function lastMidnight(at: Micros, tz: string, days: string): Micros {
   let found = at
   // Longer than every month, including clock changes.

@@ -10,9 +10,9 @@ export interface RunSignal extends Signal {
 }
 
 /**
- * Does the work of applySignal for a check with watched runs (docs/spec/alerting.md#watched-runs); changes `check` and
- * `book` in place. With `last`, only `max` and flags that make a ping fail differ from applySignal. With `each`, every run
- * has its own deadline, and a success brings the check up unless one has passed.
+ * Changes `check` and `book` in place (docs/spec/alerting.md#watched-runs). With `last`, only `max` and flags that
+ * make a ping fail differ from applySignal. With `each`, every run has its own deadline, and a success brings the
+ * check up unless one has passed.
  */
 export function applyWatched(
   check: CheckMachine,
@@ -73,12 +73,12 @@ function applyStart(check: CheckMachine, book: RunBook, signal: RunSignal, next:
   return isEach ? { ...outcome, late: false } : outcome
 }
 
-/** Returns the runs that a new one replaces: with `last` all, with `each` those with the same run id. */
+/** With `last` all, with `each` those with the same run id. */
 function replaced({ rule, open }: RunBook, rid: string | null): Run[] {
   return open.filter((run) => rule.watch === 'last' || run.rid === rid)
 }
 
-/** Returns true if a start arrived after its finish or after a newer ping, so that it opens no run. */
+/** A start that arrives after its finish or a newer ping opens no run. */
 function isStartOfPast(check: CheckMachine, book: RunBook, { rid, at }: RunSignal): boolean {
   const finished = rid === null ? undefined : book.headless.find((run) => run.rid === rid)
   if (finished && (finished.finishedAt ?? 0) >= at) {
@@ -153,7 +153,7 @@ function finishEach(
   return { type: kind, flip: { from, to, reason: kind === 'fail' ? 'fail' : '', processed: false }, late: false }
 }
 
-/** Stores the newest open run, which the API shows. */
+/** The API shows the newest open run. */
 function showNewest(check: CheckMachine, { open }: RunBook): void {
   const newest = open.toSorted((a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0)).at(-1)
   check.lastStart = newest?.startedAt ?? null

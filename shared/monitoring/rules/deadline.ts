@@ -16,9 +16,8 @@ export function aliveDeadline(rule: RunRule, run: Run, at: Micros): Micros | nul
 }
 
 /**
- * Returns the deadline of a check with watched runs (docs/spec/alerting.md#watched-runs): the earliest of the deadlines of
- * its open runs and of its schedule.
- * @returns null if no timeout can bring the check down
+ * The earliest deadline of open runs and schedule (docs/spec/alerting.md#watched-runs). Returns null if no timeout
+ * can bring the check down.
  */
 export function watchedDeadline(
   check: CheckTimes,
@@ -36,7 +35,7 @@ export function watchedDeadline(
   return schedule === null ? (runs.length === 0 ? null : Math.min(...runs)) : Math.min(schedule, ...runs)
 }
 
-/** Returns until when the next run must have started. An open run counts for its occurrence. */
+/** An open run counts for its occurrence. */
 function scheduleDeadline(
   check: CheckTimes,
   { rule, open }: { rule: RunRule; open: readonly Run[] },
@@ -51,7 +50,7 @@ function scheduleDeadline(
   return due === null ? null : due + microsOfSeconds(rule.start_grace ?? check.graceSeconds)
 }
 
-/** Returns the first occurrence after an instant. @param first an occurrence not after it */
+/** `first` is an occurrence not after the instant. */
 function occurrenceAfter(check: CheckTimes, first: Micros, after: Micros, next: NextOccurrence): Micros | null {
   if (check.kind !== 'simple') return next(check.kind, check.schedule, check.tz, after)
   const period = microsOfSeconds(check.timeoutSeconds)
@@ -62,9 +61,8 @@ function occurrenceAfter(check: CheckTimes, first: Micros, after: Micros, next: 
 const MAX_COUNTED = 1_000
 
 /**
- * Counts the missed occurrences between two finishes (docs/spec/alerting.md#watched-runs): those whose grace is over,
- * except the occurrence of the finishing run.
- * @param beganAt start of the finishing run; null without a start
+ * Counts occurrences whose grace is over, except that of the finishing run (docs/spec/alerting.md#watched-runs).
+ * `beganAt` is null without a start.
  */
 export function countMissed(
   check: CheckTimes,

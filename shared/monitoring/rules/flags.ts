@@ -2,7 +2,7 @@ import { type Micros, microsOfSeconds, toSeconds } from '../../time.ts'
 import type { CheckTimes, NextOccurrence } from '../checks/status.ts'
 import type { Run, RunBook, RunFlag } from './run.ts'
 
-/** Returns the flags of a start, or of a finish without a start (docs/spec/alerting.md#watched-runs). @param book before it */
+/** For a start, or a finish without a start (docs/spec/alerting.md#watched-runs). `book` is the state before it. */
 export function beginFlags(check: CheckTimes, book: RunBook, at: Micros, next: NextOccurrence): RunFlag[] {
   const { rule, tally } = book
   const flags: RunFlag[] = []

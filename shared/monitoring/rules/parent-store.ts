@@ -34,7 +34,6 @@ const ROW_COLUMNS = columns<Row>({
                                             WHERE flips.check_id = c.id AND to_status = 'up') END`,
 })
 
-/** Returns the checks of projects as nodes of the dependency graph. */
 export async function nodesOf(db: Knex, projectIds: readonly number[], now: Micros): Promise<StoredNode[]> {
   const rows = await query(
     db,
@@ -63,7 +62,7 @@ function stateOf(check: CheckTimes, now: Micros): Node['state'] {
   return shownStatus(check, now, nextOccurrence) === 'up' ? 'fine' : 'late'
 }
 
-/** Makes incidents due that a parent suppresses, after a check of these projects changed. */
+/** A parent that changed may have suppressed them. */
 export async function reevaluateChildren(tx: Knex, projectIds: readonly number[]): Promise<void> {
   await execute(
     tx,
@@ -73,7 +72,6 @@ export async function reevaluateChildren(tx: Knex, projectIds: readonly number[]
   )
 }
 
-/** A check that others may depend on. */
 export interface Depended {
   projectId: number
   uuid: string
@@ -85,10 +83,7 @@ const CHILDREN_COLUMNS = columns<{ place: number; count: number }>({
   count: 'count(DISTINCT n.uuid)',
 })
 
-/**
- * Returns for each check, in their order, how many other checks of its project name it as a parent, directly or by a
- * tag.
- */
+/** In the order of `checks`; counts checks that name it directly or by a tag. */
 export async function countChildren(db: Knex, checks: readonly Depended[]): Promise<number[]> {
   const requested = checks.flatMap(({ projectId, uuid, tags }, place) =>
     [{ name: 'check', value: uuid }, ...tags.map((tag) => ({ name: 'tag', value: tag }))].map((key) => ({

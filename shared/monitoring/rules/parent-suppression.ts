@@ -32,10 +32,7 @@ export function relativesOf(nodes: readonly TimedNode[]): Relatives {
   return { graph: graphOf(nodes), byUuid: new Map(nodes.map((node) => [node.uuid, node])) }
 }
 
-/**
- * Returns the suppression that the parents of a check cause (docs/spec/alerting.md#dependencies).
- * @param downAt beginning of its outage
- */
+/** See docs/spec/alerting.md#dependencies. `downAt` is the beginning of the check's outage. */
 export function suppressedByParents(
   check: CheckSchedule & { uuid: string },
   incident: Incident | null,
@@ -65,7 +62,7 @@ function cameUp(parents: readonly TimedNode[], since: Micros): TimedNode | null 
   return up.sort((a, b) => (b.upAt ?? 0) - (a.upAt ?? 0))[0] ?? null
 }
 
-/** Suppresses a child that has not notified yet until its next expected ping after its parent came up. */
+/** Waits for the child's next expected ping after its parent came up. */
 function chanceOf(check: CheckSchedule, incident: Incident | null, parent: TimedNode | null): Suppression | null {
   const upAt = parent?.upAt ?? null
   if (incident?.suppression !== 'PARENT_DOWN' || incident.firstStep !== null || !parent || upAt === null) return null

@@ -34,7 +34,7 @@ export function graphOf(nodes: readonly Node[]): Graph {
   return { node: (uuid) => byUuid.get(uuid), withTag: (tag) => byTag.get(tag) ?? [] }
 }
 
-/** Returns the existing parents of a check, without duplicates and without itself. */
+/** Omits duplicates and the check itself. */
 export function parentsOf(node: Node, graph: Graph): Node[] {
   const found = node.parents.flatMap((parent) =>
     'check' in parent ? (graph.node(parent.check) ?? []) : graph.withTag(parent.tag),
@@ -43,8 +43,8 @@ export function parentsOf(node: Node, graph: Graph): Node[] {
 }
 
 /**
- * Returns if the parents of a check suppress its notifications: only if a check above it is down that its own parents do
- * not suppress, because that check notifies. So a cycle suppresses nothing.
+ * Only a check above that is down and not suppressed itself suppresses, because that check notifies. So a cycle
+ * suppresses nothing.
  */
 export function holdOf(child: Node, graph: Graph): Hold {
   const parents = parentsOf(child, graph)
@@ -65,7 +65,7 @@ function isBelowDown({ mode }: Node, parents: readonly Node[]): boolean {
   return mode === 'any' ? down > 0 : down > 0 && down === parents.length
 }
 
-/** Returns the nearest check above that is down and not suppressed by its own parents. */
+/** Returns the nearest check above that is down and not suppressed itself. */
 function rootAbove(child: Node, graph: Graph): Node | null {
   const seen = new Set([child.uuid])
   let level = [child]

@@ -22,7 +22,7 @@ export interface Quorum {
   changed: Set<Source>
 }
 
-/** Returns when a source becomes stale: one period and grace after its success. Null if it failed. */
+/** One period and grace after its success; null if it failed. */
 export function staleAt(
   check: CheckSchedule,
   { expectedFrom }: Pick<Quorum, 'expectedFrom'>,
@@ -38,7 +38,7 @@ export function staleAt(
   return due === null ? Number.POSITIVE_INFINITY : due + grace
 }
 
-/** Returns the expected sources, with null for those that never reported. */
+/** Contains null for sources that never reported. */
 export function countedSources({ rule, sources }: Quorum): { name: string; source: Source | null }[] {
   const known = new Map(sources.map((source) => [source.name, source]))
   if (typeof rule.expect !== 'number') return rule.expect.map((name) => ({ name, source: known.get(name) ?? null }))
@@ -47,8 +47,8 @@ export function countedSources({ rule, sources }: Quorum): { name: string; sourc
 }
 
 /**
- * Returns when the quorum breaks: the n-th latest deadline of the sources, if n are needed.
- * @returns null if it is broken already; Infinity if no timeout can break it
+ * The n-th latest deadline of the sources, if n are needed. Returns null if it is broken already; Infinity if no
+ * timeout can break it.
  */
 export function quorumDeadline(check: CheckSchedule, quorum: Quorum, next: NextOccurrence): Micros | null {
   const deadlines = countedSources(quorum)
@@ -58,13 +58,13 @@ export function quorumDeadline(check: CheckSchedule, quorum: Quorum, next: NextO
   return deadline === Number.NEGATIVE_INFINITY ? null : deadline
 }
 
-/** Returns true if enough sources report. The deadline itself is not overdue yet. */
+/** The deadline itself is not overdue yet. */
 export function hasQuorum(check: CheckSchedule, quorum: Quorum, at: Micros, next: NextOccurrence): boolean {
   const deadline = quorumDeadline(check, quorum, next)
   return deadline !== null && deadline >= at
 }
 
-/** Returns false for pings of an unknown source that cannot join. Pings without a name count. */
+/** Returns false for an unknown source that cannot join. Pings without a name count. */
 export function isCounted(quorum: Quorum, name: string): boolean {
   const isKnown = countedSources(quorum).some((counted) => counted.name === name)
   return name === '' || isKnown || hasCapacity(quorum.rule, quorum.sources, name)
@@ -74,7 +74,7 @@ function hasCapacity({ expect }: SourceRule, sources: readonly Source[], name: s
   return typeof expect === 'number' ? sources.length < expect : expect.includes(name)
 }
 
-/** Stores a ping of a source in place. An unknown source joins while fewer than expected are known. */
+/** Changes `quorum` in place. An unknown source joins while fewer than expected are known. */
 export function noteSource(quorum: Quorum, { name, kind, at }: { name: string; kind: PingType; at: Micros }): void {
   quorum.expectedFrom ??= at
   if (name === '' || (kind !== 'success' && kind !== 'fail')) return
@@ -96,7 +96,7 @@ function join(quorum: Quorum, name: string): Source | null {
 
 const MAX_NAMED = 10
 
-/** Returns `1 of 3 sources reports, 2 are needed. Silent: web2 (since 12:00), web3 (never).` Times are UTC. */
+/** `1 of 3 sources reports, 2 are needed. Silent: web2 (since 12:00), web3 (never).` Times are UTC. */
 export function quorumText(check: CheckSchedule, quorum: Quorum, at: Micros, next: NextOccurrence): string {
   const counted = countedSources(quorum)
   const isFresh = ({ source }: { source: Source | null }) =>

@@ -5,7 +5,7 @@ import { countedSources, quorumDeadline, staleAt } from './quorum.ts'
 import { type RuleState, ruleDeadline } from './rule-state.ts'
 import type { Run } from './run.ts'
 
-/** The listener and shard of the expected ping of an overdue check with rules (docs/spec/alerting.md#overdue-evaluation). */
+/** See docs/spec/alerting.md#overdue-evaluation. */
 export interface RuleExpectation {
   /** exclusive */
   from: Micros
@@ -38,9 +38,8 @@ function overdueRun(check: CheckTimes, { runs }: RuleState, deadline: Micros): P
 }
 
 /**
- * Extends the deadline of a check with rules after a coverage gap, in place: its overdue runs end as unknown, and sources
- * that were expected in the gap get a new deadline.
- * @returns the new deadline of the check
+ * Changes the state in place: overdue runs end as unknown, and sources that were expected in the gap get a new
+ * deadline.
  */
 export function extendRuleDeadline(
   check: CheckTimes,

@@ -58,7 +58,7 @@ const READ_FACTS = {
 
 const FIND_FACTS = typed`SELECT ${factColumns('?')} FROM check_rules r WHERE r.check_id = ANY(?::bigint[])`
 
-/** Reads the state of rules in one statement. @param rids run ids of the signals that will be applied */
+/** `rids` are the run ids of signals that will be applied. */
 export async function readFacts(
   run: RunPrepared,
   checkIds: readonly number[],
@@ -67,7 +67,7 @@ export async function readFacts(
   return toFacts(await run(READ_FACTS, [checkIds, rids]))
 }
 
-/** Reads the same outside of the evaluator. The caller has locked the checks. */
+/** For use outside of the evaluator. The caller has locked the checks. */
 export async function findFacts(db: Knex, checkIds: readonly number[]): Promise<Map<number, RuleState>> {
   return toFacts(await query(db, FIND_FACTS, [[], checkIds]))
 }
@@ -95,12 +95,12 @@ function toBook(row: FactRow, rule: RunRule): RunBook {
   return { rule, open: row.open ?? [], headless: row.headless ?? [], tally, p95: row.p95, changed: new Set() }
 }
 
-/** Stores what signals changed, in one statement, at the latest with the commit. The caller has locked the checks. */
+/** Writes at the latest with the commit. The caller has locked the checks. */
 export function saveFacts(run: RunPrepared, facts: readonly RuleState[]): void {
   if (facts.length > 0) run.later(SAVE, savedValues(facts))
 }
 
-/** Stores the same outside of the evaluator. */
+/** For use outside of the evaluator. */
 export async function storeFacts(db: Knex, facts: readonly RuleState[]): Promise<void> {
   if (facts.length > 0) await execute(db, SAVE.text.replace(/\$\d/g, '?'), savedValues(facts))
 }
@@ -163,7 +163,7 @@ const SAVE: Prepared = {
     last_kind = excluded.last_kind, deadline_extended_at = excluded.deadline_extended_at`,
 }
 
-/** Stores which rules determine the status of a check, and its deadline by them. The caller has locked the check. */
+/** The caller has locked the check. */
 export async function saveRuling(
   tx: Knex,
   checkId: number,
@@ -176,7 +176,7 @@ export async function saveRuling(
   ])
 }
 
-/** Sources are expected from now on if the check was ever pinged, else from its first ping; those not expected go. */
+/** Sources are expected from now on, or from the first ping. Deletes those that are not expected. */
 export async function expectSources(tx: Knex, checkId: number, names: readonly string[] | null): Promise<void> {
   await execute(
     tx,
@@ -189,12 +189,11 @@ export async function expectSources(tx: Knex, checkId: number, names: readonly s
     await execute(tx, 'DELETE FROM ping_sources WHERE check_id = ? AND name <> ALL(?::text[])', [checkId, names])
 }
 
-/** Abandons the open runs of a check, after its run rules were removed. */
+/** Its run rules were removed. */
 export async function forgetOpenRuns(tx: Knex, checkId: number): Promise<void> {
   await execute(tx, "UPDATE runs SET outcome = 'abandoned' WHERE check_id = ? AND outcome = 'open'", [checkId])
 }
 
-/** Forgets a source. @returns whether there was one */
 export async function deleteSource(tx: Knex, checkId: number, name: string): Promise<boolean> {
   return (await execute(tx, 'DELETE FROM ping_sources WHERE check_id = ? AND name = ?', [checkId, name])) === 1
 }

@@ -12,7 +12,7 @@ export interface RuleState {
   sources: Quorum | null
 }
 
-/** Returns the deadline of a check with rules, or null if no timeout can bring it down. */
+/** Returns null if no timeout can bring the check down. */
 export function ruleDeadline(check: CheckTimes, facts: RuleState, next: NextOccurrence): Micros | null {
   const deadline = facts.runs ? watchedDeadline(check, facts.runs, next) : goingDownAtWithoutRules(check, next)
   if (!facts.sources || check.status !== 'up') return deadline
@@ -22,8 +22,8 @@ export function ruleDeadline(check: CheckTimes, facts: RuleState, next: NextOccu
 }
 
 /**
- * Does the work of applySignal for a check with rules; changes `check` and `facts` in place. A success brings the check up
- * only if enough sources report. A ping of an unexpected source changes only the number of pings.
+ * Changes `check` and `facts` in place. A success brings the check up only if enough sources report. A ping of an
+ * unexpected source changes only the number of pings.
  */
 export function applyRules(
   check: CheckMachine,

@@ -15,7 +15,7 @@ const RUN_COLUMNS = columns<Run>({
   flags: 'flags',
 })
 
-/** Runs of a check, newest first. @param before only those with a lower number; null: from the newest on */
+/** Newest first. `before` is a number, null for the newest. */
 export async function listRuns(db: Knex, checkId: number, before: number | null, limit: number): Promise<Run[]> {
   return await query(
     db,
@@ -35,7 +35,7 @@ const RUN_STATS_COLUMNS = columns<RunStats>({
   open: "(SELECT count(*) FROM runs WHERE check_id = ? AND outcome = 'open')",
 })
 
-/** Returns statistics of the newest 200 measured successes, and the counters of the check. */
+/** Uses the newest 200 measured successes. */
 export async function readRunStats(db: Knex, checkId: number): Promise<RunStats> {
   const [stats] = await query(
     db,
@@ -47,7 +47,6 @@ export async function readRunStats(db: Knex, checkId: number): Promise<RunStats>
   return stats
 }
 
-/** The histogram of a check's runs, for its project's metrics. */
 export interface RunHistogram {
   uuid: string
   name: string
@@ -77,7 +76,7 @@ export async function runHistograms(db: Knex, projectId: number): Promise<RunHis
   )
 }
 
-/** Abandons runs whose deadline passed so many hours ago. @returns how many */
+/** Abandons runs this many hours after their deadline. Returns the number. */
 export async function abandonOldRuns(db: Knex, hours: number): Promise<number> {
   return await execute(
     db,
@@ -92,7 +91,6 @@ export async function countOpenRuns(db: Knex): Promise<number> {
   return row?.count ?? 0
 }
 
-/** A check of which runs were given up because too many were open. */
 export interface AbandonedNotice {
   checkId: number
   uuid: string
@@ -108,7 +106,7 @@ const ABANDONED_NOTICE_COLUMNS = columns<AbandonedNotice>({
   owners: 'due.owners',
 })
 
-/** Takes the checks whose owners are to hear of it, each at most once a day. */
+/** Claims each check at most once a day. */
 export async function claimAbandonedNotices(db: Knex): Promise<AbandonedNotice[]> {
   return await query(
     db,

@@ -2,7 +2,6 @@ import { type Micros, toIsoSeconds, toSeconds } from '../../time.ts'
 import { invalid, isPresent, readChoice, readList, readNumber, readObject, refuseUnknown } from '../alerting/fields.ts'
 import type { JsonValue } from '../checks/json-body.ts'
 
-/** Number of stored runs per check. */
 export const RUN_LOG = 500
 
 export interface Run {
@@ -20,7 +19,7 @@ export interface Run {
   flags: RunFlag[]
 }
 
-/** Upper bounds of the histogram of durations, in seconds. */
+/** seconds */
 export const BUCKETS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 86_400] as const
 
 export interface Tally {
@@ -74,7 +73,7 @@ export interface RunStats {
   open: number
 }
 
-/** Returns a run as the API shows it. An open run after its deadline is shown as overrun. Durations are in seconds. */
+/** An open run after its deadline is shown as overrun. Durations are in seconds. */
 export function toRunView(run: Run, now: Micros) {
   const isOverrun = run.outcome === 'open' && run.deadline !== null && run.deadline < now
   return {
@@ -89,7 +88,7 @@ export function toRunView(run: Run, now: Micros) {
   }
 }
 
-/** Returns durations in seconds. */
+/** Durations are in seconds. */
 export function toStatsView(stats: RunStats) {
   return { ...stats, p50: secondsOf(stats.p50), p95: secondsOf(stats.p95), p99: secondsOf(stats.p99) }
 }

@@ -21,7 +21,7 @@ export interface SourceRule {
 const MAX_SOURCES = 100
 const NAME = /^[A-Za-z0-9._:-]{1,64}$/
 
-/** Returns the name of a ping's source, or `''` if it is invalid, because pings are not refused for it. */
+/** Returns `''` for an invalid name, because pings are not refused for it. */
 export function sourceName(name: string | null | undefined): string {
   return name !== null && name !== undefined && NAME.test(name) ? name : ''
 }

@@ -3,7 +3,7 @@ import type { CheckSchedule } from '../checks/check.ts'
 import type { NextOccurrence } from '../checks/status.ts'
 import { countedSources, type Quorum, quorumText, staleAt } from './quorum.ts'
 
-/** Returns the sources for the API, without those that are expected by number and have not reported yet. */
+/** Omits sources that are expected by number and have not reported yet. */
 export function toSourcesView(check: CheckSchedule, quorum: Quorum, now: Micros, next: NextOccurrence) {
   const sources = countedSources(quorum)
     .filter(({ name }) => name !== '')

@@ -2,8 +2,8 @@ import { type Bounds, everyNth, parseDigits, parseWithin, sorted, span, splitOnc
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
 /**
- * A parsed cron expression. `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron: minute or hour begins
- * with a star, so a clock change neither moves nor merges occurrences.
+ * `walksRealTime` is the interval mode of docs/spec/monitoring.md#cron: a clock change neither moves nor merges
+ * occurrences.
  */
 export type CronSchedule = { readonly pattern: WallPattern; readonly walksRealTime: boolean }
 
@@ -23,10 +23,7 @@ type DaysOfMonth = { listed: ReadonlySet<number>; last: boolean; lastWorkday: bo
 /** Weekdays 0 to 6; ranks 1 to 5 are the n-th such weekday of the month. */
 type DaysOfWeek = { listed: ReadonlySet<number>; ranked: ReadonlySet<string>; lasts: ReadonlySet<number> }
 
-/**
- * Parses a five-field cron expression (docs/spec/monitoring.md#cron). A valid result may still never match.
- * @returns undefined for an invalid expression
- */
+/** A valid result may still never match (docs/spec/monitoring.md#cron). Returns undefined for an invalid expression. */
 export function parseCron(expression: string): CronSchedule | undefined {
   const [minuteText, hourText, dayText, monthText, weekdayText, ...rest] = expression.trim().toUpperCase().split(/\s+/)
   if (!minuteText || !hourText || !dayText || !monthText || !weekdayText || rest.length > 0) return undefined

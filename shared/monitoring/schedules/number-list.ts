@@ -13,10 +13,7 @@ export function span(first: number, last: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
 }
 
-/**
- * Applies `/step` to ascending members: every step-th, beginning with the first. A single member is extended to `top`, as
- * in cron and OnCalendar.
- */
+/** A single member is extended to `top`, as in cron and OnCalendar. */
 export function everyNth(members: readonly number[], step: number, top: number): number[] {
   const [only] = members
   const row = only !== undefined && members.length === 1 ? span(only, top) : members

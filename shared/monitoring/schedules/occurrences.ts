@@ -10,9 +10,8 @@ const STEP_LIMIT = 1000
 const SAFE_DISTANCE = 2 * 86_400
 
 /**
- * Returns the first instant strictly after `after` whose wall time matches. Skipped wall times do not occur, repeated ones
- * occur twice (interval mode, docs/spec/monitoring.md#cron).
- * @returns undefined if nothing matches in or before `lastYear`
+ * Interval mode (docs/spec/monitoring.md#cron): skipped wall times do not occur, repeated ones occur twice. Returns
+ * undefined if nothing matches up to `lastYear`.
  */
 export function nextInRealTime(
   { pattern, clock }: ZonedPattern,
@@ -35,10 +34,9 @@ export function nextInRealTime(
 }
 
 /**
- * Returns the first match strictly after `after`, searched in wall time. A repeated wall time counts once, in its first
- * pass. A match in a gap is moved to the end of the gap (`moved`: cron at fixed times) or omitted (`skipped`: OnCalendar);
- * see docs/spec/monitoring.md#cron.
- * @returns undefined if nothing matches in or before `lastYear`
+ * Searches in wall time; a repeated wall time counts in its first pass. A match in a gap is moved to its end
+ * (`moved`: cron at fixed times) or omitted (`skipped`: OnCalendar), see docs/spec/monitoring.md#cron. Returns
+ * undefined if nothing matches up to `lastYear`.
  */
 export function nextInWallTime(
   { pattern, clock }: ZonedPattern,

@@ -2,7 +2,7 @@ import { type Bounds, everyNth, parseDigits, parseWithin, sorted, span, splitOnc
 import { isZoneName } from './time-zones.ts'
 import { type WallPattern, wallPattern } from './wall-pattern.ts'
 
-/** One line of an OnCalendar expression. Without `zone`, the zone of the check applies. */
+/** Without `zone`, the zone of the check applies. */
 export type OnCalendarLine = {
   readonly text: string
   readonly pattern: WallPattern
@@ -39,9 +39,8 @@ const MIDNIGHT: ClockTimes = { hours: [0], minutes: [0], seconds: [0] }
 const EVERY_DAY: CalendarDays = { years: undefined, months: span(1, 12), days: span(1, 31), fromEnd: [] }
 
 /**
- * Parses an OnCalendar expression of one or more lines (docs/spec/monitoring.md#oncalendar), without duplicate lines. A
- * valid result may still never match.
- * @returns undefined if a line is invalid
+ * Removes duplicate lines (docs/spec/monitoring.md#oncalendar). A valid result may still never match. Returns
+ * undefined if a line is invalid.
  */
 export function parseOnCalendar(expression: string): OnCalendarLine[] | undefined {
   const lines: OnCalendarLine[] = []
@@ -63,7 +62,7 @@ function parseLine(text: string): OnCalendarLine | undefined {
   return pattern && { text, pattern, zone }
 }
 
-/** Parses `[weekday] [date] [time]` from the end; at least one is required. */
+/** All parts are optional; at least one is required. */
 function parsePattern(parts: readonly string[]): WallPattern | undefined {
   const left = parts.filter((part) => part !== '')
   if (left.length === 0) return undefined
@@ -114,7 +113,7 @@ function parseDate(text: string): CalendarDays | undefined {
   return { years, months, days, fromEnd }
 }
 
-/** Parses days from the end of the month. `~7/1` counts towards the last day: 7, 6, 5 and so on. */
+/** `~7/1` counts towards the last day: 7, 6, 5 and so on. */
 function parseDaysFromEnd(text: string): number[] | undefined {
   if (text === '*') return span(DAY.first, DAY.last)
   const mirrored = (day: string) => negated(parseWithin(day, DAY_FROM_END))
@@ -162,7 +161,7 @@ function parseRangeOf(
   return step ? everyNth(span(first, last), step, top) : undefined
 }
 
-/** Reads a year; 0-69 means 2000-2069, and 70-99 means 1970-1999. */
+/** 0-69 means 2000-2069, and 70-99 means 1970-1999. */
 function readYear(text: string): number | undefined {
   const value = parseDigits(text)
   if (value === undefined) return undefined

@@ -8,17 +8,16 @@ import { type UnixSeconds, type ZoneClock, zoneClock } from './zone-clock.ts'
 
 export type ScheduleKind = 'cron' | 'oncalendar'
 
-/** A cron expression or one OnCalendar line. Without `zone`, the zone of the check applies. */
+/** Without `zone`, the zone of the check applies. */
 type Line = {
   readonly text: string
   readonly pattern: WallPattern
   readonly zone: string | undefined
   readonly mode: 'real' | 'moved' | 'skipped'
-  /** some of its results are in `farResults` */
   isFar: boolean
 }
 
-/** Result of every search that starts in [from, found); undefined means none up to `lastYear`. */
+/** Every search that starts in [from, found) has this result; undefined means none up to `lastYear`. */
 type FarResult = { readonly from: UnixSeconds; readonly lastYear: number; readonly found: UnixSeconds | undefined }
 
 const UTC = 'UTC'
@@ -41,9 +40,8 @@ export function guessKind(expression: string): ScheduleKind {
 }
 
 /**
- * Returns true if the expression parses as its kind and has an occurrence in the zone since 2000
- * (docs/spec/monitoring.md#schedule-kind). A schedule only in hours that clock changes skip has none. Safe for any input.
- * @param tz a stored zone name
+ * The expression must have an occurrence since 2000 (docs/spec/monitoring.md#schedule-kind); hours that clock changes
+ * skip do not count. Safe for any input.
  */
 export function isValidSchedule(expression: string, tz = UTC): boolean {
   if (expression.length > MAX_LENGTH) return false
@@ -51,9 +49,8 @@ export function isValidSchedule(expression: string, tz = UTC): boolean {
 }
 
 /**
- * Returns the first occurrence strictly after an instant, which is cut to whole seconds first. Never throws.
- * @param tz a stored zone name; a zone inside an OnCalendar line has precedence
- * @returns null if there is none within 50 years (cron) or before 2200 (OnCalendar), and for an unknown expression or zone
+ * Cuts the instant to whole seconds. Never throws. A zone inside an OnCalendar line has precedence over `tz`. Returns
+ * null if there is none within 50 years (cron) or before 2200 (OnCalendar), and for an unknown expression or zone.
  */
 export function nextOccurrence(kind: ScheduleKind, expression: string, tz: string, after: Micros): Micros | null {
   const found = next(parsedOnce(kind, expression), tz, Math.floor(toSeconds(after)))

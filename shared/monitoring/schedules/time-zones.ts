@@ -12,16 +12,15 @@ const IN_DATABASE: ReadonlySet<string> = new Set([
 const knownToRuntime = new Map<string, boolean>()
 
 /**
- * Returns the zone name to store (docs/spec/monitoring.md#time-zones): case-sensitive, with old names replaced. Intl alone
- * is not enough, because it accepts `utc`, `PST` and offsets.
- * @returns null for an unknown zone, or if this runtime does not have its rules
+ * Case-sensitive, with old names replaced (docs/spec/monitoring.md#time-zones). Intl alone accepts `utc`, `PST` and
+ * offsets. Returns null for an unknown zone.
  */
 export function resolveTimeZone(name: string): string | null {
   const stored = ALIASES.get(name) ?? (ACCEPTED.has(name) ? name : undefined)
   return stored !== undefined && hasRules(stored) ? stored : null
 }
 
-/** Returns true for the exact name of a zone, including old names, as allowed in OnCalendar lines. */
+/** Includes old names, as allowed in OnCalendar lines. */
 export function isZoneName(name: string): boolean {
   return IN_DATABASE.has(name) && hasRules(name)
 }

@@ -13,14 +13,14 @@ export type WallFields = {
 }
 
 export type WallPattern = {
-  /** Returns the first match strictly after `after`, in or before `lastYear`. */
+  /** Strictly after `after`, in or before `lastYear`. */
   nextAfter(after: WallSeconds, lastYear: number): WallSeconds | undefined
 }
 
 const SECONDS_PER_DAY = 86_400
 const NONE = -1
 
-/** Builds lookup tables, so that a search takes at most twelve steps per year. */
+/** With lookup tables a search takes at most twelve steps per year. */
 export function wallPattern(fields: WallFields): WallPattern {
   const nextSecond = lookup(fields.seconds, 59)
   const nextMinute = lookup(fields.minutes, 59)
@@ -28,7 +28,7 @@ export function wallPattern(fields: WallFields): WallPattern {
   const firstTime = toSeconds(nextHour(0), nextMinute(0), nextSecond(0))
   const matchingDays = dayMasks(fields.matchesDay)
 
-  /** Returns the first matching second of the day not before `from`, or NONE. */
+  /** Returns NONE if no second of the day matches. */
   function timeFrom(from: number): number {
     const hour = Math.floor(from / 3600)
     if (nextHour(hour) === hour) {
@@ -80,10 +80,7 @@ export function yearOf(wall: WallSeconds): number {
   return dateOf(Math.floor(wall / SECONDS_PER_DAY)).year
 }
 
-/**
- * Returns the date of a day since 1970-01-01, several times faster than a Date. Years begin in March here, so that the
- * leap day is the last day of its year.
- */
+/** Several times faster than a Date. Years begin in March here, so that the leap day is the last day. */
 function dateOf(daysSince1970: number): { year: number; month: number; day: number } {
   const days = daysSince1970 + 719_468
   const era = Math.floor(days / 146_097)
@@ -110,10 +107,7 @@ function lookup(members: readonly number[], top: number): (from: number) => numb
   return (from) => table[from] ?? NONE
 }
 
-/**
- * Returns the matching days of a month as a bit mask. It depends only on the length and the first weekday of the month, so
- * 28 masks are enough.
- */
+/** The bit mask depends only on the length and first weekday of the month, so 28 masks are enough. */
 function dayMasks(matchesDay: WallFields['matchesDay']): (lastDay: number, firstWeekday: number) => number {
   const masks: (number | undefined)[] = []
   return (lastDay, firstWeekday) => {

@@ -32,7 +32,7 @@ const clocks = new Map<string, ZoneClock>()
 /** Formatters need much memory and are used only when a year is derived. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 32 })
 
-/** Returns the clock of a zone by the rules of the runtime; undefined for an unknown name. */
+/** Uses the rules of the runtime; undefined for an unknown name. */
 export function zoneClock(name: string): ZoneClock | undefined {
   const known = clocks.get(name)
   if (known || !isZoneName(name)) return known
@@ -42,8 +42,8 @@ export function zoneClock(name: string): ZoneClock | undefined {
 }
 
 /**
- * Creates a clock that caches each year as segments, because a lookup in Intl costs about a microsecond. Years after 2088
- * reuse a year with the same calendar, so a search to 2199 looks up fewer than 80 years.
+ * Caches each year as segments, because a lookup in Intl costs about a microsecond. Years after 2088 reuse a year
+ * with the same calendar, so a search to 2199 looks up fewer than 80 years.
  */
 export function createZoneClock(lookUp: LookUp): ZoneClock {
   const years = new Map<number, readonly ZoneSegment[]>()
@@ -89,7 +89,7 @@ export function createZoneClock(lookUp: LookUp): ZoneClock {
   }
 }
 
-/** Returns the first year since 2088 with the same calendar, which has its clock changes on the same dates. */
+/** Years with the same calendar have their clock changes on the same dates. */
 function modelOf(year: number): number {
   for (let model = FIRST_REPEATING_YEAR; model < year; model += 1) {
     if (isSameCalendar(model, year)) return model

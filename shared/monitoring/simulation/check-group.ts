@@ -1,7 +1,7 @@
 import { type Micros, microsOfSeconds } from '../../time.ts'
 import type { Plan } from '../alerting/policy.ts'
 
-/** An outage of another check of the same policy; `until` is null while it lasts. */
+/** `until` is null while the outage lasts. */
 export interface Outage {
   from: Micros
   until: Micros | null
@@ -17,7 +17,6 @@ export class CheckGroup {
   readonly #group: Plan['group']
   readonly #outages: readonly Outage[]
 
-  /** @param outages of the other checks that the policy applies to, in any order */
   constructor({ when, group }: Pick<Plan, 'when' | 'group'>, outages: readonly Outage[]) {
     const delay = microsOfSeconds(when.down_for)
     this.#group = group
@@ -27,20 +26,20 @@ export class CheckGroup {
       .sort((a, b) => a.from - b.from)
   }
 
-  /** Returns when the grouping delay at an instant ends; null outside of one. */
+  /** Returns null outside of a grouping delay. */
   opensAt(at: Micros): Micros | null {
     const opensAt = this.#gathering(at).opensAt
     return opensAt > at ? opensAt : null
   }
 
-  /** Returns the size of the digest, or null if each outage gets its own notification. */
+  /** Returns null if each outage gets its own notification. */
   sizeAt(alertAt: Micros, now: Micros): number | null {
     if (this.#group.within === 0) return null
     const size = 1 + this.#gathering(alertAt).outages.filter(({ until }) => until === null || until > now).length
     return size >= this.#group.checks ? size : null
   }
 
-  /** Returns the number of recoveries in the digest of a recovery, including the simulated check. */
+  /** Includes the simulated check. */
   recoveredAt(alertAt: Micros, upAt: Micros, within: Micros): number {
     const { outages } = this.#gathering(alertAt)
     return 1 + outages.filter(({ until }) => until !== null && Math.abs(until - upAt) <= within).length

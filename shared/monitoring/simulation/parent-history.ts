@@ -14,7 +14,7 @@ export interface PastNode extends Omit<Node, 'state'> {
   flips: readonly PastFlip[]
 }
 
-/** Recorded states of a check's parents. A parent counts as late in the grace time before a timeout. */
+/** A parent counts as late in the grace time before a timeout. */
 export class ParentHistory {
   readonly #child: Omit<Node, 'state'>
   readonly #above: readonly PastNode[]

@@ -5,12 +5,9 @@ import type { Micros } from '../../time.ts'
 import { MAX_LEVELS, type Parent, type ParentsMode } from '../rules/parents.ts'
 import type { PastNode } from './parent-history.ts'
 
-/** Checks above one that are looked at. */
 const MAX_ABOVE = 500
-/** Outages of other checks that a simulation knows. */
 const MAX_OUTAGES = 20_000
 
-/** A check of the project as a node, without what became of it. */
 interface RecordedNode extends Omit<PastNode, 'flips' | 'tags'> {
   id: number
   /** as stored */
@@ -29,7 +26,7 @@ const NODES_ABOVE_COLUMNS = columns<
   mode: 'r.parents_mode',
 })
 
-/** Returns the ancestors of a check, nearest first: its parents, their parents, and so on. */
+/** Nearest first. */
 export async function nodesAbove(
   db: Knex,
   projectId: number,
@@ -55,7 +52,6 @@ export async function nodesAbove(
   return [...found.values()]
 }
 
-/** An outage of another check of the project. */
 export interface RecordedOutage {
   tags: string
   policyId: number | null
@@ -70,7 +66,7 @@ const RECORDED_OUTAGE_COLUMNS = columns<RecordedOutage>({
   until: microsOf('i.resolved_at'),
 })
 
-/** Returns when other checks of a project went down since an instant, the newest first. */
+/** Newest first. */
 export async function outagesBeside(
   db: Knex,
   { projectId, checkId, since }: { projectId: number; checkId: number; since: Micros },
@@ -85,7 +81,7 @@ export async function outagesBeside(
   )
 }
 
-/** Returns the times at which pings of a check were refused because of failures of Signalbox, ascending. */
+/** Failures of Signalbox refused these pings. Ascending. */
 export async function refusalsOf(db: Knex, checkId: number): Promise<Micros[]> {
   const rows = await query<{ at: Micros }>(
     db,

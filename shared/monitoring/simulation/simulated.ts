@@ -23,7 +23,7 @@ export interface Simulated {
   truncated: boolean
 }
 
-/** Returns the beginning of a subject: `DOWN`, `STILL DOWN (2)`, `FLAPPING`, `UP`, `12 checks are DOWN`. */
+/** `DOWN`, `STILL DOWN (2)`, `FLAPPING`, `UP`, `12 checks are DOWN` */
 export function simulatedLabel({ what, status, detail, size }: SimulatedMessage): string {
   if (what === 'digest') return `${size} ${size === 1 ? 'check is' : 'checks are'} ${status.toUpperCase()}`
   if (what === 'unknown') return 'UNKNOWN'
@@ -38,10 +38,7 @@ export function simulatedText(message: SimulatedMessage, label: string): string 
   return `${status} | ${message.what === 'unknown' ? '1 check' : label}`
 }
 
-/**
- * Returns the assumptions of a result with messages, as sentences.
- * @param plan null without a policy
- */
+/** `plan` is null without a policy. */
 export function assumptionsOf({ messages }: Pick<Simulated, 'messages'>, plan: Plan | null): string[] {
   if (messages.length === 0) return []
   const assumptions = [

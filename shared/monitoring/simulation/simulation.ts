@@ -45,9 +45,8 @@ const IMPLICIT_POLICY = { id: null, version: 0, plan: IMPLICIT_PLAN }
 const GATHERED: Micros = microsOfSeconds(GATHERED_SECONDS)
 
 /**
- * Simulates status, coverage gaps, dependencies and notifications of one check with the functions of production. Messages
- * count as delivered at once. Other checks behave as recorded. Stores and sends nothing and reads no clock. Runs in steps,
- * so that it does not block the event loop.
+ * Uses the functions of production. Messages count as delivered at once; other checks behave as recorded. Stores and
+ * sends nothing and reads no clock. Runs in steps, so that it does not block the event loop.
  */
 export class Simulation {
   readonly #result: Simulated = { flips: [], messages: [], decisions: [], truncated: false }
@@ -69,7 +68,7 @@ export class Simulation {
     this.#crowd = new CheckGroup((input.policy ?? IMPLICIT_POLICY).plan, input.crowd)
   }
 
-  /** Executes a part of the next event, at most one maintenance window. Returns false at the end. */
+  /** A step is at most one maintenance window. Returns false at the end. */
   step(): boolean {
     return !this.#playing.next().done
   }
@@ -102,7 +101,7 @@ export class Simulation {
     return { ...this.#result, messages }
   }
 
-  /** Returns when the incident is evaluated again: at its own time or when a parent that suppresses it may have changed. */
+  /** At its own time, or when a parent that suppresses it may have changed. */
   #evaluateAt(): Micros {
     if (!this.#incident) return Number.POSITIVE_INFINITY
     const { nextAt, suppression, evaluatedAt } = this.#incident
@@ -215,7 +214,7 @@ export class Simulation {
     this.#notifications.push({ id: this.#newId(), integrationId, what, status, step: detail?.step ?? null, ...sent })
   }
 
-  /** Notifies that a check became unknown in a gap, unless it pinged since or was in maintenance. */
+  /** Skips checks that pinged since or were in maintenance. */
   *#giveNotice(at: Micros): Generator<undefined, void> {
     const notice = this.#notice
     this.#notice = null

@@ -12,7 +12,7 @@ export interface HeardSignal extends RunSignal {
   listener: Listener
 }
 
-/** A recorded flip, used instead of the pings that caused it. */
+/** Replaces the pings that caused it. */
 export interface RecordedChange {
   kind: 'change'
   at: Micros
@@ -42,7 +42,7 @@ type DeadlineExtension = Extract<Evaluation, { kind: 'deadline_extended' }> & { 
 
 const NOTHING: Happening = { flip: null, isFailedAgain: false, extended: null }
 
-/** Simulates status, deadlines and deadline extensions of one check with the functions of production. */
+/** Uses the functions of production. */
 export class VirtualCheck {
   readonly check: CheckMachine
   readonly finishes: Finish[] = []
@@ -58,7 +58,7 @@ export class VirtualCheck {
     this.check = truth.check
   }
 
-  /** Returns the time of the next event; Infinity if there is none. */
+  /** Infinity if there is no event. */
   nextAt(): Micros {
     return Math.min(this.#truth.played[this.#index]?.at ?? Number.POSITIVE_INFINITY, this.#sweepAt())
   }
@@ -71,7 +71,7 @@ export class VirtualCheck {
     return this.#listener
   }
 
-  /** Executes the next event. @param at the result of `nextAt` */
+  /** `at` is the result of `nextAt`. */
   step(at: Micros): Happening {
     const next = this.#truth.played[this.#index]
     // A ping before the deadline comes before the sweep.
@@ -131,7 +131,7 @@ export class VirtualCheck {
     return { ...NOTHING, flip: { at: decision.at, change: decision.flip } }
   }
 
-  /** Returns the end of a gap that contains the deadline and is still open, or null. */
+  /** Returns null if no open gap contains the deadline. */
   #openGap(deadline: Micros, now: Micros): Micros | null {
     const { gaps, shard } = this.#truth
     const open = gaps.filter(
@@ -159,7 +159,7 @@ export class VirtualCheck {
     return { ...NOTHING, extended: evaluation }
   }
 
-  /** Returns the percentile of the newest durations above which a run is slow; null with too few of them. */
+  /** Returns null with too few durations. */
   #slowFrom(): Micros | null {
     if (this.#lengths.length < SLOW.least) return null
     const sorted = this.#lengths.slice(-SLOW.of).sort((a, b) => a - b)

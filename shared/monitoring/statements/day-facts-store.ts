@@ -22,10 +22,7 @@ interface CheckRow {
   first: string | null
 }
 
-/**
- * Returns the stored facts about a day of a project's checks, without checks that were created later.
- * @param checkIds only these; null: all
- */
+/** Omits checks that were created later. `checkId` null means all. */
 export async function factsOfDay(
   db: Knex,
   projectId: number,
@@ -62,7 +59,7 @@ const GAPS_COLUMNS = columns<{ from: Micros; until: Micros | null }>({
   until: microsOf('until_at'),
 })
 
-/** Returns the periods of a day in which pings could not be received, merged over listeners and shards. */
+/** Merges gaps over listeners and shards. */
 export async function gapsOfDay(db: Knex, date: string): Promise<[string, string | null][]> {
   const { from, until } = spanOfDate(date)
   const rows = await query(

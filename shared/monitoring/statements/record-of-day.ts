@@ -6,7 +6,7 @@ export interface DayFacts {
   checkId: number
   uniqueKey: string
   settings: Record<string, string | number>
-  /** status at the beginning of the day; null if the check did not exist */
+  /** at the beginning of the day; null if the check did not exist */
   first: string | null
   flips: readonly { at: Micros; to: string; reason: string }[]
   unknown: readonly WindowTime[]
@@ -14,15 +14,14 @@ export interface DayFacts {
   excluded: readonly WindowTime[]
 }
 
-/** Returns the span of a UTC day. @param date `YYYY-MM-DD` */
+/** `date` is `YYYY-MM-DD`, UTC. */
 export function spanOfDate(date: string): WindowTime {
   const from = microsOfMillis(Date.parse(`${date}T00:00:00Z`))
   return { from, until: from + microsOfSeconds(86_400) }
 }
 
 /**
- * Returns the record of one day of a check (docs/spec/alerting.md#daily-statements), cut to the day and to whole seconds.
- * @param nonce 128 random bits in hex
+ * Cuts to the day and to whole seconds (docs/spec/alerting.md#daily-statements). `nonce` has 128 random bits in hex.
  */
 export function recordOfDay(facts: DayFacts, date: string, nonce: string): DayRecord {
   const day = spanOfDate(date)

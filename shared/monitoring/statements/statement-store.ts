@@ -5,7 +5,6 @@ import type { Micros } from '../../time.ts'
 import type { AnchorBlock } from '../../transparency/anchoring/leaf.ts'
 import type { DayRecord } from '../../transparency/statements/day-record.ts'
 
-/** A day of a project that has ended and is not stated. */
 export interface OpenDay {
   projectId: number
   projectUuid: string
@@ -22,7 +21,7 @@ interface DayStatement {
   date: string
   /** SHA-256 of each record, sorted */
   records: string[]
-  /** times in which signals could not be taken, until null where one was open */
+  /** coverage gaps; the end is null for an open one */
   gaps: [string, string | null][]
   /** txId of the project's previous statement; null for its first */
   previous: string | null
@@ -32,7 +31,7 @@ interface DayStatement {
 
 export type StoredStatement = DayStatement & { anchor: AnchorBlock }
 
-/** A day is stated from a quarter past midnight on, at a minute of the project's own within the hour after. */
+/** A statement is due a quarter past midnight, plus a time within an hour that differs by project. */
 const FINALIZE_AFTER = `interval '15 minutes' + (p.id * 7919 % 3600) * interval '1 second'`
 
 const NEXT_DAY = `greatest(p.statements_since, (SELECT max(s.on_date) + 1 FROM uptime_statements s
@@ -44,7 +43,7 @@ const OPEN_DAY_COLUMNS = columns<OpenDay>({
   date: "to_char(d.day, 'YYYY-MM-DD')",
 })
 
-/** Projects with a day to state, the oldest day first; of each project its oldest. */
+/** Oldest day first; of each project its oldest. */
 export async function findOpenDays(db: Knex, now: Micros, limit: number): Promise<OpenDay[]> {
   return await query(
     db,
@@ -56,7 +55,7 @@ export async function findOpenDays(db: Knex, now: Micros, limit: number): Promis
   )
 }
 
-/** Locks the project of a day. @returns false if another process states or has stated it, or statements are disabled */
+/** Returns false if another process states or has stated the day, or statements are disabled. */
 export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promise<boolean> {
   const rows = await query(
     tx,
@@ -73,7 +72,7 @@ export async function lockOpenDay(tx: Knex, { projectId, date }: OpenDay): Promi
   return next[0]?.isOpen === true
 }
 
-/** Returns the txId of the newest statement. @returns null before a project's first statement */
+/** Returns null before a project's first statement. */
 export async function lastTxId(tx: Knex, projectId: number): Promise<string | null> {
   const rows = await query<{ txId: string }>(
     tx,
@@ -83,7 +82,7 @@ export async function lastTxId(tx: Knex, projectId: number): Promise<string | nu
   return rows[0]?.txId ?? null
 }
 
-/** Stores a statement with its new records. @param records with their number of flips */
+/** `records` have their number of flips. */
 export async function storeStatement(
   tx: Knex,
   projectId: number,
@@ -109,7 +108,7 @@ export async function storeStatement(
   )
 }
 
-/** Days back in which what is recorded late is looked for. */
+/** Days back that are searched for late facts. */
 const CORRECTED_DAYS = 7
 
 const OUTDATED_COLUMNS = columns<{ date: string; checkId: number }>({
@@ -118,8 +117,8 @@ const OUTDATED_COLUMNS = columns<{ date: string; checkId: number }>({
 })
 
 /**
- * Checks of which something was stored after a day was stated: a flip, or time in which nothing could be known.
- * @param date a day; those before it are looked at, as far back as corrections go
+ * A flip, or unknown time, was stored after the day was stated. Searches the days before `date`, as far back as
+ * corrections go.
  */
 export async function findOutdated(
   tx: Knex,
@@ -145,7 +144,7 @@ export async function findOutdated(
 
 const STATED_COLUMNS = columns<{ checkId: number; record: DayRecord }>({ checkId: 'r.check_id', record: 'r.record' })
 
-/** Returns the newest statement of a day with the newest record of each check; null if the day has no statement. */
+/** Includes the newest record of each check; null if the day has no statement. */
 export async function findStated(
   tx: Knex,
   projectId: number,
@@ -169,7 +168,7 @@ export async function findStated(
   return { statement: newest.statement, records: new Map(rows.map(({ checkId, record }) => [checkId, record])) }
 }
 
-/** Returns the statements of a range of days, both included, and the records of a check. */
+/** The range includes both days. */
 export async function statedBetween(
   db: Knex,
   { projectId, checkId, from, until }: { projectId: number; checkId: number; from: string; until: string },
@@ -191,7 +190,7 @@ export async function statedBetween(
   return { statements: statements.map(({ statement }) => statement), records: records.map(({ record }) => record) }
 }
 
-/** Begins or ends the statements of a project. @returns false when that changes nothing */
+/** Returns false if nothing changes. */
 export async function setStatements(tx: Knex, projectId: number, isWanted: boolean): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -202,7 +201,7 @@ export async function setStatements(tx: Knex, projectId: number, isWanted: boole
   return changed === 1
 }
 
-/** Returns the first day with statements of a project, `YYYY-MM-DD`; null if statements are disabled. */
+/** `YYYY-MM-DD`; null if statements are disabled. */
 export async function statementsSince(db: Knex, projectId: number): Promise<string | null> {
   const rows = await query<{ since: string | null }>(
     db,
@@ -212,7 +211,7 @@ export async function statementsSince(db: Knex, projectId: number): Promise<stri
   return rows[0]?.since ?? null
 }
 
-/** Returns for how many seconds the oldest day has waited for its statement; 0 if none does. */
+/** Seconds that the oldest day has waited; 0 if none does. */
 export async function statementAge(db: Knex, now: Micros): Promise<number> {
   const rows = await query<{ seconds: number }>(
     db,
@@ -224,7 +223,7 @@ export async function statementAge(db: Knex, now: Micros): Promise<number> {
   return rows[0]?.seconds ?? 0
 }
 
-/** Forgets statements of more than so many days ago; their entries in the log stay. */
+/** Their entries in the log stay. */
 export async function pruneStatements(db: Knex, days: number): Promise<void> {
   await execute(db, 'DELETE FROM uptime_statements WHERE on_date < (now() - make_interval(days => ?::int))::date', [
     days,
