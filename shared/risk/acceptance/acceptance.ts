@@ -10,7 +10,6 @@ export const ACCEPTANCE_ACTIONS = ['ACCEPTED', 'REJECTED', 'PENDING', 'DEEMED_AC
 
 export type AcceptanceAction = (typeof ACCEPTANCE_ACTIONS)[number]
 
-/** Words of paths at the position of a reference. */
 const RESERVED = ['records', 'adjustments', 'requests']
 /** URL parsers remove these segments from a path, so such a record would be unreachable. */
 const REMOVED = ['.', '..']
@@ -115,7 +114,7 @@ export function mayFollow(before: AcceptanceAction | null, action: AcceptanceAct
   return before === null || before === action || FOLLOWS[before].includes(action)
 }
 
-/** Returns true if more is accepted than the receivable's amount. @param amountPaise amount of the receivable */
+/** The amount is that of the receivable. */
 export function isAboveAmount(
   { action, amountAccepted }: { action: AcceptanceAction; amountAccepted?: number | null | undefined },
   amountPaise: number,
@@ -146,7 +145,7 @@ export interface Sources {
   signedBy: string | null
 }
 
-/** Returns the tier of the strongest source of a record. */
+/** The strongest source of a record decides. */
 export function acceptanceTier(
   { action, declaredBy }: { action: AcceptanceAction; declaredBy: 'LENDER' | 'SUPPLIER' | 'BUYER' },
   { registryAction, signedBy }: Sources,

@@ -63,9 +63,8 @@ interface SupplierHistory {
 }
 
 /**
- * Computes which share of a supplier's invoices to a buyer was reversed, from its returns, with the acceptances and
- * disputes from the organisation's own records. Observations name a figure and its threshold, without advice
- * (docs/spec/evidence-families.md#acceptance-records).
+ * Uses the supplier's returns, and acceptances and disputes of the organisation's own records. Observations name a
+ * figure and its threshold, without advice (docs/spec/evidence-families.md#acceptance-records).
  */
 export function antiDilution(
   pair: { supplierGstin: string; buyerGstin: string },

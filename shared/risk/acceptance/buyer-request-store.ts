@@ -3,7 +3,6 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type BuyerRequest, type BuyerRequestState, CODE_MINUTES, REQUEST_DAYS, requestState } from './buyer-request.ts'
 
-/** @returns the expiry of its link */
 export async function insertBuyerRequest(
   tx: Knex,
   owner: Owner,
@@ -32,7 +31,7 @@ const COLUMNS = columns<BuyerRequest>({
   isAnswered: 'answered_at IS NOT NULL',
 })
 
-/** Returns the request of a link. @returns undefined for unknown and ended links */
+/** Omits ended links. */
 export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Promise<BuyerRequest | undefined> {
   const [row] = await query(
     db,
@@ -42,10 +41,7 @@ export async function findBuyerRequest(db: Knex, digests: readonly Buffer[]): Pr
   return row
 }
 
-/**
- * Returns the same and locks it until the transaction ends, so that codes are counted and answers accepted one at a
- * time.
- */
+/** Locks the request, so that codes are counted and answers accepted one at a time. */
 export async function lockBuyerRequest(
   tx: Knex.Transaction,
   digests: readonly Buffer[],
@@ -58,7 +54,6 @@ export async function lockBuyerRequest(
   return row
 }
 
-/** Replaces the code of a request. */
 export async function setBuyerCode(tx: Knex.Transaction, id: string, codeDigest: Buffer): Promise<void> {
   await execute(
     tx,
@@ -72,7 +67,7 @@ export async function countWrongCode(tx: Knex.Transaction, id: string): Promise<
   await execute(tx, 'UPDATE acceptance_requests SET wrong_codes = wrong_codes + 1 WHERE id = ?', [id])
 }
 
-/** Stores the answer and deletes the mailbox. */
+/** Also deletes the mailbox. */
 export async function setAnswered(tx: Knex.Transaction, id: string, acceptanceId: string): Promise<void> {
   await execute(
     tx,
@@ -82,7 +77,6 @@ export async function setAnswered(tx: Knex.Transaction, id: string, acceptanceId
   )
 }
 
-/** A request as its organisation sees it, without the mailbox. */
 export interface ListedRequest {
   requestId: string
   state: BuyerRequestState
@@ -106,7 +100,6 @@ const BUYER_REQUESTS_COLUMNS = columns<{
   acceptanceId: 'acceptance_id',
 })
 
-/** Returns the requests about one receivable, in order. */
 export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Promise<ListedRequest[]> {
   const rows = await query(
     db,
@@ -122,7 +115,7 @@ export async function listBuyerRequests(db: Knex, owner: Owner, ref: string): Pr
   }))
 }
 
-/** Deletes the mailboxes of expired requests. @returns their number, at most `limit` */
+/** Returns the number of expired requests. */
 export async function forgetMailboxes(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

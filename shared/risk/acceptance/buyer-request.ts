@@ -34,12 +34,12 @@ export function requestState(request: { isAnswered: boolean; isOver: boolean; wr
   return request.isOver ? 'EXPIRED' : 'OPEN'
 }
 
-/** Returns the input for a link's digest; the prefix prevents use for another purpose. */
+/** The prefix prevents use of the digest for another purpose. */
 export function buyerTokenText(token: string): string {
   return `acceptance-request:${token}`
 }
 
-/** Returns the input for a code's digest, bound to its request. */
+/** Bound to its request. */
 export function buyerCodeText(requestId: string, code: string): string {
   return `acceptance-code:${requestId}:${code}`
 }

@@ -20,12 +20,11 @@ const REDUCTIONS: ReadonlySet<AdjustmentKind> = new Set(['CREDIT_NOTE', 'SET_OFF
 
 export interface ReceivableDilution {
   dilutedPaise: bigint
-  /** null when no amount was ever owed */
   dilutionBps: number | null
   outstandingPaise: bigint
 }
 
-/** Computes a receivable's dilution without payments (docs/spec/evidence-families.md#acceptance-records). */
+/** Payments do not count (docs/spec/evidence-families.md#acceptance-records). */
 export function receivableDilution(
   amountPaise: bigint,
   adjustments: readonly { kind: AdjustmentKind; paise: bigint }[],
@@ -42,7 +41,7 @@ export function receivableDilution(
   }
 }
 
-/** A month of a supplier's return about one buyer, in paise; null when unknown. */
+/** Paise of a month of a supplier's return about one buyer; null when unknown. */
 export type DilutionMonth = { month: string; gross: bigint; credit: bigint } | { month: string; gross: null }
 
 export interface RelationshipDilution {
@@ -62,7 +61,7 @@ const HIGH_BPS = 500n
 const SPIKE_BPS = 2_000n
 const SPIKE_FACTOR = 3n
 
-/** Computes the reversed share of a supplier's invoices to a buyer; compares thresholds without rounding. */
+/** Compares thresholds without rounding. */
 export function relationshipDilution(months: readonly DilutionMonth[]): RelationshipDilution {
   const known = months.flatMap((month) => (month.gross === null ? [] : [month]))
   const gross = known.reduce((total, month) => total + month.gross, 0n)
@@ -100,7 +99,7 @@ export function pairText({ supplierGstin, buyerGstin }: { supplierGstin: string;
   return `${supplierGstin}>${buyerGstin}`
 }
 
-/** Returns the key of a pair's dilution on an Indian day: equal requests share one job and one result. */
+/** Equal requests of an Indian day share one job and one result. */
 export function dilutionRequest(pair: { supplierGstin: string; buyerGstin: string }, day: string): Buffer {
   return hash('sha256', `${pairText(pair)}/${day}`, 'buffer')
 }

@@ -8,9 +8,7 @@ import type { AcceptanceAction } from './acceptance.ts'
 import type { AdjustmentKind } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
-/**
- * Serialises the records of one receivable until the transaction ends, so that transitions are decided one at a time.
- */
+/** Transitions are decided one at a time. */
 export async function lockReceivable(tx: Knex.Transaction, owner: Owner, ref: string): Promise<void> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 17))', [
     `${owner.organisationId}/${owner.env}/${ref}`,
@@ -25,7 +23,7 @@ const NEIGHBOURING_ACTIONS_COLUMNS = columns<{ before: AcceptanceAction | null; 
   after: `(array_agg(x.action ORDER BY ${AT}, x.seq) FILTER (WHERE ${AT} > ?))[1]`,
 })
 
-/** Actions between which a record of this time belongs. Records of one time are in the order of their arrival. */
+/** Records of one time are in the order of their arrival. */
 export async function neighbouringActions(
   db: Knex,
   owner: Owner,
@@ -91,7 +89,7 @@ const RECEIVABLE_COLUMNS = columns<{ identity: string; buyerGstin: string; docum
   },
 )
 
-/** Stores the receivable of a reference; an existing one does not change. @returns if it is the same receivable */
+/** Does not change an existing receivable. Returns if it is the same one. */
 export async function saveReceivable(tx: Knex, owner: Owner, ref: string, fields: ReceivableFields): Promise<boolean> {
   const identity = identityOf(fields)
   const name = receivableName(identity)
@@ -133,7 +131,6 @@ const RECORD_COLUMNS = columns<Timeline['records'][number]>({
   registryAction: 'registry_action',
 })
 
-/** @returns undefined for a reference without records */
 export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise<Timeline | undefined> {
   const values = [owner.organisationId, owner.env, ref]
   const records = await query(
@@ -160,7 +157,7 @@ export async function findTimeline(db: Knex, owner: Owner, ref: string): Promise
 
 const RECORDS_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
-/** Records of an organisation, newest first. @param before `seq` of the last of the page before */
+/** Newest first; `before` is the `seq` of the last row of the previous page. */
 export async function listRecords(
   db: Knex,
   owner: Owner,
@@ -175,7 +172,6 @@ export async function listRecords(
   )
 }
 
-/** The records of an organisation about a supplier's receivables from a buyer. */
 export interface PairHistory {
   actions: AcceptanceAction[]
   /** credit notes with their receivable; days from the document to the note */
@@ -226,7 +222,7 @@ export async function findPairHistory(
   }
 }
 
-/** Returns the latest acceptance action of a receivable, by its identity; for its evidence object. */
+/** Used by its evidence object. */
 export async function acceptanceOf(db: Knex, owner: Owner, identity: string): Promise<AcceptanceAction | null> {
   return (await acceptancesOf(db, owner, [identity])).get(identity) ?? null
 }
@@ -236,7 +232,6 @@ const ACCEPTANCES_COLUMNS = columns<{ identity: string; action: AcceptanceAction
   action: 'action',
 })
 
-/** Returns the same for several; receivables without records are absent. */
 export async function acceptancesOf(
   db: Knex,
   owner: Owner,

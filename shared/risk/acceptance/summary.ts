@@ -3,7 +3,7 @@ import { ACCEPTANCE_TIERS, type AcceptanceTier, isAboveAmount } from './acceptan
 import { receivableDilution } from './dilution.ts'
 import type { Timeline } from './timeline.ts'
 
-/** Summarises a receivable's records; the latest `at` decides. Ratios are null while the amount is unknown. */
+/** The latest `at` decides. Ratios are null while the amount is unknown. */
 export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
   const runs = runsOf(records)
   const last = runs.at(-1)
@@ -33,11 +33,9 @@ export function summaryOf({ records, adjustments, amountPaise }: Timeline) {
 
 type TimelineRecord = Timeline['records'][number]
 
-/** Consecutive records of one action, in the order of their times. */
 interface Run {
   /** the first arrival, because a repeated action has no effect */
   first: TimelineRecord
-  /** the strongest one counts */
   tiers: Set<AcceptanceTier>
 }
 
@@ -62,7 +60,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1
 }
 
-/** Returns the accepted amount while the latest action accepts; amounts of other actions do not count. */
+/** Amounts count only while the latest action accepts. */
 function acceptedInr(runs: readonly Run[]): number | null {
   const action = runs.at(-1)?.first.action
   if (action !== 'ACCEPTED' && action !== 'DEEMED_ACCEPTED') return null

@@ -8,7 +8,6 @@ export interface Timeline {
   amountPaise: number | null
 }
 
-/** A request to a buyer, as who made it sees it. */
 export const RequestSchema = z
   .object({
     requestId: z.uuid(),

@@ -4,7 +4,7 @@ import type { CompanyMaster, LeiRecord, TaxpayerStatus } from '../registries/reg
 import { nameSimilarity } from './entity.ts'
 import type { VerificationRequest } from './requests.ts'
 
-/** One finding about a business. Its detail contains codes, dates and figures, never a name. */
+/** Details contain codes, dates and figures, never a name. */
 export interface BusinessCheck {
   key: string
   tier: string
@@ -27,7 +27,7 @@ const REGISTERS: Readonly<Record<string, keyof BusinessAnswers>> = {
   'lei.registeredAs': 'lei',
 }
 
-/** Returns, by the key of each finding, the SHA-256 of its register's response; null without a response. */
+/** By the key of each finding; null without a response. */
 export function answerHashes(
   checks: readonly BusinessCheck[],
   answers: BusinessAnswers,
@@ -45,7 +45,7 @@ export function answerHashes(
 /** Threshold for equal names (docs/spec/evidence-families.md#business-checks). */
 const MATCH_PERMILLE = 850
 
-/** Returns the findings in a fixed order, without registers that were not queried. */
+/** Fixed order; omits registers that were not queried. */
 export function businessChecks(request: VerificationRequest, answers: BusinessAnswers): BusinessCheck[] {
   const { taxpayer, company } = answers
   return [
@@ -110,7 +110,7 @@ function leiChecks(request: VerificationRequest, answer: RegistryResult<LeiRecor
   return [found, { key: 'lei.registeredAs', tier: answer.tier, result, detail: result.toLowerCase() }]
 }
 
-/** Compares the PAN inside the GSTIN with the PAN, and the company number of the PAN with the CIN. */
+/** The GSTIN contains a PAN, and the PAN's company number is compared with the CIN. */
 function agreement(request: VerificationRequest, company: BusinessAnswers['company']): BusinessCheck[] {
   const key = 'identifiers.agree'
   const facts: boolean[] = []

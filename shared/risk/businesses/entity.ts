@@ -15,19 +15,18 @@ export function panOf({ gstin, pan }: EntityIdentifiers): string | undefined {
   return pan ?? (gstin === undefined ? undefined : panOfGstin(gstin))
 }
 
-/** Returns true for a PAN of an individual or a Hindu undivided family. */
 export function isPersonsPan(pan: string | undefined): boolean {
   return pan !== undefined && /^...[PH]/.test(pan)
 }
 
-/** Returns the entity identifier, from the PAN or, while no PAN is known, the company number; with its former ones. */
+/** Uses the PAN or, while no PAN is known, the company number; includes the former identifiers. */
 export function veisOf(key: Uint8Array, identifiers: EntityIdentifiers): { vei: string; aliases: string[] } | null {
   const names = [panOf(identifiers), identifiers.cin, identifiers.llpin].filter((name) => name !== undefined)
   const [vei, ...aliases] = names.map((name) => veiOf(key, name))
   return vei === undefined ? null : { vei, aliases }
 }
 
-/** A public key that an organisation trusts for an entity. */
+/** An organisation trusts the key for an entity. */
 export interface EntityKey {
   /** RFC 7638, SHA-256 */
   thumbprint: string
@@ -39,7 +38,7 @@ export interface EntityKey {
 /** Legal forms and particles, which do not identify a business. */
 const DROPPED: ReadonlySet<string> = new Set('PRIVATE PVT LIMITED LTD LLP COMPANY CO THE M S MESSRS'.split(' '))
 
-/** Returns 2000 times the common words by all words, rounded down; null for a name of legal forms only. */
+/** 2000 times the common words by all words, rounded down; null for a name of legal forms only. */
 export function nameSimilarity(one: string, other: string): number | null {
   const [left, right] = [wordsOf(one), wordsOf(other)]
   if (left.length === 0 || right.length === 0) return null

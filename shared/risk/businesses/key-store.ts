@@ -3,7 +3,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { EntityKey } from './entity.ts'
 import type { EntityJwk } from './requests.ts'
 
-/** Trusts a key, also a revoked one again. */
+/** Trusts a revoked key again. */
 export async function trustKey(tx: Knex, entityId: string, thumbprint: string, jwk: EntityJwk): Promise<void> {
   await execute(
     tx,
@@ -13,7 +13,6 @@ export async function trustKey(tx: Knex, entityId: string, thumbprint: string, j
   )
 }
 
-/** @returns false if the entity has no such key */
 export async function revokeKey(tx: Knex, entityId: string, thumbprint: string): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -30,7 +29,7 @@ const ENTITY_KEY_COLUMNS = columns<EntityKey>({
   revokedAt: 'revoked_at',
 })
 
-/** Returns the keys of an entity in the order in which they were trusted, also revoked ones. */
+/** In the order of trust; includes revoked ones. */
 export async function listKeys(db: Knex, entityId: string): Promise<EntityKey[]> {
   return await query(
     db,

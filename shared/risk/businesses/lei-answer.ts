@@ -25,9 +25,8 @@ export const LeiAnswerSchema = z
   .meta({ id: 'LeiRecord' })
 
 /**
- * Returns the best matching record. The register's name filter matches prefixes, so candidates are ordered by our
- * similarity, ties by identifier (docs/spec/evidence-families.md#business-checks). Without a match the members are
- * null, with a reason.
+ * The register's name filter matches prefixes, so candidates are ordered by our similarity, ties by identifier
+ * (docs/spec/evidence-families.md#business-checks). Without a match the members are null, with a reason.
  */
 export function leiAnswer(question: LeiRequest, result: RegistryResult<LeiRecord[]>): z.output<typeof LeiAnswerSchema> {
   const { lei, cin, legalName } = question

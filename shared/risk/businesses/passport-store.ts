@@ -5,12 +5,11 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 export interface EntityPassport {
   id: string
   vei: string
-  /** JSON of the anchored object */
+  /** JSON */
   body: string
-  /** the passport as SD-JWT VC */
   credential: string
   revokedAt: Date | null
-  /** JSON of the anchored object of its revocation */
+  /** JSON */
   revocation: string | null
 }
 
@@ -26,7 +25,7 @@ const COLUMNS = columns<EntityPassport>({
 const SELECT = typed`SELECT ${COLUMNS}
   FROM entity_passports p JOIN entity_records r ON r.id = p.id JOIN entities e ON e.id = p.entity_id`
 
-/** Stores the data of a passport beside its anchored object, which must be stored before. */
+/** The anchored object must be stored before. */
 export async function insertEntityPassport(
   tx: Knex,
   made: { id: string; entityId: string; listN: number; idx: number; credential: string },
@@ -40,12 +39,10 @@ export async function insertEntityPassport(
   ])
 }
 
-/** Lists the newest first. */
 export async function listEntityPassports(db: Knex, entityId: string, limit = 200): Promise<EntityPassport[]> {
   return await query(db, typed`${SELECT} WHERE p.entity_id = ? ORDER BY r.seq DESC LIMIT ?`, [entityId, limit])
 }
 
-/** @returns undefined if this organisation issued no such passport in this environment */
 export async function lockEntityPassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -72,7 +69,6 @@ export async function setEntityPassportRevoked(
   ])
 }
 
-/** Deletes the revocation reasons of an entity's passports. */
 export async function eraseRevocationReasons(tx: Knex, entityId: string): Promise<void> {
   await execute(
     tx,

@@ -78,7 +78,7 @@ export const PassportBody = z.strictObject({
 
 const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')
 
-/** A public key of P-256 or Ed25519 with only its required members. */
+/** P-256 or Ed25519, with only the required members of a public key. */
 export const EntityJwk = z
   .discriminatedUnion('kty', [
     z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),

@@ -4,7 +4,6 @@ import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import { type EntityIdentifiers, isPersonsPan, panOf } from './entity.ts'
 
-/** An entity of an organisation. */
 export interface Entity {
   id: string
   vei: string
@@ -14,7 +13,7 @@ export interface Entity {
 
 const COLUMNS = columns<Entity>({ id: 'e.id', vei: 'e.vei', isPerson: 'e.is_person', erasedAt: 'e.erased_at' })
 
-/** @returns undefined if the organisation has no entity with this present or former identifier */
+/** Also finds former identifiers. */
 export async function findEntity(db: Knex, owner: Owner, vei: string): Promise<Entity | undefined> {
   const [row] = await query(
     db,
@@ -26,7 +25,7 @@ export async function findEntity(db: Knex, owner: Owner, vei: string): Promise<E
   return row
 }
 
-/** @returns undefined if no entity of the organisation has this identifier */
+/** Only of this organisation. */
 export async function findByIdentifier(
   db: Knex,
   owner: Owner,
@@ -42,7 +41,6 @@ export async function findByIdentifier(
   return row
 }
 
-/** Returns the same for an identifier of any register. */
 export async function findByIdentifierValue(db: Knex, owner: Owner, value: string): Promise<Entity | undefined> {
   const [row] = await query(
     db,
@@ -55,10 +53,7 @@ export async function findByIdentifierValue(db: Knex, owner: Owner, value: strin
 
 const MICROS_COLUMNS = columns<{ micros: number }>({ micros: '(extract(epoch FROM e.created_at) * 1000000)::bigint' })
 
-/**
- * Lists the newest first.
- * @param before the last of the page before: its time in microseconds since the epoch and its id
- */
+/** Newest first. `before` is the last row of the previous page: its time in microseconds and its id. */
 export async function listEntities(
   db: Knex,
   owner: Owner,
@@ -76,8 +71,8 @@ export async function listEntities(
 }
 
 /**
- * Returns the organisation's entity of an identifier, and creates it if it is missing. An entity known by a company
- * number gets the identifier of its PAN, and the former one becomes an alias.
+ * Creates a missing entity. An entity known by a company number gets the identifier of its PAN, and the former one
+ * becomes an alias.
  */
 export async function ensureEntity(
   tx: Knex.Transaction,
@@ -156,12 +151,12 @@ export async function listAliases(db: Knex, entityId: string): Promise<string[]>
 
 export type EntityRecordKind = 'VERIFICATION' | 'MEMBERSHIP' | 'OWNERS' | 'PASSPORT' | 'ERASURE'
 
-/** An anchored object about an entity; `sealedValues` are the values of its commitments. */
+/** `sealedValues` are the values of its commitments. */
 export interface EntityRecord {
   id: string
   body: string
   sealedValues: string | null
-  /** for a verification: by the key of each check, SHA-256 of its register's response */
+  /** SHA-256 of each register's response, by the key of the check */
   answerHashes?: Readonly<Record<string, string | null>> | null
 }
 
@@ -195,7 +190,6 @@ const ENTITY_RECORD_COLUMNS = columns<EntityRecord>({
   answerHashes: 'answer_hashes',
 })
 
-/** Lists the newest first. */
 export async function listEntityRecords(
   db: Knex,
   entityId: string,
@@ -210,10 +204,7 @@ export async function listEntityRecords(
   )
 }
 
-/**
- * Returns the latest membership state of an entity in an organisation.
- * @param subject keyed hash of the organisation
- */
+/** `subject` is the keyed hash of the organisation. */
 export async function lastMembership(tx: Knex.Transaction, entityId: string, subject: Buffer): Promise<string | null> {
   await execute(tx, 'SELECT 1 FROM entities WHERE id = ? FOR UPDATE', [entityId])
   const [row] = await query<{ state: string }>(
@@ -225,7 +216,7 @@ export async function lastMembership(tx: Knex.Transaction, entityId: string, sub
   return row?.state ?? null
 }
 
-/** Deletes every identifying value of an entity; the anchored objects remain and reveal nothing. @returns how many */
+/** The anchored objects remain and reveal nothing. Returns the number of deleted values. */
 export async function eraseEntity(tx: Knex.Transaction, entityId: string): Promise<number> {
   const identifiers = await execute(tx, 'DELETE FROM entity_identifiers WHERE entity_id = ?', [entityId])
   const sealed = await execute(

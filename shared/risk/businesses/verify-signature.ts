@@ -4,7 +4,7 @@ import type { EntityKey } from './entity.ts'
 
 const ALGORITHMS = ['ES256', 'EdDSA']
 
-/** Returns the thumbprint of the trusted key that signed this text, or null; ignores keys that the JWS names. */
+/** Ignores keys that the JWS names. Returns the key's thumbprint, or null. */
 export async function signerOf(jws: string, text: string, keys: readonly EntityKey[]): Promise<string | null> {
   if (!jws.split('.').every(isBase64url)) return null
   for (const { thumbprint, jwk, revokedAt } of keys) {
