@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { secretKeyOf } from '../../webhooks/signature.ts'
 
-/** Accepted difference of a partner's clock. */
+/** A partner's clock may differ. */
 const TOLERANCE_SECONDS = 300
 
 export interface SignedRequest {
@@ -13,10 +13,9 @@ export interface SignedRequest {
 }
 
 /**
- * Verifies that a partner signed exactly these bytes (docs/spec/transparency.md#webhook-payload). The signature is
- * HMAC-SHA256 as hex in either case, `sha256=` and hex, or base64. The key is the decoded base64 of a `whsec_` secret;
- * the text of the secret is accepted too, because some partners use it. With a timestamp, `time.body` is signed, and
- * the time must be near ours.
+ * See docs/spec/transparency.md#webhook-payload. The signature is HMAC-SHA256 as hex in either case, `sha256=` and
+ * hex, or base64. The key is the decoded base64 of a `whsec_` secret; some partners use the text of the secret. With
+ * a timestamp, `time.body` is signed, and the time must be near ours.
  */
 export function isSignedBy(secret: string, request: SignedRequest, nowSeconds: number): boolean {
   const actual = signatureBytes(request.signature)
@@ -32,7 +31,6 @@ export function isSignedBy(secret: string, request: SignedRequest, nowSeconds: n
   return checkedTokens.includes(true)
 }
 
-/** @returns undefined for anything that is not 32 bytes in an accepted form */
 function signatureBytes(signature: string | undefined): Buffer | undefined {
   if (signature === undefined) return undefined
   const hex = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(signature)?.[1]
@@ -44,7 +42,7 @@ function isNear(timestamp: string, nowSeconds: number): boolean {
   return /^[0-9]{1,12}$/.test(timestamp) && Math.abs(Number(timestamp) - nowSeconds) <= TOLERANCE_SECONDS
 }
 
-/** Returns the path token of a system that cannot sign, derived from its secret so that it need not be stored. */
+/** For a system that cannot sign; derived from its secret so that it need not be stored. */
 export function pathToken(secret: string, integrationId: string): string {
   return createHmac('sha256', secretKeyOf(secret)).update(`lms-path:${integrationId}`, 'utf8').digest('hex')
 }

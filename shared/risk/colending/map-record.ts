@@ -2,26 +2,23 @@ import type { JsonObject, JsonValue } from '../../canonical/parse-json.ts'
 import type { LoanEvent, MappedRecord, Mapping, Target } from './mapping.ts'
 import { transformed } from './transforms.ts'
 
-/** A received record: its body and, in lower case, its headers. */
 export interface SourceRecord {
   body: JsonObject
   headers: Readonly<Record<string, string | undefined>>
 }
 
 export interface Mapped {
-  /** normalised event name of the source; null without one */
+  /** normalised; null without one */
   sourceEvent: string | null
-  /** null for an unknown event, or without a loan reference */
   record: MappedRecord | null
   /** why `record` is null */
   reason: 'EVENT_UNKNOWN' | 'LOAN_MISSING' | null
-  /** the partner's own references; the service publishes only their hashes */
+  /** only their hashes are published */
   eventId: string | null
   dealId: string | null
   loanRef: string | null
 }
 
-/** Limits for the listed names and their lengths. */
 const MAX_UNMAPPED = 200
 const MAX_NAME = 200
 const MAX_LEVELS = 8
@@ -30,7 +27,7 @@ export function recognise(mappings: readonly Mapping[], source: SourceRecord): M
   return mappings.find(({ recognisedBy }) => recognisedBy.every((path) => valueAt(source, path) !== undefined))
 }
 
-/** Maps a record. Missing and unreadable values are null, never zero. */
+/** Missing and unreadable values are null, never zero. */
 export function mapRecord(mapping: Mapping, source: SourceRecord): Mapped {
   const sourceEvent = eventNameOf(mapping, source)
   const eventType = sourceEvent === null ? undefined : mapping.event.becomes[sourceEvent]
@@ -58,7 +55,7 @@ export function mapRecord(mapping: Mapping, source: SourceRecord): Mapped {
   return { ...references, record, reason: null }
 }
 
-/** Normalises `Loan Approved`, `LOAN_APPROVED` and `loan.approved` to one name. */
+/** `Loan Approved`, `LOAN_APPROVED` and `loan.approved` have one name. */
 function eventNameOf({ event }: Mapping, source: SourceRecord): string | null {
   const parts = event.from.map((path) => valueAt(source, path))
   if (!parts.every((part) => typeof part === 'string')) return null
@@ -100,7 +97,7 @@ function valueAt(source: SourceRecord, path: string): JsonValue | undefined {
   return value
 }
 
-/** Returns the unused names, as paths to leaves, in the order of the record. */
+/** Paths to leaves, in the order of the record. */
 function unusedNames(body: JsonObject, used: ReadonlySet<string>): string[] {
   const names: string[] = []
   const walk = (object: JsonObject, prefix: string, level: number) => {

@@ -2,7 +2,6 @@ import { createHmac, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import type { Transform } from './transforms.ts'
 
-/** Member of the canonical contract that a mapping fills, beside the event type. */
 export type Target =
   | 'eventId'
   | 'dealId'
@@ -24,7 +23,7 @@ export interface FieldRule {
   only?: readonly LoanEvent[]
 }
 
-/** Maps one version of a source format to the contract as data. A change of meaning is a new version. */
+/** A change of meaning is a new version of a mapping. */
 export interface Mapping {
   /** name and version, `generic-envelope@1` */
   id: string
@@ -75,7 +74,6 @@ export const MappedRecordSchema = z.object({
 })
 export type MappedRecord = z.output<typeof MappedRecordSchema>
 
-/** The anchored evidence contract of one event. */
 export const EvidenceContractSchema = MappedRecordSchema.extend({
   contractId: z.uuid(),
   sourceSystem: z.string(),
@@ -87,7 +85,7 @@ export const EvidenceContractSchema = MappedRecordSchema.extend({
 }).meta({ id: 'LoanEvidenceContract' })
 export type EvidenceContract = z.output<typeof EvidenceContractSchema>
 
-/** Returns the keyed hash of a loan reference, 32 bytes; loan numbers are short and could be guessed. */
+/** 32 bytes; loan numbers are short, so an unkeyed hash could be guessed. */
 export function loanRefHash(key: Buffer | KeyObject, organisationId: number, loanRef: string): Buffer {
   return createHmac('sha256', key).update(`${organisationId}\u001f${loanRef}`, 'utf8').digest()
 }

@@ -2,10 +2,7 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 
-/**
- * Claims an inbound event for the rest of this transaction; an equal one waits for the commit.
- * @returns the response that the partner got for it earlier; null if it is new
- */
+/** An equal event waits for the commit. Returns the response that the partner got earlier; null if the event is new. */
 export async function takeInbound(tx: Knex, integrationId: string, sourceKey: Buffer): Promise<string | null> {
   await query(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 11))', [
     `${integrationId}/${sourceKey.toString('hex')}`,
@@ -26,10 +23,9 @@ export interface InboundEvent {
   sourceKey: Buffer
   mapping: string
   sourceEvent: string | null
-  /** why it could not be mapped; null when it was */
   reason: string | null
   loanRef: Buffer | null
-  /** the canonical contract; null when it could not be mapped */
+  /** null if it could not be mapped */
   body: string | null
   answer: string
   receivedAt: string
@@ -59,10 +55,7 @@ export async function insertInbound(tx: Knex, event: InboundEvent): Promise<void
 
 const EVIDENCE_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
-/**
- * Returns evidence contracts, newest first.
- * @param page `loanRef` null is every loan; `before` is the seq of the last one seen
- */
+/** Newest first. `loanRef` null is every loan; `before` is the seq of the last row. */
 export async function listEvidence(
   db: Knex,
   scope: { organisationId: number; env: ApiEnv },

@@ -2,7 +2,7 @@ import { parsePaise, toInr } from '../packs/money.ts'
 
 export type Transform = 'text' | 'money' | 'percent' | 'integer' | 'instant' | 'fineract-date'
 
-/** @returns undefined for an invalid value, which counts as missing, never as zero */
+/** An invalid value counts as missing, never as zero. */
 export function transformed(transform: Transform, value: unknown): string | number | undefined {
   switch (transform) {
     case 'text':
@@ -39,7 +39,7 @@ function numberOf(value: unknown): number | undefined {
 const ISO = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** Parses ISO 8601 with a zone, a date, or Unix seconds or milliseconds. A time without a zone is invalid. */
+/** ISO 8601 with a zone, a date, or Unix seconds or milliseconds. A time without a zone is invalid. */
 function instantOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) {
     // 1e11 seconds are in the year 5138, so a larger number is milliseconds.
@@ -72,7 +72,7 @@ const MONTHS = [
   'december',
 ]
 
-/** Parses a day: `24 September 2013`, `[2013, 9, 24]` or `2013-09-24`. */
+/** `24 September 2013`, `[2013, 9, 24]` or `2013-09-24` */
 function fineractDate(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const [year, month, day] = value

@@ -1,23 +1,21 @@
 import { type FixedStyle, fixedStyle, placed, type SegmentStyle, segmentStyle } from './bureau-styles.ts'
 
-/** Fields of a segment by their tags. */
 export interface Segment {
   tag: string
   id: string
   fields: Map<string, string>
 }
 
-/** A parsed record: accounts as cells by the names that mappings use, and the number of persons. */
+/** Accounts have the names that mappings use. */
 export interface BureauRecord {
   accounts: ReadonlyMap<string, string>[]
   persons: number
 }
 
-/** Parses the segments of one borrower. @returns undefined when they are malformed */
 export function readSegments(text: string): Segment[] | undefined {
   const segments: Segment[] = []
   let at = 0
-  /** Reads a tag of two characters, a length of two digits, and a value; undefined when malformed. */
+  /** Two characters of tag, two digits of length, and a value. */
   const take = (tag: RegExp): { tag: string; value: string } | undefined => {
     const name = text.slice(at, at + 2)
     const digits = text.slice(at + 2, at + 4)
@@ -43,7 +41,6 @@ export function readSegments(text: string): Segment[] | undefined {
   }
 }
 
-/** Parses a borrower of tagged segments, without the end mark. @returns undefined when it is malformed */
 export function readBorrower(
   text: string,
   header: ReadonlyMap<string, string>,
@@ -60,12 +57,12 @@ export function readBorrower(
   return { accounts, persons: segments.filter(({ tag }) => style.persons.includes(tag)).length }
 }
 
-/** Returns the fields of the header of tagged segments, by the names that mappings use. */
+/** Uses the names of mappings. */
 export function readSegmentHeader(text: string, { header }: SegmentStyle = segmentStyle): Map<string, string> {
   return new Map(header.fields.map((field) => [`header.${field.name}`, placed(text, field)]))
 }
 
-/** Parses a base record with its further segments. @returns undefined when one exceeds the text */
+/** Returns undefined when a segment exceeds the text. */
 export function readBase(text: string, { base, segments, persons }: FixedStyle = fixedStyle): BureauRecord | undefined {
   if (text.length < base.length) return undefined
   let found = 0

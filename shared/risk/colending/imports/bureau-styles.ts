@@ -1,6 +1,6 @@
 import type { FileStyle } from './import.ts'
 
-/** A field by its position in a record: characters from 1, both ends included. */
+/** Characters count from 1, both ends included. */
 export interface PlacedField {
   name: string
   from: number
@@ -64,7 +64,6 @@ export const fixedStyle: FixedStyle = {
 
 export const LENGTH_FIELD = { from: 1, to: 4 }
 
-/** Returns the lengths and positions of a style, with the names that mappings use. */
 export function layoutOf(style: FileStyle) {
   if (style === 'csv') return null
   const { header, trailer, base, segments } = fixedStyle
@@ -95,7 +94,7 @@ function fieldOf(record: string, { name, from, to }: PlacedField) {
   return { name: `${record}.${name}`, from, to }
 }
 
-/** Returns a field of a record; empty when the record is shorter, or for a date of zeros. */
+/** Empty when the record is shorter, or for a date of zeros. */
 export function placed(text: string, { from, to, isDate = false }: PlacedField): string {
   const value = text.slice(from - 1, to).trim()
   return isDate && /^0*$/.test(value) ? '' : value

@@ -4,11 +4,10 @@ import type { RowCode } from './import.ts'
 
 export type CellValue = { value: string | number } | { code: RowCode }
 
-/** Maximum amount in rupees: ten lakh crore. */
+/** rupees: ten lakh crore */
 const MAX_RUPEES = 1e13
 const MAX_DAYS = 36_500
 
-/** Asset classes of income recognition, by their spellings in tapes. */
 const ASSET_CLASSES: Readonly<Record<string, string>> = {
   STANDARD: 'STANDARD',
   'SMA-0': 'SMA-0',
@@ -27,7 +26,7 @@ const ASSET_CLASSES: Readonly<Record<string, string>> = {
   LOSS: 'LOSS',
 }
 
-/** Parses a cell that is not empty, without surrounding blanks. */
+/** The text has no surrounding blanks. */
 export function readCell(transform: CellTransform, text: string): CellValue {
   switch (transform) {
     case 'asset-class': {
@@ -65,7 +64,6 @@ export function readCell(transform: CellTransform, text: string): CellValue {
 /** `12,34,567` and `1,234,567`: the last group has three digits, so that a decimal comma is not a group separator. */
 const GROUPED = /^-?(?:[0-9]{1,2}(?:,[0-9]{2})*|[0-9]{1,3}(?:,[0-9]{3})*),[0-9]{3}(?:\.[0-9]+)?$/
 
-/** Parses rupees, with or without group separators. */
 function moneyOf(text: string): CellValue {
   const plain = GROUPED.test(text) ? text.replaceAll(',', '') : text
   if (/^-?[0-9]{14,}(?:\.[0-9]*)?$/.test(plain)) return { code: 'OUT_OF_RANGE' }
@@ -82,7 +80,7 @@ function wholeOf(text: string): CellValue {
   return Number(text) > MAX_DAYS ? { code: 'OUT_OF_RANGE' } : { value: Number(text) }
 }
 
-/** Parses `10.65%` or `10.65` as 1065; the maximum is 10,000. */
+/** `10.65%` or `10.65` is 1065; the maximum is 10,000. */
 function bpsOf(text: string): CellValue {
   const match = /^(-?)([0-9]{1,6})(?:\.([0-9]{1,2})0*)? *%?$/.exec(text)
   if (!match) return { code: 'NOT_INTEGER' }
@@ -94,7 +92,7 @@ function bpsOf(text: string): CellValue {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** Parses `2015-12-31`, `31-12-2015`, `31/12/2015`, `31-Dec-2015`, and months: `Dec-2015`, `2015-12`. */
+/** `2015-12-31`, `31-12-2015`, `31/12/2015`, `31-Dec-2015`, and months: `Dec-2015`, `2015-12` */
 function dateOf(text: string): CellValue {
   const iso = /^([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?$/.exec(text)
   if (iso) return dayOf(iso[1], iso[2], iso[3])
@@ -106,7 +104,7 @@ function dateOf(text: string): CellValue {
   return dayOf(named[3], String(month), named[1])
 }
 
-/** @param day undefined for a month */
+/** `day` is undefined for a month. */
 function dayOf(year = '', month = '', day?: string): CellValue {
   const start = `${year}-${month.padStart(2, '0')}`
   const isMonth = Number(month) >= 1 && Number(month) <= 12

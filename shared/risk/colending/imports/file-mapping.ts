@@ -1,6 +1,5 @@
 import type { BureauStyle, FileStyle } from './import.ts'
 
-/** The member of a row that a column fills. */
 export type RowTarget =
   | 'loanRef'
   | 'occurredAt'
@@ -34,7 +33,7 @@ export type CellTransform =
 export interface ColumnRule {
   /** null for a column that is only listed as personal */
   target: RowTarget | null
-  /** name of the column; in bureau files segment and field */
+  /** in bureau files segment and field */
   from: string
   transform: CellTransform | null
   /** a row with an empty or invalid cell is rejected */
@@ -43,7 +42,7 @@ export interface ColumnRule {
   personal: boolean
 }
 
-/** Describes how one version of a file format becomes rows. A mapping is data, as those of events are. */
+/** Maps one version of a file format to rows, as data. */
 export interface FileMapping {
   kind: 'TAPE' | 'BUREAU'
   /** name and version, `in-loan-tape@1` */
@@ -66,14 +65,13 @@ export function column(
   return { target, from, transform, required, personal: false }
 }
 
-/** Marks a column about a person, which is dropped. */
+/** Drops a column about a person. */
 export function personal(from: string): ColumnRule {
   return { target: null, from, transform: null, required: false, personal: true }
 }
 
 type Described = Pick<FileMapping, 'description' | 'columns'>
 
-/** Creates a mapping of a tape in CSV. @param name of its format; the version is appended */
 export function tapeMapping(
   name: string,
   version: number,
@@ -83,7 +81,6 @@ export function tapeMapping(
   return { kind: 'TAPE', id: `${name}@${version}`, ...format, ...rest }
 }
 
-/** Creates a mapping of the accounts in files of a bureau style. */
 export function bureauMapping(style: BureauStyle, version: number, rest: Described): FileMapping {
   const format = { sourceSystem: 'bureau-file', sourceFormat: style, style, recognisedBy: [] } as const
   return { kind: 'BUREAU', id: `${style}-accounts@${version}`, ...format, ...rest }

@@ -1,7 +1,6 @@
 import type { FileMapping } from './file-mapping.ts'
 import type { HeaderFault } from './import.ts'
 
-/** The header must be among this many first records. */
 export const HEADER_WITHIN = 20
 
 /** Limits for the stored names of unused columns, because each row repeats them. */
@@ -16,7 +15,7 @@ export interface Header {
   unmapped: string[]
 }
 
-/** Recognises the header of a mapping, without repeated columns. @returns undefined for other records */
+/** Repeated columns are not allowed. */
 export function recogniseHeader(mappings: readonly FileMapping[], cells: readonly string[]): Header | undefined {
   const names = cells.map((cell) => cell.trim())
   const lower = names.map((name) => name.toLowerCase())
@@ -42,7 +41,7 @@ export function recogniseHeader(mappings: readonly FileMapping[], cells: readonl
   return undefined
 }
 
-/** Returns the faults of a record as the header of the closest mapping; undefined without a known column. */
+/** Uses the closest mapping; undefined without a known column. */
 export function headerFault(mappings: readonly FileMapping[], cells: readonly string[]): HeaderFault | undefined {
   const lower = cells.map((cell) => cell.trim().toLowerCase())
   const faults = mappings.flatMap(({ id, recognisedBy, columns }) => {
@@ -57,7 +56,7 @@ export function headerFault(mappings: readonly FileMapping[], cells: readonly st
 /** A label of a sum, for example `Total:` or `Sub-total (INR)`, and nothing else. */
 const TOTALS_LABEL = /^(?:grand[\s\p{Pd}]+|sub[\s\p{Pd}]*)?total\s*:?\s*(?:\([^()]*\)|\[[^[\]]*\])?\s*:?$/iu
 
-/** Returns true for a totals row. A first cell with more than a sum label ("Total Logistics") is a borrower. */
+/** A first cell with more than a sum label ("Total Logistics") is a borrower. */
 export function isTotals(cells: readonly string[]): boolean {
   return cells.filter((cell) => cell.trim() !== '').length === 1 || TOTALS_LABEL.test(cells[0]?.trim() ?? '')
 }

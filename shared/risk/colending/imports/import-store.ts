@@ -22,18 +22,17 @@ const COLUMNS = columns<Import>({
   record: 'record',
 })
 
-/** Returns an import for workers. @returns undefined if it was deleted, or is not received yet */
+/** For workers. Undefined also if it is not received yet. */
 export async function findImport(db: Knex, id: string): Promise<Import | undefined> {
   const rows = await query(db, typed`SELECT ${COLUMNS} FROM imports WHERE id = ? AND state <> 'UPLOADING'`, [id])
   return rows.map(withProgress)[0]
 }
 
-/** Returns an import with its counts, which exist once the first records are stored. */
+/** Counts exist once the first records are stored. */
 function withProgress(found: Import): Import {
   return { ...found, progress: { ...NO_PROGRESS, ...found.progress } }
 }
 
-/** Returns an import for its owner. */
 export async function findOwnImport(db: Knex, owner: Owner, kind: ImportKind, id: string): Promise<Import | undefined> {
   const rows = await query(
     db,
@@ -43,7 +42,7 @@ export async function findOwnImport(db: Knex, owner: Owner, kind: ImportKind, id
   return rows.map(withProgress)[0]
 }
 
-/** Lists the newest first. @param page `kind` null is both; `before` is the seq of the last one seen */
+/** Newest first. `kind` null is both; `before` is the seq of the last row. */
 export async function listImports(
   db: Knex,
   owner: Owner,
@@ -58,7 +57,7 @@ export async function listImports(
   return rows.map(withProgress)
 }
 
-/** Locks an import for this transaction. @returns false when it has ended, or another worker has continued it */
+/** Returns false when it has ended, or another worker has continued it. */
 export async function lockImport(tx: Knex.Transaction, id: string, recordNo: number): Promise<boolean> {
   const rows = await query(
     tx,
@@ -68,7 +67,6 @@ export async function lockImport(tx: Knex.Transaction, id: string, recordNo: num
   return rows.length === 1
 }
 
-/** Stores the progress of an import and its results. */
 export async function storeProgress(
   tx: Knex.Transaction,
   id: string,
@@ -100,7 +98,7 @@ export async function completeImport(
   )
 }
 
-/** Fails an import and deletes its rows. @param progress null to keep the stored one */
+/** Also deletes its rows. `progress` null keeps the stored one. */
 export async function failImport(
   tx: Knex.Transaction,
   id: string,
@@ -117,7 +115,7 @@ export async function failImport(
   await execute(tx, 'DELETE FROM import_chunks WHERE import_id = ?', [id])
 }
 
-/** Locks imports that have not ended within a day; skips locked ones. */
+/** They have not ended within a day; skips locked ones. */
 export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<Import[]> {
   return await query(
     tx,
@@ -127,7 +125,6 @@ export async function takeExpired(tx: Knex.Transaction, limit: number): Promise<
   )
 }
 
-/** Returns the roots of complete blocks of rows, 32 bytes each. */
 export async function readBlockRoots(db: Knex, id: string): Promise<Buffer> {
   const rows = await query<{ roots: Buffer | null }>(db, 'SELECT block_roots AS roots FROM imports WHERE id = ?', [id])
   return rows[0]?.roots ?? Buffer.alloc(0)

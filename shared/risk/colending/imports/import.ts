@@ -52,7 +52,6 @@ export type Observation = (typeof OBSERVATIONS)[number]
 /** A stored error; it never contains the text of the file. */
 export interface RowError {
   line: number
-  /** null for an error of the whole record */
   column: string | null
   code: RowCode
 }
@@ -63,10 +62,9 @@ export interface ListedLine {
   code: RowCode | SkipReason
 }
 
-/** Faults of a record as the header of a mapping. */
 export interface HeaderFault {
   mapping: string
-  /** missing columns of the mapping; `repeated` has columns that occur twice */
+  /** columns of the mapping; `repeated` has columns that occur twice */
   missing: string[]
   repeated: string[]
 }
@@ -78,7 +76,6 @@ export interface Failure {
   header?: HeaderFault
 }
 
-/** Counters of an import as of its last stored record. */
 export interface Progress {
   /** records of the file, including header and skipped ones */
   records: number

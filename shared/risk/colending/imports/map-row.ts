@@ -7,12 +7,11 @@ export interface MappedRow {
   loan: Omit<ReportedLoan, 'unmapped'> | null
   /** the lender's own reference; the service publishes only its hash */
   loanRef: string
-  /** names of columns with invalid cells */
   unread: string[]
   errors: Omit<RowError, 'line'>[]
 }
 
-/** Maps a record to a row. @param cellOf returns the cell of a column, or undefined without the column */
+/** `cellOf` returns undefined without the column. */
 export function mapRow(mapping: FileMapping, cellOf: (column: string) => string | undefined): MappedRow {
   const values = new Map<RowTarget, string | number>()
   const errors: Omit<RowError, 'line'>[] = []
@@ -78,7 +77,7 @@ function loanOf(values: ReadonlyMap<RowTarget, string | number>): Omit<ReportedL
   }
 }
 
-/** Range of days past due for each asset class, both ends included. */
+/** Both ends are included. */
 const DAYS_OF_CLASS: Readonly<Record<string, readonly [number, number]>> = {
   STANDARD: [0, 90],
   'SMA-0': [1, 30],
@@ -90,7 +89,7 @@ const DAYS_OF_CLASS: Readonly<Record<string, readonly [number, number]>> = {
   LOSS: [91, Number.POSITIVE_INFINITY],
 }
 
-/** Returns observations; the co-lending directions of 2025 require at least 10 % of each lender. */
+/** The co-lending directions of 2025 require at least 10 % of each lender. */
 function observationsOf(share: ReportedLoan['share'], dpd: number | null, assetClass: string | null): Observation[] {
   const found: Observation[] = []
   const [lender, colender] = [share.lender, share.colender].map((percent) =>

@@ -12,7 +12,7 @@ export interface NewRow extends StoredRow {
 /** Bytes of a hash. Hashes are sent as one value, because an array of them would be sent as text. */
 const HASH_BYTES = 32
 
-/** Returns which of these loans the import contains already; hex. */
+/** Hashes are hex. */
 export async function knownLoans(tx: Knex, importId: string, loanRefs: readonly Buffer[]): Promise<Set<string>> {
   const rows = await query<{ loanRef: Buffer }>(
     tx,
@@ -24,7 +24,7 @@ export async function knownLoans(tx: Knex, importId: string, loanRefs: readonly 
   return new Set(rows.map(({ loanRef }) => loanRef.toString('hex')))
 }
 
-/** @param rows numbered consecutively */
+/** Numbers are consecutive. */
 export async function insertRows(tx: Knex, importId: string, rows: readonly NewRow[]): Promise<void> {
   const [first] = rows
   if (first === undefined) return
@@ -78,7 +78,7 @@ const ERRORS_COLUMNS = columns<ListedLine & { n: number }>({
   code: 'code',
 })
 
-/** @param page `after` is the number of the last row seen; `isSkipped` selects skipped records instead */
+/** `after` is the number of the last row; `isSkipped` selects skipped records instead. */
 export async function listErrors(
   db: Knex,
   importId: string,
@@ -94,7 +94,7 @@ export async function listErrors(
 
 const ROWS_COLUMNS = columns<StoredRow & { n: number }>({ n: 'n', body: 'body', unread: 'unread' })
 
-/** Rows in the order of the file. @param page `from` is the first row's number */
+/** In the order of the file. */
 export async function listRows(
   db: Knex,
   importId: string,
@@ -107,7 +107,7 @@ export async function listRows(
   )
 }
 
-/** Returns the leaf data of rows, in order. */
+/** Leaf data of rows, in order. */
 export async function listHashes(db: Knex, importId: string, page: { from: number; limit: number }): Promise<Buffer[]> {
   const rows = await query<{ hash: Buffer }>(
     db,

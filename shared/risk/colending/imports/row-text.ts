@@ -4,9 +4,7 @@ import type { FileMapping } from './file-mapping.ts'
 import type { Import } from './import.ts'
 import type { ReportedLoan, StoredRow } from './row.ts'
 
-/** A stored row with the data of its leaf. */
 export interface WrittenRow extends StoredRow {
-  /** SHA-256 of the canonical row */
   hash: Buffer
 }
 
@@ -25,15 +23,15 @@ export function rowText({ body, unread }: StoredRow, unmapped: readonly string[]
   return `${body.slice(0, -1)},"unmapped":${canonicalize([...unmapped, ...unread])}}`
 }
 
-/** Returns the same id for the same loan of an import, also after a repeated read. @param loanRef keyed hash, hex */
+/** A repeated read gives the same id. `loanRef` is a keyed hash, hex. */
 function contractIdOf(importId: string, loanRef: string): string {
   const hex = hash('sha256', `${importId}/${loanRef}`, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /**
- * Writes rows as canonical JSON (RFC 8785) by concatenation, because sorting names per row is slow.
- * @param unmapped names of columns that no row of the file uses
+ * Concatenates canonical JSON (RFC 8785), because sorting names per row is slow. `unmapped` are names of columns that
+ * no row of the file uses.
  */
 export function rowWriter(
   { id, receivedAt }: Pick<Import, 'id' | 'receivedAt'>,

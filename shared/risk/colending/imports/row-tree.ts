@@ -13,7 +13,7 @@ export const BLOCK_ROWS = 512
 const BLOCK_LEVEL = 9
 const HASH_BYTES = 32
 
-/** The growing tree over rows in the order of the file (RFC 6962). */
+/** Rows are in the order of the file (RFC 6962). */
 export interface RowTree {
   range: CompactRange
   blockRoots: Buffer[]
@@ -23,7 +23,7 @@ export function emptyTree(): RowTree {
   return { range: { size: 0, nodes: [] }, blockRoots: [] }
 }
 
-/** Adds a block of rows. @param rows data of leaves: 512, fewer only at the end */
+/** 512 rows, fewer only at the end. */
 export function addBlock(tree: RowTree, rows: readonly Uint8Array[]): RowTree {
   const leaves = rows.map(leafHash)
   const range = appendToRange(tree.range, leaves)
@@ -40,7 +40,7 @@ export function blockStart(index: number): number {
   return index - (index % BLOCK_ROWS)
 }
 
-/** Returns the audit path of a row, its sibling first. @param leavesOf leaves of the block that begins at a row */
+/** The path begins with the sibling. `leavesOf` returns the block that begins at a row. */
 export function proveRow(
   index: number,
   size: number,

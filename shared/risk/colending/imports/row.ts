@@ -4,7 +4,6 @@ import { OBSERVATIONS } from './import.ts'
 
 const amount = z.number().nullable()
 
-/** A mapped record of a file: the evidence contract with further facts of tapes. */
 export const ReportedLoanSchema = MappedRecordSchema.extend({
   eventType: z.literal('loan.reported'),
   facts: z.object({
@@ -22,7 +21,7 @@ export const ReportedLoanSchema = MappedRecordSchema.extend({
 })
 export type ReportedLoan = z.output<typeof ReportedLoanSchema>
 
-/** A row of an import; its canonical JSON is a leaf of the import's tree. */
+/** Its canonical JSON is a leaf of the import's tree. */
 export const ImportRowSchema = ReportedLoanSchema.extend({
   contractId: z.string(),
   importId: z.uuid(),

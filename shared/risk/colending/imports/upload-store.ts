@@ -10,7 +10,7 @@ export interface NewUpload extends Owner {
   requestedMapping: string | null
 }
 
-/** Starts an upload, which is invisible until it is complete. */
+/** An upload is invisible until it is complete. */
 export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
   await execute(
     db,
@@ -19,12 +19,11 @@ export async function insertUpload(db: Knex, upload: NewUpload): Promise<void> {
   )
 }
 
-/** @param n position in the file, from 0 @param data sealed */
+/** `n` counts from 0; `data` is sealed. */
 export async function insertChunk(db: Knex, importId: string, n: number, data: Buffer): Promise<void> {
   await execute(db, 'INSERT INTO import_chunks (import_id, n, data) VALUES (?, ?, ?)', [importId, n, data])
 }
 
-/** Returns some chunks of a file, in order. */
 export async function readChunks(db: Knex, importId: string, from: number, limit: number): Promise<Buffer[]> {
   const rows = await query<{ data: Buffer }>(
     db,
@@ -42,7 +41,7 @@ export async function discardUpload(db: Knex, importId: string): Promise<void> {
   await execute(db, "DELETE FROM imports WHERE id = ? AND state = 'UPLOADING'", [importId])
 }
 
-/** Serialises uploads of the same file until the transaction ends. */
+/** Serialises uploads of the same file. */
 export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha256: Buffer): Promise<void> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 13))', [
     `${organisationId}/${env}/${sha256.toString('hex')}`,
@@ -51,7 +50,7 @@ export async function lockContent(tx: Knex, { organisationId, env }: Owner, sha2
 
 const SAME_IMPORT_COLUMNS = columns<{ id: string; status: ImportState }>({ id: 'id', status: 'state' })
 
-/** Returns the import of the same bytes in the same style by the same mapping; expired imports do not count. */
+/** Also equal in style and mapping. Expired imports do not count. */
 export async function findSameImport(
   tx: Knex,
   upload: NewUpload,
@@ -76,7 +75,7 @@ export async function findSameImport(
   return rows[0]
 }
 
-/** Turns a complete upload into an import. @param receivedAt ISO 8601 */
+/** `receivedAt` is ISO 8601. */
 export async function admitUpload(
   tx: Knex,
   importId: string,
@@ -89,7 +88,7 @@ export async function admitUpload(
   )
 }
 
-/** Deletes uploads that were incomplete for an hour. @returns their number */
+/** They were incomplete for an hour. Returns their number. */
 export async function sweepUploads(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

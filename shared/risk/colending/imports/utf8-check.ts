@@ -9,7 +9,7 @@ export class NotTextError extends Error {
   }
 }
 
-/** Checks a file in pieces: valid UTF-8 without NUL, which text does not contain but UTF-16 does. */
+/** Text does not contain NUL, but UTF-16 does. */
 export class Utf8Check {
   /** the beginning of a character whose end is in the next piece */
   #rest: Buffer = Buffer.alloc(0)
@@ -25,12 +25,11 @@ export class Utf8Check {
     this.#rest = Buffer.from(bytes.subarray(whole.length))
   }
 
-  /** @throws NotTextError when the last character is incomplete */
+  /** Throws when the last character is incomplete. */
   end(): void {
     if (this.#rest.length > 0) throw new NotTextError(this.#lines)
   }
 
-  /** Finds the line of the first invalid byte by binary search. */
   #lineOf(bytes: Buffer): number {
     let good = 0
     let bad = bytes.length
@@ -45,7 +44,6 @@ export class Utf8Check {
   }
 }
 
-/** Returns the number of bytes at the end that belong to an incomplete character. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -63,7 +61,7 @@ function lengthOf(first: number): number {
 const LF = 10
 const CR = 13
 
-/** Counts lines, which end with LF, CR LF or CR. @param isAfterCr true if the previous byte is a CR */
+/** Lines end with LF, CR LF or CR. `isAfterCr` is true if the previous byte is a CR. */
 function countLines(bytes: Buffer, isAfterCr: boolean): number {
   let lines = isAfterCr && bytes[0] === LF ? -1 : 0
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) lines++

@@ -67,7 +67,6 @@ export const ImportSchema = z
   .meta({ id: 'Import' })
 export type ImportView = z.output<typeof ImportSchema>
 
-/** An import in lists, without its errors and skipped records. */
 export const ListedImportSchema = ImportSchema.omit({ errors: true, skipped: true }).meta({ id: 'ListedImport' })
 
 export const ERRORS_SHOWN = 20
@@ -96,7 +95,6 @@ export function listedImportView(found: Import): Omit<ImportView, 'errors' | 'sk
   }
 }
 
-/** @param lists the first errors and skipped records */
 export function importView(
   found: Import,
   lists: { errors: readonly ListedLine[]; skipped: readonly ListedLine[] },

@@ -1,6 +1,6 @@
 import { bureauMapping, column, type FileMapping, personal } from '../imports/file-mapping.ts'
 
-/** Accounts of borrowers in tagged segments. Other segments than the account's are counted and dropped. */
+/** Counts and drops other segments than the account's. */
 export const segmentAccounts: FileMapping = bureauMapping('segment-tlv', 1, {
   description: 'tagged segments of borrowers: PN and others about the person, TL the account, ES02** the end',
   columns: [

@@ -1,9 +1,8 @@
 import type { Mapping } from '../mapping.ts'
 
 /**
- * Apache Fineract web hooks: the entity and the action are headers, the body is the result of the command. They have no
- * event id and no signature: the body's hash makes them idempotent, and a token in the path authenticates them. Fees
- * (LOANCHARGE) are not charges on security, and stay unmapped.
+ * Web hooks have no event id and no signature: the body's hash makes them idempotent, and a token in the path
+ * authenticates them. Fees (LOANCHARGE) are not charges on security, and stay unmapped.
  */
 export const fineractHook: Mapping = {
   id: 'fineract-hook@1',

@@ -74,7 +74,6 @@ export const genericEnvelope: Mapping = {
   ],
 }
 
-/** The same members without an envelope. */
 export const genericFlat: Mapping = {
   id: 'generic-flat@1',
   sourceSystem: 'lms',

@@ -6,16 +6,15 @@ import { fineractHook } from './fineract.ts'
 import { genericEnvelope, genericFlat } from './generic.ts'
 import { consumerNotes, indianLoanTape } from './tapes.ts'
 
-/** Event mappings, the most specific first; the first that recognises a record applies. */
+/** Most specific first; the first that recognises a record applies. */
 export const MAPPINGS: readonly Mapping[] = [fineractHook, genericEnvelope, genericFlat]
 
-/** Tape mappings; the first that recognises the header applies. */
+/** The first that recognises the header applies. */
 export const TAPE_MAPPINGS: readonly FileMapping[] = [consumerNotes, indianLoanTape]
 
-/** Bureau mappings; the first of a style is the default. */
+/** The first of a style is the default. */
 export const BUREAU_MAPPINGS: readonly FileMapping[] = [segmentAccounts, fixedAccounts]
 
-/** Shown wherever mappings are published. */
 export const MAPPINGS_CLAIM =
   'Mappings are adapter shims: each describes only the style of a payload. None claims a partnership with, or a certification by, the owner of that style.'
 

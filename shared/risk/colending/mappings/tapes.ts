@@ -1,6 +1,5 @@
 import { column, type FileMapping, personal, tapeMapping } from '../imports/file-mapping.ts'
 
-/** Consumer loans in the format of marketplaces. */
 export const consumerNotes: FileMapping = tapeMapping('consumer-notes-csv', 1, {
   description: 'CSV of consumer notes: one line per loan, amounts with a decimal point, months as Dec-2015',
   recognisedBy: ['id', 'loan_amnt', 'int_rate', 'issue_d'],
@@ -18,7 +17,6 @@ export const consumerNotes: FileMapping = tapeMapping('consumer-notes-csv', 1, {
   ],
 })
 
-/** Co-lent loans in the format of Indian lenders. */
 export const indianLoanTape: FileMapping = tapeMapping('in-loan-tape', 1, {
   description: 'CSV of co-lent loans: one line per loan account, rupees, days past due, asset class, shares in percent',
   recognisedBy: ['loan_account_number', 'principal_outstanding', 'days_past_due'],
