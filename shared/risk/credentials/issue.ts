@@ -5,11 +5,7 @@ import { signJwt } from '../domain-keys/signing-key.ts'
 import { isSignedBy, objectOf, readTextJws } from './jwt.ts'
 import { issuerKeys, type TrustedIssuer } from './trusted-issuer.ts'
 
-/**
- * Issues an SD-JWT VC in which each claim of `disclosable` can be disclosed separately.
- * @param plain claims that are always visible, including `iss` and `vct`
- * @param random returns `size` random bytes
- */
+/** Each claim of `disclosable` can be disclosed separately; `plain` is always visible, including `iss` and `vct`. */
 export async function issueSdJwt(
   plain: Readonly<Record<string, unknown>>,
   disclosable: Readonly<Record<string, JsonValue>>,
@@ -25,7 +21,7 @@ export async function issueSdJwt(
   return `${[jwt, ...disclosures].join('~')}~`
 }
 
-/** Returns true if a trusted issuer signed the hex SHA-256 of a document as compact JWS. */
+/** The compact JWS covers the hex SHA-256 of a document. */
 export async function readDocumentSignature(
   signature: string,
   documentSha256: string,
@@ -44,7 +40,7 @@ export async function readDocumentSignature(
 
 const MAX_KEYS = 20
 
-/** Reads the keys of an issuer's metadata (SD-JWT VC section 5); empty when malformed or of another issuer. */
+/** SD-JWT VC section 5. Empty when malformed or of another issuer. */
 export function readJwksMetadata(text: string, iss: string): JWK[] {
   try {
     const metadata = objectOf(parseJson(text, { maxDepth: 8, maxValues: 1_000 }))

@@ -11,10 +11,9 @@ export interface UnverifiedJwt {
   payload: JsonObject
 }
 
-/** Maximum nesting of a token. */
 const MAX_DEPTH = 32
 
-/** @returns null when the text is not a compact JWS over a JSON object */
+/** Returns null unless the text is a compact JWS over a JSON object. */
 export function readJwt(compact: string): UnverifiedJwt | null {
   const parts = compact.split('.')
   const [header = '', payload = '', signature = ''] = parts
@@ -24,7 +23,6 @@ export function readJwt(compact: string): UnverifiedJwt | null {
   return headerMembers && payloadMembers ? { compact, header: headerMembers, payload: payloadMembers } : null
 }
 
-/** Parses a base64url part as strict JSON. @returns undefined when it is malformed */
 export function readJsonPart(part: string): JsonValue | undefined {
   if (!isBase64url(part)) return undefined
   try {
@@ -38,7 +36,7 @@ export function objectOf(value: JsonValue | undefined): JsonObject | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null
 }
 
-/** Verifies a token with this key in the algorithm of its header, which must be an accepted one. */
+/** The header's algorithm must be an accepted one. */
 export async function isSignedBy(jwt: Pick<UnverifiedJwt, 'compact' | 'header'>, jwk: JWK): Promise<boolean> {
   const { alg, crit } = jwt.header
   if (typeof alg !== 'string' || !CREDENTIAL_ALGS.includes(alg) || crit !== undefined) return false
@@ -50,7 +48,7 @@ export async function isSignedBy(jwt: Pick<UnverifiedJwt, 'compact' | 'header'>,
   }
 }
 
-/** Parses a compact JWS over any text without verifying it. @returns null when it is malformed */
+/** Does not verify. Returns null when malformed. */
 export function readTextJws(compact: string): { compact: string; header: JsonObject; text: string } | null {
   const parts = compact.split('.')
   const header = objectOf(readJsonPart(parts[0] ?? ''))

@@ -14,7 +14,6 @@ const COMPANY_BASIC = {
   ],
 }
 
-/** Queries that a caller may name instead of sending them. */
 export const QUERY_TEMPLATES = { 'company-basic': COMPANY_BASIC } as const
 
 const MAX_QUERY_BYTES = 16_384

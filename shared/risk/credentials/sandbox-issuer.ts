@@ -14,7 +14,6 @@ export const CREDENTIAL_SCENARIOS = ['VALID', 'REVOKED', 'SUSPENDED', 'EXPIRED',
 type CredentialScenario = (typeof CREDENTIAL_SCENARIOS)[number]
 
 const DAY_SECONDS = 86_400
-/** Indexes in the sandbox's status list, one of each status. */
 const STATUS_INDEX: Partial<Record<CredentialScenario, number>> = { REVOKED: 1, SUSPENDED: 2 }
 const STATUS_SIZE = 8
 
@@ -42,7 +41,7 @@ export async function issueSandboxCredential(
   return await issueSdJwt(plain, claims, { kid: publicJwk.kid ?? '', key: privateJwk }, random)
 }
 
-/** Returns the sandbox's issuer, trusted in the sandbox for the requested types. */
+/** Trusted in the sandbox for the requested types. */
 export function sandboxIssuer(publicJwk: JWK, vctValues: readonly string[]): TrustedIssuer {
   return {
     id: 'sandbox',
@@ -57,7 +56,7 @@ export function sandboxIssuer(publicJwk: JWK, vctValues: readonly string[]): Tru
   }
 }
 
-/** Returns the status list of the sandbox's issuer; null for another address. @param now seconds since the epoch */
+/** Returns null for another address. `now` is seconds since the epoch. */
 export async function sandboxStatusToken(uri: string, { privateJwk, publicJwk }: SigningKey, now: number) {
   if (uri !== STATUS_URI) return null
   const statuses = new Map([

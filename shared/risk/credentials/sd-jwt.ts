@@ -4,11 +4,9 @@ import { objectOf, readJsonPart, readJwt, type UnverifiedJwt } from './jwt.ts'
 
 export type ClaimPath = readonly (string | number)[]
 
-/** A parsed, unverified SD-JWT VC (RFC 9901). */
 export interface PresentedSdJwt {
   issuerJwt: UnverifiedJwt
   disclosures: readonly string[]
-  /** null without key binding */
   keyBinding: UnverifiedJwt | null
   /** input of `sd_hash`: everything before the key binding, with the last tilde */
   bound: string
@@ -19,7 +17,7 @@ const HASHES: Readonly<Record<string, string>> = { 'sha-256': 'sha256', 'sha-384
 /** Claims that an issuer must not make disclosable (SD-JWT VC 3.2.2.2). */
 const NEVER_DISCLOSED = new Set(['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status'])
 
-/** Parses `<issuer JWT>~<disclosure>~…~[<key binding JWT>]`; null when it is malformed. */
+/** `<issuer JWT>~<disclosure>~…~[<key binding JWT>]` */
 export function readSdJwt(text: string): PresentedSdJwt | null {
   const parts = text.split('~')
   if (parts.length < 2 || parts.length > MAX_DISCLOSURES + 2) return null
@@ -31,24 +29,22 @@ export function readSdJwt(text: string): PresentedSdJwt | null {
   return { issuerJwt, disclosures, keyBinding, bound: text.slice(0, text.length - last.length) }
 }
 
-/** Returns a digest that identifies a credential without its disclosures. */
+/** Disclosures do not change the digest. */
 export function credentialDigest(text: string): Buffer {
   return hash('sha256', text.split('~', 1)[0] ?? '', 'buffer')
 }
 
-/** Returns the hash algorithm of a credential's digests; null for an unknown one. */
+/** Returns null for an unknown algorithm. */
 export function sdHashOf({ payload }: UnverifiedJwt): string | null {
   const { _sd_alg: name = 'sha-256' } = payload
   return typeof name === 'string' ? (HASHES[name] ?? null) : null
 }
 
-/** A credential's claims with all disclosures inserted. */
 export interface DisclosedClaims {
   claims: JsonObject
   disclosed: ClaimPath[]
 }
 
-/** Names that a disclosure must not have. */
 const NO_NAMES = new Set(['_sd', '_sd_alg', '...', '__proto__'])
 
 interface Disclosure {
@@ -56,7 +52,7 @@ interface Disclosure {
   value: JsonValue
 }
 
-/** Inserts disclosures (RFC 9901 section 7.1); null unless each one matches exactly one digest. */
+/** Each disclosure must match exactly one digest (RFC 9901 section 7.1); otherwise null. */
 export function disclose(presented: PresentedSdJwt): DisclosedClaims | null {
   const algorithm = sdHashOf(presented.issuerJwt)
   if (algorithm === null) return null

@@ -10,7 +10,7 @@ export interface SelectedClaim {
   value: JsonValue
 }
 
-/** Returns the name of a path in responses and events: joined by dots, `*` for every element. */
+/** Joins by dots; `*` is every element. */
 function nameOf(path: QueryPath): string {
   return path.map((part) => part ?? '*').join('.')
 }
@@ -20,8 +20,8 @@ export function requestedNames({ credentials }: PresentationQuery): string[] {
 }
 
 /**
- * Returns every presented value with a unique name: its path, joined by dots. With equal names or several
- * presentations, names are the JSON of credential id, presentation and path, for example `["company",0,"name"]`.
+ * Names are paths, joined by dots. With equal names or several presentations, they are the JSON of credential id,
+ * presentation and path, for example `["company",0,"name"]`.
  */
 export function namedClaims(
   query: PresentationQuery,
@@ -37,7 +37,6 @@ export function namedClaims(
   return new Map(claims.map(({ path, value, exact }) => [isPlain ? nameOf(path) : exact, value]))
 }
 
-/** Returns true if two different claims have one name, for example in two credentials. */
 function hasEqualNames({ credentials }: PresentationQuery): boolean {
   const exact = credentials.flatMap(({ id, claims }) =>
     claims.map(({ path }) => ({ name: nameOf(path), claim: JSON.stringify([id, ...path]) })),
@@ -45,7 +44,7 @@ function hasEqualNames({ credentials }: PresentationQuery): boolean {
   return new Set(exact.map(({ name }) => name)).size < new Set(exact.map(({ claim }) => claim)).size
 }
 
-/** Returns the values at a path of keys, indexes, and nulls for every element (OpenID4VP section 7). */
+/** A path has keys, indexes, and nulls for every element (OpenID4VP section 7). */
 function valuesAt(root: JsonValue, path: QueryPath): JsonValue[] {
   let found: JsonValue[] = [root]
   for (const part of path) {
@@ -59,12 +58,12 @@ function valuesAt(root: JsonValue, path: QueryPath): JsonValue[] {
   return found
 }
 
-/** Compares with the required values, because wallets may ignore them. */
+/** Wallets may ignore the required values. */
 function isWanted(values: readonly JsonValue[], { values: wanted }: ClaimsQuery): boolean {
   return wanted === undefined || values.some((value) => wanted.some((one) => one === value))
 }
 
-/** Returns the requested claims in the order of the query. @throws RefusedPresentationError */
+/** In the order of the query. @throws RefusedPresentationError */
 export function selectClaims(claims: JsonObject, query: CredentialQuery): SelectedClaim[] {
   const sets = query.claim_sets?.map((set) => query.claims.filter(({ id }) => id !== undefined && set.includes(id)))
   let refusal = new RefusedPresentationError('CLAIM_MISSING')
@@ -82,12 +81,11 @@ export function selectClaims(claims: JsonObject, query: CredentialQuery): Select
   throw refusal
 }
 
-/** Counts the disclosed claims that the query did not request. */
+/** The query did not request these. */
 export function countUnasked(disclosed: readonly ClaimPath[], query: CredentialQuery): number {
   return disclosed.filter((path) => !query.claims.some((claim) => isOnTheWay(path, claim.path))).length
 }
 
-/** Returns true if one path is a prefix of the other. */
 function isOnTheWay(path: ClaimPath, queryPath: QueryPath): boolean {
   return path.every((part, at) => {
     const wanted = queryPath[at]
@@ -95,7 +93,6 @@ function isOnTheWay(path: ClaimPath, queryPath: QueryPath): boolean {
   })
 }
 
-/** Returns true if the presented credentials satisfy the query. */
 export function isSatisfied(query: PresentationQuery, presented: ReadonlySet<string>): boolean {
   const { credentials, credential_sets: sets } = query
   if (!sets) return credentials.every(({ id }) => presented.has(id))

@@ -5,7 +5,7 @@ import { objectOf, readJwt, type UnverifiedJwt } from './jwt.ts'
 const inflateBounded = promisify(inflate)
 const deflateBytes = promisify(deflate)
 
-/** Limit for an inflated list, because a small compressed text may inflate to gigabytes. */
+/** A small compressed text may inflate to gigabytes. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024
 const MAX_AGE_SECONDS = 12 * 3600
 const LEEWAY_SECONDS = 60
@@ -23,7 +23,7 @@ export interface StatusReference {
 /** UNAVAILABLE if the status could not be determined. */
 export type CredentialStatus = 'VALID' | 'REVOKED' | 'SUSPENDED' | 'UNAVAILABLE'
 
-/** Reads the status reference of a credential's claims. @returns null without one; 'unreadable' for a malformed one */
+/** Returns null without a reference; 'unreadable' for a malformed one. */
 export function statusReferenceOf(claims: Readonly<Record<string, unknown>>): StatusReference | null | 'unreadable' {
   if (!Object.hasOwn(claims, 'status')) return null
   // The claims were parsed from JSON.
@@ -33,13 +33,12 @@ export function statusReferenceOf(claims: Readonly<Record<string, unknown>>): St
   return typeof uri === 'string' && isIndex ? { uri, idx } : 'unreadable'
 }
 
-/** Returns true for an https address at one of the hosts. */
 export function isStatusAddress(uri: string, hosts: readonly string[]): boolean {
   const url = URL.parse(uri)
   return url !== null && url.protocol === 'https:' && url.username === '' && hosts.includes(url.host)
 }
 
-/** A parsed status list token; `until` is the end of its validity in seconds since the epoch. */
+/** `until` is in seconds since the epoch. */
 export interface StatusToken {
   jwt: UnverifiedJwt
   bits: StatusList['bits']
@@ -48,7 +47,7 @@ export interface StatusToken {
   until: number
 }
 
-/** Parses a token without verifying its signature; null unless it is a valid list of this address. */
+/** Does not verify the signature. Returns null unless it is a valid list of this address. */
 export function readStatusToken(text: string, uri: string, nowSeconds: number): StatusToken | null {
   const jwt = readJwt(text.trim())
   if (jwt?.header.typ !== 'statuslist+jwt' || jwt.payload.sub !== uri) return null
@@ -63,7 +62,7 @@ export function readStatusToken(text: string, uri: string, nowSeconds: number): 
   return { jwt, bits, lst, until: Math.min(...ends) }
 }
 
-/** Inflates a list within its size limit. @returns null when it is malformed or too large */
+/** Returns null when malformed or too large. */
 export async function inflateList({ bits, lst }: Pick<StatusToken, 'bits' | 'lst'>): Promise<StatusList | null> {
   try {
     const bytes = await inflateBounded(Buffer.from(lst, 'base64url'), { maxOutputLength: MAX_LIST_BYTES })
@@ -73,7 +72,7 @@ export async function inflateList({ bits, lst }: Pick<StatusToken, 'bits' | 'lst
   }
 }
 
-/** Returns the status at an index, least significant bits first; values other than 0, 1 and 2 are UNAVAILABLE. */
+/** Least significant bits first; values other than 0, 1 and 2 are UNAVAILABLE. */
 export function statusAt({ bits, bytes }: StatusList, idx: number): CredentialStatus {
   const perByte = 8 / bits
   const byte = bytes[Math.floor(idx / perByte)]
@@ -82,7 +81,7 @@ export function statusAt({ bits, bytes }: StatusList, idx: number): CredentialSt
   return (['VALID', 'REVOKED', 'SUSPENDED'] as const)[value] ?? 'UNAVAILABLE'
 }
 
-/** Compresses a list for publication. @param statuses by index; omitted ones are 0 */
+/** Omitted statuses are 0. */
 export async function deflateList(
   size: number,
   bits: StatusList['bits'],

@@ -11,16 +11,16 @@ export interface TrustedIssuer {
   caCertificates: readonly string[]
   /** hosts of its status lists, with a port if it is not 443 */
   statusHosts: readonly string[]
-  /** true if its keys may be fetched from its own metadata */
+  /** its keys may be fetched from its metadata */
   hasMetadata: boolean
-  /** true if the operator trusts it for all organisations */
+  /** the operator trusts it for all organisations */
   isOperators: boolean
   assurance: 'HIGH' | 'SUBSTANTIAL'
 }
 
 const MAX_CHAIN = 5
 
-/** Returns an issuer's keys: of its key set by `kid`, otherwise of `x5c`. Ignores `jwk`, `jku` and `x5u`. */
+/** Uses the key set by `kid`, otherwise `x5c`. Ignores `jwk`, `jku` and `x5u`. */
 export function issuerKeys(header: JsonObject, issuer: TrustedIssuer, fetched: readonly JWK[], nowMs: number): JWK[] {
   const { kid, x5c } = header
   const known = [...issuer.keys, ...fetched]

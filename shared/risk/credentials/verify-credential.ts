@@ -19,16 +19,14 @@ export interface ExpectedRequest {
 }
 
 export interface CredentialChecks {
-  /** finds trusted issuers of this name, the operator's first. @param vct type of the credential */
+  /** the operator's first; `vct` is the type of the credential */
   trusted(iss: string, vct: string | null): Promise<readonly TrustedIssuer[]>
-  /** fetches the keys of an issuer with metadata */
   fetchKeys(issuer: TrustedIssuer): Promise<readonly JWK[]>
   statusOf(reference: StatusReference, issuer: TrustedIssuer): Promise<CredentialStatus>
   /** seconds since the epoch */
   now: number
 }
 
-/** A verified credential of the verified holder. */
 export interface VerifiedCredential {
   issuer: TrustedIssuer
   vct: string
@@ -47,8 +45,8 @@ const refuse = (reason: RefusalReason): never => {
 }
 
 /**
- * Verifies a credential in the order of the refusals (docs/spec/evidence-families.md#presentation-response).
- * @throws RefusedPresentationError
+ * Checks in the order of the refusals (docs/spec/evidence-families.md#presentation-response). @throws
+ * RefusedPresentationError
  */
 export async function verifyCredential(
   presented: PresentedSdJwt,
@@ -78,7 +76,6 @@ function hasAllowedAlg({ header }: UnverifiedJwt): boolean {
   return typeof header.alg === 'string' && CREDENTIAL_ALGS.includes(header.alg)
 }
 
-/** Returns the trusted issuer that signed, with its key. */
 async function findSigner(jwt: UnverifiedJwt, checks: CredentialChecks): Promise<{ issuer: TrustedIssuer; key: JWK }> {
   const { iss, vct } = jwt.payload
   const named = typeof iss === 'string' ? await checks.trusted(iss, typeof vct === 'string' ? vct : null) : []
@@ -94,7 +91,6 @@ async function findSigner(jwt: UnverifiedJwt, checks: CredentialChecks): Promise
   return refuse(hasKey ? 'ISSUER_SIGNATURE' : 'ISSUER_UNTRUSTED')
 }
 
-/** @returns the expiry */
 function checkTimes({ nbf, iat, exp }: JsonObject, now: number): number | null {
   for (const from of [nbf, iat]) {
     if (from !== undefined && (typeof from !== 'number' || from > now + LEEWAY_SECONDS)) refuse('NOT_YET_VALID')
@@ -104,7 +100,7 @@ function checkTimes({ nbf, iat, exp }: JsonObject, now: number): number | null {
   return exp
 }
 
-/** Verifies that the presenter has the key of the credential and signed for this request. */
+/** The presenter must have the credential's key and sign for this request. */
 async function checkHolder(presented: PresentedSdJwt, expected: ExpectedRequest, now: number): Promise<void> {
   const { issuerJwt, keyBinding, bound } = presented
   const jwk = objectOf(objectOf(issuerJwt.payload.cnf)?.jwk)

@@ -21,11 +21,11 @@ interface AnsweredQuery {
 
 export interface VerifiedResponse {
   answers: AnsweredQuery[]
-  /** number of disclosed claims that were not requested; they are ignored */
+  /** not requested by the query, and ignored */
   discarded: number
 }
 
-/** Verifies a `vp_token`. @throws RefusedPresentationError with the first reason */
+/** @throws RefusedPresentationError with the first reason */
 export async function verifyResponse(
   vpToken: JsonObject,
   query: PresentationQuery,

@@ -1,9 +1,8 @@
 import type { ApiEnv } from '../../environment.ts'
 
-/** Maximum delay before a new epoch is used. */
 const MAX_AGE_MS = 30_000
 
-/** Caches a value per environment for 30 seconds; does not cache failures. */
+/** Caches for 30 seconds; does not cache failures. */
 export function cachedPerEnv<T>(load: (env: ApiEnv) => Promise<T>): (env: ApiEnv) => Promise<T> {
   const known = new Map<ApiEnv, { value: Promise<T>; loadedAt: number }>()
   return async (env) => {

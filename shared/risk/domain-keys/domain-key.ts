@@ -1,8 +1,8 @@
-/** A key of one epoch. CURRENT and PREVIOUS keys name new objects; every key finds its objects. */
+/** CURRENT and PREVIOUS keys name new objects; every key finds its objects. */
 export interface DomainKey {
   epoch: number
   state: 'CURRENT' | 'PREVIOUS' | 'RETIRED'
   key: Buffer
-  /** for verification; null for a symmetric key */
+  /** null for a symmetric key */
   publicKey: Buffer | null
 }

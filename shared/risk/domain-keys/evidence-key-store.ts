@@ -10,7 +10,7 @@ import { ensureDomainKeys, type NewDomainKey } from './store.ts'
 
 const EVENT_TYPE = 'provenance.evidence_key'
 
-/** Returns the key that signs statements; creates and anchors it at the first call per installation and environment. */
+/** Creates and anchors the key at the first call per installation and environment. */
 export async function ensureEvidenceSigner(db: Knex, secrets: Secrets, env: ApiEnv): Promise<EvidenceSigner> {
   const [current] = await ensureDomainKeys(db, secrets, env, 'evidence-signing', async (tx) => [await newKey(tx, env)])
   if (!current?.publicKey) throw new Error('the evidence key is missing')

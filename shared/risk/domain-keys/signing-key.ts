@@ -23,7 +23,7 @@ export async function signJwt(
     .sign(await importJWK(key, 'ES256'))
 }
 
-/** Generates a private P-256 key with a `kid`, to which one response may be encrypted. */
+/** One response may be encrypted to this key. */
 export async function generateEncryptionKey(): Promise<Record<string, unknown>> {
   const pair = await generateKeyPair('ECDH-ES', { extractable: true, crv: 'P-256' })
   const privateJwk = await exportJWK(pair.privateKey)

@@ -6,25 +6,20 @@ import type { Secrets } from '../../platform/process/secrets.ts'
 import type { DomainKey } from './domain-key.ts'
 import { generateSigningKey, type SigningKey } from './signing-key.ts'
 
-/** Purposes of keys for long-lived identifiers. */
 type KeyPurpose = 'vei' | 'loan-ref' | 'financing-oprf' | 'financing-po' | 'evidence-signing' | SigningPurpose
 
-/**
- * Purposes of signing keys: passports with their status lists, requests to wallets, credentials of the sandbox's
- * issuer.
- */
+/** Passports with their status lists, requests to wallets, credentials of the sandbox's issuer. */
 export type SigningPurpose = 'passport-signing' | 'request-signing' | 'sandbox-issuer'
 
-/** A new key; `record` is the anchored object that announces its public key. */
+/** `record` is the anchored object that announces its public key. */
 export type NewDomainKey = DomainKey & { record: string | null }
 
-/** Arbitrary constant: the creation of domain keys locks (this, hash of environment and purpose). */
+/** Locks (this, hash of environment and purpose). */
 const DOMAIN_KEYS_LOCK = 7_421
 
 /**
- * Returns the keys of a purpose, the newest epoch first, and creates them once per installation and environment.
- * Encrypts values again that are still sealed under the previous SECRET_KEY.
- * @param make the first keys; runs in the transaction that stores them
+ * Newest epoch first; creates the keys once per installation and environment. Encrypts values again that are sealed
+ * under the previous SECRET_KEY. `make` runs in the transaction that stores them.
  */
 export async function ensureDomainKeys(
   db: Knex,
@@ -45,9 +40,8 @@ export async function ensureDomainKeys(
 }
 
 /**
- * Makes another key CURRENT, and the CURRENT one PREVIOUS.
- * @param make the new key; undefined if there must be none. Runs in the transaction that stores it
- * @returns its epoch
+ * CURRENT becomes PREVIOUS. `make` returns undefined if there must be no new key; it runs in the transaction. Returns
+ * the epoch.
  */
 export async function replaceDomainKey(
   db: Knex,
@@ -114,19 +108,18 @@ async function loadKeys(db: Knex, secrets: Secrets, env: ApiEnv, purpose: KeyPur
   return rows.map(({ sealed, ...key }) => ({ ...key, key: Buffer.from(secrets.open('domain-key', sealed), 'base64') }))
 }
 
-/** The purposes whose keys were derived from SECRET_KEY before keys were stored; epoch 1 has the same keys. */
+/** Keys of these purposes were derived from SECRET_KEY before; epoch 1 has the same keys. */
 const DERIVED = {
   'loan-ref': 'colending-loan-ref-1',
   'financing-po': 'first-financing-fingerprint-1',
   'financing-oprf': 'first-financing-fingerprint-1',
 } as const
 
-/** Returns epoch 1 of a purpose whose key was derived from SECRET_KEY before. */
 export function derivedKey(secrets: Secrets, purpose: keyof typeof DERIVED, state: DomainKey['state']): NewDomainKey {
   return { epoch: 1, state, key: secrets.derive(DERIVED[purpose]), publicKey: null, record: null }
 }
 
-/** Returns the only key of a purpose that is never replaced: entity identifiers, loan references, purchase orders. */
+/** Entity identifiers, loan references and purchase orders have a key that is never replaced. */
 export async function ensureKey(
   db: Knex,
   secrets: Secrets,
@@ -142,7 +135,7 @@ export async function ensureKey(
   return current.key
 }
 
-/** Returns the ES256 key of a purpose, as a JWK with its `kid`; creates it once per installation and environment. */
+/** ES256, with its `kid`. Creates it once per installation and environment. */
 export async function ensureSigningKey(
   db: Knex,
   secrets: Secrets,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../canonical/jcs.ts'
 import type { JsonValue } from '../../canonical/parse-json.ts'
 
-/** A value that is stored sealed, with the salt of its commitment. */
+/** The salt is that of its commitment. */
 export interface Committed<Value extends JsonValue = string> {
   name: string
   value: Value
@@ -11,15 +11,14 @@ export interface Committed<Value extends JsonValue = string> {
 }
 
 /**
- * Returns SHA-256(salt || JCS([name, value])) in hex. It reveals nothing after value and salt are deleted, so erasure
- * and an append-only log are compatible (docs/spec/risk-signals.md#anchored-objects).
+ * SHA-256(salt || JCS([name, value])) in hex. Reveals nothing after value and salt are deleted, so erasure is
+ * possible in an append-only log (docs/spec/risk-signals.md#anchored-objects).
  */
 export function commitmentOf({ name, value, salt }: Committed<JsonValue>): string {
   const preimage = Buffer.concat([Buffer.from(salt, 'hex'), Buffer.from(canonicalize([name, value]))])
   return hash('sha256', preimage, 'hex')
 }
 
-/** Creates a commitment for each value. @param random returns `size` random bytes */
 export function commit<Value extends JsonValue>(
   values: Readonly<Record<string, Value>>,
   random: (size: number) => Buffer,

@@ -3,8 +3,8 @@ import type { ApiEnv } from '../../environment.ts'
 import { anchorObject, anchorObjects } from '../../transparency/anchoring/store.ts'
 
 /**
- * Anchors an object in this transaction. It must contain a random id, and no personal data or amounts
- * (docs/spec/risk-signals.md#anchored-objects). @param timestamp ISO 8601 UTC with milliseconds
+ * The object must contain a random id, and no personal data or amounts (docs/spec/risk-signals.md#anchored-objects).
+ * `timestamp` is ISO 8601 UTC with milliseconds.
  */
 export async function anchorRecord<Facts extends object>(
   tx: Knex,
@@ -17,7 +17,7 @@ export async function anchorRecord<Facts extends object>(
   return { ...object, anchor: await anchorObject(tx, env, eventType, timestamp, object) }
 }
 
-/** As `anchorRecord`, for several objects of one type and time. @returns them in the order of `facts` */
+/** Returns objects in the order of `facts`. */
 export async function anchorRecords<Facts extends object>(
   tx: Knex,
   env: ApiEnv,

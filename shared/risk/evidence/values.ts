@@ -8,7 +8,7 @@ import { indianDay, isDay, parsePaise } from '../packs/money.ts'
 
 const AADHAAR = rule('AADHAAR_NOT_ACCEPTED', 'must not contain an Aadhaar number')
 
-/** Accepts one trimmed printable line without control characters, lone surrogates and Aadhaar numbers. */
+/** Refuses control characters, lone surrogates and Aadhaar numbers. */
 export function line(maximum = 200) {
   return z
     .string()
@@ -31,7 +31,7 @@ const GSTIN_RULES: Record<GstinReason, string> = {
   CHECK_DIGIT: 'has a wrong check character',
 }
 
-/** Normalises an identifier; an error names the violated rule. */
+/** The error names the violated rule. */
 export function identifier(
   validate: (input: string) => { valid: true; value: string } | { valid: false; value: string; reason: FieldCode },
   rules: Readonly<Record<string, string>> = {},
@@ -45,7 +45,6 @@ export function identifier(
   })
 }
 
-/** A tax registration of the regular class. */
 export const gstin = identifier(validateGstin, GSTIN_RULES).meta({ id: 'Gstin' })
 
 export const day = z
@@ -55,10 +54,9 @@ export const day = z
 
 /** The first day of GST: no tax registration has an older document. */
 const FIRST_GST_DAY = '2017-07-01'
-/** Maximum number of years until a document is due. */
 const MAX_DUE_YEARS = 10
 
-/** A day between the beginning of GST and the latest possible due date. */
+/** Between the beginning of GST and the latest possible due date. */
 export const dueDay = day
   .refine((text) => text >= FIRST_GST_DAY, { ...rule('TOO_EARLY', `must not be before ${FIRST_GST_DAY}`), abort: true })
   .refine((text) => text <= yearsAfter(indianDay(Date.now()), MAX_DUE_YEARS), {
@@ -66,12 +64,11 @@ export const dueDay = day
     abort: true,
   })
 
-/** A day between the beginning of GST and today in India. */
 export const pastDay = day
   .refine((text) => text >= FIRST_GST_DAY, rule('TOO_EARLY', `must not be before ${FIRST_GST_DAY}`))
   .refine((text) => text <= indianDay(Date.now()), rule('TOO_LATE', 'must not be after today in India'))
 
-/** Adds an issue if a document is due before its date, or more than ten years after it. */
+/** A due date is at most ten years after the document. */
 export function checkDueDate(
   { documentDate, dueDate }: { documentDate: string; dueDate?: string | undefined },
   ctx: z.core.$RefinementCtx,
@@ -106,10 +103,9 @@ export const AnchorSchema = z
   .object({ network: z.string(), txId: z.string(), payloadSha256: z.string() })
   .meta({ id: 'RecordAnchor' })
 
-/** An anchored object; its other members depend on `eventType`. */
+/** Other members depend on `eventType`. */
 export const AnchoredObject = z.looseObject({ eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 
-/** Adds event type, time and anchor to the members of an anchored object. */
 export function anchored<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...shape, eventType: z.string(), timestamp: z.string(), anchor: AnchorSchema })
 }
@@ -120,12 +116,12 @@ const PLAIN_NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?$/
 
 export type CsvCell = string | number | null
 
-/** Returns RFC 4180 records with their line ends. */
+/** RFC 4180, with line ends. */
 export function csvText(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${csvLine(row)}\r\n`).join('')
 }
 
-/** Returns an RFC 4180 record without its line end. */
+/** RFC 4180, without its line end. */
 export function csvLine(cells: readonly CsvCell[]): string {
   return cells.map(csvCell).join(',')
 }
@@ -157,7 +153,6 @@ export const EvidenceEntrySchema = z.object({
   finding: z.string().nullable(),
 })
 
-/** The response of `GET /v1/po/risk-signals/packs/{packId}/evidence`. */
 export const EvidenceSchema = z
   .object({
     packId: z.uuid(),
