@@ -5,13 +5,12 @@ const ELEMENT_BYTES = 32
 
 /** Lower-case hex. */
 export interface Evaluation {
-  /** one per blinded element, in their order */
   evaluated: string[]
   /** 64 bytes: proves that all were evaluated with the key of the public key */
   proof: string
 }
 
-/** Returns the indexes of invalid elements and of the identity; evaluating them could reveal the key. */
+/** Includes the identity: evaluating invalid elements could reveal the key. */
 export function invalidElements(blinded: readonly string[]): number[] {
   return blinded.flatMap((hex, index) => (isElement(Buffer.from(hex, 'hex')) ? [] : [index]))
 }
@@ -27,8 +26,8 @@ function isElement(bytes: Uint8Array): boolean {
 }
 
 /**
- * Evaluates blinded elements with a DLEQ proof (RFC 9497, section 3.3.2). Takes about 1.5 ms of processor time per
- * element, so only workers call it. @param blinded valid elements, at least one
+ * RFC 9497, section 3.3.2. Takes about 1.5 ms of processor time per element, so only workers call it. At least one
+ * valid element.
  */
 export function evaluateBlinded({ privateKey, publicKey }: OprfKey, blinded: readonly string[]): Evaluation {
   const elements = blinded.map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')))

@@ -17,7 +17,7 @@ export function checkStatus(matches: readonly DisclosedMatch[], isResolved: bool
   return isResolved ? 'CLEAN' : 'UNRESOLVED'
 }
 
-/** Returns one entry per class, state and ownership, which hides the number of registrations. */
+/** One entry per class, state and ownership hides the number of registrations. */
 export function disclosed(matches: readonly (RegistryMatch & { contested?: boolean })[]): DisclosedMatch[] {
   const entries = new Map<string, DisclosedMatch>()
   for (const { class: of, state, ownRegistration, firstSeenMonth, contested = false } of matches) {

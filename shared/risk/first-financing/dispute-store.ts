@@ -15,7 +15,7 @@ const COLUMNS = columns<Dispute>({
   answerBy: 'answer_by',
 })
 
-/** @returns false when this organisation disputes the registration already */
+/** Returns false when this organisation disputes the registration already. */
 export async function insertDispute(
   tx: Knex,
   dispute: Omit<Dispute, 'state'> & { sealedReason: string },
@@ -40,7 +40,7 @@ export async function insertDispute(
   return inserted === 1
 }
 
-/** @returns undefined unless the organisation is one of its sides */
+/** Only for the two sides of the dispute. */
 export async function findDispute(db: Knex, owner: Owner, id: string): Promise<Dispute | undefined> {
   const [row] = await query(
     db,
@@ -66,7 +66,6 @@ const DISPUTES_COLUMNS = columns<Pick<Dispute, 'id' | 'state' | 'openedAt' | 'an
   answerBy: 'answer_by',
 })
 
-/** Disputes of a registration, the newest first. */
 export async function listDisputes(
   db: Knex,
   registrationId: string,
@@ -79,7 +78,7 @@ export async function listDisputes(
   )
 }
 
-/** Ends disputes that were not answered in time. @returns their registrations */
+/** Ends disputes that were not answered in time. Returns their registrations. */
 export async function takeUnanswered(tx: Knex.Transaction, limit: number): Promise<string[]> {
   const rows = await query<{ registrationId: string }>(
     tx,

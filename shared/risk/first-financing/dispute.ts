@@ -2,7 +2,7 @@ import type { ApiEnv } from '../../environment.ts'
 
 export const DISPUTE_STATES = ['OPEN', 'CONFIRMED', 'RELEASED', 'UNANSWERED'] as const
 
-/** A dispute about the holder of a receivable. The service does not decide it; both sides have their records. */
+/** The service does not decide a dispute; both sides have their records. */
 export interface Dispute {
   id: string
   registrationId: string

@@ -8,7 +8,6 @@ import type { RequestFingerprints } from './request-fingerprints.ts'
 /** Days of two live epochs (docs/spec/evidence-families.md#blind-mode-and-epochs). */
 const OVERLAP_DAYS = 30
 
-/** An epoch whose key is available for blind requests. */
 export interface LiveEpoch {
   epoch: number
   state: 'CURRENT' | 'PREVIOUS'
@@ -25,7 +24,7 @@ const LIVE_EPOCH_COLUMNS = columns<LiveEpoch>({
   record: 'record',
 })
 
-/** Lists the newest first; empty before the registry was first used. */
+/** Newest first; empty before the registry was first used. */
 export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]> {
   return await query(
     db,
@@ -36,7 +35,7 @@ export async function listLiveEpochs(db: Knex, env: ApiEnv): Promise<LiveEpoch[]
   )
 }
 
-/** @throws ValidationError unless the fingerprints are exactly those of the live epochs */
+/** Fingerprints must be exactly those of the live epochs. @throws ValidationError */
 export async function requireLiveEpochs(tx: Knex, env: ApiEnv, fingerprints: RequestFingerprints): Promise<void> {
   const live = (await listLiveEpochs(tx, env)).map(({ epoch }) => epoch)
   const stated = fingerprints.map(({ epoch }) => epoch)
@@ -50,10 +49,7 @@ const NEWEST_EPOCH_COLUMNS = columns<{ epoch: number; isOverlapping: boolean }>(
   isOverlapping: "bool_or(state = 'PREVIOUS' AND public_key IS NOT NULL)",
 })
 
-/**
- * Returns the newest epoch, and if the previous one is still live.
- * @returns undefined before the registry was first used
- */
+/** Returns also if the previous epoch is still live; undefined before the registry was first used. */
 export async function newestEpoch(
   db: Knex,
   env: ApiEnv,
@@ -69,7 +65,7 @@ export async function newestEpoch(
 
 const EPOCHS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 
-/** Retires epochs whose successor is old enough. @returns them */
+/** Their successor is old enough. */
 export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv; epoch: number }[]> {
   return await query(
     tx,
@@ -82,8 +78,8 @@ export async function retireEpochs(tx: Knex.Transaction): Promise<{ env: ApiEnv;
 }
 
 /**
- * Lets the fingerprints of a retired epoch lapse whose records have fingerprints in a newer epoch. The others can only
- * be found by the retired epoch.
+ * Fingerprints lapse if their record has fingerprints in a newer epoch. The others can only be found by the retired
+ * epoch.
  */
 export async function dropCovered(tx: Knex.Transaction, { env, epoch }: { env: ApiEnv; epoch: number }): Promise<void> {
   await execute(
@@ -103,7 +99,7 @@ const LEFT_BEHIND_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' |
   dealId: 'r.deal_id',
 })
 
-/** Returns registrations that have fingerprints in a retired epoch only, and whose owners must be notified. */
+/** These have fingerprints in a retired epoch only, so their owners must be notified. */
 export async function leftBehind(
   tx: Knex.Transaction,
   { env, epoch }: { env: ApiEnv; epoch: number },

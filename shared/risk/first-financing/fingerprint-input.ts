@@ -24,13 +24,13 @@ export interface OrderIdentity {
 // Occurs in no field: identifiers and dates are plain ASCII, and numbers have no control characters.
 const SEPARATOR = '\u001f'
 
-/** Returns the input of the IRN as exact identity (docs/spec/evidence-families.md#receivables-and-fingerprints). */
+/** The IRN is the exact identity (docs/spec/evidence-families.md#receivables-and-fingerprints). */
 export function rf1Input({ supplierGstin, documentType, documentNumber, documentDate }: ReceivableIdentity): string {
   const number = normalisedNumber(documentNumber)
   return ['RSP-RF1', supplierGstin, financialYear(documentDate), documentType, number].join(SEPARATOR)
 }
 
-/** Returns the exact identity in readable form: supplier, financial year, type, number. */
+/** The exact identity in readable form: supplier, financial year, type, number. */
 export function receivableName(
   receivable: Pick<ReceivableIdentity, 'supplierGstin' | 'documentType' | 'documentNumber' | 'documentDate'>,
 ): string {
@@ -40,13 +40,13 @@ export function receivableName(
     .join('|')
 }
 
-/** Returns the near identity: "INV-1" and "INV/0001" between the same legal entities match. */
+/** The near identity: "INV-1" and "INV/0001" between the same legal entities match. */
 export function rf2Input({ supplierGstin, buyerGstin, documentNumber }: ReceivableIdentity): string {
   const number = looseNumber(documentNumber)
   return ['RSP-RF2', panOfGstin(supplierGstin), panOfGstin(buyerGstin), number].join(SEPARATOR)
 }
 
-/** Returns the economic identity, which detects a changed number, with the total in whole rupees. */
+/** The economic identity detects a changed number; the total is in whole rupees. */
 export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }: ReceivableIdentity): string {
   const rupees = String(Math.floor(totalPaise / 100))
   return ['RSP-RF3', panOfGstin(supplierGstin), panOfGstin(buyerGstin), documentDate, rupees].join(SEPARATOR)
@@ -54,12 +54,12 @@ export function rf3Input({ supplierGstin, buyerGstin, documentDate, totalPaise }
 
 const DAY_MS = 86_400_000
 
-/** Returns the economic identity by week and amount: weeks since 1970-01-01, three digits of the amount. */
+/** By week and amount: weeks since 1970-01-01, three digits of the amount. */
 export function rf4Input(receivable: ReceivableIdentity): string {
   return rf4InputOf(receivable, weekOf(receivable), amountKeyOf(receivable.totalPaise))
 }
 
-/** Returns the nine combinations of neighbouring weeks and amounts, including the receivable's own. */
+/** Nine combinations of neighbouring weeks and amounts, including the receivable's own. */
 export function rf4WindowInputs(receivable: ReceivableIdentity): string[] {
   const week = weekOf(receivable)
   const amounts = neighbouringAmounts(amountKeyOf(receivable.totalPaise))
@@ -96,7 +96,7 @@ function rf4InputOf({ supplierGstin, buyerGstin }: ReceivableIdentity, week: num
   return ['RSP-RF4', panOfGstin(supplierGstin), panOfGstin(buyerGstin), String(week), key].join(SEPARATOR)
 }
 
-/** Returns the identity of an order: exact with a number, otherwise only a possible match of parties and value. */
+/** Exact with a number, otherwise only a possible match of parties and value. */
 export function po1Input(order: OrderIdentity): { input: string; isExact: boolean } {
   const { buyerGstin, borrowerGstin, subcontractorGstin, poNumber, poValuePaise } = order
   const value = String(poValuePaise)
@@ -108,7 +108,7 @@ export function po1Input(order: OrderIdentity): { input: string; isExact: boolea
   return { input: fields.join(SEPARATOR), isExact: true }
 }
 
-/** Converts to NFKC and upper case, without white space and control characters, which include the separator. */
+/** NFKC and upper case, without white space and control characters, which include the separator. */
 function normalisedNumber(number: string): string {
   return number
     .normalize('NFKC')

@@ -15,28 +15,27 @@ import { evaluateOprf } from './oprf.ts'
 /** RF1 and PO1 are exact and unique among live records; the others, also PO2, are possible matches. */
 export type FingerprintKind = 'RF1' | 'RF2' | 'RF3' | 'RF4' | 'PO1' | 'PO2'
 
-/** One fingerprint of a record: 32 bytes in hex, under the key of its epoch. */
+/** 32 bytes in hex, under the key of its epoch. */
 export interface Fingerprint {
   epoch: number
   kind: FingerprintKind
   value: string
 }
 
-/** Keys of one environment's registry: of purchase orders, and of receivables by epoch, newest first. */
+/** Receivables have a key per epoch, newest first. */
 export interface FinancingKeys {
   order: Buffer
   epochs: readonly DomainKey[]
 }
 
-/** The epoch before the VOPRF: HMAC-SHA256 under a derived key. */
 const HMAC_EPOCH = 1
 
-/** Returns the HMAC-SHA256 under a secret key, because a plain hash could be guessed. */
+/** A plain hash could be guessed. */
 export function fingerprint(secretKey: Uint8Array, input: string): string {
   return createHmac('sha256', secretKey).update(input, 'utf8').digest('hex')
 }
 
-/** Returns a fingerprint under an epoch's key (docs/spec/evidence-families.md#receivables-and-fingerprints). */
+/** See docs/spec/evidence-families.md#receivables-and-fingerprints. */
 function fingerprintOf({ epoch, key }: Pick<DomainKey, 'epoch' | 'key'>, input: string): string {
   if (epoch === HMAC_EPOCH) return fingerprint(key, input)
   return evaluateOprf(key, Buffer.from(input, 'utf8')).subarray(0, 32).toString('hex')
@@ -46,7 +45,6 @@ export function liveEpochs(keys: FinancingKeys): DomainKey[] {
   return keys.epochs.filter(({ epoch, state }) => state !== 'RETIRED' && epoch !== HMAC_EPOCH)
 }
 
-/** Returns the fingerprints to store, under the keys of all live epochs. */
 export function receivableFingerprints(keys: FinancingKeys, receivable: ReceivableIdentity): Fingerprint[] {
   return liveEpochs(keys).flatMap((epoch) => [
     ...exactAndNear(epoch, receivable),
@@ -54,7 +52,7 @@ export function receivableFingerprints(keys: FinancingKeys, receivable: Receivab
   ])
 }
 
-/** Returns the fingerprints to search, under the keys of all epochs. @param window adds neighbouring values */
+/** Uses the keys of all epochs. `window` adds neighbouring values. */
 export function soughtFingerprints(
   keys: FinancingKeys,
   receivable: ReceivableIdentity,

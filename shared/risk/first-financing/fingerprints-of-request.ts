@@ -2,7 +2,7 @@ import { type FinancingKeys, type Fingerprint, receivableFingerprints, soughtFin
 import { identityOf } from './receivable.ts'
 import { isBlind, type ReceivableInput, type RequestFingerprints } from './request-fingerprints.ts'
 
-/** Returns the fingerprints to search. @param window adds the neighbouring weeks and amounts if the fields are known */
+/** `window` adds the neighbouring weeks and amounts if the fields are known. */
 export function soughtOf(keys: FinancingKeys, input: ReceivableInput, window: boolean): Fingerprint[] {
   return isBlind(input) ? byKind(input.fingerprints) : soughtFingerprints(keys, identityOf(input), window)
 }

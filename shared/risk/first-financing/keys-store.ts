@@ -20,10 +20,9 @@ export async function ensureFinancingKeys(db: Knex, secrets: Secrets, env: ApiEn
   return { order: await ensureKey(db, secrets, env, 'financing-po'), epochs }
 }
 
-/** Epoch 2 is the first with blind requests. */
 const FIRST_BLIND_EPOCH = 2
 
-/** Begins an epoch. @returns its number; undefined while two epochs are live, or before the first use */
+/** Returns undefined while two epochs are live, or before the first use. */
 export async function beginEpoch(db: Knex, secrets: Secrets, env: ApiEnv): Promise<number | undefined> {
   await oprfReady()
   return await replaceDomainKey(db, secrets, env, 'financing-oprf', async (tx) => {
@@ -32,7 +31,7 @@ export async function beginEpoch(db: Knex, secrets: Secrets, env: ApiEnv): Promi
   })
 }
 
-/** Creates the key of an epoch. Its public key is anchored, so that no caller can be shown another one. */
+/** The public key is anchored, so that no caller can be shown another one. */
 async function oprfKeyOf(tx: Knex.Transaction, env: ApiEnv, epoch: number): Promise<NewDomainKey> {
   const { privateKey, publicKey } = newOprfKey()
   const timestamp = new Date().toISOString()

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import sodium from 'libsodium-wrappers-sumo'
 
-/** Loads libsodium once per process; the other functions need it. */
+/** The other functions need libsodium. Loads it once per process. */
 export async function oprfReady(): Promise<void> {
   await sodium.ready
 }
 
-/** Suite and mode of every key here (RFC 9497, sections 3.1 and 4.1). */
+/** RFC 9497, sections 3.1 and 4.1. */
 const CONTEXT = Buffer.concat([Buffer.from('OPRFV1-'), Buffer.from([1]), Buffer.from('-ristretto255-SHA512')])
 const GROUP_DST = Buffer.concat([Buffer.from('HashToGroup-'), CONTEXT])
 const DST_PRIME = Buffer.concat([GROUP_DST, Buffer.from([GROUP_DST.length])])
 const FINALIZE = Buffer.from('Finalize')
 const BLOCK = Buffer.alloc(128)
 
-/** A private key: a 32-byte scalar in little-endian; and the element for verifying proofs. */
+/** The private key is a 32-byte scalar in little-endian. */
 export interface OprfKey {
   privateKey: Buffer
   publicKey: Buffer
@@ -24,14 +24,14 @@ export function newOprfKey(): OprfKey {
   return { privateKey, publicKey: Buffer.from(sodium.crypto_scalarmult_ristretto255_base(privateKey)) }
 }
 
-/** Evaluates an input (RFC 9497, section 3.3.2); a client with a blinded input gets the same 64 bytes. */
+/** RFC 9497, section 3.3.2; a client with a blinded input gets the same 64 bytes. */
 export function evaluateOprf(privateKey: Uint8Array, input: Uint8Array): Buffer {
   const element = sodium.crypto_core_ristretto255_from_hash(expandMessage(input))
   const evaluated = sodium.crypto_scalarmult_ristretto255(privateKey, element)
   return sha512(lengthOf(input), input, lengthOf(evaluated), evaluated, FINALIZE)
 }
 
-/** Expands a message with SHA-512 to one block of 64 bytes (RFC 9380, section 5.3.1). */
+/** RFC 9380, section 5.3.1: SHA-512, one block of 64 bytes. */
 function expandMessage(message: Uint8Array): Buffer {
   const first = sha512(BLOCK, message, Buffer.from([0, 64, 0]), DST_PRIME)
   return sha512(first, Buffer.from([1]), DST_PRIME)

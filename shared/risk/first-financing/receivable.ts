@@ -32,7 +32,7 @@ export function checkParties(
   ctx.addIssue({ code: 'custom', path: ['buyerGstin'], ...rule('DUPLICATE_ROLE', message) })
 }
 
-/** Adds an issue if the parties are the same registration, or the financial year is not that of the date. */
+/** The parties must differ, and the financial year must be that of the date. */
 export function checkReceivable(
   value: { supplierGstin: string; buyerGstin: string; documentDate: string; financialYear?: string | undefined },
   ctx: z.core.$RefinementCtx,
@@ -53,9 +53,9 @@ export const ReceivableFields = z
 
 export type ReceivableFields = z.output<typeof ReceivableFields>
 
-/** Sealed data of a registration, which only its owner sees. */
+/** Only the owner sees these data. */
 export interface SealedReceivable {
-  /** null for a registration by fingerprints */
+  /** null if registered by fingerprints */
   fields: ReceivableFields | null
   /** the committed fingerprint of a record without fields, hex */
   rf1?: string
@@ -78,9 +78,9 @@ export interface Registration {
   state: FinancingState
   mode: 'FIELDS' | 'BLIND'
   dealId: string | null
-  /** the fields with the salts of their commitments; null without fields */
+  /** null without fields */
   sealedReceivable: string | null
-  /** days, `YYYY-MM-DD` */
+  /** `YYYY-MM-DD` */
   dueDate: string | null
   financedOn: string | null
   renewals: number

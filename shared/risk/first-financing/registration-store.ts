@@ -49,7 +49,6 @@ export async function insertRegistration(
   )
 }
 
-/** @returns undefined if this organisation has no such registration in this environment */
 export async function findRegistration(db: Knex, owner: Owner, id: string): Promise<Registration | undefined> {
   const [row] = await query(
     db,
@@ -59,7 +58,7 @@ export async function findRegistration(db: Knex, owner: Owner, id: string): Prom
   return row
 }
 
-/** Returns a registration of any organisation, locked for this transaction. @returns undefined if there is none */
+/** Of any organisation; locked for this transaction. */
 export async function lockRegistration(tx: Knex.Transaction, id: string): Promise<Registration | undefined> {
   const [row] = await query(tx, typed`SELECT ${COLUMNS} FROM financing_registrations WHERE id = ? FOR UPDATE`, [id])
   return row
@@ -69,10 +68,7 @@ const MICROS_COLUMNS = columns<{ micros: number }>({
   micros: '(extract(epoch FROM created_at) * 1000000)::bigint',
 })
 
-/**
- * Returns the newest registrations first.
- * @param before time (microseconds since 1970) and id of the last row of the previous page
- */
+/** Newest first. `before` is the last row of the previous page: its time in microseconds and its id. */
 export async function listRegistrations(
   db: Knex,
   owner: Owner,
@@ -89,7 +85,7 @@ export async function listRegistrations(
   )
 }
 
-/** Counts the open and requested registrations of an organisation, up to a limit. */
+/** Counts open and requested ones, up to a limit. */
 export async function countOpen(db: Knex, owner: Owner, limit: number): Promise<number> {
   const [row] = await query<{ count: number }>(
     db,
@@ -106,7 +102,6 @@ export async function countOpen(db: Knex, owner: Owner, limit: number): Promise<
   return row?.count ?? 0
 }
 
-/** Sets the state of a registration and of its fingerprints. */
 export async function setState(
   tx: Knex.Transaction,
   id: string,
@@ -131,7 +126,7 @@ export async function setContested(tx: Knex.Transaction, id: string): Promise<vo
   await execute(tx, 'UPDATE financing_registrations SET contested = true WHERE id = ?', [id])
 }
 
-/** Locks registrations in mode FIELDS that have no fingerprints of this epoch yet. */
+/** Registrations by fields that have no fingerprints of an epoch. */
 export async function takeUnnamed(
   tx: Knex.Transaction,
   env: ApiEnv,
@@ -167,7 +162,7 @@ const EXPIRING_COLUMNS = columns<Pick<Registration, 'id' | 'organisationId' | 'e
   dealId: 'deal_id',
 })
 
-/** Returns financed receivables that expire within two weeks, and marks them, so that each is returned once. */
+/** They lapse within two weeks; returns each once. */
 export async function takeExpiring(
   tx: Knex.Transaction,
   limit: number,
@@ -183,7 +178,7 @@ export async function takeExpiring(
   )
 }
 
-/** Counts one check by another organisation for each of these registrations, per day in Indian time. */
+/** Counts by Indian day. */
 export async function countSightings(tx: Knex, registrationIds: readonly string[]): Promise<void> {
   if (registrationIds.length === 0) return
   await execute(
@@ -201,7 +196,7 @@ const SIGHTINGS_COLUMNS = columns<{ date: string; count: number }>({
   count: 'count',
 })
 
-/** Returns checks by other organisations in the last 30 days, newest day first. */
+/** The last 30 days, newest first. */
 export async function listSightings(db: Knex, registrationId: string): Promise<{ date: string; count: number }[]> {
   return await query(
     db,
@@ -211,7 +206,7 @@ export async function listSightings(db: Knex, registrationId: string): Promise<{
   )
 }
 
-/** Replaces the open offer of a registration. */
+/** Replaces an open offer. */
 export async function offerTransfer(tx: Knex, id: string, tokenDigest: Buffer, expiresAt: Date): Promise<void> {
   await execute(
     tx,
@@ -226,7 +221,7 @@ const OFFER_COLUMNS = columns<{ id: string; isSpent: boolean }>({
   isSpent: 't.spent_at IS NOT NULL',
 })
 
-/** Locks the registration of a transfer token, used or not. @returns undefined for a wrong or expired token */
+/** Locked; undefined for a wrong or late token. */
 export async function takeOffer(
   tx: Knex.Transaction,
   env: ApiEnv,
@@ -242,12 +237,11 @@ export async function takeOffer(
   return offered && { offered, isSpent: row.isSpent }
 }
 
-/** Marks an offer as used. It stays until its expiry, so that its token is refused as spent. */
+/** Stays until its expiry, so that its token is refused as spent. */
 export async function spendOffer(tx: Knex, registrationId: string): Promise<void> {
   await execute(tx, 'UPDATE financing_transfers SET spent_at = now() WHERE registration_id = ?', [registrationId])
 }
 
-/** Returns true if RF1, RF2 and RF3 match; RF1 alone contains neither the buyer nor the amount. */
 export async function isReceivableOf(
   tx: Knex,
   recordId: string,

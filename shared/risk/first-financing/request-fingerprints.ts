@@ -3,10 +3,10 @@ import { rule } from '../../validation.ts'
 import { sha256Hex } from '../evidence/values.ts'
 import type { ReceivableFields } from './receivable.ts'
 
-/** Maximum number of epochs in a request; two are live while callers change from one to the next. */
+/** Two are live while callers change from one epoch to the next. */
 const MAX_EPOCHS = 4
 
-/** The fingerprints of one receivable under the keys of the live epochs: 32 bytes of the VOPRF output, in hex. */
+/** 32 bytes of the VOPRF output each, in hex. */
 export const requestFingerprints = z
   .array(z.strictObject({ epoch: z.int().min(2), rf1: sha256Hex, rf2: sha256Hex, rf3: sha256Hex }))
   .min(1)

@@ -9,12 +9,11 @@ const MAX_ELEMENTS = 64
 
 const commonOptions = { statement: z.boolean().default(false) }
 
-/** A check by fields: the members of the receivable and the options. */
 export const CheckBody = z
   .strictObject({ ...receivableShape, window: z.boolean().default(false), ...commonOptions })
   .superRefine(checkReceivable)
 
-/** A check by fingerprints, without `window`, which needs further fingerprints. */
+/** Excludes `window`, which needs further fingerprints. */
 export const BlindCheckBody = z.strictObject({ fingerprints: requestFingerprints, ...commonOptions })
 
 export interface CheckRequest {
@@ -33,7 +32,6 @@ export const RegistrationRequestBody = z
 export const BlindRegistrationBody = z.strictObject({ fingerprints: requestFingerprints, ...registeredBeside })
 
 export interface RegistrationBody {
-  /** the receivable, by its fields or its fingerprints */
   fields: ReceivableInput
   dueDate: string | null
   dealId: string | null
@@ -69,7 +67,7 @@ export const AbsenceBody = z.strictObject({ receivable: ReceivableFields, ...ofS
 
 export const BlindAbsenceBody = z.strictObject({ fingerprints: requestFingerprints, ...ofSnapshot })
 
-/** Blinded elements, each 32 bytes in hex; a worker checks that they are elements. */
+/** 32 bytes in hex each; a worker checks that they are elements. */
 export const EvaluationBody = z.strictObject({
   epoch: z.int().min(2),
   blinded: z
@@ -82,7 +80,6 @@ export const EvaluationBody = z.strictObject({
     .max(MAX_ELEMENTS),
 })
 
-/** An evaluation as its worker gets it. */
 export type EvaluationRequest = z.output<typeof EvaluationBody>
 
 export interface AbsenceRequest {

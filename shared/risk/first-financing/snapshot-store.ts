@@ -2,13 +2,12 @@ import type { Knex } from 'knex'
 import type { ApiEnv } from '../../environment.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** The registered fingerprints of an epoch at an hour. */
+/** Registered fingerprints at an hour. */
 export interface Snapshot {
   id: string
   env: ApiEnv
   epoch: number
   size: number
-  /** a hash of its fingerprints, to detect changes */
   content: Buffer
   /** sorted, 32 bytes each; null after their retention */
   keys: Buffer | null
@@ -16,11 +15,10 @@ export interface Snapshot {
   record: string
 }
 
-/** Interval between two snapshots of an epoch. */
 const REFRESH_EVERY = "interval '1 hour'"
-/** Time for which proofs from a snapshot are available. */
+/** Proofs from a snapshot are available for this time. */
 const KEPT = "interval '7 days'"
-/** Arbitrary constant: a snapshot locks (this, hash of environment and epoch). */
+/** Locks (this, hash of environment and epoch). */
 const SNAPSHOT_LOCK = 7_422
 
 const COLUMNS = columns<Snapshot>({
@@ -35,7 +33,7 @@ const COLUMNS = columns<Snapshot>({
 
 const DUE_SNAPSHOTS_COLUMNS = columns<{ env: ApiEnv; epoch: number }>({ env: 'k.env', epoch: 'k.epoch' })
 
-/** Returns live epochs without a snapshot or an attempt in the last hour. */
+/** Also without an attempt in the last hour. */
 export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: number }[]> {
   return await query(
     db,
@@ -46,7 +44,7 @@ export async function listDueSnapshots(db: Knex): Promise<{ env: ApiEnv; epoch: 
   )
 }
 
-/** Locks an epoch's snapshots for this transaction. @returns true if one is still due */
+/** Returns true if a snapshot is still due. */
 export async function takeSnapshot(tx: Knex.Transaction, env: ApiEnv, epoch: number): Promise<boolean> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(?, hashtext(?))', [SNAPSHOT_LOCK, `${env}/${epoch}`])
   const recent = await query(
@@ -57,7 +55,7 @@ export async function takeSnapshot(tx: Knex.Transaction, env: ApiEnv, epoch: num
   return recent.length === 0
 }
 
-/** Returns the live exact fingerprints of an epoch in hex, sorted. */
+/** In hex, sorted. */
 export async function liveFingerprints(tx: Knex, env: ApiEnv, epoch: number): Promise<string[]> {
   const rows = await query<{ fingerprint: string }>(
     tx,
@@ -79,12 +77,10 @@ export async function insertSnapshot(tx: Knex, snapshot: Snapshot): Promise<void
   )
 }
 
-/** Records that a snapshot is unchanged. */
 export async function touchSnapshot(tx: Knex, id: string): Promise<void> {
   await execute(tx, 'UPDATE financing_snapshots SET evaluated_at = now() WHERE id = ?', [id])
 }
 
-/** Returns the newest snapshot of an epoch, or of the newest epoch that has one. */
 export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number): Promise<Snapshot | undefined> {
   const [row] = await query(
     db,
@@ -95,13 +91,12 @@ export async function findLatestSnapshot(db: Knex, env: ApiEnv, epoch?: number):
   return row
 }
 
-/** @returns undefined if this environment has no such snapshot */
 export async function findSnapshot(db: Knex, env: ApiEnv, id: string): Promise<Snapshot | undefined> {
   const [row] = await query(db, typed`SELECT ${COLUMNS} FROM financing_snapshots WHERE id = ? AND env = ?`, [id, env])
   return row
 }
 
-/** Deletes the keys of snapshots without available proofs, except the newest of each epoch. */
+/** Without available proofs, except the newest of each epoch. */
 export async function forgetOldKeys(tx: Knex): Promise<void> {
   await execute(
     tx,

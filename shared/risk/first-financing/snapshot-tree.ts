@@ -6,7 +6,7 @@ const KEY_BYTES = 32
 /** Multiple of a snapshot's size, which hides the number (docs/spec/evidence-families.md#absence-proofs). */
 const PADDED_TO = 256
 
-/** A key of a snapshot next to the searched one. */
+/** A key next to the searched one. */
 export interface Neighbour {
   index: number
   /** hex */
@@ -15,7 +15,7 @@ export interface Neighbour {
   path: string[]
 }
 
-/** Returns the sorted keys of a snapshot, padded with random ones. @param fingerprints hex */
+/** Sorted, padded with random keys. */
 export function snapshotKeys(fingerprints: readonly string[], random: (size: number) => Buffer): Buffer {
   const keys = fingerprints.map((fingerprint) => snapshotKey(Buffer.from(fingerprint, 'hex')))
   const size = Math.max(1, Math.ceil(keys.length / PADDED_TO)) * PADDED_TO
@@ -23,14 +23,13 @@ export function snapshotKeys(fingerprints: readonly string[], random: (size: num
   return Buffer.concat(keys.toSorted(Buffer.compare))
 }
 
-/** The RFC 6962 tree over the keys of a snapshot, which are its leaves. */
+/** RFC 6962; the keys of a snapshot are its leaves. */
 export class SnapshotTree {
   readonly size: number
   readonly #keys: Buffer
   /** hashes of the complete subtrees, by level; level 0 are the leaves */
   readonly #levels: Uint8Array[][] = []
 
-  /** @param keys sorted, 32 bytes each */
   constructor(keys: Buffer) {
     this.#keys = keys
     this.size = keys.length / KEY_BYTES
@@ -38,12 +37,11 @@ export class SnapshotTree {
     for (; level.length > 0; level = pairs(level)) this.#levels.push(level)
   }
 
-  /** hex */
   get root(): string {
     return hexOf(rootAt(this.size, this.#read))
   }
 
-  /** Returns the neighbours of an absent fingerprint, null at an edge; null for a present one. */
+  /** null at an edge; null for a present fingerprint. */
   absenceOf(fingerprint: string): { left: Neighbour | null; right: Neighbour | null } | null {
     const key = snapshotKey(Buffer.from(fingerprint, 'hex'))
     const at = this.#firstNotBelow(key)

@@ -6,7 +6,6 @@ export type FinancingState = (typeof FINANCING_STATES)[number]
 
 export type FinancingAction = 'finance' | 'release' | 'cancel' | 'renew' | 'transfer'
 
-/** Days until a registration, or a receivable presented in a pack, lapses. */
 export const REGISTERED_DAYS = 7
 const RENEWED_DAYS = 180
 const AFTER_DUE_DAYS = 180
@@ -14,7 +13,7 @@ const AFTER_FINANCING_DAYS = 365
 const RENEWALS = 2
 const DAY_MS = 86_400_000
 
-/** Returns the state after an action; null for a conflict. `transfer` only creates an offer. */
+/** Returns null for a conflict. `transfer` only creates an offer. */
 export function stateAfter(
   registration: { state: FinancingState; renewals: number; expiresAt: Date },
   action: FinancingAction,
@@ -32,7 +31,7 @@ export function stateAfter(
   return action === 'renew' || action === 'transfer' ? 'FINANCED' : null
 }
 
-/** Returns the expiry after an action, in milliseconds, counted from the later of the date and the action. */
+/** Milliseconds, from the later of the date and the action. */
 export function expiryAfter(
   { state, expiresAt, dueDate }: { state: FinancingState; expiresAt: number; dueDate: string | null },
   action: FinancingAction,
@@ -47,7 +46,7 @@ export function expiryAfter(
   return Date.parse(`${addDays(date > today ? date : today, days)}T00:00:00+05:30`)
 }
 
-/** Returns the state at a time: an expired registration is LAPSED, even if the sweeper has not stored that yet. */
+/** An expired registration is LAPSED before the sweeper has stored that. */
 export function stateAt(
   { state, expiresAt }: { state: FinancingState; expiresAt: Date },
   nowMs: number,

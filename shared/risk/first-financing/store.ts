@@ -8,12 +8,10 @@ import type { Fingerprint, FingerprintKind } from './fingerprint.ts'
 export interface FirstRecord {
   env: ApiEnv
   organisationId: number
-  /** of the pack or registration that has these fingerprints */
   recordId: string
   fingerprints: readonly Fingerprint[]
 }
 
-/** State and expiry of the fingerprints that a record registers. */
 export interface Holding {
   state: 'REGISTERED' | 'FINANCED'
   /** of a receivable that a pack presented; a registration has its own expiry, and an order has none */
@@ -26,10 +24,8 @@ export interface Holding {
 const LIVE = `f.state IN ('REGISTERED', 'FINANCED') AND coalesce(r.expires_at, f.expires_at, 'infinity') > now()`
 
 /**
- * The stored fingerprints of `t(epoch, kind, value)`, as `f`. LATERAL looks up each one separately: otherwise the
- * planner may read all fingerprints of an environment for each row, if the table's statistics are from when it was
- * small.
- * @param env the environment, as SQL
+ * Stored fingerprints of `t(epoch, kind, value)`, as `f`; `env` is SQL. LATERAL looks up each one separately: with
+ * old statistics the planner may read all fingerprints of an environment for each row.
  */
 const storedAs = (env: string) => `CROSS JOIN LATERAL (
        SELECT s.epoch, s.kind, s.state, s.organisation_id, s.record_id, s.first_seen_at, s.expires_at
@@ -40,10 +36,8 @@ const storedAs = (env: string) => `CROSS JOIN LATERAL (
 const FINGERPRINT_COLUMNS = columns<Fingerprint>({ epoch: 'epoch', kind: 'kind', value: "encode(fingerprint, 'hex')" })
 
 /**
- * Stores the fingerprints of a first presentation. If another live record has the same exact fingerprint, the unique
- * index rejects ours, also if both are inserted concurrently: the second waits for the commit of the first and then
- * sees it.
- * @returns the fingerprints that were stored now; empty if this record was stored before
+ * The unique index rejects an exact fingerprint of another live record; a concurrent insert waits for the commit.
+ * Returns the fingerprints that were stored now; empty if this record was stored before.
  */
 export async function recordFingerprints(tx: Knex, record: FirstRecord, holding: Holding): Promise<Fingerprint[]> {
   return await query(
@@ -65,10 +59,7 @@ export async function recordFingerprints(tx: Knex, record: FirstRecord, holding:
   )
 }
 
-/**
- * Registers the exact fingerprints of all live epochs, or none if another record has one of them.
- * @returns if they are registered
- */
+/** Registers all live epochs, or none if another record has one of them. */
 export async function registerExact(tx: Knex, record: FirstRecord, holding: Holding): Promise<boolean> {
   const exact = record.fingerprints.filter(({ kind }) => kind === 'RF1')
   const stored = await recordFingerprints(tx, { ...record, fingerprints: exact }, holding)
@@ -90,10 +81,7 @@ function columnsOf(fingerprints: readonly Fingerprint[]): [number[], string[], s
   ]
 }
 
-/**
- * Stores that a record presented a receivable that another one has registered.
- * @returns false if this was stored before
- */
+/** Another record has registered the receivable. Returns false if this was stored before. */
 export async function recordSighting(tx: Knex, record: FirstRecord): Promise<boolean> {
   const noted = await execute(
     tx,
@@ -106,7 +94,7 @@ export async function recordSighting(tx: Knex, record: FirstRecord): Promise<boo
   return noted > 0
 }
 
-/** Records an order without a number, once while it is live. The lock serialises two organisations. */
+/** Records once while live. The lock serialises two organisations. */
 export async function recordParties(
   tx: Knex.Transaction,
   { env, organisationId, recordId, order }: Omit<FirstRecord, 'fingerprints'> & { order: Fingerprint },
@@ -138,16 +126,13 @@ const CLASSES: Record<FingerprintKind, RegistryMatch['class']> = {
   PO2: 'ECONOMIC',
 }
 
-/** A match with members that are not disclosed. */
 export interface FoundMatch extends DisclosedMatch {
-  /** index of the matching query */
   index: number
   recordId: string
-  /** true for a registration, false for a pack */
   isRegistration: boolean
 }
 
-/** The fingerprints to look for, and the organisation that looks; a record's own fingerprints are excluded. */
+/** Excludes a record's own fingerprints. */
 export interface Sought {
   env: ApiEnv
   organisationId: number
@@ -166,7 +151,7 @@ const MATCHES_COLUMNS = columns<Omit<FoundMatch, 'class'> & { kind: FingerprintK
   isRegistration: 'r.id IS NOT NULL',
 })
 
-/** Returns live records with equal fingerprints, of any organisation, for several lookups at once. */
+/** Of any organisation, for several lookups at once. */
 export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<FoundMatch[]> {
   const requested = sought.flatMap(({ fingerprints, ...rest }, index) =>
     fingerprints.map((fingerprint) => ({ ...rest, ...fingerprint, index })),
@@ -191,7 +176,6 @@ export async function findMatches(db: Knex, sought: readonly Sought[]): Promise<
   return rows.map(({ kind, ...match }) => ({ ...match, class: CLASSES[kind] }))
 }
 
-/** The live record that has registered an exact fingerprint. */
 export interface Holder {
   recordId: string
   organisationId: number
@@ -206,7 +190,6 @@ const HOLDER_COLUMNS = columns<Holder>({
   dealId: 'r.deal_id',
 })
 
-/** @returns undefined if none of them is registered */
 export async function findHolder(
   tx: Knex,
   env: ApiEnv,
@@ -225,8 +208,8 @@ export async function findHolder(
 }
 
 /**
- * Returns true if a live record of receivables has no fingerprint in any of these epochs. A lookup in these epochs
- * alone cannot find it, so an empty result proves nothing (docs/spec/evidence-families.md#blind-mode-and-epochs).
+ * A lookup in these epochs cannot find such a record, so an empty result proves nothing
+ * (docs/spec/evidence-families.md#blind-mode-and-epochs).
  */
 export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly number[]): Promise<boolean> {
   const rows = await query(
@@ -242,7 +225,7 @@ export async function isAnyUncovered(db: Knex, env: ApiEnv, epochs: readonly num
   return rows.length === 1
 }
 
-/** Returns expired records that have one of these exact fingerprints, so that another may register it. */
+/** Another may then register one of these exact fingerprints. */
 export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly Fingerprint[]): Promise<string[]> {
   const exact = fingerprints.filter(({ kind }) => kind === 'RF1')
   const rows = await query<{ recordId: string }>(
@@ -256,7 +239,7 @@ export async function findLapsed(tx: Knex, env: ApiEnv, fingerprints: readonly F
   return rows.map(({ recordId }) => recordId)
 }
 
-/** Removes a pack's fingerprints of a receivable, so that its own organisation may register it. */
+/** Its own organisation may then register the receivable. */
 export async function dropRegistered(
   tx: Knex,
   recordId: string,
@@ -272,7 +255,7 @@ export async function dropRegistered(
   )
 }
 
-/** Lapses expired fingerprints of packs. @returns the number of fingerprints */
+/** Returns the number of fingerprints. */
 export async function lapsePresented(db: Knex, limit: number): Promise<number> {
   return await execute(
     db,

@@ -44,7 +44,7 @@ export function registrationView(registration: Registration, nowMs: number): z.o
   }
 }
 
-/** Decrypts the fields of a registration with the salts of its commitments; null without fields. */
+/** Returns null without fields. */
 export function decryptedReceivable(
   { sealedReceivable }: Registration,
   secrets: { open(purpose: 'financing', sealed: string): string },
