@@ -23,12 +23,11 @@ const PERMUTE = [
 ]
 
 const LENGTH = 12
-/** Spaces, hyphens, dashes and dots of every kind. */
 const SEPARATORS = '[\\s\\p{Pd}\\p{Cf}.\\u2212\\u02d7\\u2043\\u00b7\\u2022\\u2027\\u2219\\u22c5\\u3002\\u30fb\\u06d4]+'
 const RUN = new RegExp(`[0-9]+(?:${SEPARATORS}[0-9]+)*`, 'gu')
 const SEPARATOR = new RegExp(SEPARATORS, 'u')
 
-/** Returns true if adjacent groups of digits, in any script, may be an Aadhaar number by Verhoeff's check. */
+/** Joins adjacent groups of digits, in any script, and applies Verhoeff's check. */
 export function holdsAadhaar(text: string): boolean {
   const digits = text.normalize('NFKC').replace(/\p{Nd}/gu, digitOf)
   return (digits.match(RUN) ?? []).some((run) => {
@@ -37,7 +36,7 @@ export function holdsAadhaar(text: string): boolean {
   })
 }
 
-/** Joins groups until they have at least the length of a number. */
+/** Joins until they have at least the length of a number. */
 function leadingGroups(groups: readonly string[], from: number): string {
   let joined = ''
   for (let at = from; at < groups.length && joined.length < LENGTH; at++) joined += groups[at]

@@ -2,7 +2,6 @@ import { type IdentifierResult, normaliseUpper } from './identifier.ts'
 
 export interface CinParts {
   listing: 'L' | 'U'
-  /** Five digits of the industrial classification, as written. */
   industry: string
   state: string
   year: number
@@ -15,7 +14,7 @@ export type CinReason = 'LENGTH' | 'LISTING_STATUS' | 'FORMAT' | 'STATE_CODE' | 
 // The first Indian companies act is of 1850, so no registration is older.
 const FIRST_YEAR = 1850
 
-/** Validates a company number, which may change over time (docs/spec/risk-signals.md#identifiers). */
+/** A company number may change over time (docs/spec/risk-signals.md#identifiers). */
 export function validateCin(
   input: string,
   { currentYear }: { currentYear: number },
@@ -34,14 +33,14 @@ export function validateCin(
   return { valid: true, value, parts: { listing, industry, state, year, classCode, registration }, warnings: [] }
 }
 
-/** Validates the number of a limited liability partnership, `AAA-9999`. */
+/** `AAA-9999` */
 export function validateLlpin(input: string): IdentifierResult<Record<never, never>, 'FORMAT'> {
   const value = normaliseUpper(input)
   if (!/^[A-Z]{3}-[0-9]{4}$/.test(value)) return { valid: false, value, reason: 'FORMAT' }
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** State letters of company numbers; old and new letters of a state are both in use. */
+/** Old and new letters of a state are both in use. */
 const CIN_STATES_BY_SOURCE = {
   // Found in published company numbers. TZ is the registrar in Coimbatore; DN and DD are territories merged in 2020.
   published:
@@ -55,7 +54,6 @@ const CIN_STATES_BY_SOURCE = {
 
 const cinStates: ReadonlySet<string> = new Set(Object.values(CIN_STATES_BY_SOURCE).flatMap((codes) => codes.split(' ')))
 
-/** Classes of companies, as the registrar explains them. */
 const CIN_CLASSES: Readonly<Record<string, string>> = {
   FLC: 'financial lease company, public',
   FTC: 'subsidiary of a foreign company, private',

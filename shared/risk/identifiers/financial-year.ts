@@ -1,6 +1,6 @@
 import { type IdentifierResult, normaliseUpper } from './identifier.ts'
 
-/** Returns the Indian financial year as `YYYY-YY`. @param date `YYYY-MM-DD` in Indian time */
+/** `YYYY-YY`; `date` is in Indian time. */
 export function financialYear(date: string): string {
   const year = Number(date.slice(0, 4))
   const start = Number(date.slice(5, 7)) >= 4 ? year : year - 1
@@ -13,7 +13,7 @@ export interface UdyamParts {
   serial: string
 }
 
-/** Validates a small-enterprise registration without a checksum (docs/spec/risk-signals.md#identifiers). */
+/** Has no checksum (docs/spec/risk-signals.md#identifiers). */
 export function validateUdyam(input: string): IdentifierResult<UdyamParts, 'FORMAT'> {
   const value = normaliseUpper(input)
   const match = /^UDYAM-([A-Z]{2})-([0-9]{2})-([0-9]{7})$/.exec(value)

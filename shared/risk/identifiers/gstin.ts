@@ -33,7 +33,7 @@ const GSTIN_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 // Test registrations of the e-invoice sandbox found in published documents (docs/spec/risk-signals.md#gstin).
 const SANDBOX_REGISTRATIONS: ReadonlySet<string> = new Set(['01AMBPG7773M002', '02AMBPG7773M002', '36AMBPG7773M002'])
 
-/** Validates a regular tax registration. The check character detects typing errors, not forgery. */
+/** The check character detects typing errors, not forgery. */
 export function validateGstin(input: string, options: GstinOptions = {}): IdentifierResult<GstinParts, GstinReason> {
   const value = normaliseUpper(input)
   const parts = gstinParts(value)
@@ -62,7 +62,7 @@ function failureOf(value: string, parts: GstinParts, options: GstinOptions): Gst
   return undefined
 }
 
-/** Returns the special class of a well-formed registration; `undefined` for the regular class. */
+/** `undefined` for the regular class. */
 export function gstinClass(value: string): GstinClass | undefined {
   if (/^99[0-9]{2}[A-Z]{3}[0-9]{5}OS[0-9A-Z]$/.test(value)) return 'OIDAR'
   if (/^[0-9]{4}[A-Z]{3}[0-9]{5}NR[0-9A-Z]$/.test(value)) return 'NRTP'
@@ -72,7 +72,7 @@ export function gstinClass(value: string): GstinClass | undefined {
   return undefined
 }
 
-/** Computes the check character of 14 characters; `undefined` when one is outside 0-9A-Z. */
+/** `undefined` when a character is outside 0-9A-Z. */
 export function gstinCheckCharacter(first14: string): string | undefined {
   let sum = 0
   for (const [index, character] of [...first14].entries()) {
@@ -140,7 +140,7 @@ export const gstinStates: Readonly<Record<string, string>> = {
   '99': 'Centre jurisdiction (special classes only)',
 }
 
-/** Codes of states that were merged or split since: their registrations are still in use, with a warning. */
+/** States that were merged or split since: registrations are still in use, with a warning. */
 export const gstinLegacyStates: Readonly<Record<string, string>> = {
   '25': 'Daman and Diu (until 2020)',
   '28': 'Andhra Pradesh (before bifurcation)',

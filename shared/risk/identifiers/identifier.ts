@@ -8,7 +8,7 @@ export function normaliseUpper(input: string): string {
   return trimAscii(input).replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 32))
 }
 
-/** As `normaliseUpper`, with lower case, for hexadecimal values. */
+/** For hexadecimal values. */
 export function normaliseLower(input: string): string {
   return trimAscii(input).replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32))
 }
@@ -26,7 +26,7 @@ function isAsciiSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d)
 }
 
-/** Rules that identifiers share, as the text of an error that follows the name of the member. */
+/** The text follows the name of the member. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   LENGTH: 'does not have the required number of characters',
   FORMAT: 'does not have the required form',
@@ -38,7 +38,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CLASS_CODE: 'has an unknown company class',
 }
 
-/** Returns the text for a broken rule of an identifier. */
 export function identifierProblem(reason: string): string {
   return PROBLEMS[reason] ?? 'is not valid'
 }

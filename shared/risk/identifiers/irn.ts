@@ -12,14 +12,14 @@ export interface IrnDocument {
   documentDate: string
 }
 
-/** Treatment of the document number by the portals before hashing. */
+/** The portals change the case before hashing. */
 export type IrnCaseRule = 'UPPER_CASED' | 'CASE_PRESERVED'
 
-/** The portals convert the number to upper case from this date on (advisory of 4 April 2025). */
+/** Portals convert to upper case from this date on (advisory of 4 April 2025). */
 const UPPER_CASE_SINCE = '2025-06-01'
 const SWITCH_TOLERANCE_DAYS = 7
 
-/** Validates the form of an IRN; upper-case hexadecimal is accepted and converted to lower case. */
+/** Converts upper-case hexadecimal to lower case. */
 export function validateIrn(input: string): IdentifierResult<Record<never, never>, 'LENGTH' | 'FORMAT'> {
   const value = normaliseLower(input)
   if (value.length !== 64) return { valid: false, value, reason: 'LENGTH' }
@@ -27,7 +27,7 @@ export function validateIrn(input: string): IdentifierResult<Record<never, never
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** Validates at most 16 letters, digits, `/`, `-`; keeps the case, which matters for older documents. */
+/** At most 16 letters, digits, `/`, `-`; keeps the case, which matters for older documents. */
 export function validateDocumentNumber(value: string): IdentifierResult<Record<never, never>, 'LENGTH' | 'FORMAT'> {
   if (value.length < 1 || value.length > 16) return { valid: false, value, reason: 'LENGTH' }
   if (!/^[1-9A-Za-z][0-9A-Za-z/-]*$/.test(value)) return { valid: false, value, reason: 'FORMAT' }
@@ -43,12 +43,11 @@ export function irnHashInput(document: IrnDocument, rule: IrnCaseRule = irnCaseR
   return `${document.supplierGstin}${financialYear(document.documentDate)}${document.documentType}${number}`
 }
 
-/** Returns the IRN of a document, 64 lower-case hexadecimal characters. */
 export function computeIrn(document: IrnDocument, rule: IrnCaseRule = irnCaseRule(document.documentDate)): string {
   return createHash('sha256').update(irnHashInput(document, rule)).digest('hex')
 }
 
-/** Returns the matching rule; tries both within seven days of the change. @returns `undefined` for IRN_MISMATCH */
+/** Tries both rules within seven days of the change. Returns `undefined` for IRN_MISMATCH. */
 export function matchIrn(irn: string, document: IrnDocument): IrnCaseRule | undefined {
   const rule = irnCaseRule(document.documentDate)
   const written = normaliseLower(irn)

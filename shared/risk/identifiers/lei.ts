@@ -19,7 +19,7 @@ export function validateLei(input: string): IdentifierResult<LeiParts, 'LENGTH' 
   return { valid: true, value, parts, warnings: [] }
 }
 
-/** Computes the two check digits of the first 18 characters, which must be 0-9A-Z. */
+/** The 18 characters must be 0-9A-Z. */
 export function leiCheckDigits(first18: string): string {
   return String(98n - mod97(`${first18}00`)).padStart(2, '0')
 }
@@ -30,7 +30,7 @@ function mod97(value: string): bigint {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-/** Computes the check character of ISO 7064 MOD 37,36 over 0-9 and A-Z, which detects every single change. */
+/** ISO 7064 MOD 37,36 detects every single change. */
 export function mod3736CheckCharacter(text: string): string {
   let product = 36
   for (const character of text) {

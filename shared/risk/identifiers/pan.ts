@@ -38,7 +38,7 @@ export function isPanShaped(value: string): boolean {
   return /^[A-Z]{5}[0-9]{4}[A-Z]$/.test(value)
 }
 
-/** Validates the structure; an unknown holder type is a warning (docs/spec/risk-signals.md#identifiers). */
+/** An unknown holder type is a warning (docs/spec/risk-signals.md#identifiers). */
 export function validatePan(input: string): IdentifierResult<PanParts, 'LENGTH' | 'FORMAT'> {
   const value = normaliseUpper(input)
   if (value.length !== 10) return { valid: false, value, reason: 'LENGTH' }

@@ -3,7 +3,7 @@ import { isPanShaped } from './pan.ts'
 
 type NoParts = Record<never, never>
 
-/** Validates an exporter code: a PAN, before 2018 ten digits (docs/spec/risk-signals.md#identifiers). */
+/** A PAN, before 2018 ten digits (docs/spec/risk-signals.md#identifiers). */
 export function validateIec(input: string): IdentifierResult<NoParts, 'LENGTH' | 'FORMAT'> {
   const value = normaliseUpper(input)
   if (value.length !== 10) return { valid: false, value, reason: 'LENGTH' }
@@ -18,12 +18,12 @@ export function validateIfsc(input: string): IdentifierResult<NoParts, 'LENGTH' 
   return { valid: true, value, parts: {}, warnings: [] }
 }
 
-/** Validates a security-interest or asset id: twelve digits by observation, opaque. */
+/** Twelve digits by observation. */
 export function validateSecurityInterestId(input: string): IdentifierResult<NoParts, 'FORMAT'> {
   return opaque(input, /^[0-9]{12}$/)
 }
 
-/** Validates a bank-realisation certificate number: opaque, 8-30 letters and digits; only a registry can confirm it. */
+/** 8-30 letters and digits; only a registry can confirm it. */
 export function validateEbrcNumber(input: string): IdentifierResult<NoParts, 'FORMAT'> {
   return opaque(input, /^[0-9A-Z]{8,30}$/)
 }

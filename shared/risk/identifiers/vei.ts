@@ -10,8 +10,8 @@ const LENGTH = 25
 const PAN_SHAPED = /[A-Z]{5}[0-9]{4}[A-Z]/
 
 /**
- * Returns the entity identifier: 25 base32 characters of an HMAC and an ISO 7064 check character. Varies the input
- * while the result looks like a PAN. @param key of the domain key `vei`
+ * 25 base32 characters of an HMAC and an ISO 7064 check character. Varies the input while the result looks like a
+ * PAN.
  */
 export function veiOf(key: Uint8Array, identifier: string): string {
   for (let round = 0; ; round++) {
@@ -22,7 +22,7 @@ export function veiOf(key: Uint8Array, identifier: string): string {
   }
 }
 
-/** Returns the error of an identifier; null when its form and its check character are right. */
+/** Returns null when form and check character are right. */
 export function veiError(input: string): 'LENGTH' | 'FORMAT' | 'CHECK_CHARACTER' | null {
   const value = normaliseUpper(input)
   if (value.length !== LENGTH + 1) return 'LENGTH'

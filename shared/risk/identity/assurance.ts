@@ -5,7 +5,7 @@ export interface Factor {
   /** a presentation of an issuer that the operator trusts and marks HIGH */
   isHigh: boolean
   observedAt: Date
-  /** its own expiry, at most one year after its observation */
+  /** at most one year after its observation */
   expiresAt: Date
 }
 
@@ -14,16 +14,15 @@ type AssuranceLevel = 'HIGH' | 'SUBSTANTIAL' | 'LOW' | 'NONE'
 export interface Assurance {
   level: AssuranceLevel
   factors: Factor[]
-  /** the earliest expiry of its factors; null without any */
+  /** of its factors; null without any */
   expiresAt: Date | null
 }
 
-/** Maximum validity of a factor. */
 export const FACTOR_DAYS = 365
 
 /**
- * Returns the first level that applies; it expires with the earliest of its factors
- * (docs/spec/evidence-families.md#subject-states). @param factors verified and not revoked
+ * The first level that applies (docs/spec/evidence-families.md#subject-states). `factors` are verified and not
+ * revoked.
  */
 export function assuranceOf(factors: readonly Factor[], nowMs: number): Assurance {
   const live = factors

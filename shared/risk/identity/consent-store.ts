@@ -37,7 +37,6 @@ export async function insertConsent(
   )
 }
 
-/** @returns undefined if this organisation has no such consent in this environment */
 export async function findConsent(db: Knex, owner: Owner, id: string): Promise<Consent | undefined> {
   const [row] = await query(
     db,
@@ -47,7 +46,7 @@ export async function findConsent(db: Knex, owner: Owner, id: string): Promise<C
   return row
 }
 
-/** Lists the newest first. @param subjectId of one subject alone; null for all */
+/** Newest first. `subjectId` null means all. */
 export async function listConsents(
   db: Knex,
   owner: Owner,
@@ -61,7 +60,7 @@ export async function listConsents(
   )
 }
 
-/** @returns false when it was withdrawn before */
+/** Returns false when it was withdrawn before. */
 export async function setWithdrawn(tx: Knex, id: string, at: Date, withdrawal: string): Promise<boolean> {
   const changed = await execute(
     tx,

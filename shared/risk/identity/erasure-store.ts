@@ -8,7 +8,7 @@ export interface ErasedCounts {
   reasons: number
 }
 
-/** Returns the receipt of a subject's erasure. @returns undefined before an erasure */
+/** Undefined before an erasure. */
 export async function findErasure(db: Knex, subjectId: string): Promise<string | undefined> {
   const [row] = await query<{ body: string }>(db, 'SELECT body FROM erasures WHERE subject_id = ?', [subjectId])
   return row?.body
@@ -18,7 +18,7 @@ export async function insertErasure(tx: Knex, subjectId: string, body: string, a
   await execute(tx, 'INSERT INTO erasures (subject_id, body, erased_at) VALUES (?, ?, ?)', [subjectId, body, at])
 }
 
-/** Deletes every value, salt, name and reason of a subject; expires its open presentations. */
+/** Also expires its open presentations. */
 export async function eraseValues(tx: Knex.Transaction, subjectId: string, at: Date): Promise<ErasedCounts> {
   const own = `SELECT id FROM presentations WHERE subject_id = ?
     UNION SELECT presentation_id FROM identity_verifications WHERE subject_id = ? AND presentation_id IS NOT NULL`

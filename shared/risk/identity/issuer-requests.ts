@@ -8,7 +8,7 @@ import { line } from '../evidence/values.ts'
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/
 const ALG_OF_CURVE: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', Ed25519: 'EdDSA' }
 
-/** Members of a public key; a private key has more, and is rejected. */
+/** A private key has more members, and is rejected. */
 const PublicJwk = z.strictObject({
   kty: z.enum(['EC', 'OKP']),
   crv: z.enum(['P-256', 'P-384', 'Ed25519']),
@@ -54,7 +54,7 @@ export const IssuerBody = z
 
 export type IssuerRequest = z.output<typeof IssuerBody>
 
-/** Returns the index of the first key that cannot be imported; null when all can. */
+/** Returns null when all keys can be imported. */
 export async function unusableKey(keys: readonly JWK[]): Promise<number | null> {
   for (const [at, key] of keys.entries()) {
     try {

@@ -21,9 +21,7 @@ function fromRow({ jwks, ...row }: Row): TrustedIssuer {
   return { ...row, keys: jwks === null ? [] : JSON.parse(jwks) }
 }
 
-/**
- * Returns the trusted issuers of a name in an environment: those of the operator first, then those of the organisation.
- */
+/** Those of the operator first. */
 export async function findTrusted(db: Knex, owner: Owner, iss: string): Promise<TrustedIssuer[]> {
   const rows = await query(
     db,
@@ -34,7 +32,7 @@ export async function findTrusted(db: Knex, owner: Owner, iss: string): Promise<
   return rows.map(fromRow)
 }
 
-/** Returns the issuers that an organisation trusts itself. @param organisationId null for those of the operator */
+/** `organisationId` null means the operator. */
 export async function listIssuers(
   db: Knex,
   owner: { organisationId: number | null; env: Owner['env'] },
@@ -48,7 +46,7 @@ export async function listIssuers(
   return rows.map(fromRow)
 }
 
-/** @returns false when this organisation trusts this issuer already */
+/** Returns false when this organisation trusts the issuer already. */
 export async function insertIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: Owner['env'] },
@@ -74,7 +72,6 @@ export async function insertIssuer(
   return inserted === 1
 }
 
-/** @returns false if there is no such issuer */
 export async function deleteIssuer(
   tx: Knex,
   owner: { organisationId: number | null; env: Owner['env'] },

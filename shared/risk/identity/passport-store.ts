@@ -5,7 +5,7 @@ import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Passport } from './passport.ts'
 
 export const STATUS_LIST_SIZE = 131_072
-/** Passports in a list before a new one is started; a random free index is then found quickly. */
+/** A new list is started when half is used, so that a random free index is found quickly. */
 const FULL = STATUS_LIST_SIZE / 2
 
 const COLUMNS = columns<Passport>({
@@ -18,9 +18,7 @@ const COLUMNS = columns<Passport>({
   revocation: 'p.revocation',
 })
 
-/**
- * Returns the status list for the next passport, and creates one if all are full. Locked until the transaction ends.
- */
+/** Creates a list if all are full. Locked until the transaction ends. */
 export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise<number> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`${env}/status-lists`])
   const [open] = await query<{ n: number }>(
@@ -37,7 +35,6 @@ export async function takeStatusList(tx: Knex.Transaction, env: ApiEnv): Promise
   return begun.n
 }
 
-/** Reserves an index of a list. @returns false when it is taken */
 export async function reserveIndex(tx: Knex, listN: number, idx: number): Promise<boolean> {
   const taken = await execute(
     tx,
@@ -58,7 +55,6 @@ export async function insertPassport(
   )
 }
 
-/** Lists the newest first. */
 export async function listPassports(db: Knex, subjectId: string): Promise<Passport[]> {
   return await query(
     db,
@@ -77,7 +73,7 @@ const LISTED_COLUMNS = columns<Omit<ListedPassport, keyof Passport>>({ seq: 'p.s
 const OF_ORGANISATION = typed`SELECT ${COLUMNS}, ${LISTED_COLUMNS}
   FROM passports p JOIN identity_subjects s ON s.id = p.subject_id WHERE s.organisation_id = ? AND s.env = ?`
 
-/** Lists passports of all subjects, newest first. @param before of the last row of the page before */
+/** Newest first. `before` is of the last row of the previous page. */
 export async function listAllPassports(
   db: Knex,
   owner: Owner,
@@ -93,13 +89,11 @@ export async function listAllPassports(
   ])
 }
 
-/** @returns undefined if this organisation issued no such passport in this environment */
 export async function findOwnPassport(db: Knex, owner: Owner, id: string): Promise<ListedPassport | undefined> {
   const [row] = await query(db, typed`${OF_ORGANISATION} AND p.id = ?`, [owner.organisationId, owner.env, id])
   return row
 }
 
-/** @returns undefined if this organisation issued no such passport in this environment */
 export async function lockPassport(tx: Knex.Transaction, owner: Owner, id: string): Promise<Passport | undefined> {
   const [row] = await query(
     tx,
@@ -110,7 +104,7 @@ export async function lockPassport(tx: Knex.Transaction, owner: Owner, id: strin
   return row
 }
 
-/** Returns true if the passport of an id was revoked, of any organisation, subject or business. */
+/** Of any organisation, subject or business. */
 export async function isPassportRevoked(db: Knex, id: string): Promise<boolean> {
   const rows = await query(
     db,
@@ -134,7 +128,7 @@ export async function setRevoked(
   ])
 }
 
-/** Returns the environment of a list and its revoked positions. @returns undefined if there is no such list */
+/** Returns the revoked positions. */
 export async function readStatusList(db: Knex, n: number): Promise<{ env: ApiEnv; revoked: number[] } | undefined> {
   const [list] = await query<{ env: ApiEnv }>(db, 'SELECT env FROM status_lists WHERE n = ?', [n])
   if (!list) return undefined

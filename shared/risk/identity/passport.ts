@@ -1,13 +1,12 @@
 export interface Passport {
   id: string
   subjectId: string
-  /** JSON of the anchored object */
+  /** JSON */
   body: string
-  /** the passport as SD-JWT VC */
   credential: string
   expiresAt: Date
   revokedAt: Date | null
-  /** JSON of the anchored object of its revocation */
+  /** JSON */
   revocation: string | null
 }
 

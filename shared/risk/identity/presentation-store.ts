@@ -86,7 +86,6 @@ export async function insertPresentation(tx: Knex, made: NewPresentation): Promi
   )
 }
 
-/** @returns undefined if this organisation has no such presentation in this environment */
 export async function findPresentation(db: Knex, owner: Owner, id: string): Promise<Presentation | undefined> {
   const sql = typed`SELECT ${COLUMNS} FROM presentations WHERE id = ? AND organisation_id = ? AND env = ?`
   const [row] = await query(db, sql, [id, owner.organisationId, owner.env])
@@ -104,10 +103,7 @@ const LISTED_COLUMNS = columns<ListedPresentation>({
   expiresAt: 'expires_at',
 })
 
-/**
- * Lists the newest first, of one subject or of all.
- * @param before of the last row of the page before; null for the first
- */
+/** Newest first. `before` is of the last row of the previous page. */
 export async function listPresentations(
   db: Knex,
   owner: Owner,
@@ -137,7 +133,7 @@ export async function lockPresentation(tx: Knex.Transaction, id: string): Promis
   return fromRow(row)
 }
 
-/** Counts a fetch of the request. @returns false when the limit is reached, or the request is no longer open */
+/** Returns false when the limit is reached, or the request is no longer open. */
 export async function countFetch(db: Knex, id: string, largest: number): Promise<boolean> {
   const changed = await execute(
     db,
@@ -149,7 +145,6 @@ export async function countFetch(db: Knex, id: string, largest: number): Promise
   return changed === 1
 }
 
-/** Stores a response for its verification. */
 export async function setReceived(
   tx: Knex.Transaction,
   id: string,
@@ -168,7 +163,6 @@ export async function setReasons(db: Knex, id: string, reasons: readonly string[
   await execute(db, sql, [reasons, id])
 }
 
-/** Ends a refused attempt; the request is open again, or rejected. */
 export async function setRefused(
   tx: Knex.Transaction,
   id: string,
@@ -182,7 +176,6 @@ export async function setRefused(
   )
 }
 
-/** The stored result of a verified response. */
 export interface VerifiedPresentation {
   fields: readonly string[]
   issuer: string
@@ -224,7 +217,7 @@ export async function setVerified(tx: Knex.Transaction, id: string, verified: Ve
   )
 }
 
-/** Returns the sealed values until they are purged. @returns undefined once they are purged or erased */
+/** Undefined once they are purged or erased. */
 export async function findValues(db: Knex, id: string, at: Date): Promise<string | undefined> {
   const [row] = await query<{ sealedValues: string }>(
     db,
@@ -240,10 +233,8 @@ export async function purgeValues(db: Knex, at: Date, limit: number): Promise<nu
 }
 
 /**
- * Deletes the values of presentations, and the responses of idempotency keys that contain a presented credential: the
- * sandbox issues credentials on request, and its response contains all claims.
- * @param presentations SQL that selects ids
- * @returns of how many presentations
+ * Also deletes responses of idempotency keys that contain a presented credential: the sandbox issues credentials on
+ * request, with all claims. `presentations` is SQL that selects ids. Returns the number of presentations.
  */
 export async function deleteValues(
   db: Knex,
@@ -263,7 +254,7 @@ export async function deleteValues(
   return row?.gone ?? 0
 }
 
-/** Ends requests that were not answered in time. @returns how many */
+/** Returns the number of requests that were not answered in time. */
 export async function expirePresentations(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,
@@ -274,10 +265,7 @@ export async function expirePresentations(db: Knex, at: Date, limit: number): Pr
   )
 }
 
-/**
- * Expires responses whose verification was dead-lettered, and deletes their forms after retainHours, one hour at least.
- * @returns how many
- */
+/** Their verification was dead-lettered. Deletes the forms after retainHours, one hour at least. Returns the number. */
 export async function endUnsettled(db: Knex, at: Date, limit: number): Promise<number> {
   return await execute(
     db,
@@ -289,7 +277,7 @@ export async function endUnsettled(db: Knex, at: Date, limit: number): Promise<n
   )
 }
 
-/** Returns the sealed address of the credential's status, until it is purged. */
+/** Undefined once it is purged. */
 export async function findSealedStatus(db: Knex, id: string): Promise<string | undefined> {
   const sql = 'SELECT sealed_status AS "sealedStatus" FROM presentation_values WHERE presentation_id = ?'
   const [row] = await query<{ sealedStatus: string | null }>(db, sql, [id])

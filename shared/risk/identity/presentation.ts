@@ -3,13 +3,13 @@ import type { PresentationQuery } from '../credentials/query.ts'
 
 type PresentationState = 'CREATED' | 'REQUEST_FETCHED' | 'RECEIVED' | 'VERIFIED' | 'REJECTED' | 'EXPIRED'
 
-/** The wallet responds in clear text over TLS, or encrypted to a key of this request. */
+/** Clear text over TLS, or encrypted to a key of this request. */
 export const RESPONSE_MODES = ['direct_post', 'direct_post.jwt'] as const
 export type ResponseMode = (typeof RESPONSE_MODES)[number]
 
 export const REQUEST_LIFE_MS = 300_000
 export const MAX_FETCHES = 10
-/** Maximum number of refused responses; the last one ends the request. */
+/** The last refused response ends the request. */
 export const MAX_REFUSALS = 3
 
 export interface Presentation {
@@ -38,7 +38,7 @@ export interface Presentation {
   assurance: string | null
   credentialExpiresAt: Date | null
   discarded: number
-  /** JSON of the anchored object */
+  /** JSON */
   record: string | null
   createdAt: Date
   expiresAt: Date
@@ -46,25 +46,24 @@ export interface Presentation {
   finishedAt: Date | null
 }
 
-/** Secrets that only the wallet may know. */
+/** Only the wallet may know these secrets. */
 export interface PresentationSecrets {
-  /** last part of the address of the page that shows the request to people */
+  /** last part of the address of the request's page */
   page: string
-  /** last part of the addresses of request and response; derived from `page` by a one-way function */
+  /** last part of the request and response addresses; derived from `page` by a one-way function */
   handle: string
   nonce: string
   state: string
-  /** private P-256 JWK of `direct_post.jwt`; otherwise null */
+  /** P-256 JWK of `direct_post.jwt`; otherwise null */
   encryptionKey: Record<string, unknown> | null
 }
 
-/** Returns the state at a time: an expired request is EXPIRED, even if the sweeper has not processed it yet. */
+/** An expired request is EXPIRED before the sweeper has processed it. */
 export function stateAt({ state, expiresAt }: Pick<Presentation, 'state' | 'expiresAt'>, nowMs: number) {
   const isOpen = state === 'CREATED' || state === 'REQUEST_FETCHED'
   return isOpen && expiresAt.getTime() <= nowMs ? 'EXPIRED' : state
 }
 
-/** Returns a presentation for its organisation, without values. */
 export function presentationView(presentation: Presentation, nowMs: number) {
   const { issuer, tier, assurance } = presentation
   return {

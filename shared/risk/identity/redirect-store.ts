@@ -2,7 +2,6 @@ import type { Knex } from 'knex'
 import type { Owner } from '../../jobs/job.ts'
 import { execute, query } from '../../platform/database/sql.ts'
 
-/** Returns true if wallets may be redirected to this address. */
 export async function isRegisteredRedirect(db: Knex, owner: Owner, uri: string): Promise<boolean> {
   const rows = await query(
     db,

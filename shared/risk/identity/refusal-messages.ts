@@ -1,6 +1,6 @@
 import type { RefusalReason } from '../credentials/refusal.ts'
 
-/** Explanations of refusals for users, without presented values. */
+/** Contain no presented values. */
 const WORDS: Readonly<Record<RefusalReason | 'WALLET_ERROR', string>> = {
   TOO_LARGE: 'The response was too large.',
   STATE_MISMATCH: 'The response belongs to another request.',
@@ -33,7 +33,6 @@ const WORDS: Readonly<Record<RefusalReason | 'WALLET_ERROR', string>> = {
   WALLET_ERROR: 'The wallet declined.',
 }
 
-/** Explains a refusal. @param reason as stored */
 export function refusalMessages(reason: string): string {
   return Object.hasOwn(WORDS, reason) ? WORDS[reason as keyof typeof WORDS] : 'The response was refused.'
 }

@@ -12,7 +12,7 @@ export function requestAddresses(publicUrl: string, handle: string) {
   }
 }
 
-/** Returns the address of the page that shows a request; it works without a sign-in. */
+/** The page works without a sign-in. */
 export function presentationPageUrl(publicUrl: string, page: string): string {
   return `${publicUrl}/present/${page}`
 }
@@ -21,7 +21,7 @@ export function authorizationRequest(clientId: string, requestUri: string): stri
   return `openid4vp://?client_id=${encodeURIComponent(clientId)}&request_uri=${encodeURIComponent(requestUri)}`
 }
 
-/** Returns the claims of a request object (OpenID4VP 1.0 section 5), equal for each fetch. */
+/** OpenID4VP 1.0 section 5; equal for each fetch. */
 export function requestClaims(
   { clientId, responseMode, query, createdAt, expiresAt }: Presentation,
   { handle, nonce, state, encryptionKey }: PresentationSecrets,
@@ -55,7 +55,6 @@ function encryptionMetadata(privateJwk: JWK) {
   }
 }
 
-/** Key and identity that sign requests to wallets. */
 export interface RequestSigner {
   /** with its prefix; wallets show it, and bind their responses to it */
   clientId: string
@@ -66,8 +65,8 @@ export interface RequestSigner {
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /**
- * Creates a signer: `x509_san_dns` for a certificate with the host of `publicUrl`, otherwise `x509_hash`.
- * @throws Error when certificate and key do not match
+ * Uses `x509_san_dns` for a certificate with the host of `publicUrl`, otherwise `x509_hash`. Throws when certificate
+ * and key do not match.
  */
 export function certifiedSigner(certificate: string, privateKey: string, publicUrl: string): RequestSigner {
   const chain = [...certificate.matchAll(PEM)].map(([pem]) => new X509Certificate(pem))
@@ -82,7 +81,7 @@ export function certifiedSigner(certificate: string, privateKey: string, publicU
   return { clientId, header: { x5c: chain.map(({ raw }) => raw.toString('base64')) }, key: jwk }
 }
 
-/** Creates the sandbox's signer without a certificate, identified by its key (did:jwk). */
+/** The sandbox has no certificate; did:jwk identifies its key. */
 export function didSigner({ privateJwk, publicJwk: { kid: _kid, ...bare } }: SigningKey): RequestSigner {
   const did = `did:jwk:${Buffer.from(JSON.stringify(bare)).toString('base64url')}`
   return { clientId: `decentralized_identifier:${did}`, header: { kid: `${did}#0` }, key: privateJwk }

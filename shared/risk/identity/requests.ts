@@ -53,7 +53,7 @@ const TRANSITIONS: readonly Row[] = [
 
 const TO_REVOKED: readonly Mover[] = ['CALLER', 'ERASURE']
 
-/** Returns `forbidden` for VERIFIED by a caller, and `impossible` for a transition that no rule allows. */
+/** `forbidden` for VERIFIED by a caller, `impossible` for a transition that no rule allows. */
 export function checkTransition(
   from: IdentityState,
   to: IdentityState,

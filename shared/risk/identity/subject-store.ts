@@ -29,7 +29,6 @@ export async function insertSubject(
   )
 }
 
-/** @returns undefined if this organisation has no such subject in this environment */
 export async function findSubject(db: Knex, owner: Owner, id: string): Promise<Subject | undefined> {
   const [row] = await query(
     db,
@@ -48,7 +47,7 @@ export async function lockSubject(tx: Knex.Transaction, owner: Owner, id: string
   return row
 }
 
-/** Lists the newest first. @param before of the last row of the page before; null for the first page */
+/** Newest first. `before` is of the last row of the previous page. */
 export async function listSubjects(db: Knex, owner: Owner, before: number | null, limit: number): Promise<Subject[]> {
   return await query(
     db,
@@ -58,7 +57,7 @@ export async function listSubjects(db: Knex, owner: Owner, before: number | null
   )
 }
 
-/** Locks subjects with expired assurance; skips those that another process has locked. */
+/** Their assurance has expired; skips those that another process has locked. */
 export async function takeExpired(tx: Knex.Transaction, at: Date, limit: number): Promise<Subject[]> {
   return await query(
     tx,
@@ -76,7 +75,7 @@ export async function setAssurance(tx: Knex, id: string, level: string, expiresA
   ])
 }
 
-/** Stores a transition: the new state, its anchored object, and the caller's reason. */
+/** Includes its anchored object and the caller's reason. */
 export async function insertTransition(
   tx: Knex,
   subjectId: string,
@@ -91,7 +90,6 @@ export async function insertTransition(
   ])
 }
 
-/** Returns the anchored transitions, newest first. */
 export async function listTransitions(db: Knex, subjectId: string): Promise<string[]> {
   const rows = await query<{ body: string }>(
     db,

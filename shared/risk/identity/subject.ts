@@ -2,7 +2,6 @@ import type { ApiEnv } from '../../environment.ts'
 
 export type IdentityState = 'UNVERIFIED' | 'PENDING' | 'VERIFIED' | 'EXPIRED' | 'SUSPENDED' | 'REVOKED'
 
-/** A person or business whose identity an organisation verifies. */
 export interface Subject {
   id: string
   organisationId: number
@@ -15,6 +14,5 @@ export interface Subject {
   assuranceLevel: string
   assuranceExpiresAt: Date | null
   createdAt: Date
-  /** increases with each subject */
   seq: number
 }

@@ -17,7 +17,6 @@ const COLUMNS = columns<Verification>({
   revokedAt: 'v.revoked_at',
 })
 
-/** Lists the newest first. */
 export async function listVerifications(db: Knex, subjectId: string): Promise<Verification[]> {
   return await query(
     db,
@@ -38,7 +37,7 @@ const LISTED_COLUMNS = columns<Pick<ListedVerification, 'seq' | 'subjectId' | 's
   subjectRef: 's.ref',
 })
 
-/** Verifications of all subjects of an organisation, the newest first. @param before of the last row of the page before */
+/** Newest first. `before` is of the last row of the previous page. */
 export async function listAllVerifications(
   db: Knex,
   owner: Owner,
@@ -83,13 +82,13 @@ export async function insertVerification(
   )
 }
 
-/** Returns true if a presentation has verified a subject before, which it may do once. */
+/** A presentation may verify a subject once. */
 export async function hasVerified(db: Knex, presentationId: string): Promise<boolean> {
   const rows = await query(db, 'SELECT 1 FROM identity_verifications WHERE presentation_id = ?', [presentationId])
   return rows.length > 0
 }
 
-/** Revokes the verifications under a consent and deletes their values. @returns their number */
+/** Also deletes their values. Returns their number. */
 export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Promise<number> {
   return await execute(
     tx,
@@ -98,7 +97,7 @@ export async function revokeByConsent(tx: Knex, consentId: string, at: Date): Pr
   )
 }
 
-/** A presented credential whose status must be looked up again. */
+/** Its status must be looked up again. */
 export interface DueStatus {
   id: string
   subjectId: string
@@ -107,7 +106,7 @@ export interface DueStatus {
   sealedStatus: string
 }
 
-/** Claims credentials of verified subjects whose status was not looked up since. */
+/** Of verified subjects, not looked up since. */
 export async function takeDueStatuses(tx: Knex, since: Date, at: Date, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     tx,
@@ -129,7 +128,6 @@ const DUE_STATUS_COLUMNS = columns<DueStatus>({
   sealedStatus: 'v.sealed_status',
 })
 
-/** @returns undefined when it no longer counts */
 export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | undefined> {
   const [row] = await query(
     db,
@@ -140,7 +138,7 @@ export async function findDueStatus(db: Knex, id: string): Promise<DueStatus | u
   return row
 }
 
-/** Revokes a verification whose credential is no longer valid. */
+/** Its credential is no longer valid. */
 export async function revokeVerification(tx: Knex, id: string, at: Date): Promise<void> {
   await execute(tx, 'UPDATE identity_verifications SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])
 }

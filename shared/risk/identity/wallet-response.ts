@@ -8,7 +8,6 @@ import type { PresentationSecrets, ResponseMode } from './presentation.ts'
 
 export const MAX_FORM_BYTES = 256 * 1024
 
-/** The presentation, or an error of the wallet. */
 export type WalletResponse = { vpToken: JsonObject } | { error: string }
 
 /** Errors of OAuth and OpenID4VP; other texts are not stored. */
@@ -29,7 +28,7 @@ export function isState(actual: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Decrypts the form of a wallet's response. @throws RefusedPresentationError */
+/** @throws RefusedPresentationError */
 export async function decryptWalletResponse(
   form: string,
   mode: ResponseMode,

@@ -14,13 +14,12 @@ const INVOICE_KEY_COLUMNS = columns<InvoiceKey>({
   provenance: 'provenance',
 })
 
-/** Returns all collected keys of the e-invoice portals; they are few and rarely change. */
+/** Keys are few and rarely change. */
 export async function listInvoiceKeys(db: Knex): Promise<InvoiceKey[]> {
   const rows = await query(db, typed`SELECT ${INVOICE_KEY_COLUMNS} FROM invoice_keys ORDER BY issuer, kid`)
   return rows
 }
 
-/** Inserts or updates a portal's key. */
 export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey: string | null = null): Promise<void> {
   await execute(
     db,
@@ -32,12 +31,12 @@ export async function saveInvoiceKey(db: Knex, key: InvoiceKey, sealedPrivateKey
   )
 }
 
-/** Arbitrary constant: the creation of the sandbox's key takes this lock. */
+/** Lock for the creation of the sandbox's key; an arbitrary number. */
 const SANDBOX_KEY_LOCK = 7_419_302
 
 /**
- * Returns the private key (PKCS#8 PEM) with which the sandbox signs demo e-invoices; creates it once per installation.
- * @throws Error if it was sealed under another SECRET_KEY
+ * PKCS#8 PEM, with which the sandbox signs demo e-invoices. Creates it once per installation. Throws if it was sealed
+ * under another SECRET_KEY.
  */
 export async function ensureSandboxKey(db: Knex, secrets: Secrets): Promise<string> {
   return await db.transaction(async (tx) => {

@@ -9,8 +9,8 @@ export interface BudgetOwner {
 }
 
 /**
- * Reserves one unit of a key's budget in the transaction of the effect; the row serialises callers.
- * @returns false when the units of the day or month (UTC) are used up
+ * The transaction is that of the effect; the row serialises callers. Returns false when the units of the day or month
+ * (UTC) are used up.
  */
 export async function reserveUnit(tx: Knex, { agentKeyId, family }: BudgetOwner, budget: Budget): Promise<boolean> {
   const { perDay, perMonth } = budget
@@ -34,7 +34,7 @@ export async function reserveUnit(tx: Knex, { agentKeyId, family }: BudgetOwner,
   return reserved > 0
 }
 
-/** Records that a budget is used up. @returns true for the first time of the day, when its owner must be notified */
+/** Returns true for the first time of the day, when the owner must be notified. */
 export async function noteExhausted(tx: Knex, { agentKeyId, family }: BudgetOwner): Promise<boolean> {
   const noted = await execute(
     tx,

@@ -10,8 +10,8 @@ export interface Taking {
 }
 
 /**
- * Takes units from limits per Indian day; their fixed order prevents deadlocks. After a refusal the caller rolls back.
- * @returns seconds until the next day when a limit has too few units; null when all were taken
+ * Limits are per Indian day; their fixed order prevents deadlocks. Returns seconds until the next day after a
+ * refusal, when the caller rolls back; null when all were taken.
  */
 export async function takeOfDay(tx: Knex, owner: Owner, takings: readonly Taking[]): Promise<number | null> {
   const limited = takings.filter(({ limit, count }) => limit > 0 && count > 0)

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 import type { Family } from '../../tenancy/oauth/families.ts'
 
-/** One metered call. Equal `unitKey`s count once. */
+/** Equal `unitKey`s count once. */
 export interface UsageUnit {
   organisationId: number
   env: string
@@ -10,12 +10,11 @@ export interface UsageUnit {
   unitKey: string
 }
 
-/** Counts a call in the transaction of its effect. */
+/** The transaction is that of the call's effect. */
 export async function recordUsage(tx: Knex, unit: UsageUnit): Promise<void> {
   await recordUnits(tx, [unit])
 }
 
-/** Stores the usage of several requests at once. */
 export async function recordUnits(tx: Knex, units: readonly UsageUnit[]): Promise<void> {
   await execute(
     tx,
@@ -46,7 +45,6 @@ export interface UsageQuery {
   family: string | null
   from: string | null
   to: string | null
-  /** the last row of the page before */
   after: Pick<UsageRow, 'date' | 'family' | 'env'> | null
   limit: number
 }
@@ -58,7 +56,7 @@ const USAGE_ROW_COLUMNS = columns<UsageRow>({
   units: 'count(*)',
 })
 
-/** Units per day, family and environment, newest day first. */
+/** Newest day first. */
 export async function listUsage(db: Knex, requested: UsageQuery): Promise<UsageRow[]> {
   const { organisationId, env, family, from, to, after, limit } = requested
   return await query(
