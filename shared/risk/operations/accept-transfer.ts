@@ -24,10 +24,7 @@ import { instant, type OperationDeps } from './deps.ts'
 
 const EVENT_TYPE = 'first_financing.transferred'
 
-/**
- * Takes over an offered receivable; the new registration keeps the first-seen date. A wrong receivable does not consume
- * the token.
- */
+/** The new registration keeps the first-seen date. A wrong receivable does not consume the token. */
 export async function acceptTransfer(
   tx: Knex.Transaction,
   owner: Owner,

@@ -19,16 +19,15 @@ import { indianDay } from '../packs/money.ts'
 
 export const ACCEPTANCE_RECORDS = '/v1/acceptance/records'
 
-/** The caller's clock may be this far ahead. */
+/** The caller's clock may be ahead. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000
 
-/** @throws ValidationError if `at` lies in the future */
 export function refuseFuture(at: string, nowMs: number): void {
   if (Date.parse(at) <= nowMs + MAX_CLOCK_SKEW_MS) return
   throw validationError([{ path: 'at', code: 'TOO_LATE', message: 'at must not be in the future' }])
 }
 
-/** Runs the job that records an acceptance. @throws ValidationError if `at` lies in the future */
+/** @throws ValidationError if `at` lies in the future */
 export async function runAcceptanceRecord(
   context: JobContext,
   request: z.output<typeof AcceptanceBody>,
@@ -39,12 +38,12 @@ export async function runAcceptanceRecord(
   return await runJob(context, { kind, message: acceptanceRequested, folder: ACCEPTANCE_RECORDS, request, before })
 }
 
-/** Returns a record as it was anchored, or 202 while its job is not finished. @throws NotFoundError */
+/** 202 while its job is not finished. @throws NotFoundError */
 export async function readAcceptance(deps: { db: Knex }, owner: Owner, id: string): Promise<Answer> {
   return await readOutcome(deps, owner, { kind: 'acceptance.record', folder: ACCEPTANCE_RECORDS, id, what: 'record' })
 }
 
-/** @throws NotConfiguredError if a live request needs mail, and no mail server is configured */
+/** A live request needs mail. @throws NotConfiguredError */
 export function refuseWithoutMail({ env }: Owner, { config }: { config: Pick<Config, 'smtpUrl'> }): void {
   if (env === 'SANDBOX' || config.smtpUrl !== undefined) return
   throw new NotConfiguredError('this installation cannot send mail: SMTP_URL is not set')
@@ -52,7 +51,7 @@ export function refuseWithoutMail({ env }: Owner, { config }: { config: Pick<Con
 
 export const DILUTION_PATH = '/v1/risk-signals/anti-dilution'
 
-/** Runs the job that measures the dilution of a pair, once an Indian day. */
+/** Runs once an Indian day. */
 export async function runDilution(
   context: Omit<JobContext, 'once'>,
   query: z.output<typeof DilutionQuery>,
@@ -70,7 +69,6 @@ export async function runDilution(
   })
 }
 
-/** Returns the records of a receivable and their summary. @throws NotFoundError */
 export async function readTimeline(
   { db }: { db: Knex },
   owner: Owner,

@@ -34,7 +34,7 @@ const PER_ORGANISATION = 100
 const PER_MAILBOX = 5
 const SHARE_PER_SECOND = 1 / 3_600
 
-/** The response to the organisation. Only in the sandbox, which sends no mail, it contains the link. */
+/** Only in the sandbox, which sends no mail, the response contains the link. */
 export interface IssuedBuyerRequest {
   requestId: string
   receivableRef: string
@@ -44,8 +44,8 @@ export interface IssuedBuyerRequest {
 }
 
 /**
- * Mails a buyer a link without text of the organisation. An answer also needs a code mailed to the same mailbox.
- * @throws ConflictError when the reference belongs to another receivable; RateLimitedError
+ * The mail has no text of the organisation. An answer also needs a code mailed to the same mailbox. @throws
+ * ConflictError when the reference belongs to another receivable; RateLimitedError
  */
 export async function requestBuyerAcceptance(
   tx: Knex.Transaction,
@@ -95,12 +95,12 @@ async function limitRequests(tx: Knex, { organisationId, env }: Owner, mailbox: 
   throw new RateLimitedError('too many buyer requests of this organisation or to this mailbox; retry later', 720)
 }
 
-/** `isAnswered` is false for a wrong code; `left` is the number of remaining attempts. */
+/** `left` is the number of remaining attempts. */
 type Answered = { isAnswered: true } | { isAnswered: false; left: number }
 
 /**
- * Records the buyer's answer with the mailed code. Returns a wrong code instead of throwing, so that it is counted.
- * @throws NotFoundError; ConflictError for an answered or locked link
+ * Returns a wrong code instead of throwing, so that it is counted. @throws NotFoundError; ConflictError for an
+ * answered or locked link
  */
 export async function answerBuyerRequest(
   tx: Knex.Transaction,
@@ -143,7 +143,7 @@ function isRightCode({ id, codeDigest, isCodeLive }: BuyerRequest, code: string,
   return secrets.digests(buyerCodeText(id, code)).some((digest) => timingSafeEqual(digest, codeDigest))
 }
 
-/** Locks the request of a link that can still be answered. @throws NotFoundError; ConflictError */
+/** @throws NotFoundError; ConflictError */
 async function decryptBuyerRequest(
   tx: Knex.Transaction,
   token: string,
@@ -160,8 +160,8 @@ async function decryptBuyerRequest(
 }
 
 /**
- * Mails a new six-digit code, which replaces the previous one. @returns the code in the sandbox, otherwise null
- * @throws NotFoundError; ConflictError for an answered or locked link, or after too many codes
+ * The six-digit code replaces the previous one; it is returned in the sandbox only. @throws NotFoundError;
+ * ConflictError for an answered or locked link, or after too many codes
  */
 export async function sendBuyerCode(
   tx: Knex.Transaction,

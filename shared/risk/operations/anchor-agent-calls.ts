@@ -13,9 +13,8 @@ const DAYS_AT_ONCE = 20
 const PAGE = 2_000
 
 /**
- * Anchors the Merkle root over an organisation's calls of each past UTC day
- * (docs/spec/evidence-families.md#agent-audit).
- * @returns the number of days
+ * Anchors a Merkle root per organisation and past UTC day (docs/spec/evidence-families.md#agent-audit). Returns the
+ * number of days.
  */
 export async function anchorAgentCalls(db: Knex, now: Micros): Promise<number> {
   const days = await findOpenDays(db, DAYS_AT_ONCE)
@@ -45,7 +44,7 @@ async function anchorDay(tx: Knex, day: OpenDay, now: Micros): Promise<void> {
   await storeDigest(tx, day, { ...record, anchor })
 }
 
-/** Returns the leaf of a call: its members in `GET /v1/agents/calls` without the duration, in canonical JSON. */
+/** Canonical JSON of a call in `GET /v1/agents/calls`, without the duration. */
 function callLeaf(call: Omit<AgentCall, 'durationMs'> & { keyId: string }): Uint8Array {
   const { callId, keyId, tool, argumentsDigest, code, units, calledAt } = call
   const argumentsSha256 = argumentsDigest.toString('hex')

@@ -37,7 +37,7 @@ export interface PoolKeys {
   vei: Buffer
 }
 
-/** Creates the evidence of the next members of a pool. @returns true if members are left */
+/** Returns true if members are left. */
 export async function buildMembers(
   tx: Knex.Transaction,
   owner: Owner,
@@ -63,7 +63,6 @@ export async function buildMembers(
   return built.length > 0 && pool.built + built.length < pool.size
 }
 
-/** Returns the evidence objects of items in their order, with a constant number of SQL statements. */
 async function evidenceOf(
   tx: Knex.Transaction,
   owner: Owner,
@@ -111,7 +110,7 @@ function identityOf(item: PoolItem): ReceivableIdentity {
   return { supplierGstin, buyerGstin, documentType, documentNumber, documentDate, totalPaise }
 }
 
-/** Freezes the members and evidence of a pool: an anchored root over all of them, one unit, one event. */
+/** Anchors a root over all members and evidence: one unit, one event. */
 export async function cutPool(
   tx: Knex.Transaction,
   owner: Owner,
@@ -155,7 +154,6 @@ export async function cutPool(
   return { cut: record }
 }
 
-/** Returns the RFC 6962 root over the first `size` members of a pool, all of which are built; lower-case hex. */
 export async function poolRoot(db: Knex, poolId: string, size: number): Promise<string> {
   return toHex(cutTree(await memberHashes(db, poolId, 0, size)).root)
 }

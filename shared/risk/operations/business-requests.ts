@@ -10,7 +10,7 @@ import { type Entity, findEntity, listIdentifiers } from '../businesses/store.ts
 import { identifierProblem, normaliseUpper } from '../identifiers/identifier.ts'
 import { veiError } from '../identifiers/vei.ts'
 
-/** Returns an entity of the organisation. @throws ValidationError for a wrong check character; NotFoundError */
+/** @throws ValidationError for a wrong check character; NotFoundError */
 export async function requireEntity(db: Knex, owner: Owner, vei: string): Promise<Entity> {
   const fault = veiError(vei)
   if (fault !== null) {
@@ -25,7 +25,6 @@ export async function requireEntity(db: Knex, owner: Owner, vei: string): Promis
 export const BUSINESS_VERIFICATIONS = '/v1/kyb/verifications'
 export const LEI_RESOLUTIONS = '/v1/kyb/lei/resolutions'
 
-/** Runs the job that verifies a business by its identifiers. */
 export async function runBusinessVerification(
   context: JobContext,
   request: z.output<typeof VerificationBody>,
@@ -35,7 +34,7 @@ export async function runBusinessVerification(
   return await runJob(context, { kind: 'kyb.verification', message: kybRequested, folder, request, before })
 }
 
-/** Verifies an entity again, by the identifiers that are stored. @throws ValidationError, NotFoundError */
+/** Uses the stored identifiers. @throws ValidationError, NotFoundError */
 export async function runEntityVerification(
   context: JobContext,
   vei: string,
@@ -48,7 +47,6 @@ export async function runEntityVerification(
   return await runBusinessVerification(context, request, before)
 }
 
-/** Runs the job that looks up a legal entity identifier. */
 export async function runLeiResolution(
   context: JobContext,
   request: z.output<typeof LeiResolveBody>,

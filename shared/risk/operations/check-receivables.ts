@@ -16,16 +16,15 @@ const EVENT_TYPE = 'first_financing.checked'
 export interface ReceivableCheck extends Owner {
   checkId: string
   fingerprints: readonly Fingerprint[]
-  /** true for a check by fingerprints, under the epochs that they name */
+  /** under the epochs that the fingerprints name */
   isBlind: boolean
-  /** true if the result must be anchored */
   statement: boolean
-  /** additional matches of the sandbox's scenarios */
+  /** of the sandbox's scenarios */
   added: readonly DisclosedMatch[]
   isResolved: boolean
 }
 
-/** Finds the live records of all checked receivables in one statement. */
+/** One statement for all checks. */
 export async function seekReceivables(
   tx: Knex,
   checks: readonly ReceivableCheck[],
@@ -38,10 +37,7 @@ export async function seekReceivables(
   return new Map(checks.map((check, index) => [check, byIndex.get(index) ?? []]))
 }
 
-/**
- * Evaluates checks with a few statements. @param found result of `seekReceivables` in this transaction
- * @param writes the transaction for statements without a result
- */
+/** `found` is the result of `seekReceivables` in this transaction; `writes` is for statements without a result. */
 export async function checkReceivables(
   tx: Knex.Transaction,
   checks: readonly ReceivableCheck[],
@@ -83,7 +79,7 @@ export async function checkReceivables(
   return answers
 }
 
-/** Returns a cached function that is true if the epochs of a check cover all live records. */
+/** The epochs of a check must cover all live records. */
 function coversOf(tx: Knex.Transaction): (check: ReceivableCheck) => Promise<boolean> {
   const known = new Map<string, boolean>()
   return async ({ env, fingerprints }) => {
@@ -95,7 +91,7 @@ function coversOf(tx: Knex.Transaction): (check: ReceivableCheck) => Promise<boo
   }
 }
 
-/** Anchors the result of a check; its salt lets the caller prove which receivable it was about. */
+/** The salt lets the caller prove which receivable the check was about. */
 async function statementOf(tx: Knex.Transaction, check: ReceivableCheck, result: string, timestamp: string) {
   const [exact] = check.fingerprints.filter(({ kind }) => kind === 'RF1')
   const rf1 = exact?.value ?? ''

@@ -18,7 +18,7 @@ export const CONFIRMED_BY: Readonly<Record<string, string>> = {
   lei: 'lei',
 }
 
-/** Completes the verification of a business: its entity, its anchored findings, one unit, one event. */
+/** Stores entity, anchored findings, one unit and one event. */
 export async function completeVerification(
   tx: Knex.Transaction,
   owner: Owner,
@@ -26,7 +26,7 @@ export async function completeVerification(
   found: {
     request: VerificationRequest
     checks: readonly BusinessCheck[]
-    /** by the key of a check, SHA-256 of its register's response */
+    /** SHA-256 of the register's response, by the key of a check */
     answerHashes: Readonly<Record<string, string | null>>
     veiKey: Buffer
   },

@@ -2,14 +2,14 @@ import type { Enqueue } from '../../platform/broker/outbox.ts'
 import type { Secrets } from '../../platform/process/secrets.ts'
 import { type Micros, toIsoMillis } from '../../time.ts'
 
-/** Dependencies of operations; each operation names the ones it uses. */
+/** Each operation names the members it uses. */
 export interface OperationDeps {
   enqueue: Enqueue
   secrets: Secrets
   now(): Micros
 }
 
-/** Formats an instant of objects and events: ISO 8601 UTC with milliseconds. */
+/** ISO 8601 UTC with milliseconds. */
 export function instant(now: Micros): string {
   return toIsoMillis(now)
 }

@@ -25,7 +25,7 @@ export interface DisputeRequest {
   evidenceSha256: string | null
 }
 
-/** Opens a dispute about another organisation's registration. The service does not decide it. */
+/** The service does not decide the dispute. */
 export async function disputeRegistration(
   tx: Knex.Transaction,
   owner: Owner,

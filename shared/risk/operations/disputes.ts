@@ -8,8 +8,8 @@ import type { OperationDeps } from './deps.ts'
 import { moveRegistration } from './registrations.ts'
 
 /**
- * Records the holder's answer: CONFIRM keeps the registration, RELEASE ends it.
- * @throws NotFoundError unless the organisation is the holder; ConflictError when it was answered before
+ * CONFIRM keeps the registration, RELEASE ends it. @throws NotFoundError unless the organisation is the holder;
+ * ConflictError when it was answered before
  */
 export async function answerDispute(
   tx: Knex.Transaction,

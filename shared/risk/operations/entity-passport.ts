@@ -25,10 +25,7 @@ import { certify, reserveStatusIndex, revokedBefore } from './issue-identity-pas
 
 const DAY_MS = 86_400_000
 
-/**
- * Issues a passport with the newest results, without names, as anchored object and as SD-JWT VC.
- * @throws ConflictError without a verification, or after erasure
- */
+/** Contains the newest results, without names. @throws ConflictError without a verification, or after erasure */
 export async function issuePassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -86,7 +83,7 @@ export async function issuePassport(
   return { passportId, record, credential, revocation: null }
 }
 
-/** Applies the rule of identities: confirmation by registers alone is LOW. */
+/** Confirmation by registers alone is LOW, as for identities. */
 function assuranceOfChecks(checks: readonly { key: string; tier: string; result: string }[]) {
   const factors = checks
     .filter(({ key, tier, result }) => CONFIRMED_BY[key] && tier === 'REGISTRY_VERIFIED' && result === 'MATCH')
@@ -94,7 +91,7 @@ function assuranceOfChecks(checks: readonly { key: string; tier: string; result:
   return { level: factors.length === 0 ? 'NONE' : 'LOW', factors }
 }
 
-/** Revokes a passport. @throws NotFoundError; ConflictError when it was revoked before */
+/** @throws NotFoundError; ConflictError when it was revoked before */
 export async function revokePassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -108,7 +105,7 @@ export async function revokePassport(
   return { record: await revoke(tx, owner, passport, deps.secrets.seal('entity', reason), deps), vei: passport.vei }
 }
 
-/** Revokes every passport of an erased entity, and deletes the reasons of earlier revocations. */
+/** Also deletes the reasons of earlier revocations. */
 export async function revokeAllOfEntity(
   tx: Knex.Transaction,
   owner: Owner,

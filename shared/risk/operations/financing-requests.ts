@@ -42,9 +42,8 @@ const WINDOW_ELEMENTS = 12
 const RETRY_OPEN_SECONDS = 3600
 
 /**
- * Counts what a receivable takes of the day: four elements by its fields, none by fingerprints, since those were counted
- * when they were evaluated. Fingerprints must be those of the live epochs.
- * @throws RateLimitedError, ValidationError
+ * Takes four elements by fields, none by fingerprints, since those were counted when they were evaluated.
+ * Fingerprints must be those of the live epochs. @throws RateLimitedError, ValidationError
  */
 export async function countInput(
   tx: Knex.Transaction,
@@ -58,10 +57,7 @@ export async function countInput(
   await countEvaluation(tx, owner, { elements, isCheck }, deps)
 }
 
-/**
- * Counts an evaluation, which is the only way to guess, against the day of an organisation and environment.
- * @throws RateLimitedError until midnight in India
- */
+/** An evaluation is the only way to guess. @throws RateLimitedError until midnight in India */
 export async function countEvaluation(
   tx: Knex.Transaction,
   owner: Owner,
@@ -77,10 +73,7 @@ export async function countEvaluation(
   }
 }
 
-/**
- * Counts registrations that a worker has not stored yet as open.
- * @throws RateLimitedError when an organisation has as many open registrations as it may
- */
+/** Registrations that a worker has not stored yet count as open. @throws RateLimitedError */
 export async function limitOpen(
   tx: Knex.Transaction,
   owner: Owner,
@@ -96,7 +89,7 @@ export async function limitOpen(
 
 export const CHECKS = '/v1/first-financing/checks'
 
-/** Runs the job that checks a receivable. @param admit further conditions, in its transaction @throws RateLimitedError */
+/** `admit` adds conditions in the transaction. @throws RateLimitedError */
 export async function runFinancingCheck(
   context: JobContext,
   body: z.output<typeof CheckBody> | z.output<typeof BlindCheckBody>,
@@ -127,7 +120,7 @@ function requestOf(body: z.output<typeof CheckBody> | z.output<typeof BlindCheck
 
 export const DISPUTES = '/v1/first-financing/disputes'
 
-/** Runs the job that opens a dispute. @param admit further conditions, in its transaction @throws RateLimitedError */
+/** `admit` adds conditions in the transaction. @throws RateLimitedError */
 export async function runDispute(
   context: JobContext,
   body: z.output<typeof DisputeRequestBody> | z.output<typeof BlindDisputeBody>,
@@ -150,7 +143,7 @@ export async function runDispute(
 
 export const REGISTRATIONS = '/v1/first-financing/registrations'
 
-/** Runs the job that registers a receivable. @param admit further conditions, in its transaction @throws RateLimitedError */
+/** `admit` adds conditions in the transaction. @throws RateLimitedError */
 export async function runRegistration(
   context: JobContext,
   body: z.output<typeof RegistrationRequestBody> | z.output<typeof BlindRegistrationBody>,
@@ -172,7 +165,7 @@ export async function runRegistration(
   })
 }
 
-/** Locks a registration of the owner. @throws NotFoundError */
+/** @throws NotFoundError */
 export async function requireRegistration(tx: Knex.Transaction, owner: Owner, id: string): Promise<Registration> {
   const registration = isUuid(id) ? await findRegistration(tx, owner, id) : undefined
   const locked = registration && (await lockRegistration(tx, id))
@@ -180,10 +173,9 @@ export async function requireRegistration(tx: Knex.Transaction, owner: Owner, id
   return locked
 }
 
-/** Lifetime of an offer. */
 const OFFER_MS = 72 * 3_600_000
 
-/** Offers a registration of the owner to the holder of the returned token. @throws NotFoundError, ConflictError */
+/** The holder of the returned token may accept. @throws NotFoundError, ConflictError */
 export async function createTransferOffer(
   tx: Knex.Transaction,
   owner: Owner,
@@ -203,7 +195,7 @@ export async function createTransferOffer(
   return { registrationId: registration.id, transferToken, expiresAt: expiresAt.toISOString() }
 }
 
-/** Runs the job that accepts a transfer by its token. @param admit further conditions, in its transaction */
+/** `admit` adds conditions in the transaction. */
 export async function runTransferAcceptance(
   context: JobContext,
   body: z.output<typeof AcceptBody> | z.output<typeof BlindAcceptBody>,

@@ -36,17 +36,14 @@ export interface Found {
   rawSha256: string | null
   presentationId: string | null
   consentId: string | null
-  /** its own expiry; null without one */
+  /** null without one */
   expiresAt: Date | null
   /** the value to seal; null if none is stored */
   value: string | null
   sealedStatus: string | null
 }
 
-/**
- * Begins the verification of a subject: what is unverified is now pending.
- * @throws NotFoundError; ConflictError for an identity that was revoked
- */
+/** An unverified subject is now pending. @throws NotFoundError; ConflictError for an identity that was revoked */
 async function beginVerification(
   tx: Knex.Transaction,
   owner: Owner,
@@ -65,7 +62,7 @@ function revoked(): ConflictError {
   return new ConflictError(message, [{ path: 'subjectId', code: 'REVOKED', message }])
 }
 
-/** Returns the finding of a presentation. @throws NotFoundError; ConflictError when it cannot count */
+/** @throws NotFoundError; ConflictError when it cannot count */
 export async function findingOfPresentation(
   db: Knex,
   owner: Owner,
@@ -100,7 +97,7 @@ function hashOf({ record }: Presentation): string | null {
   return anchored?.anchor.payloadSha256 ?? null
 }
 
-/** Completes a verification: its row, the resulting assurance, the state of a PENDING subject, one unit. */
+/** Stores a row, the assurance, the state of a PENDING subject and one unit. */
 export async function completeIdentityVerification(
   tx: Knex.Transaction,
   owner: Owner,
@@ -130,7 +127,7 @@ export async function completeIdentityVerification(
   return { ...verificationView(verification), subjectId, assurance: assuranceView(assuranceOf(factors, nowMs)) }
 }
 
-/** Returns true if the consent was withdrawn during the registry query; the withdrawal waits for the same lock. */
+/** The consent may be withdrawn during the registry query; the withdrawal waits for the same lock. */
 async function isWithdrawn(tx: Knex.Transaction, owner: Owner, consentId: string | null): Promise<boolean> {
   return consentId !== null && (await findConsent(tx, owner, consentId))?.withdrawnAt !== null
 }
@@ -147,14 +144,13 @@ async function settleState(tx: Knex.Transaction, subject: Subject, isVerified: b
 
 export interface Spender {
   agentKeyId: number | null
-  /** identifies the key in the event */
   keyId: string
   organisationId: number
   env: ApiEnv
   budgets: Budgets
 }
 
-/** The key has used up its daily or monthly budget for this family. */
+/** The daily or monthly budget of a key for this family is used up. */
 export class BudgetExhaustedError extends RateLimitedError {
   readonly family: Family
   constructor(family: Family, retryAfterSeconds: number) {
@@ -166,10 +162,7 @@ export class BudgetExhaustedError extends RateLimitedError {
 
 const DAY_SECONDS = 86_400
 
-/**
- * Reserves a unit of a metered call (docs/spec/evidence-families.md#agent-keys). @param now POSIX seconds
- * @throws BudgetExhaustedError
- */
+/** See docs/spec/evidence-families.md#agent-keys. `now` is POSIX seconds. @throws BudgetExhaustedError */
 export async function spendBudget(tx: Knex, spender: Spender, family: Family, now: number): Promise<void> {
   const { agentKeyId, budgets } = spender
   const budget = budgets[family]
@@ -178,7 +171,7 @@ export async function spendBudget(tx: Knex, spender: Spender, family: Family, no
   throw new BudgetExhaustedError(family, Math.ceil(DAY_SECONDS - (now % DAY_SECONDS)))
 }
 
-/** Emits `agents.budget_exhausted` once per key, family and UTC day, after the refused call was rolled back. */
+/** Emits the event once per key, family and UTC day, after the refused call was rolled back. */
 export async function announceExhausted(
   { outbox }: { outbox: Pick<Outbox, 'run'> },
   { agentKeyId, keyId, organisationId, env }: Spender,
@@ -201,7 +194,7 @@ export async function announceExhausted(
 
 export const IDENTITY_VERIFICATIONS = '/v1/identity/verifications'
 
-/** Runs the job that verifies a subject. @throws NotFoundError; ConflictError for a revoked subject */
+/** @throws NotFoundError; ConflictError for a revoked subject */
 export async function runSubjectVerification(
   context: JobContext,
   subjectId: string,

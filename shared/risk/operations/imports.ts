@@ -27,7 +27,7 @@ export interface UploadedFile {
   bytes: number
 }
 
-/** Enqueues an upload, or returns the import of equal bytes; then the caller discards the upload. */
+/** Returns the import of equal bytes; then the caller discards the upload. */
 export async function receiveImport(
   tx: Knex.Transaction,
   upload: NewUpload,
@@ -43,12 +43,11 @@ export async function receiveImport(
 }
 
 const EVENT_TYPE = 'colending.import_finished'
-/** Accepted rows per unit. */
 const ROWS_OF_UNIT = 1_000
 
 type EndDeps = Pick<OperationDeps, 'enqueue' | 'now'>
 
-/** Completes an import whose rows are stored: anchors their root, meters its units, and emits an event. */
+/** Anchors the root of the rows, meters units, and emits an event. */
 export async function finishImport(
   tx: Knex.Transaction,
   found: Import,
@@ -101,7 +100,7 @@ async function emitFinished(
 /** Limit above all errors of an import: ten thousand, and those of the last row. */
 const ALL_ERRORS = 20_000
 
-/** Returns the errors of an import as RFC 4180; empty while it is running. */
+/** RFC 4180; empty while the import is running. */
 export async function exportImportErrors(db: Knex, found: Import): Promise<string> {
   const page = { after: null, limit: ALL_ERRORS, isSkipped: false }
   const errors = hasEnded(found.state) ? await listErrors(db, found.id, page) : []
@@ -115,7 +114,7 @@ export interface RowProof {
   record: { root: string; rows: number }
 }
 
-/** Proves a row of a completed import. @returns undefined when the row does not exist */
+/** Undefined when the row does not exist. */
 export async function proveImportRow(db: Knex, found: Import, index: number): Promise<RowProof | undefined> {
   const size = found.progress.accepted
   if (found.record === null || index >= size) return undefined

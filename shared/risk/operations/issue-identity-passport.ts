@@ -35,7 +35,7 @@ export function statusListUri(publicUrl: string, n: number): string {
   return `${publicUrl}/v1/identity/status-lists/${n}`
 }
 
-/** Issues a passport without names. @throws ConflictError for a subject that is not verified now */
+/** Contains no names. @throws ConflictError for a subject that is not verified now */
 export async function issueIdentityPassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -83,7 +83,7 @@ export async function issueIdentityPassport(
   return { passportId, record, credential, revocation: null }
 }
 
-/** Reserves a random index of a status list, so that it does not reveal the number of passports. */
+/** A random index does not reveal the number of passports. */
 export async function reserveStatusIndex(tx: Knex.Transaction, env: ApiEnv, publicUrl: string) {
   const listN = await takeStatusList(tx, env)
   for (;;) {
@@ -110,7 +110,7 @@ export async function certify(
   return await issueSdJwt(claims, {}, signer, randomBytes)
 }
 
-/** Revokes a passport. @throws NotFoundError; ConflictError when it was revoked before */
+/** @throws NotFoundError; ConflictError when it was revoked before */
 export async function revokeIdentityPassport(
   tx: Knex.Transaction,
   owner: Owner,
@@ -129,7 +129,7 @@ export function revokedBefore(): ConflictError {
   return new ConflictError(message, [{ path: 'passportId', code: 'REVOKED', message }])
 }
 
-/** Revokes the unrevoked passports of a subject. @returns their number */
+/** Returns the number of revoked passports. */
 export async function revokeAll(
   tx: Knex.Transaction,
   owner: Owner,

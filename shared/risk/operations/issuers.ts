@@ -22,8 +22,8 @@ import type { OperationDeps } from './deps.ts'
 import { moveSubject, refreshAssurance } from './subjects.ts'
 
 /**
- * Trusts an issuer for credentials of some types. @param organisationId null for the operator
- * @throws ValidationError for an unusable key, a refused address, or assurance HIGH; ConflictError
+ * `organisationId` null means the operator. @throws ValidationError for an unusable key, a refused address, or
+ * assurance HIGH; ConflictError
  */
 export async function trustIssuer(
   tx: Knex,
@@ -62,7 +62,7 @@ export async function trustIssuer(
   return issuer
 }
 
-/** Returns refused addresses and assurances. Names are not resolved, because every connection checks them. */
+/** Names are not resolved, because every connection checks them. */
 export function issuerFaults(
   { iss, statusHosts, assurance }: Pick<IssuerRequest, 'iss' | 'statusHosts' | 'assurance'>,
   { organisationId, allowPrivate }: { organisationId: number | null; allowPrivate: TargetPolicy['allowPrivate'] },
@@ -84,7 +84,7 @@ export function issuerFaults(
   return faults
 }
 
-/** Suspends an identity whose credential its issuer revoked or suspended, and revokes that verification. */
+/** The issuer revoked or suspended the credential; revokes that verification. */
 export async function suspendByStatus(
   tx: Knex.Transaction,
   { id, subjectId, organisationId, env }: DueStatus,
@@ -98,7 +98,7 @@ export async function suspendByStatus(
   await moveSubject(tx, subject, 'SUSPENDED', { by: 'STATUS_LIST', reasonCode: 'CREDENTIAL_REVOKED' }, deps)
 }
 
-/** Expires a verified identity whose assurance has expired; it is locked in this transaction. */
+/** The subject is locked in this transaction. */
 export async function expireSubject(tx: Knex.Transaction, subject: Subject, deps: OperationDeps): Promise<void> {
   await moveSubject(tx, subject, 'EXPIRED', { by: 'SWEEPER', reasonCode: 'ASSURANCE_EXPIRED' }, deps)
 }

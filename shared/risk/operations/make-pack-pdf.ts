@@ -25,16 +25,14 @@ export interface PackOwner {
 }
 
 interface PackPdfDeps {
-  /** base address of the verification page */
   publicUrl: string
   now(): Micros
-  /** renders the document outside the event loop */
   render(source: PackPdfInput): Promise<Uint8Array>
 }
 
 /**
- * Returns the document of a pack; composes it at the first call. @returns null until the log includes the pack
- * @throws NotFoundError; PackFailedError
+ * Composes the document at the first call. Returns null until the log includes the pack. @throws NotFoundError;
+ * PackFailedError
  */
 export async function makePackPdf(
   db: Knex,
@@ -72,7 +70,7 @@ async function awaitProof(db: Knex, txId: string): Promise<PackProof | null> {
   }
 }
 
-/** Of concurrent compositions one is stored and anchored, and all callers return it. */
+/** Of concurrent compositions one is stored, and all callers return it. */
 async function storeFirst(db: Knex, now: Micros, env: ApiEnv, packId: string, bytes: Buffer): Promise<StoredPdf> {
   const sha256 = createHash('sha256').update(bytes).digest()
   const timestamp = toIsoMillis(now)

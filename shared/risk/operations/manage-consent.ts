@@ -13,7 +13,7 @@ import type { MissingReason } from '../registries/connector.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { refreshAssurance, unsealSubject } from './subjects.ts'
 
-/** Records a consent. @throws NotFoundError; ValidationError for an expired one */
+/** @throws NotFoundError; ValidationError for an expired one */
 export async function recordConsent(
   tx: Knex.Transaction,
   owner: Owner,
@@ -45,7 +45,7 @@ export async function recordConsent(
   return record
 }
 
-/** Withdraws a consent and deletes values read under it. @throws NotFoundError; ConflictError */
+/** Deletes values read under it. @throws NotFoundError; ConflictError */
 export async function withdrawConsent(
   tx: Knex.Transaction,
   owner: Owner,
@@ -67,7 +67,7 @@ export async function withdrawConsent(
   return record
 }
 
-/** Returns the reason why a consent does not permit a query; null when it does. */
+/** Returns null when the consent permits the query. */
 export function consentError(
   consent: Consent | undefined,
   read: { subjectId: string; field: string; purpose: string },

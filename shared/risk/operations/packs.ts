@@ -19,17 +19,14 @@ import { isModeAllowed, type PackRequest, parsePackRequest } from '../packs/requ
 import { findPack, insertPack, type PackOutcome } from '../packs/store.ts'
 import { insertShare, revokeShare } from '../risk-console/store.ts'
 
-/** Path of pack requests in the API: a part of the fingerprint of a request. */
+/** Part of the fingerprint of a request. */
 export const PACK_REQUESTS = '/v1/po/risk-signals'
-/** Path of the packs in the API. */
 export const PACKS = `${PACK_REQUESTS}/packs`
 
 /**
- * Stores a request for a pack: job, idempotency key and message commit together. Requests of clients are metered, those
- * of people are in the audit log.
- * @param admit further conditions of a new job, in its transaction
- * @returns the id of the pack; with `replay`, the stored answer of an equal request, nothing is stored
- * @throws IdempotencyInProgressError, IdempotencyKeyReusedError
+ * Job, idempotency key and message commit together. Requests of clients are metered, those of people are in the audit
+ * log. With `replay`, the stored answer of an equal request, nothing is stored. @throws IdempotencyInProgressError,
+ * IdempotencyKeyReusedError
  */
 export async function requestPack(
   actor: Actor,
@@ -53,11 +50,7 @@ export async function requestPack(
   return { packId, replay }
 }
 
-/**
- * Waits for a pack that `requestPack` has stored.
- * @returns the pack, or 202 if it is not finished in time
- * @throws PackFailedError
- */
+/** `requestPack` has stored the pack. Returns 202 if it is not finished in time. @throws PackFailedError */
 export async function awaitPack({ caller, deps, once, waitMs, signal }: JobContext, packId: string): Promise<Answer> {
   const outcome = await awaitWork(deps, { id: packId, once, waitMs, signal }, async (db) => {
     const found = await findPack(db, caller, packId)
@@ -66,7 +59,7 @@ export async function awaitPack({ caller, deps, once, waitMs, signal }: JobConte
   return outcome ? packAnswer(packId, outcome) : pendingPackAnswer(packId)
 }
 
-/** Returns 200 with the stored bytes of a pack, or 202 while it is not finished. @throws PackFailedError */
+/** 200 with the stored bytes, or 202 while not finished. @throws PackFailedError */
 export function packAnswer(packId: string, outcome: PackOutcome): Answer {
   if (outcome.state === 'FAILED') throw new PackFailedError()
   return outcome.body === null ? pendingPackAnswer(packId) : new Answer(200, outcome.body)
@@ -78,7 +71,6 @@ export function pendingPackAnswer(packId: string): Answer {
   return jsonAnswer(202, body, { Location: self, 'Retry-After': '1' })
 }
 
-/** @throws ValidationError; ForbiddenError if the mode is not that of the caller's environment */
 export function readPackRequest(body: unknown, { env }: { env: ApiEnv }): PackRequest {
   const parsed = parsePackRequest(body, { sandboxRegistrations: env === 'SANDBOX' })
   if (!parsed.ok) throw validationError(parsed.errors)
@@ -88,7 +80,7 @@ export function readPackRequest(body: unknown, { env }: { env: ApiEnv }): PackRe
   return parsed.request
 }
 
-/** Creates a public link to a finished pack. @returns its token, of which only a digest is stored */
+/** Only a digest of the returned token is stored. */
 export async function sharePack(
   db: Knex,
   actor: Actor,
@@ -105,7 +97,7 @@ export async function sharePack(
   return token
 }
 
-/** Revokes a link to a pack of the organisation. @throws NotFoundError when the pack does not have this live link */
+/** @throws NotFoundError when the pack does not have this live link */
 export async function revokePackShare(
   db: Knex,
   actor: Actor,

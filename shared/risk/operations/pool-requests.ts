@@ -10,7 +10,7 @@ import { isUuid } from '../../uuid.ts'
 import type { CutBody } from '../pools/requests.ts'
 import { earliestDocument, findCut, findPool, newestCut, type Pool, type PoolCut } from '../pools/store.ts'
 
-/** Returns a pool of the owner. @throws NotFoundError alike for foreign and unknown ones */
+/** @throws NotFoundError alike for foreign and unknown ones */
 export async function requirePool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool> {
   const pool = isUuid(id) ? await findPool(db, owner, id, lock) : undefined
   if (!pool) throw new NotFoundError('pool not found')
@@ -19,7 +19,7 @@ export async function requirePool(db: Knex, owner: Owner, id: string, lock = fal
 
 export const CUTS = '/v1/securitisation/cuts'
 
-/** Runs the job that cuts a pool. @throws NotFoundError; ValidationError for a cut before the first document */
+/** @throws NotFoundError; ValidationError for a cut before the first document */
 export async function runCut(
   context: JobContext,
   id: string,
@@ -40,7 +40,6 @@ export async function runCut(
   })
 }
 
-/** @throws ValidationError for a cut before the first document of its pool */
 async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Promise<void> {
   const earliest = await earliestDocument(tx, poolId)
   if (earliest === null || cutOffDate >= earliest) return
@@ -49,8 +48,8 @@ async function refuseEarlyCut(tx: Knex, poolId: string, cutOffDate: string): Pro
 }
 
 /**
- * Returns the cut with this id, by default the newest of the pool.
- * @throws NotFoundError for a pool or cut that is not there; ConflictError for a pool that was never cut
+ * By default the newest. @throws NotFoundError for a pool or cut that is not there; ConflictError for a pool that was
+ * never cut
  */
 export async function chosenCut(db: Knex, owner: Owner, poolId: string, cutId: string | undefined): Promise<PoolCut> {
   const pool = await requirePool(db, owner, poolId)
@@ -65,17 +64,16 @@ export async function chosenCut(db: Knex, owner: Owner, poolId: string, cutId: s
   throw new ConflictError(message, [{ path: 'cut', code: 'NO_CUT', message }])
 }
 
-/** Identifies a question about an object that never changes: its job runs once. */
+/** The object never changes, so its job runs once. */
 export function jobKeyOf(...parts: readonly (string | number)[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest()
 }
 
-/** Job of each part that is computed from a cut. */
 const COMPUTED = { stratification: 'pool.strata', replines: 'pool.replines' } as const
 
 export type CutPart = keyof typeof COMPUTED
 
-/** Runs the job that computes a part of a cut, once. */
+/** Runs once per part of a cut. */
 export async function runCutJob(
   context: Omit<JobContext, 'once'>,
   part: CutPart,

@@ -48,17 +48,17 @@ import { findSubject } from '../identity/subject-store.ts'
 import { recordUsage } from '../metering/store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
-/** Returns the digest by which a request is found; the last part of its addresses is not stored. */
+/** The last part of a request's addresses is not stored. */
 export function handleDigestOf(handle: string): Buffer {
   return hash('sha256', handle, 'buffer')
 }
 
-/** Derives the handle of a request from its page by a one-way function, so that the code hides the page. */
+/** A one-way function, so that the code hides the page. */
 export function handleOfPage(page: string): string {
   return hash('sha256', `presentation-page|${page}`, 'base64url')
 }
 
-/** Creates a request for a wallet. @throws NotFoundError; ValidationError for an unregistered redirect */
+/** @throws NotFoundError; ValidationError for an unregistered redirect */
 export async function requestPresentation(
   tx: Knex.Transaction,
   owner: Owner,
@@ -110,7 +110,7 @@ export async function requestPresentation(
   }
 }
 
-/** Returns a signed request object, at most ten times; null when expired. @param walletNonce null for GET */
+/** Serves it at most ten times; null when expired. `walletNonce` is null for GET. */
 export async function serveRequestObject(
   db: Knex,
   presentation: Presentation,
@@ -128,7 +128,7 @@ export type Received =
   | { taken: true; responseCode: string | null }
   | { taken: false; reason: 'EXPIRED' | 'ALREADY_USED' }
 
-/** Seals a posted form and enqueues its verification; accepts one response at a time. */
+/** Accepts one response at a time. */
 export async function receivePresentation(
   tx: Knex.Transaction,
   { id }: Pick<Presentation, 'id'>,
@@ -152,7 +152,7 @@ export async function receivePresentation(
 
 const HOUR_MS = 3_600_000
 
-/** Ends a refused attempt; the request is open again below three refusals, unless the wallet sent an error. */
+/** The request is open again below three refusals, unless the wallet sent an error. */
 export async function refusePresentation(
   tx: Knex.Transaction,
   presentation: Presentation,
@@ -169,7 +169,7 @@ export async function refusePresentation(
   })
 }
 
-/** Completes a verified presentation: its anchored record, its sealed values, one unit, one event. */
+/** Stores the anchored record, sealed values, one unit and one event. */
 export async function completePresentation(
   tx: Knex.Transaction,
   presentation: Presentation,
@@ -223,7 +223,7 @@ export async function completePresentation(
   })
 }
 
-/** Returns type and issuer key of the credential; for several ones, also of each by the id of its query. */
+/** For several credentials, also of each by the id of its query. */
 function credentialFacts(answers: VerifiedResponse['answers']) {
   const facts = answers.map(({ query, credential: { vct, issuerKeyThumbprint } }) => ({
     id: query.id,
@@ -235,10 +235,7 @@ function credentialFacts(answers: VerifiedResponse['answers']) {
   return facts.length === 1 ? { vct, issuerKeyThumbprint } : { vct, issuerKeyThumbprint, credentials: facts }
 }
 
-/**
- * Returns the disclosed values until they are purged, and records each read.
- * @param responseCode from the redirect; not needed for signed-in people
- */
+/** Records each read. `responseCode` is from the redirect; signed-in people need none. */
 export async function readPresentationValues(
   db: Knex,
   actor: Actor,

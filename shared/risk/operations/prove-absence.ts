@@ -10,7 +10,7 @@ import { recordUsage } from '../metering/store.ts'
 import type { OperationDeps } from './deps.ts'
 import { snapshotRegistrations } from './registration-epochs.ts'
 
-/** Proves offline that a receivable was not registered at the time of a snapshot. */
+/** Can be verified offline. */
 export interface AbsenceProof {
   absenceProofId: string
   epoch: number
@@ -18,7 +18,6 @@ export interface AbsenceProof {
   fingerprint: string
   left: Neighbour | null
   right: Neighbour | null
-  /** the anchored object of the snapshot */
   snapshot: object
 }
 
@@ -28,8 +27,8 @@ export interface TreeCache {
 }
 
 /**
- * Proves by a snapshot that a receivable was not registered. A proof is one unit; a refusal costs nothing.
- * @param fingerprints under the keys of every epoch, blind ones under the live epochs
+ * A proof is one unit; a refusal costs nothing. Fingerprints are under the keys of every epoch, blind ones under the
+ * live epochs.
  */
 export async function proveAbsence(
   tx: Knex.Transaction,
@@ -66,7 +65,7 @@ export async function proveAbsence(
   }
 }
 
-/** Refuses the proof if another epoch has a registration, because a snapshot covers only its own epoch. */
+/** A snapshot covers only its own epoch. */
 async function elsewhere(
   tx: Knex.Transaction,
   env: Owner['env'],
@@ -82,7 +81,7 @@ async function elsewhere(
   return undefined
 }
 
-/** Returns the requested snapshot, or the newest one, which is created if none exists. */
+/** The newest snapshot is created if none exists. */
 async function snapshotOf(
   tx: Knex.Transaction,
   { env }: Owner,

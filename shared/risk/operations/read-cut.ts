@@ -25,7 +25,6 @@ export function cutRecord(cut: Pick<PoolCut, 'body'>): CutRecord {
 
 export type CutFile = TapeFormat | 'bundle'
 
-/** Yields the members of a cut in pool order, page by page. */
 async function* membersOf(db: Knex, cut: PoolCut): AsyncGenerator<(CutMember & { body: string })[]> {
   for (let from = 0; from < cut.size; from += PAGE) {
     const members = await listMembers(db, cut.poolId, from, Math.min(PAGE, cut.size - from))
@@ -33,7 +32,6 @@ async function* membersOf(db: Knex, cut: PoolCut): AsyncGenerator<(CutMember & {
   }
 }
 
-/** Returns the facts about each member of a cut, in pool order. */
 export async function cutFacts(db: Knex, cut: PoolCut): Promise<PoolFact[]> {
   const { cutOffDate } = cutRecord(cut)
   const facts: PoolFact[] = []
@@ -42,7 +40,7 @@ export async function cutFacts(db: Knex, cut: PoolCut): Promise<PoolFact[]> {
   return facts
 }
 
-/** Creates a file of a cut. @throws Error for a bag before the log includes the cut */
+/** @throws Error for a bag before the log includes the cut */
 export async function makeCutFile(db: Knex, cut: PoolCut, poolName: string, file: CutFile): Promise<Buffer> {
   const format = TAPE_FORMATS.find((one) => one === file)
   return format ? await makeTape(db, cut, format) : await createBundle(db, cut, poolName)
@@ -83,7 +81,7 @@ async function createBundle(db: Knex, cut: PoolCut, poolName: string): Promise<B
 
 export type ResultCounts = Record<RuleResult, number>
 
-/** Evaluates rules for the members of a cut. @returns a byte for each rule and member, and counts */
+/** Returns a byte for each rule and member, and counts. */
 export async function evaluateCut(
   db: Knex,
   cut: PoolCut,

@@ -25,17 +25,17 @@ export interface Integration {
 }
 
 export interface InboundRequest extends SourceRecord {
-  /** the exact bytes of the request */
+  /** exact bytes of the request */
   raw: Buffer
 }
 
-/** The response to the partner; equal for a repetition. */
+/** Equal for a repetition. */
 export interface Received {
   answer: string
   isReplay: boolean
 }
 
-/** Maps a loan event into the contract, once; an event without a mapping is stored as proof of receipt. */
+/** Stores an event without a mapping as proof of receipt. */
 export async function receiveLoanEvent(
   deps: LoanEventDeps,
   integration: Integration,
@@ -142,7 +142,7 @@ async function storeUnmapped(inbound: Inbound, mapping: Mapping | undefined, map
   return answer
 }
 
-/** Returns the partner's event id, otherwise a hash of the bytes and the relevant headers. */
+/** Without an event id, hashes the bytes and the relevant headers. */
 function sourceKeyOf({ raw, headers }: InboundRequest, eventId: string | null): Buffer {
   if (eventId !== null) return hash('sha256', `id:${eventId}`, 'buffer')
   const meaning = `${headers['x-fineract-entity'] ?? ''}/${headers['x-fineract-action'] ?? ''}`

@@ -34,7 +34,7 @@ export type AcceptanceInput = Omit<AcceptanceBody, 'declaredBy'> & {
   requestId?: string
 }
 
-/** Records a buyer's action between earlier and later ones. DEEMED_ACCEPTED never becomes ACCEPTED automatically. */
+/** DEEMED_ACCEPTED never becomes ACCEPTED automatically. */
 export async function recordAcceptance(
   tx: Knex.Transaction,
   owner: Owner,

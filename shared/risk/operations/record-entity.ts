@@ -19,7 +19,7 @@ import { anchorRecord } from '../evidence/record-store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { revokeAllOfEntity } from './entity-passport.ts'
 
-/** Records a JOIN, CHANGE or LEAVE of an entity. @throws ConflictError when the membership does not permit it */
+/** @throws ConflictError when the membership does not permit it */
 export async function changeMembership(
   tx: Knex.Transaction,
   owner: Owner,
@@ -66,7 +66,7 @@ export async function changeMembership(
   return { membershipId, organisation, role, action, effectiveOn, record }
 }
 
-/** Records owners by the caller's statement, with sealed names and their commitments. */
+/** Owners are as the caller states; names are sealed. */
 export async function stateOwners(
   tx: Knex.Transaction,
   owner: Owner,
@@ -93,7 +93,7 @@ export async function stateOwners(
   return { statementId, owners: named.map(({ one, fact }) => ({ ownerRef: fact.ownerRef, ...one })), record }
 }
 
-/** Erases a person's values and revokes the passports, once. @throws ConflictError for a company */
+/** Also revokes the passports, once. @throws ConflictError for a company */
 export async function eraseEntity(
   tx: Knex.Transaction,
   owner: Owner,

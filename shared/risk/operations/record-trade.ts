@@ -13,7 +13,7 @@ import { instant, type OperationDeps } from './deps.ts'
 const DOCUMENT_RECORDED = 'trade.document_recorded'
 const VERIFIED = 'trade.verified'
 
-/** Records a document by its hash. Its metadata is stored sealed, and anchored as commitments. */
+/** Metadata is stored sealed, and anchored as commitments. */
 export async function recordTradeDocument(
   tx: Knex.Transaction,
   owner: Owner,
@@ -44,7 +44,7 @@ export async function recordTradeDocument(
   return record
 }
 
-/** Completes a verification. @param invoiceNumbers of the bill at customs; null without a bill */
+/** `invoiceNumbers` are of the bill at customs; null without a bill. */
 export async function completeTradeVerification(
   tx: Knex.Transaction,
   owner: Owner,

@@ -44,21 +44,18 @@ export interface RegistrationRequest {
   dueDate: string | null
   dealId: string | null
   lenderRef: string | null
-  /** set by the sandbox's scenario */
+  /** by the sandbox's scenario */
   isRegisteredElsewhere: boolean
 }
 
-/** `writes` is the same transaction for statements without a result (`RunPrepared`). */
+/** `writes` is for statements without a result, in the same transaction. */
 export interface RegisteringDeps extends OperationDeps {
   writes: Knex.Transaction
 }
 
 export type Registered = { registration: Registration; isNew: boolean } | { refusal: ConflictError }
 
-/**
- * Registers a receivable for its first holder; the unique index decides. Takes over what a pack of the same
- * organisation holds.
- */
+/** The unique index decides. Takes over a receivable that a pack of the same organisation holds. */
 export async function registerReceivable(
   tx: Knex.Transaction,
   owner: Owner,
@@ -159,12 +156,11 @@ async function store(
   return { ...registration, renewals: 0, contested: false }
 }
 
-/** Returns the committed values of a registration: its fields, or RF1. */
 function committedOf(input: ReceivableInput): Record<string, string | number> {
   return isBlind(input) ? { rf1: newestRf1(input.fingerprints) } : definedOf(input)
 }
 
-/** Omits an absent optional member, which cannot be committed. */
+/** An absent member cannot be committed. */
 function definedOf(fields: ReceivableFields): Record<string, string | number> {
   const { financialYear, ...required } = fields
   return financialYear === undefined ? required : { ...required, financialYear }
@@ -174,7 +170,7 @@ function newestRf1(fingerprints: RequestFingerprints): string {
   return fingerprints.toSorted((a, b) => b.epoch - a.epoch)[0]?.rf1 ?? ''
 }
 
-/** Notifies both sides of the conflict without revealing them to each other. */
+/** Does not reveal the sides to each other. */
 async function refuse(
   tx: Knex.Transaction,
   owner: Owner,
@@ -189,7 +185,7 @@ async function refuse(
   return { refusal: new ConflictError(message, [{ path, code: 'EXACT', message }]) }
 }
 
-/** Emits the event of a conflict to the caller and the holder. */
+/** Notifies the caller and the holder. */
 export async function notifyConflict(
   tx: Knex.Transaction,
   owner: Owner,

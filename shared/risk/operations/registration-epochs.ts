@@ -21,7 +21,7 @@ import { recordFingerprints } from '../first-financing/store.ts'
 import { decryptedReceivable } from '../first-financing/view.ts'
 import { instant, type OperationDeps } from './deps.ts'
 
-/** Registrations per transaction, with four fingerprints each. */
+/** Each registration has four fingerprints. */
 const PAGE = 100
 
 export async function replaceFingerprints(
@@ -38,8 +38,8 @@ export async function replaceFingerprints(
 }
 
 /**
- * Adds fingerprints of a new epoch to registrations by fields; owners add those of blind ones
- * (docs/spec/evidence-families.md#blind-mode-and-epochs). @returns the last one of this page; null after the last page
+ * Owners add those of blind ones (docs/spec/evidence-families.md#blind-mode-and-epochs). Returns the last one of this
+ * page; null after the last page.
  */
 export async function replaceFieldCommitments(
   tx: Knex.Transaction,
@@ -59,8 +59,8 @@ export async function replaceFieldCommitments(
 const EVENT_TYPE = 'first_financing.snapshot'
 
 /**
- * Anchors the root over the live registrations, at most hourly (docs/spec/evidence-families.md#absence-proofs).
- * @returns the newest snapshot; undefined while another process creates the first one
+ * At most hourly (docs/spec/evidence-families.md#absence-proofs). Returns undefined while another process creates the
+ * first snapshot.
  */
 export async function snapshotRegistrations(
   tx: Knex.Transaction,

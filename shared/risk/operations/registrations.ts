@@ -21,7 +21,7 @@ export interface MoveDetails {
   financedOn?: string | undefined
 }
 
-/** Event types of the new states. A renewal does not change the state, so it has none. */
+/** A renewal does not change the state, so it has no event. */
 const EVENT_TYPES: Partial<Record<FinancingState, string>> = {
   FINANCED: 'first_financing.financed',
   RELEASED: 'first_financing.released',
@@ -29,10 +29,10 @@ const EVENT_TYPES: Partial<Record<FinancingState, string>> = {
   LAPSED: 'first_financing.lapsed',
 }
 
-/** States of which the owner's endpoints are notified. */
+/** The owner's endpoints are notified of these. */
 const NOTIFIED: ReadonlySet<FinancingState> = new Set(['RELEASED', 'LAPSED'])
 
-/** Finances, releases, cancels or renews a locked registration. @throws ConflictError for its state */
+/** The registration is locked. @throws ConflictError for its state */
 export async function moveRegistration(
   tx: Knex.Transaction,
   registration: Registration,
@@ -59,7 +59,7 @@ export async function moveRegistration(
   return await setNewState(tx, { ...registration, renewals, financedOn, expiresAt: new Date(expires) }, state, deps)
 }
 
-/** Lapses a registration that is locked in this transaction. */
+/** The registration is locked. */
 export async function lapseRegistration(
   tx: Knex.Transaction,
   registration: Registration,

@@ -17,7 +17,7 @@ import { listVerifications } from '../identity/verification-store.ts'
 import { instant, type OperationDeps } from './deps.ts'
 import { revokeAll } from './issue-identity-passport.ts'
 
-/** Creates a subject. The caller's reference is sealed; anchored objects use a random reference. */
+/** The caller's reference is sealed; anchored objects use a random reference. */
 export async function createSubject(
   tx: Knex.Transaction,
   owner: Owner,
@@ -30,14 +30,14 @@ export async function createSubject(
   return { subjectId: id, subjectRef: ref, state: 'UNVERIFIED' as const }
 }
 
-/** Locks a subject. @throws NotFoundError */
+/** @throws NotFoundError */
 export async function unsealSubject(tx: Knex.Transaction, owner: Owner, id: string): Promise<Subject> {
   const subject = await lockSubject(tx, owner, id)
   if (!subject) throw new NotFoundError('subject not found')
   return subject
 }
 
-/** Recomputes the assurance of a subject; without factors it expires now. */
+/** Without factors it expires now. */
 export async function refreshAssurance(
   tx: Knex.Transaction,
   subject: Subject,
@@ -54,13 +54,12 @@ const EVENT_TYPE = 'identity.state_changed'
 
 export interface Move {
   by: Mover
-  /** an anchored code */
   reasonCode: string
-  /** the caller's reason, which is sealed and never anchored */
+  /** sealed, never anchored */
   reason?: string
 }
 
-/** Changes the state of a locked subject. @throws ConflictError; ForbiddenError for a service's transition */
+/** The subject is locked. @throws ConflictError; ForbiddenError for a service's transition */
 export async function moveSubject(
   tx: Knex.Transaction,
   subject: Subject,
@@ -101,7 +100,7 @@ function isAssured({ assuranceExpiresAt }: Subject, nowMs: number): boolean {
   return assuranceExpiresAt !== null && assuranceExpiresAt.getTime() > nowMs
 }
 
-/** Erases a subject's values and revokes passports and identity, once. @throws NotFoundError */
+/** Also revokes passports and identity, once. @throws NotFoundError */
 export async function eraseSubject(
   tx: Knex.Transaction,
   owner: Owner,

@@ -45,7 +45,7 @@ interface IssueDeps extends OperationDeps {
   renderPdf(input: TradePdfInput): Promise<Buffer>
 }
 
-/** Issues a pack: its signed statement, its anchored record, its summary, one unit, one event. */
+/** Stores statement, anchored record, summary, one unit and one event. */
 export async function issueTradePack(
   tx: Knex.Transaction,
   owner: Owner,
@@ -131,7 +131,7 @@ function refuse(kind: string): { refusal: NotFoundError } {
   return { refusal: new NotFoundError(`${kind} not found`) }
 }
 
-/** Returns the bundle of a pack as JSON text; its proof is null until the log includes the pack. */
+/** JSON text; its proof is null until the log includes the pack. */
 export async function tradeBundle(db: Knex, pack: StoredTradePack): Promise<string> {
   const proof = await proofOf(db, pack)
   return `{"mediaType":${JSON.stringify(BUNDLE_TYPE)},"envelope":${pack.envelope},"keys":[${pack.publicKey}],"record":${pack.record},"proof":${JSON.stringify(proof)}}`
@@ -144,7 +144,7 @@ async function proofOf(db: Knex, { id, record, proof }: StoredTradePack): Promis
   return view?.tlogProof ? await saveProof(db, id, view.tlogProof) : null
 }
 
-/** Returns a pack as a bag with constant bytes once logged; undefined for another owner. */
+/** The bytes are constant once logged; undefined for another owner. */
 export async function exportTradePack(
   db: Knex,
   secrets: Secrets,
@@ -174,20 +174,16 @@ export async function exportTradePack(
   return await writeZip(files)
 }
 
-/** Why a bundle does not hold. */
 const BUNDLE_REASONS = ['SIGNATURE', 'KEY_UNKNOWN', 'PAYLOAD', 'RECORD_HASH', 'PROOF'] as const
 
 export interface BundleVerification {
   valid: boolean
   reasons: (typeof BUNDLE_REASONS)[number][]
-  /** state of its record in our log; null when the log does not contain it */
+  /** null when our log does not contain it */
   anchorState: AnchorState | null
 }
 
-/**
- * Verifies a bundle of any origin by the keys that this environment has published; the keys in it are not read.
- * @throws AnchoringError ENVELOPE_MALFORMED
- */
+/** Uses published keys of this environment, never keys in the bundle. @throws AnchoringError ENVELOPE_MALFORMED */
 async function verifyMembers(
   db: Knex,
   env: ApiEnv,
@@ -222,14 +218,14 @@ export const BundleVerificationSchema = z
   })
   .meta({ id: 'BundleVerification' })
 
-/** No other member is let by: a signature covers none of it, and yet it would stand in what was found valid. */
+/** Refuses other members, because the signature does not cover them. */
 const BundleMembers = z.strictObject(
   Object.fromEntries(Object.keys(BundleSchema.shape).map((name) => [name, z.unknown().optional()])),
 )
 
 /**
- * Verifies a bundle, bare or as the member `bundle`, by the keys that this environment has published.
- * @throws ValidationError if it is not a bundle
+ * Accepts a bundle, or a member `bundle`. Uses published keys of this environment. @throws ValidationError if it is
+ * not a bundle
  */
 export async function verifyTradeBundle(
   db: Knex,

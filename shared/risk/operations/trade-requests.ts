@@ -7,7 +7,6 @@ import type { TradePackBody, TradeRequest } from '../trade/requests.ts'
 export const TRADE_PACKS = '/v1/trade/packs'
 export const TRADE_VERIFICATIONS = '/v1/trade/verifications'
 
-/** Runs the job that issues a pack. */
 export async function runTradePack(
   context: JobContext,
   request: z.output<typeof TradePackBody>,
@@ -22,7 +21,6 @@ export async function runTradePack(
   })
 }
 
-/** Runs the job that verifies a certificate, a shipping bill or an exporter. */
 export async function runTradeVerification(
   context: JobContext,
   request: TradeRequest,

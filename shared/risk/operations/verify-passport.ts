@@ -17,7 +17,7 @@ type PassportError = 'SIGNATURE' | 'EXPIRED' | 'REVOKED' | 'ANCHOR_UNKNOWN' | 'H
 /** Claims of the credential that the object does not have. */
 const CREDENTIAL_CLAIMS = new Set(['iss', 'vct', 'iat', 'exp', 'status'])
 
-/** Verifies any passport, as object or SD-JWT VC. Returns a summary if hash or signature is valid. */
+/** Accepts an object or SD-JWT VC. Returns a summary if hash or signature is valid. */
 export async function verifyPassport(
   db: Knex,
   passport: string | JsonObject,
@@ -51,7 +51,7 @@ function summaryOf({ passportId, subjectRef, kind, purpose, assurance, issuedAt,
   return { passportId, subjectRef, kind, purpose, assurance: assurance ?? null, issuedAt, expiresAt }
 }
 
-/** Returns the object of a credential that we signed; null for another one. */
+/** Returns null if we did not sign it. */
 async function readCredential(
   text: string,
   { publicUrl, signingKeys }: { publicUrl: string; signingKeys: readonly SigningKey[] },
@@ -65,7 +65,6 @@ async function readCredential(
   return { ...Object.fromEntries(claims), statusList: objectOf(payload.status)?.status_list ?? null }
 }
 
-/** Returns true if an object's anchor matches the object. */
 function isOwnHash(object: JsonObject, anchor: JsonObject | null): boolean {
   const { eventType, timestamp } = object
   if (!anchor || typeof eventType !== 'string' || typeof timestamp !== 'string') return false
