@@ -20,7 +20,7 @@ import { relatedParty } from './signals/related-party.ts'
 import { tradeRelationship } from './signals/trade-relationship.ts'
 
 export interface ComposeInput {
-  /** random uuid, so that the hash of the pack cannot be guessed */
+  /** random, so that the hash of the pack cannot be guessed */
   packId: string
   /** ISO 8601 UTC with milliseconds */
   generatedAt: string
@@ -28,13 +28,13 @@ export interface ComposeInput {
   request: PackRequest
   registryResults: PackRegistryResults
   registryFindings: RegistryFindings
-  /** the request's tokens, or the sandbox's demo tokens if the request has none */
+  /** the sandbox's demo tokens if the request has none */
   eInvoiceTokens: readonly string[]
   invoiceKeys: readonly InvoiceKey[]
   policy?: PackPolicy
 }
 
-/** Composes a pack; equal responses give equal signals. The caller adds the anchor after hashing. */
+/** Equal responses give equal signals. The caller adds the anchor after hashing. */
 export function composePack(input: ComposeInput): { pack: PackBody; evidence: EvidenceRecord[] } {
   const { packId, generatedAt, env, request, registryResults: results, registryFindings: findings } = input
   const policy = input.policy ?? defaultPolicy
@@ -90,7 +90,7 @@ export function composePack(input: ComposeInput): { pack: PackBody; evidence: Ev
   return { pack, evidence: packEvidence({ generatedAt, policyVersion, request, results, findings, tokens: hashed }) }
 }
 
-/** Returns the verified tokens, each invoice once: omits repeated tokens, and a second valid token of an invoice. */
+/** Omits repeated tokens, and a second valid token of an invoice. */
 function distinctTokens({ eInvoiceTokens, invoiceKeys, request, env }: ComposeInput) {
   const seen = new Set<string>()
   return [...new Set(eInvoiceTokens)].flatMap((token) => {

@@ -17,7 +17,7 @@ export interface EvidenceRecord {
   missingReason: MissingReason | null
   connectorVersion: string | null
   policyVersion: string
-  /** result of a check of this value as a stable code; null without one */
+  /** stable code; null without a check */
   finding: string | null
 }
 
@@ -30,7 +30,7 @@ interface EvidenceInput {
   tokens: readonly { sha256: string; assessed: AssessedToken }[]
 }
 
-/** Returns the evidence of a pack in the order of the contract's members. */
+/** In the order of the contract's members. */
 export function packEvidence(input: EvidenceInput): EvidenceRecord[] {
   const { results, policyVersion } = input
   const registry = (key: string, result: RegistryResult<unknown>) => fromRegistry(key, result, policyVersion)

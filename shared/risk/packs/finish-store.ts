@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import { columns, query, typed } from '../../platform/database/sql.ts'
 
-/** A finished pack with its log entries as leaf hash and bytes. */
 export interface FinishedPack {
   id: string
   /** the pack as JSON text, exactly as returned */
@@ -16,13 +15,13 @@ export interface FinishedPack {
 
 export interface StoredPack {
   id: string
-  /** true if its organisation has webhook endpoints, which may need the event */
+  /** endpoints may need the event */
   hasEndpoints: boolean
 }
 
 /**
- * Stores finished packs with evidence, log entries, unit, event and response in one statement. Of concurrent composers
- * one succeeds; the others wait for its commit. @returns the packs that were finished now
+ * One statement for packs, evidence, log entries, unit, event and response. Of concurrent composers one succeeds.
+ * Returns the packs that were finished now.
  */
 export async function finishPacks(tx: Knex, packs: readonly FinishedPack[]): Promise<StoredPack[]> {
   const hex = (text: string) => Buffer.from(text, 'hex')

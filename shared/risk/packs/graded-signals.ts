@@ -27,7 +27,7 @@ const LABELS: Record<GradedKey, string> = {
   doubleFinancing: 'Double-financing check',
 }
 
-/** Returns one entry per question with its lowest tier (docs/spec/risk-signals.md#graded-signals). */
+/** One entry per question with its lowest tier (docs/spec/risk-signals.md#graded-signals). */
 export function gradedSignals(input: GradingInput, policy: PackPolicy): GradedSignal[] {
   const findings: Record<GradedKey, Finding> = {
     'tradeRelationship.ab': tradeFinding(input, 'ab'),

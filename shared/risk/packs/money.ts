@@ -1,10 +1,7 @@
-/** Indian money as whole paise. The largest accepted amount is 1e13 rupees or 1e15 paise, a safe integer. */
+/** The largest accepted amount is 1e13 rupees or 1e15 paise, a safe integer. */
 export type Paise = number
 
-/**
- * Parses rupees, as number or decimal string, to whole paise without floating-point fractions.
- * @returns `undefined` for more than two decimals, other forms, or inexact values
- */
+/** Uses no floating-point fractions. Returns `undefined` for more than two decimals, other forms, or inexact values. */
 export function parsePaise(amount: number | string): Paise | undefined {
   const match = /^(-?)([0-9]{1,15})(?:\.([0-9]{1,2})0*)?$/.exec(String(amount))
   if (!match) return undefined
@@ -14,12 +11,12 @@ export function parsePaise(amount: number | string): Paise | undefined {
   return sign === '-' && paise !== 0 ? -paise : paise
 }
 
-/** Returns rupees with at most two decimals, as the contract requires; the division is correctly rounded. */
+/** At most two decimals, as the contract requires; the division is correctly rounded. */
 export function toInr(paise: Paise): number {
   return paise / 100
 }
 
-/** Divides two integers, rounding half to even. The denominator must be positive. */
+/** The denominator must be positive. */
 export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   const floor = numerator >= 0n ? numerator / denominator : -((-numerator + denominator - 1n) / denominator)
   const twice = 2n * (numerator - floor * denominator)
@@ -27,7 +24,7 @@ export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {
   return up ? floor + 1n : floor
 }
 
-/** Formats an amount for people: lakh and crore with two decimals, otherwise rupees with Indian grouping. */
+/** Lakh and crore with two decimals, otherwise rupees with Indian grouping. */
 export function inrText(paise: Paise): string {
   const sign = paise < 0 ? '-' : ''
   const size = Math.abs(paise)
@@ -49,7 +46,7 @@ function grouped(rupees: number): string {
 const INDIA_OFFSET_MS = 330 * 60_000
 const DAY_MS = 86_400_000
 
-/** Returns the day in India at an instant in milliseconds. India has +05:30 all year. */
+/** India has +05:30 all year. */
 export function indianDay(atMs: number): string {
   return new Date(atMs + INDIA_OFFSET_MS).toISOString().slice(0, 10)
 }
@@ -59,7 +56,7 @@ export function addMonths(month: string, count: number): string {
   return `${String(Math.floor(index / 12)).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}`
 }
 
-/** Returns `count` months from `first`, oldest first. */
+/** Oldest first. */
 export function monthsFrom(first: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => addMonths(first, index))
 }
@@ -76,19 +73,19 @@ export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Returns the days from one day to another; negative if the second is earlier. */
+/** Negative if the second is earlier. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS
 }
 
-/** Returns true for an existing calendar day, `YYYY-MM-DD`. */
+/** `YYYY-MM-DD` */
 export function isDay(text: string): boolean {
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return false
   const at = Date.parse(text)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
 }
 
-/** Converts `DD/MM/YYYY` or `DD-MM-YYYY` to `YYYY-MM-DD`; `undefined` for a day that does not exist. */
+/** `DD/MM/YYYY` or `DD-MM-YYYY`; `undefined` for a day that does not exist. */
 export function dayFromIndianText(text: string): string | undefined {
   const match = /^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$/.exec(text)
   if (!match) return undefined

@@ -1,6 +1,5 @@
 import { DomainError } from '../../errors.ts'
 
-/** The pack could not be composed because of an internal error. */
 export class PackFailedError extends DomainError {
   readonly code = 'INTERNAL'
   constructor() {

@@ -47,7 +47,7 @@ const TOKEN_REASONS: Record<TokenReason, string> = {
   BAD_TOTAL: 'its total is not a positive amount of at most two decimals',
 }
 
-/** Returns sentences about missing, omitted and observed values, without advice. */
+/** Sentences about missing, omitted and observed values, without advice. */
 export function packFlags(input: FlagsInput): string[] {
   return [
     ...(input.env === 'SANDBOX' ? ['Sandbox data: the values describe no real business'] : []),

@@ -109,7 +109,7 @@ export const AnchorSchema = z.strictObject({
   note: z.string().optional(),
 })
 
-/** The hashed object: the pack without its anchor. */
+/** Hashed without its anchor. */
 export const PackBodySchema = z.strictObject({
   packId: z.uuid(),
   generatedAt: instant,

@@ -10,7 +10,6 @@ import type {
   TradeLedger,
 } from '../registries/registry-data.ts'
 
-/** The keys of `gradedSignals` in display order. */
 export const GRADED_KEYS = [
   'tradeRelationship.ab',
   'tradeRelationship.bc',
@@ -23,7 +22,7 @@ export const GRADED_KEYS = [
 
 export type GradedKey = (typeof GRADED_KEYS)[number]
 
-/** Rules that may change over time. Every evidence record contains `policyVersion`, so that a pack names its rules. */
+/** Every evidence record contains `policyVersion`, because rules may change. */
 export const PackPolicy = z.object({
   policyVersion: z.string().min(1),
   /** The question class in `grade`, fixed per key (docs/spec/risk-signals.md#graded-signals). */
@@ -60,7 +59,7 @@ export type PartyRole = 'buyer' | 'borrower' | 'subcontractor'
 
 export const SHARE_DAYS = 30
 
-/** Returns the input for a link's digest; the prefix prevents use for another purpose. */
+/** The prefix prevents use of the digest for another purpose. */
 export function shareDigestText(token: string): string {
   return `pack-share:${token}`
 }

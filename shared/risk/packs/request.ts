@@ -5,7 +5,7 @@ import { type GstinOptions, validateGstin } from '../identifiers/gstin.ts'
 import { isDay, parsePaise } from './money.ts'
 import { TOKEN_MAX_BYTES, TOKENS_MAX_COUNT } from './signals/e-invoice-token.ts'
 
-/** The normalised body of `POST /v1/po/risk-signals`. Amounts are rupees. */
+/** Normalised; amounts are rupees. */
 export interface PackRequest {
   mode: 'DEMO' | 'LIVE'
   buyerGstin: string
@@ -18,7 +18,6 @@ export interface PackRequest {
   poDate?: string | undefined
   subcontractValue?: number | undefined
   eInvoices?: string[] | undefined
-  /** consent handles by family */
   consents?: PackConsents | undefined
 }
 
@@ -43,7 +42,7 @@ const GSTIN_MESSAGES = {
   CHECK_DIGIT: 'has a wrong check character',
 } as const
 
-/** Accepts one line of printable text without control characters, lone surrogates and outer white space. */
+/** Refuses control characters, lone surrogates and outer white space. */
 function line(maximum: number) {
   return z
     .string()
@@ -110,7 +109,7 @@ export function packRequestSchema(options: GstinOptions = {}) {
   })
 }
 
-/** Parses a body and reports every error with its path (docs/spec/risk-signals.md#pack-request). */
+/** Reports every error with its path (docs/spec/risk-signals.md#pack-request). */
 export function parsePackRequest(
   body: unknown,
   options: GstinOptions = {},
@@ -123,7 +122,7 @@ export function parsePackRequest(
   return errors.length > 0 ? { ok: false, errors } : { ok: true, request }
 }
 
-/** Compares mode and environment; a mismatch is FORBIDDEN (docs/spec/risk-signals.md#pack-request). */
+/** A mismatch is FORBIDDEN (docs/spec/risk-signals.md#pack-request). */
 export function isModeAllowed(mode: PackRequest['mode'], env: 'SANDBOX' | 'PRODUCTION'): boolean {
   return mode === (env === 'SANDBOX' ? 'DEMO' : 'LIVE')
 }

@@ -6,11 +6,10 @@ export interface LevelInput {
   signals: PackSignals
   relatedParty: RelatedPartyFinding
   tokens: readonly AssessedToken[]
-  /** true if the registration of a party is not active */
   hasInactiveRegistration: boolean
 }
 
-/** Derives a routing label, not a recommendation (docs/spec/risk-signals.md#signal-level). */
+/** A routing label, not a recommendation (docs/spec/risk-signals.md#signal-level). */
 export function signalLevel(input: LevelInput): SignalLevel {
   if (isConflicted(input)) return 'CONFLICTED'
   if (needsAttention(input)) return 'ATTENTION'

@@ -12,7 +12,6 @@ export interface NewPack {
   idempotencyKey: string
   sealedRequest: string
   dealId: string | null
-  /** of borrower and buyer, as `pairText` formats it */
   pair: string
 }
 
@@ -48,7 +47,7 @@ const PACK_JOB_COLUMNS = columns<PackJob>({
   state: 'p.state',
 })
 
-/** @returns what is left of them, in any order: an organisation takes its packs with it */
+/** Deleted organisations take their packs with them. */
 export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<PackJob[]> {
   const rows = await query(
     db,
@@ -59,7 +58,7 @@ export async function findPackJobs(db: Knex, ids: readonly string[]): Promise<Pa
   return rows
 }
 
-/** Fails a pack that cannot be composed. @returns false when it had ended before */
+/** Returns false when it had ended before. */
 export async function failPack(tx: Knex, id: string, code: string): Promise<boolean> {
   const rowCount = await execute(
     tx,
@@ -71,15 +70,13 @@ export async function failPack(tx: Knex, id: string, code: string): Promise<bool
 
 export interface PackOutcome {
   state: PackState
-  /** the pack as JSON text, byte for byte; null unless READY */
+  /** byte for byte; null unless READY */
   body: string | null
-  /** null unless FAILED */
   failureCode: string | null
 }
 
 const PACK_OUTCOME_COLUMNS = columns<PackOutcome>({ state: 'state', body: 'body', failureCode: 'failure_code' })
 
-/** @returns undefined if this organisation has no such pack in this environment */
 export async function findPack(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -93,7 +90,7 @@ export async function findPack(
   return rows[0]
 }
 
-/** Returns the evidence of a pack as JSON text. @returns undefined as for `findPack`; null if the pack is not ready */
+/** JSON text; null if the pack is not ready. */
 export async function findEvidence(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -128,9 +125,8 @@ const PACKS_COLUMNS = columns<PackListing & { micros: number }>({
 })
 
 /**
- * Lists the newest first.
- * @param before the last pack of the previous page: its time in microseconds since the epoch and its id
- * @param level of the packs to list; null is all, also those without a level
+ * Newest first. `before` is the last row of the previous page: its time in microseconds and its id. `level` null is
+ * all.
  */
 export async function listPacks(
   db: Knex,
@@ -149,7 +145,6 @@ export async function listPacks(
   return rows
 }
 
-/** The subject of a ready pack, for a list. */
 export interface PackSubject {
   buyer: string
   valueInr: number
@@ -164,7 +159,7 @@ const PACK_SUBJECTS_COLUMNS = columns<PackSubject & { id: string }>({
   tiers: "array(SELECT value ->> 'tier' FROM jsonb_array_elements(e.body::jsonb -> 'evidence') AS value)",
 })
 
-/** @returns by the ids of packs; what is not ready is not in it */
+/** By pack id; omits unready packs. */
 export async function listPackSubjects(db: Knex, ids: readonly string[]): Promise<Map<string, PackSubject>> {
   const rows = await query(
     db,
@@ -177,7 +172,7 @@ export async function listPackSubjects(db: Knex, ids: readonly string[]): Promis
 
 const BEFORE = `AND (requested_at, id) < ('epoch'::timestamptz + ? * interval '1 microsecond', CAST(? AS uuid))`
 
-/** Stores the anchored object of a purchase order that a pack presented first. */
+/** The pack presented the order first. */
 export async function insertOrderRecord(tx: Knex, record: { id: string; packId: string; body: string }): Promise<void> {
   await execute(tx, 'INSERT INTO order_records (id, pack_id, body) VALUES (?, ?, ?)', [
     record.id,
@@ -186,10 +181,7 @@ export async function insertOrderRecord(tx: Knex, record: { id: string; packId: 
   ])
 }
 
-/**
- * Returns the anchored object of a pack's order as JSON text.
- * @returns undefined if this pack did not present an order first
- */
+/** JSON text; undefined if this pack did not present an order first. */
 export async function findOrderRecord(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },

@@ -2,10 +2,10 @@ import type { Knex } from 'knex'
 import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** Bytes of a piece; a reader has one in memory. */
+/** A reader has one piece in memory. */
 const PIECE_BYTES = 262_144
 
-/** Stores a file of a cut; an existing one stays. */
+/** An existing file stays. */
 export async function saveCutFile(tx: Knex, cutId: string, name: string, bytes: Buffer): Promise<void> {
   for (let n = 0; n * PIECE_BYTES < bytes.length; n++) {
     const piece = bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)
@@ -17,7 +17,7 @@ export async function saveCutFile(tx: Knex, cutId: string, name: string, bytes: 
   }
 }
 
-/** @returns bytes of a file; undefined when it does not exist yet */
+/** Undefined when the file does not exist yet. */
 export async function cutFileLength(db: Knex, cutId: string, name: string): Promise<number | undefined> {
   const [row] = await query<{ length: number }>(
     db,
@@ -27,7 +27,6 @@ export async function cutFileLength(db: Knex, cutId: string, name: string): Prom
   return row?.length
 }
 
-/** Yields a file in pieces. */
 export async function* readCutFile(db: Knex, cutId: string, name: string): AsyncGenerator<Buffer> {
   for (let n = 0; ; n++) {
     const [row] = await query<{ piece: Buffer }>(
@@ -63,7 +62,6 @@ const RUN_COLUMNS = columns<EligibilityRun & { poolId: string; size: number }>({
   size: 'c.size',
 })
 
-/** @returns undefined for a foreign or unknown run */
 export async function findRun(
   db: Knex,
   owner: Owner,
@@ -79,7 +77,7 @@ export async function findRun(
   return row
 }
 
-/** Returns the bytes of `count` receivables from `from` on, one for each rule. */
+/** One byte for each rule. */
 export async function readResults(
   db: Knex,
   { id, rules }: EligibilityRun,

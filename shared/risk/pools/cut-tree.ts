@@ -5,7 +5,7 @@ import { proveInclusion } from '../../transparency/anchoring/merkle-proof.ts'
 const CHUNK = 256
 const CHUNK_LEVEL = 8
 
-/** Computes the RFC 6962 tree over payload hashes in pool order: its root, and the roots of its complete chunks. */
+/** RFC 6962, payload hashes in pool order. */
 export function cutTree(payloadHashes: readonly Uint8Array[]): { root: Uint8Array; chunks: Uint8Array[] } {
   const leaves = payloadHashes.map(leafHash)
   const chunks: Uint8Array[] = []
@@ -13,7 +13,7 @@ export function cutTree(payloadHashes: readonly Uint8Array[]): { root: Uint8Arra
   return { root: rootOf(leaves), chunks }
 }
 
-/** Returns the path of one member of a cut. @param read returns the payload hashes of `from` to `to`, exclusive */
+/** `read` excludes `to`. */
 export async function memberPath(
   index: number,
   size: number,

@@ -63,7 +63,7 @@ function fits(field: EligibilityRule['field'], value: Scalar): boolean {
   return field === 'amountInr' ? parsePaise(value) !== undefined : Number.isSafeInteger(value)
 }
 
-/** Returns one byte for each rule and receivable, in pool order: the index of the result in `RULE_RESULTS`. */
+/** One byte for each rule and receivable, in pool order: the index in `RULE_RESULTS`. */
 export function applyRules(rules: readonly EligibilityRule[], facts: readonly PoolFact[]): Uint8Array {
   const shares = { of: buyerSums(facts), total: facts.some(({ paise }) => paise === null) ? null : sumOf(facts) }
   const results = new Uint8Array(rules.length * facts.length)
@@ -74,7 +74,7 @@ export function applyRules(rules: readonly EligibilityRule[], facts: readonly Po
   return results
 }
 
-/** Combines the results of rules: NOT_MET if one is not met, else MISSING if one is missing. */
+/** NOT_MET if one is not met, else MISSING if one is missing. */
 export function together(results: Iterable<number>): RuleResult {
   const seen = new Set([...results].map((code) => RULE_RESULTS[code]))
   return seen.has('NOT_MET') ? 'NOT_MET' : seen.has('MISSING') ? 'MISSING' : 'MET'
@@ -97,7 +97,7 @@ function applyRule({ field, op, value }: EligibilityRule, fact: PoolFact, shares
   return isMet ? 'MET' : 'NOT_MET'
 }
 
-/** Returns a comparison with a rule's value; null when missing. Shares are compared without rounding. */
+/** Null when a value is missing. Compares shares without rounding. */
 function comparison(
   field: EligibilityRule['field'],
   fact: PoolFact,

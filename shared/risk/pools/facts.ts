@@ -13,7 +13,7 @@ export interface PoolFact {
   acceptance: string | null
   doubleFinancing: string | null
   buyerVei: string | null
-  /** of the evidence that the receivable exists */
+  /** existence of the receivable */
   tier: string | null
 }
 

@@ -5,7 +5,7 @@ import type { Files } from '../../transparency/provenance/zip.ts'
 export interface CutExport {
   cutId: string
   name: string
-  /** ISO 8601 UTC, of the cut */
+  /** ISO 8601 UTC */
   timestamp: string
   /** the anchored object, JSON text */
   cut: string
@@ -14,12 +14,11 @@ export interface CutExport {
   /** evidence objects in pool order, one per line */
   receivables: Buffer
   tape: Buffer
-  /** JSON texts */
   stratification: string
   replines: string
 }
 
-/** Returns the files of a cut's bag. Equal cuts give equal files. */
+/** Equal cuts give equal files. */
 export function cutBundle(input: CutExport): Files {
   const payload = new Map([
     [POOL_CUT, Buffer.from(input.cut)],

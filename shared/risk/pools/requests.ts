@@ -8,7 +8,7 @@ const MAX_ITEMS = 1_000
 
 const { totalInr, ...document } = receivableShape
 
-/** A receivable of a pool; `receivableId` is the organisation's own reference. */
+/** `receivableId` is the organisation's own reference. */
 const PoolItem = z
   .strictObject({
     receivableId: line(100),

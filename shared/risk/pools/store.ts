@@ -22,7 +22,7 @@ export async function insertPool(tx: Knex, owner: Owner, pool: Pick<Pool, 'id' |
 
 const POOL_COLUMNS = columns<Pool>({ id: 'id', name: 'name', dealId: 'deal_id', size: 'size', built: 'built' })
 
-/** @param lock whether others wait until the transaction ends @returns undefined for a foreign or unknown pool */
+/** `lock` holds until the transaction ends. */
 export async function findPool(db: Knex, owner: Owner, id: string, lock = false): Promise<Pool | undefined> {
   const [row] = await query(
     db,
@@ -32,15 +32,11 @@ export async function findPool(db: Knex, owner: Owner, id: string, lock = false)
   return row
 }
 
-/**
- * Serialises the creation of evidence of a pool. Does not lock the pool's row, so that receivables can be added at the
- * same time.
- */
+/** Does not lock the pool's row, so that receivables can be added at the same time. */
 export async function lockBuilding(tx: Knex.Transaction, poolId: string): Promise<void> {
   await execute(tx, 'SELECT pg_advisory_xact_lock(hashtextextended(?, 14))', [poolId])
 }
 
-/** Lists the newest first. */
 export async function listPools(db: Knex, owner: Owner, limit: number): Promise<Pool[]> {
   return await query(
     db,
@@ -50,7 +46,6 @@ export async function listPools(db: Knex, owner: Owner, limit: number): Promise<
   )
 }
 
-/** Returns those of these references that the pool already contains. */
 export async function takenReferences(tx: Knex, poolId: string, references: readonly string[]): Promise<string[]> {
   const rows = await query<{ reference: string }>(
     tx,
@@ -60,7 +55,6 @@ export async function takenReferences(tx: Knex, poolId: string, references: read
   return rows.map(({ reference }) => reference)
 }
 
-/** Returns those of these documents that the pool already contains. */
 export async function takenDocuments(tx: Knex, poolId: string, identities: readonly string[]): Promise<string[]> {
   const rows = await query<{ identity: string }>(
     tx,
@@ -78,7 +72,7 @@ export interface NewMember {
   documentDate: string
 }
 
-/** Appends members; the pool must be locked. */
+/** The pool must be locked. */
 export async function addMembers(tx: Knex, poolId: string, members: readonly NewMember[]): Promise<void> {
   await execute(
     tx,
@@ -97,7 +91,7 @@ export async function addMembers(tx: Knex, poolId: string, members: readonly New
   await execute(tx, 'UPDATE pools SET size = size + ? WHERE id = ?', [members.length, poolId])
 }
 
-/** Returns the earliest document date of a pool, `YYYY-MM-DD`; null if no member has one. */
+/** `YYYY-MM-DD`; null if no member has a date. */
 export async function earliestDocument(db: Knex, poolId: string): Promise<string | null> {
   const [row] = await query<{ date: string | null }>(
     db,
@@ -112,7 +106,7 @@ const UNBUILT_MEMBERS_COLUMNS = columns<{ place: number; sealedItem: string }>({
   sealedItem: 'sealed_item',
 })
 
-/** Members without an evidence object, in pool order. */
+/** In pool order. */
 export async function unbuiltMembers(
   tx: Knex,
   pool: Pool,
@@ -126,7 +120,6 @@ export async function unbuiltMembers(
   )
 }
 
-/** Stores the evidence objects of the next members. */
 export async function storeBuilt(
   tx: Knex,
   poolId: string,
@@ -155,7 +148,7 @@ const MEMBERS_COLUMNS = columns<{ place: number; reference: string; receivableId
   body: 'body',
 })
 
-/** Returns built members from a position on, in pool order. */
+/** In pool order. */
 export async function listMembers(
   db: Knex,
   poolId: string,
@@ -170,7 +163,7 @@ export async function listMembers(
   )
 }
 
-/** Returns the payload hashes of the positions `from` to `to`, the latter excluded. */
+/** Excludes `to`. */
 export async function memberHashes(db: Knex, poolId: string, from: number, to: number): Promise<Buffer[]> {
   const rows = await query<{ hash: Buffer }>(
     db,
@@ -182,7 +175,7 @@ export async function memberHashes(db: Knex, poolId: string, from: number, to: n
 
 const MEMBER_COLUMNS = columns<{ place: number; body: string }>({ place: 'place', body: 'body' })
 
-/** Returns the first position of a receivable in its pool. */
+/** Undefined if the pool does not contain the receivable. */
 export async function findMember(
   db: Knex,
   poolId: string,
@@ -222,7 +215,6 @@ const POOL_CUT_COLUMNS = columns<PoolCut>({
   body: 'c.body',
 })
 
-/** @returns undefined for a foreign or unknown cut */
 export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolCut | undefined> {
   const [row] = await query(
     db,
@@ -233,7 +225,7 @@ export async function findCut(db: Knex, owner: Owner, id: string): Promise<PoolC
   return row
 }
 
-/** Returns the newest cut of a pool, optionally of this size. */
+/** `size` null means any. */
 export async function newestCut(db: Knex, poolId: string, size: number | null = null): Promise<PoolCut | undefined> {
   const [row] = await query(
     db,
@@ -244,7 +236,6 @@ export async function newestCut(db: Knex, poolId: string, size: number | null = 
   return row
 }
 
-/** Lists the newest first. */
 export async function listCuts(db: Knex, poolId: string, limit: number): Promise<string[]> {
   const rows = await query<{ body: string }>(
     db,

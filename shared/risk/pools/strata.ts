@@ -20,7 +20,7 @@ const MISSING = 'MISSING'
 const OTHER = 'OTHER'
 const TOP_BUYERS = 10
 
-/** Receivables of a band and their sum in whole paise, as text, because it may exceed a JSON number. */
+/** Whole paise as text, because a sum may exceed a JSON number. */
 export interface Stratum {
   band: string
   count: number
@@ -40,7 +40,6 @@ export interface Stratification {
   topBuyers: { buyerVei: string; sumPaise: string; bps: number }[]
 }
 
-/** One line for the receivables of a days band and acceptance. */
 export interface Repline {
   daysBand: string
   acceptance: string
@@ -49,7 +48,7 @@ export interface Repline {
   weightedDays: number | null
 }
 
-/** Computes sums by bands in exact integers; lists every band of amounts and days. */
+/** Exact integers; lists every band of amounts and days. */
 export function stratify(facts: readonly PoolFact[]): Stratification {
   return {
     size: facts.length,
@@ -63,7 +62,7 @@ export function stratify(facts: readonly PoolFact[]): Stratification {
   }
 }
 
-/** Computes replines by days band and acceptance; combines groups of one receivable in the line OTHER. */
+/** Combines groups of one receivable in the line OTHER. */
 export function replines(facts: readonly PoolFact[]): Repline[] {
   const groups = Map.groupBy(facts, (fact) => `${daysBand(fact)}/${fact.acceptance ?? MISSING}`)
   const alone = [...groups.values()].filter(({ length }) => length === 1).flat()
@@ -80,7 +79,7 @@ export function replines(facts: readonly PoolFact[]): Repline[] {
   return alone.length === 0 ? sorted : [...sorted, lineOf(OTHER, OTHER, alone)]
 }
 
-/** Returns the days to the due date weighted by amount, half-even; null when no receivable has both. */
+/** Half-even; null when no receivable has amount and due date. */
 export function weightedDays(facts: readonly Pick<PoolFact, 'paise' | 'daysToDue'>[]): number | null {
   let sum = 0n
   let weighted = 0n

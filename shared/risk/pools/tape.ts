@@ -45,7 +45,7 @@ export function tapeHead(format: TapeFormat, cut: { cutRecordId: string; poolId:
   return `${JSON.stringify({ cutId: cutRecordId, poolId, cutOffDate }).slice(0, -1)},"receivables":[`
 }
 
-/** Returns the lines of members, starting at position `from`; unknown values are empty, null or a no-data code. */
+/** Unknown values are empty, null or a no-data code. */
 export function tapePart(
   format: TapeFormat,
   members: readonly CutMember[],

@@ -14,18 +14,17 @@ export interface ReceivableScope {
   env: ApiEnv
 }
 
-/** The fields that identify a receivable, for every lender. */
 export type ReceivableName = Pick<
   ReceivableIdentity,
   'supplierGstin' | 'documentType' | 'documentNumber' | 'documentDate'
 >
 
-/** The fields of a receivable that are known when it is recorded. */
+/** Known when a receivable is recorded. */
 export type ReceivableFacts = Omit<Receivable, 'receivableId' | 'eventType' | 'timestamp' | 'anchor'>
 
 /**
- * Records a receivable once per supplier, financial year, type and number. Its number is not anchored.
- * @param timestamp ISO 8601 UTC with milliseconds
+ * Once per supplier, financial year, type and number. The number is not anchored. `timestamp` is ISO 8601 UTC with
+ * milliseconds.
  */
 export async function recordReceivable(
   tx: Knex.Transaction,
@@ -40,7 +39,7 @@ export async function recordReceivable(
 
 const RECEIVABLES_COLUMNS = columns<{ identity: string; body: string }>({ identity: 'identity', body: 'body' })
 
-/** Records several with as many statements as one. @returns their bodies in the order of the arguments */
+/** Uses as many statements as one. In the order of the arguments. */
 export async function recordReceivables(
   tx: Knex.Transaction,
   scope: ReceivableScope,
@@ -107,9 +106,8 @@ async function insertReceivables(
 const EVIDENCE_COLUMNS = columns<{ receivableId: string; body: string }>({ receivableId: 'id', body: 'body' })
 
 /**
- * Returns anchored evidence objects by id, by document number or by the reference in a pool. Several receivables may
- * have the same number or reference.
- * @returns at most two: more than one means that the reference is ambiguous
+ * Finds by id, document number or reference in a pool. Returns at most two: more than one means that the reference is
+ * ambiguous.
  */
 export async function findReceivables(
   db: Knex,
@@ -127,7 +125,7 @@ export async function findReceivables(
   )
 }
 
-/** Returns the due date of a receivable by the organisation's own registrations among these records. */
+/** By the organisation's own registrations among these records. */
 export async function knownOfReceivable(
   db: Knex,
   { organisationId, env }: ReceivableScope,
@@ -142,9 +140,7 @@ export async function knownOfReceivable(
   return { dueDate: row?.dueDate ?? null }
 }
 
-/**
- * Returns true if a consumer of securitisation evidence has a key: in the whole installation, or in one organisation.
- */
+/** `scope` null means the whole installation. */
 export async function hasConsumerKey(db: Knex, scope: ReceivableScope | null): Promise<boolean> {
   const [row] = await query<{ exists: boolean }>(
     db,

@@ -20,7 +20,7 @@ export interface Card {
   title: string
   /** the lowest tier among the inputs of the detail */
   tier: string
-  /** class of the question, for example `CAPACITY`; null without one */
+  /** for example `CAPACITY` */
   grade: string | null
   detail: string | null
   values: CardValue[]
@@ -58,14 +58,14 @@ function evidenceLabel(key: string): string {
   return NAMES[key] ?? LAST_NAMES[key.slice(key.indexOf('.') + 1)] ?? key
 }
 
-/** Returns the records whose keys equal one of `names` or begin with it and a dot. */
+/** Keys equal one of `names`, or begin with it and a dot. */
 export function evidenceOf(evidence: readonly EvidenceEntry[], names: readonly string[]): CardEvidence[] {
   return evidence
     .filter(({ key }) => names.some((name) => key === name || key.startsWith(`${name}.`)))
     .map((entry) => ({ ...entry, label: evidenceLabel(entry.key) }))
 }
 
-/** Creates the card of a graded question, with the pack's tier and detail; codes become words. */
+/** Codes become words. */
 export function gradedCard(
   input: CardInput,
   key: GradedSignal['key'],
@@ -85,7 +85,7 @@ export function gradedCard(
   }
 }
 
-/** Creates the card of a signal without a grade; its tier is the lowest of its evidence. */
+/** The tier is the lowest of its evidence. */
 export function plainCard(
   input: CardInput,
   card: Pick<Card, 'key' | 'title' | 'values'>,

@@ -2,7 +2,7 @@ import type { PackSignals } from '../pack-schema.ts'
 import { type Card, type CardInput, type CardValue, gradedCard, plainCard } from './card.ts'
 import { countFigure, dayText, inrFigure, instantText, legName, MISSING, words, yesNo } from './figures.ts'
 
-/** Returns one card per signal in the reading order, for the page and the document. */
+/** In the reading order of page and document. */
 export function packCards(input: CardInput): Card[] {
   const { signals } = input.pack
   return [

@@ -4,7 +4,7 @@ import { countFigure, dayText, inrFigure, instantText, MISSING } from './figures
 
 const percent = (bps: number | null) => (bps === null ? MISSING : `${(bps / 100).toFixed(2)} %`)
 
-/** Creates the dilution card, if measured on the day of the pack; the anchored pack does not contain it. */
+/** The anchored pack does not contain the dilution. */
 export function dilutionCard(measured: AntiDilution): Card {
   const { window, worstMonth, acceptance, disputes, observations } = measured
   return {

@@ -16,12 +16,11 @@ export interface PackDocument {
   generatedAt: string
   isSandbox: boolean
   level: { code: SignalLevel; meaning: string }
-  /** the order with its two outer parties; the pack does not contain the borrower */
+  /** the pack does not contain the borrower */
   order: { value: string; buyer: string; subcontractor: string }
-  /** values per tier over the whole evidence; contains every tier */
+  /** over the whole evidence; contains every tier */
   tiers: TierCount[]
   cards: Card[]
-  /** codes replaced by words */
   flags: string[]
   anchor: Pack['anchor']
 }
@@ -39,7 +38,6 @@ const LEVELS: Readonly<Record<SignalLevel, string>> = {
   CONFLICTED: 'sources contradict each other, or a conflict was found',
 }
 
-/** @param stored the pack's JSON text and the text of its evidence from the database */
 export function packDocument(stored: {
   body: string
   evidence: string | null
@@ -72,7 +70,7 @@ function dilutionCards(stored: string | null | undefined): Card[] {
   return stored ? [dilutionCard(AntiDilutionSchema.parse(JSON.parse(stored)))] : []
 }
 
-/** Shows evidence that no other card shows, so that none is omitted. */
+/** Shows evidence of no other card, so that none is omitted. */
 function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
   const evidence = evidenceOf(
     rest,
@@ -82,7 +80,7 @@ function restCard(rest: Parameters<typeof evidenceOf>[0]): Card {
   return { key: 'other', title: 'Other evidence', tier, grade: null, detail: null, values: [], evidence }
 }
 
-/** Creates a tagged document with deterministic bytes: without compression, with the subject's date. */
+/** Bytes are deterministic: without compression, with the subject's date. */
 export function openDocument(
   at: string,
   info: { Title: string; Subject?: string; Keywords: string },

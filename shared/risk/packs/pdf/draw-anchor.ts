@@ -5,7 +5,7 @@ import { CONTENT_WIDTH, INK, PAGE, type Sheet, STYLES } from './sheet.ts'
 
 const LABEL_WIDTH = 78
 
-/** Draws the anchor of the pack, and the commands by which anyone can verify it independently of this document. */
+/** The commands verify the pack independently of this document. */
 export function drawAnchor(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,

@@ -9,7 +9,7 @@ const LABEL_WIDTH = 94
 const SECOND = 262
 const GAP = 6
 
-/** Draws one signal. @param columns widths of the evidence table, equal on all cards */
+/** `columns` are equal on all cards. */
 export function drawCard(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,

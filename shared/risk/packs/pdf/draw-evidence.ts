@@ -8,7 +8,7 @@ const TITLES = ['Value', 'Tier', 'Source', 'As of', 'Consent'] as const
 const GAP = 8
 const ROW_GAP = 2.5
 
-/** Computes the common column widths, in points, from the longest texts; the widest columns shrink to fit. */
+/** Points. The widest columns shrink to fit. */
 export function evidenceColumns(sheet: Sheet, evidence: readonly CardEvidence[]): number[] {
   const rows = [...new Map(evidence.map((entry) => [entry.key, cellsOf(entry)])).values()]
   const wanted = TITLES.map((title, index) =>
@@ -32,7 +32,7 @@ function widest(wanted: readonly number[], room: number): number {
   return room
 }
 
-/** Draws the origin of each value of a card. Column titles are above the first row and on each page. */
+/** Column titles are above the first row and on each page. */
 export function drawEvidence(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -58,7 +58,7 @@ export function drawEvidence(
   }
 }
 
-/** Repeats the titles as an artifact, because assistive technology has read them on the first page. */
+/** An artifact, because assistive technology has read the titles on the first page. */
 function drawAgain(sheet: Sheet, titles: readonly Piece[]): void {
   sheet.artifact(() => {
     for (const { text, style, x } of titles) line(sheet.doc, style, text).draw(x, sheet.y)

@@ -6,10 +6,10 @@ import { drawTierMark } from './tiers.ts'
 
 const BAND_HEIGHT = 26
 const LABEL_WIDTH = 96
-/** Geometry of the QR code and its caption; `room` is the width beside the facts. */
+/** `room` is the width beside the facts. */
 const QR = { side: 72, below: 2, quiet: 8, room: 104 }
 
-/** Draws the band of a sandbox page; `drawHead` adds its text for screen readers once. */
+/** `drawHead` adds the band's text for screen readers once. */
 export function drawSandboxBand(sheet: Sheet, isFirst: boolean): void {
   const { doc } = sheet
   sheet.artifact(() => {
@@ -31,7 +31,6 @@ function drawLogo(doc: PDFKit.PDFDocument, x: number, y: number): void {
   doc.restore()
 }
 
-/** Draws the identification of the pack, its disclaimer, and the counts of its tiers. */
 export function drawHead(
   sheet: Sheet,
   root: PDFKit.PDFStructureElement,
@@ -71,7 +70,7 @@ function drawFacts(sheet: Sheet, section: PDFKit.PDFStructureElement, document: 
   sheet.y += 6
 }
 
-/** Draws the QR code next to the facts, so that a printed first page can be verified. */
+/** A printed first page can be verified. */
 function drawCode(sheet: Sheet, section: PDFKit.PDFStructureElement, address: string, top: number): void {
   const { y } = sheet
   const right = PAGE.width - PAGE.right
@@ -121,7 +120,6 @@ function drawStrip(sheet: Sheet, section: PDFKit.PDFStructureElement, { tiers }:
   sheet.y = top + 64
 }
 
-/** Draws the page number and the pack's number at the foot of every page. */
 export function drawFooters(doc: PDFKit.PDFDocument, { packId }: PackDocument): void {
   const { start, count } = doc.bufferedPageRange()
   for (let index = start; index < start + count; index++) {

@@ -1,7 +1,7 @@
 import QRCode from 'qrcode'
 import type { Sheet } from './sheet.ts'
 
-/** Draws a QR code with a quiet zone of four modules, which cameras need. @param side points */
+/** Cameras need a quiet zone of four modules. */
 export function drawQr(
   sheet: Sheet,
   parent: PDFKit.PDFStructureElement,
@@ -19,14 +19,13 @@ export function drawQr(
   )
 }
 
-/** A QR code as runs of dark modules, for vector graphics. */
 export interface QrMatrix {
   size: number
   /** dark runs: column, row, length; in modules */
   runs: { x: number; y: number; length: number }[]
 }
 
-/** Encodes a text at medium error correction. */
+/** Uses medium error correction. */
 export function qrMatrix(text: string): QrMatrix {
   const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' })
   const { size } = modules

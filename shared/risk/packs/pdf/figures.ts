@@ -4,7 +4,7 @@ export const MISSING = 'missing'
 
 const LAKH_PAISE = 10_000_000
 
-/** Formats rupees with Indian grouping, and in lakh or crore for large amounts: `₹7,25,71,120.30 (7.26 crore)`. */
+/** `₹7,25,71,120.30 (7.26 crore)` */
 export function inrFigure(amount: number | null): string {
   if (amount === null) return MISSING
   const paise = parsePaise(amount)
@@ -43,14 +43,13 @@ export function legName(leg: keyof typeof LEGS | null): string {
   return leg === null ? MISSING : LEGS[leg]
 }
 
-/** Replaces the codes of legs and reasons in a text of a pack by words. */
 export function withoutCodes(text: string): string {
   return text
     .replace(/\b(A_TO_B|B_TO_C)\b/g, (code) => (code === 'A_TO_B' ? LEGS.A_TO_B : LEGS.B_TO_C))
     .replace(/\b[A-Z]+(?:_[A-Z]+)+\b/g, words)
 }
 
-/** Converts a code of the contract to words: `POSSIBLE_MATCH` to `possible match`. */
+/** `POSSIBLE_MATCH` is `possible match`. */
 export function words(code: string | null): string {
   return code === null ? MISSING : code.toLowerCase().replaceAll('_', ' ')
 }

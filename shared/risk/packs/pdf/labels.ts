@@ -2,7 +2,7 @@ import { withoutCodes, words } from './figures.ts'
 
 const ABBREVIATIONS = ['AA', 'CERSAI', 'CIN', 'EPFO', 'GST', 'GSTIN', 'GSTR1', 'LEI', 'MCA', 'PAN']
 
-/** Returns the readable name of a source: `GST_TAXPAYER_SEARCH` is `GST taxpayer search`. */
+/** `GST_TAXPAYER_SEARCH` is `GST taxpayer search`. */
 export function sourceName(code: string): string {
   const text = code
     .split('_')
@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UNPARSEABLE: 'unreadable answer',
 }
 
-/** Returns for example `Missing: no record`. @param reason code of the contract; null without one */
+/** `Missing: no record` */
 export function missingText(reason: string | null): string {
   return reason === null ? 'Missing' : `Missing: ${REASONS[reason] ?? words(reason)}`
 }
@@ -28,7 +28,7 @@ export function gradeText(grade: string): string {
   return words(grade).replace(' ', ', ')
 }
 
-/** Names of the values whose JSON paths occur in flags; longer paths first. */
+/** JSON paths in flags; longer ones first. */
 const NAMES: readonly (readonly [path: string, name: string])[] = [
   ['tradeRelationship.ab.trend', 'Trend of the buyer to borrower trade'],
   ['tradeRelationship.bc.trend', 'Trend of the borrower to subcontractor trade'],
@@ -47,7 +47,7 @@ const NAMES: readonly (readonly [path: string, name: string])[] = [
 const IN_BRACKETS = / \([A-Z]+(?:_[A-Z]+)*\)/g
 const STATUS = /\b(?:is|registry:) [A-Z]{4,}\b/g
 
-/** Replaces the codes in a flag by words; the JSON has the codes. */
+/** The JSON has the codes. */
 export function flagText(flag: string): string {
   const [path, name] = NAMES.find(([start]) => flag.startsWith(start)) ?? ['', '']
   return withoutCodes(name + flag.slice(path.length).replace(IN_BRACKETS, '')).replace(STATUS, words)

@@ -1,9 +1,9 @@
 import type { AnchorState } from '../../../transparency/anchoring/leaf.ts'
 
-/** Inclusion of a pack's hash in the public log. Members are null until a checkpoint covers it. */
+/** Members are null until a checkpoint covers the pack. */
 export interface PackProof {
   state: AnchorState
-  /** index of the entry in the log, from 0 */
+  /** from 0 */
   index: number | null
   treeSize: number | null
   /** the signed note, verbatim */
@@ -12,12 +12,12 @@ export interface PackProof {
   tlogProof: string | null
 }
 
-/** Returns the address of the page that verifies a pack without a sign-in. */
+/** The page needs no sign-in. */
 export function verificationUrl(publicUrl: string, txId: string): string {
   return `${publicUrl}/verify?txId=${txId}`
 }
 
-/** Returns the commands that verify a pack independently of the page or document that shows them. */
+/** They do not depend on the page or document that shows them. */
 export function verificationLines(publicUrl: string, txId: string, packId: string, log: string): string[] {
   return [
     `TX=${txId}`,

@@ -9,23 +9,22 @@ import { instantText } from './figures.ts'
 import { type PackProof, packFileName, verificationUrl } from './proof.ts'
 import { CONTENT_WIDTH, createSheet, PAGE, type Sheet, STYLES } from './sheet.ts'
 
-/** Input of a PDF; equal input gives equal bytes. */
 export interface PackPdfInput {
-  /** the pack's stored JSON text, which is attached byte for byte */
+  /** attached byte for byte */
   body: string
-  /** the stored text of its evidence; null without any */
+  /** null without evidence */
   evidence: string | null
-  /** the stored text of the pair's dilution on the day of the pack */
+  /** of the day of the pack */
   dilution?: string | null
   env: ApiEnv
   proof: PackProof
-  /** base address of the verification page, without a trailing slash */
+  /** without a trailing slash */
   publicUrl: string
 }
 
 /**
- * Renders a pack as a tagged PDF with its data and proof attached. Equal input gives equal bytes, because streams stay
- * uncompressed and the fonts belong to this release.
+ * Attaches data and proof. Equal input gives equal bytes, because streams stay uncompressed and the fonts belong to
+ * this release.
  */
 export async function renderPackPdf(input: PackPdfInput): Promise<Buffer> {
   const document = packDocument(input)

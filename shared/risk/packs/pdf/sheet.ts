@@ -37,20 +37,18 @@ export interface Piece {
 
 type Struct = PDFKit.PDFStructureElement
 
-/** Draws downwards, page by page; breaks pages only between structure elements. */
+/** Breaks pages only between structure elements. */
 export interface Sheet {
   doc: PDFKit.PDFDocument
   y: number
   /** starts a new page unless this height is left */
   need(height: number): void
-  /** returns true if this height is left */
   fits(height: number): boolean
-  /** points that a text takes on one line, rounded up, because an exact width would wrap it */
+  /** rounded up, because an exact width would wrap the text */
   width(style: Style, text: string): number
-  /** a new element below `parent` */
   group(parent: Struct, type: string): Struct
   height(piece: Piece): number
-  /** draws pieces side by side as elements of `parent`, and moves below the highest one */
+  /** moves below the highest piece */
   row(parent: Struct, pieces: readonly (Piece & { type: string })[], gap?: number): void
   artifact(draw: () => void): void
 }
@@ -103,13 +101,13 @@ export function createSheet(doc: PDFKit.PDFDocument, onPage: (sheet: Sheet) => v
   return sheet
 }
 
-/** Headers belong to their column in wide tables, and to their row in lists of label and value. */
+/** Headers of lists belong to their row. */
 function optionsOf(type: string, cells: number): { alt?: string; scope?: 'Row' | 'Column' } {
   if (type !== 'TH') return {}
   return { scope: cells > 4 ? 'Column' : 'Row' }
 }
 
-/** Prepares one line of text outside the flow. @returns its width in points */
+/** Returns the width in points. */
 export function line(
   doc: PDFKit.PDFDocument,
   style: Style,

@@ -5,11 +5,11 @@ import type { PackState } from '../store.ts'
 
 export interface PackSource {
   state: PackState
-  /** JSON text; null unless READY */
+  /** null unless READY */
   body: string | null
-  /** JSON text; null unless READY */
+  /** null unless READY */
   evidence: string | null
-  /** JSON text of the pair's dilution on the day of the pack; null if it was not measured */
+  /** null if not measured on the day of the pack */
   dilution: string | null
 }
 
@@ -27,7 +27,6 @@ const PACK_SOURCE_COLUMNS = columns<PackSource>({
   dilution: 'j.body',
 })
 
-/** @returns undefined if this organisation has no such pack in this environment */
 export async function findPackSource(
   db: Knex,
   owner: { organisationId: number; env: ApiEnv },
@@ -46,19 +45,17 @@ export async function findPackSource(
 
 const STORED_PDF_COLUMNS = columns<StoredPdf>({ bytes: 'bytes', sha256: 'sha256', txId: 'tx_id' })
 
-/** Returns the document of a pack; the caller has checked its owner. @returns undefined if it was not composed */
+/** The caller has checked the owner. */
 export async function findPdf(db: Knex, packId: string): Promise<StoredPdf | undefined> {
   const rows = await query(db, typed`SELECT ${STORED_PDF_COLUMNS} FROM pack_pdfs WHERE pack_id = ?`, [packId])
   return rows[0]
 }
 
-/** Locks the composition of this pack's document until the transaction ends. @returns an existing document */
 export async function lockPdf(tx: Knex.Transaction, packId: string): Promise<StoredPdf | undefined> {
   await execute(tx, 'SELECT id FROM packs WHERE id = ? FOR NO KEY UPDATE', [packId])
   return await findPdf(tx, packId)
 }
 
-/** Stores the only document of a pack, which must be locked. */
 export async function insertPdf(
   tx: Knex.Transaction,
   packId: string,
@@ -73,10 +70,7 @@ export async function insertPdf(
   ])
 }
 
-/**
- * Returns the anchored statement about a file of this hash, as JSON text.
- * @returns undefined if we composed no such file
- */
+/** JSON text; undefined if we composed no such file. */
 export async function findPdfStatement(db: Knex, sha256: Buffer): Promise<string | undefined> {
   const rows = await query<{ statement: string }>(db, 'SELECT statement FROM pack_pdfs WHERE sha256 = ? LIMIT 1', [
     sha256,

@@ -1,7 +1,6 @@
 import type { EvidenceTier } from '../../registries/connector.ts'
 import { INK } from './sheet.ts'
 
-/** Tiers from registry confirmation down to missing, in display order. */
 export const TIERS: readonly EvidenceTier[] = [
   'REGISTRY_VERIFIED',
   'LENDER_SIDE',
@@ -20,7 +19,7 @@ const LABELS: Readonly<Record<string, string>> = {
   MISSING: 'Missing',
 }
 
-/** Returns the label of a tier; an unknown one is shown unchanged. */
+/** Shows an unknown tier unchanged. */
 export function tierLabel(tier: string): string {
   return LABELS[tier] ?? tier
 }
@@ -31,7 +30,7 @@ export interface TierCount {
   count: number
 }
 
-/** Counts the values per tier; includes tiers with 0. */
+/** Includes tiers with 0. */
 export function countTiers(tiers: readonly string[]): TierCount[] {
   return TIERS.map((tier) => ({
     tier,
@@ -44,7 +43,7 @@ export function lowestTier(tiers: readonly string[]): string {
   return TIERS.findLast((tier) => tiers.includes(tier)) ?? tiers[0] ?? 'MISSING'
 }
 
-/** Draws a square that shows the tier without colour, from full to an outline with a cross. */
+/** Works without colour: from full to an outline with a cross. */
 export function drawTierMark(doc: PDFKit.PDFDocument, tier: string, x: number, y: number, size: number): void {
   const steps = TIERS.length - 1
   const place = TIERS.map(String).indexOf(tier)

@@ -3,10 +3,9 @@ import { type Font, openSync } from 'fontkit'
 
 export type Face = 'Sans' | 'Sans-Bold' | 'Mono'
 
-/** The drawn text; characters without a glyph are replaced by their code points. */
+/** Code points replace characters without a glyph. */
 export interface DrawnText {
   text: string
-  /** path of the font's file, of which the used part is embedded */
   font: string
   features: Readonly<Record<string, boolean>>
 }
@@ -87,8 +86,8 @@ const FONTS: Readonly<Record<Face, string>> = {
 const opened = new Map<string, Font>()
 
 /**
- * Selects a font for Latin, Greek, Cyrillic and one script of India. Replaces other characters by their code points, so
- * that none disappears silently, and cuts texts above 2,000 characters.
+ * Selects a font for Latin, Greek, Cyrillic and one script of India. Other characters become their code points, so
+ * that none disappears silently. Cuts texts above 2,000 characters.
  */
 export function drawnText(face: Face, input: string): DrawnText {
   const text = (input.length > MAX_TEXT ? `${input.slice(0, MAX_TEXT)}… (cut)` : input)

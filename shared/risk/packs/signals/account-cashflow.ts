@@ -13,14 +13,14 @@ import {
 
 export type BalanceTier = 'BRONZE' | 'SILVER' | 'GOLD' | 'PLATINUM'
 
-/** `aaCashflow` of the contract. Members are null without a source or with too few complete months. */
+/** Members are null without a source or with too few complete months. */
 export interface AccountCashflow {
   avgMonthlyBalance: number | null
   balanceTier: BalanceTier | null
   source: string | null
 }
 
-/** Counts of accounts that the average excludes; each becomes a sentence in `flags`. */
+/** Each excluded account becomes a sentence in `flags`. */
 export interface CashflowNotes {
   excludedFacilities: number
   shortHistories: number
@@ -29,7 +29,7 @@ export interface CashflowNotes {
 const WINDOW_MONTHS = 6
 const MIN_COMPLETE_MONTHS = 3
 
-/** Returns the average balance over complete months (docs/spec/risk-signals.md#cash-flow). */
+/** Uses complete months (docs/spec/risk-signals.md#cash-flow). */
 export function accountCashflow(
   data: AccountData | null,
   source: string | null,
@@ -53,14 +53,14 @@ export function accountCashflow(
   return { cashflow: { avgMonthlyBalance: toInr(average), balanceTier: balanceTier(average), source }, notes }
 }
 
-/** Returns the band of a balance, which does not rate it. */
+/** The band does not rate the balance. */
 export function balanceTier(paise: Paise): BalanceTier {
   if (paise < 10_000_000) return 'BRONZE'
   if (paise < 100_000_000) return 'SILVER'
   return paise < 500_000_000 ? 'GOLD' : 'PLATINUM'
 }
 
-/** Returns the mean end-of-day balance of complete months, rounded half to even. */
+/** Mean end-of-day balance, rounded half to even. */
 export function averageMonthlyBalance(account: DepositAccount, months: readonly string[]): Paise {
   return roundHalfEven(averageOverMonths(account, months))
 }

@@ -9,13 +9,11 @@ export interface CapacityInput {
   /** null without a registry response */
   turnoverPaise: Paise | null
   activeEmployeeCount: number | null
-  /** the legal entity has another registration */
   hasOtherRegistrations: boolean
   /** the registration is younger than twelve months */
   isNewRegistration: boolean
 }
 
-/** `subcontractorCapacity` and `borrowerCapacity` of the contract. */
 export interface Capacity {
   subject: CapacitySubject
   activeEmployeeCount: number | null
@@ -45,7 +43,7 @@ const SENTENCES = {
 
 type ExplanationCode = keyof typeof SENTENCES
 
-/** Rates an order against turnover and headcount; the worse load decides (docs/spec/risk-signals.md#capacity). */
+/** The worse of both loads decides (docs/spec/risk-signals.md#capacity). */
 export function capacity(input: CapacityInput): Capacity {
   const { subject, orderPaise, turnoverPaise, activeEmployeeCount } = input
   const codes = turnoverPaise ? ratedCodes(input, turnoverPaise) : unratedCodes(input)

@@ -9,18 +9,17 @@ export type DoubleFinancingStatus =
   | 'CHARGE_FOUND'
   | 'UNRESOLVED'
 
-/** A match of a fingerprint in the first-financing registry, without the other party. */
+/** Excludes the other party. */
 export interface RegistryMatch {
   /** NEAR and ECONOMIC are possible matches (docs/spec/evidence-families.md#receivables-and-fingerprints). */
   class: 'EXACT' | 'NEAR' | 'ECONOMIC'
   state: 'REGISTERED' | 'FINANCED'
-  /** true if the caller's organisation registered it */
+  /** by the caller's organisation */
   ownRegistration: boolean
   /** `YYYY-MM` */
   firstSeenMonth: string
 }
 
-/** Result of the first-financing registry of Signalbox. */
 export type RegistryFindings = { status: 'ANSWERED'; matches: readonly RegistryMatch[] } | { status: 'UNAVAILABLE' }
 
 interface ActiveCharge {
@@ -42,7 +41,7 @@ export interface DoubleFinancing {
   }
 }
 
-/** Combines both searches (docs/spec/risk-signals.md#double-financing); without a response never CLEAN. */
+/** Never CLEAN without a response (docs/spec/risk-signals.md#double-financing). */
 export function doubleFinancing(
   ownFindings: RegistryFindings,
   search: SecuritySearch | null,

@@ -27,11 +27,11 @@ export type TokenReason =
 
 export interface TokenCheck {
   reason: TokenReason | null
-  /** null if the data could not be decoded; present after a failed check, so that the caller sees the claimed values */
+  /** null if it could not be decoded; a failed token also shows its claimed values */
   document: InvoiceDocument | null
-  /** signed by a key that is trusted in this environment */
+  /** by a key that is trusted in this environment */
   signatureVerified: boolean
-  /** from seller and buyer; null if they are not the parties of this request */
+  /** null if seller and buyer are not the parties of this request */
   leg: Leg | null
 }
 
@@ -48,7 +48,7 @@ const IRN = /^[0-9A-Fa-f]{64}$/
 const headerSchema = z.object({ alg: z.string(), kid: z.string() })
 const payloadSchema = z.object({ data: z.string(), iss: z.string() })
 
-/** Verifies a signed e-invoice or QR code with stored keys only; ignores `jku`, `x5u`, `x5c` and `jwk`. */
+/** Uses stored keys only; ignores `jku`, `x5u`, `x5c` and `jwk`. */
 export function verifyInvoiceToken(token: string, context: TokenContext): TokenCheck {
   if (Buffer.byteLength(token) > TOKEN_MAX_BYTES) return failed('TOO_LARGE')
   const parts = readParts(token)

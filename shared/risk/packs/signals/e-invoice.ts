@@ -15,13 +15,13 @@ export interface EInvoice {
 
 interface EInvoiceEntry {
   irn: string
-  /** null if the parties of the document are not those of this request */
+  /** null for other parties than those of this request */
   leg: Leg | null
   totalValueInr: number | null
   signatureVerified: boolean
 }
 
-/** Comparison of a token with the supplier's filed return. NOT_HELD: the rows of that period are unavailable. */
+/** NOT_HELD: the rows of that period are unavailable. */
 type ReturnMatch = 'SAME_VALUE' | 'OTHER_VALUE' | 'ABSENT' | 'NOT_HELD'
 
 export interface AssessedToken {
@@ -39,7 +39,7 @@ const CONTRADICTIONS: ReadonlySet<TokenReason> = new Set([
 
 const ONE_RUPEE_PAISE = 100
 
-/** Combines tokens with the filed returns of both legs; a null window means missing return data. */
+/** A null window means missing return data. */
 export function eInvoice(
   checkedTokens: readonly TokenCheck[],
   windows: Readonly<Record<Leg, LedgerWindow | null>>,
@@ -59,12 +59,12 @@ export function eInvoice(
   return { eInvoice: member, assessed }
 }
 
-/** Returns true if a token contradicts the request: an invalid signature, a foreign reference, other parties. */
+/** An invalid signature, a foreign reference or other parties. */
 export function isContradiction({ check }: AssessedToken): boolean {
   return check.reason !== null && CONTRADICTIONS.has(check.reason)
 }
 
-/** Returns true for a valid invoice of the leg that the return contains, if available. */
+/** A valid invoice that the return contains, if available. */
 export function corroborates({ check, returnMatch }: AssessedToken, leg: Leg): boolean {
   const isSound = check.reason === null && check.leg === leg && check.document?.documentType === 'INV'
   return isSound && (returnMatch === 'SAME_VALUE' || returnMatch === 'NOT_HELD')

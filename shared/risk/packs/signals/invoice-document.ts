@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { DocumentType } from '../../identifiers/irn.ts'
 import { dayFromIndianText, type Paise, parsePaise } from '../money.ts'
 
-/** The common members of both signed forms of an e-invoice. */
 export interface InvoiceDocument {
   irn: string
   sellerGstin: string
@@ -11,9 +10,9 @@ export interface InvoiceDocument {
   documentNumber: string
   /** `YYYY-MM-DD` */
   documentDate: string
-  /** day on which the portal issued the reference, `YYYY-MM-DD` in Indian time */
+  /** `YYYY-MM-DD` in Indian time */
   issuedOn: string
-  /** null when the total is not a plain decimal of at most two places */
+  /** null unless a plain decimal of at most two places */
   totalPaise: Paise | null
 }
 
@@ -42,7 +41,7 @@ const invoiceData = z.object({
   ValDtls: z.object({ TotInvVal: z.number() }),
 })
 
-/** Reads the signed QR data or the signed invoice data; `undefined` when a required field is missing or malformed. */
+/** `undefined` when a required field is missing or malformed. */
 export function readInvoiceDocument(data: unknown): InvoiceDocument | undefined {
   const qr = qrData.safeParse(data)
   if (qr.success) {

@@ -7,7 +7,7 @@ export type Env = 'SANDBOX' | 'PRODUCTION'
 
 const day = z.string().refine(isDay, 'must be a date YYYY-MM-DD').nullable()
 
-/** A portal's signing key; portals publish only the present one, so old tokens need collected keys. */
+/** Portals publish only the present key, so old tokens need collected keys. */
 export const InvoiceKey = z.strictObject({
   /** the `iss` of the tokens: `NIC`, `NIC Sandbox`, or that of a private portal */
   issuer: z.string().min(1),
@@ -17,13 +17,12 @@ export const InvoiceKey = z.strictObject({
   notBefore: day,
   notAfter: day,
   env: z.enum(['SANDBOX', 'PRODUCTION']),
-  /** source of the key */
   provenance: z.string().min(1),
 })
 
 export type InvoiceKey = z.infer<typeof InvoiceKey>
 
-/** Returns the key of a token if it is trusted in this environment; sandbox keys are never trusted in production. */
+/** Sandbox keys are never trusted in production. */
 export function trustedKey(
   keys: readonly InvoiceKey[],
   env: Env,

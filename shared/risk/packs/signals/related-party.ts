@@ -19,10 +19,7 @@ export interface RelatedParty {
 // A holding of 20 % relates two companies; in hundredths of a percent.
 const HOLDING_BASIS_POINTS = 2000
 
-/**
- * Finds the strongest link between two parties (docs/spec/risk-signals.md#graded-signals). NONE_FOUND requires data of
- * every party.
- */
+/** NONE_FOUND requires data of every party (docs/spec/risk-signals.md#graded-signals). */
 export function relatedParty(parties: readonly PartyIdentity[]): RelatedParty {
   const links = new Set<LinkType>()
   for (const [index, one] of parties.entries()) {

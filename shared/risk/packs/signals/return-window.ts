@@ -6,7 +6,7 @@ const DUE_DAY = { MONTHLY: 11, QUARTERLY: 13 } as const
 
 const WINDOW_MONTHS = 12
 
-/** Returns the last twelve calendar months, oldest first, whose return was due at an instant (Asia/Kolkata). */
+/** Twelve calendar months, oldest first, whose return was due (Asia/Kolkata). */
 export function returnWindow(observedAtMs: number, filing: ReturnPeriod['filing'] = 'MONTHLY'): string[] {
   const today = indianDay(observedAtMs)
   const lastClosed = addMonths(today, -1)

@@ -3,7 +3,7 @@ import type { LedgerInvoice, ReturnPeriod, TradeLedger } from '../../registries/
 import type { Paise } from '../money.ts'
 import { quarterOf, returnWindow } from './return-window.ts'
 
-/** A ledger of the window: amended, deduplicated, and grouped by month. */
+/** Amended, deduplicated, and grouped by month. */
 export interface LedgerWindow {
   months: readonly string[]
   invoices: readonly LedgerInvoice[]
@@ -11,7 +11,6 @@ export interface LedgerWindow {
   monthlyPaise: readonly (Paise | null)[]
   /** invoices plus debit notes minus credit notes, at least zero */
   totalPaise: Paise
-  /** number of calendar months with invoices */
   monthsActive: number
   filedMonths: number
   /** invoices and credit notes by month of the window; null as in `monthlyPaise` */
@@ -67,7 +66,7 @@ export function ledgerWindow(ledger: TradeLedger, observedAtMs: number): LedgerW
   }
 }
 
-/** Returns the identity of a document of one supplier: financial year and upper-case number. */
+/** Financial year and upper-case number. */
 export function documentKey(date: string, number: string): string {
   return `${financialYear(date)}|${number.toUpperCase()}`
 }

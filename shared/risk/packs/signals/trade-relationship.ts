@@ -2,7 +2,7 @@ import type { TradeLedger } from '../../registries/registry-data.ts'
 import { type Paise, toInr } from '../money.ts'
 import { type LedgerWindow, ledgerWindow } from './trade-ledger.ts'
 
-/** One leg of the contract's `tradeRelationship`. Values without a source are null, never zero. */
+/** Values without a source are null, never zero. */
 export interface TradeLeg {
   counterpartyGstin: string
   invoiceCount: number | null
@@ -28,7 +28,7 @@ export interface TradeLegInput {
 /** Filed periods that `verified` requires (docs/spec/risk-signals.md#trade-relationship). */
 const VERIFIED_FILED_MONTHS = 9
 
-/** Computes the trade of one leg, and its window; null without a ledger. */
+/** Null window without a ledger. */
 export function tradeRelationship(input: TradeLegInput): { leg: TradeLeg; window: LedgerWindow | null } {
   const { counterpartyGstin, ledger } = input
   if (!ledger) return { leg: missingLeg(counterpartyGstin), window: null }
@@ -63,8 +63,8 @@ function missingLeg(counterpartyGstin: string): TradeLeg {
 export type Trend = 'GROWING' | 'STABLE' | 'DECLINING' | 'INSUFFICIENT_DATA'
 
 /**
- * Compares six periods with the six before, exactly (docs/spec/risk-signals.md#trade-relationship).
- * @param monthly twelve net values, oldest first; null for a missing period
+ * Compares six periods with the six before, exactly (docs/spec/risk-signals.md#trade-relationship). Oldest first;
+ * null for a missing period.
  */
 export function tradeTrend(monthly: readonly (Paise | null)[]): Trend {
   const prior = known(monthly.slice(0, 6))
