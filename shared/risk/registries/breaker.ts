@@ -10,15 +10,15 @@ import {
 
 /** A pack has seconds, so these open earlier and for less time than those of customers' endpoints. */
 const rules: BreakerRules = { maxConsecutiveFailures: 5, maxOpenMs: 30_000 }
-/** Maximum number of breakers; least recently used ones are dropped, which closes them. */
+/** Least recently used breakers are dropped, which closes them. */
 const MAX_BREAKERS = 20_000
 
 /** `failed`: timeout, no connection or 5xx. `unknown`: our own error, or the end of the pack's budget. */
 export type CallEnd = 'answered' | 'failed' | 'unknown'
 
-/** The circuit breakers per organisation, environment and registry, so that organisations are independent. */
+/** Breakers per organisation, environment and registry make organisations independent. */
 export interface Breakers {
-  /** Returns true if a call may be made now. @param nowMs since the epoch */
+  /** `nowMs` is since the epoch. */
   admit(key: string, nowMs: number): boolean
   settle(key: string, end: CallEnd, nowMs: number): void
 }

@@ -1,7 +1,6 @@
 /** A connector's `fetch` returns a value or a reason, never throws (docs/spec/risk-signals.md#registry-results). */
 export type RegistryEnv = 'SANDBOX' | 'PRODUCTION'
 
-/** Strength of a value's source. */
 export type EvidenceTier =
   | 'REGISTRY_VERIFIED'
   | 'LENDER_SIDE'
@@ -35,7 +34,7 @@ export interface RegistryContext {
   env: RegistryEnv
   orgId: string
   consent?: ConsentRef
-  /** milliseconds since the epoch at which all waiting ends: the budget of the whole pack */
+  /** end of all waiting, milliseconds since the epoch: the budget of the whole pack */
   deadline: number
   signal: AbortSignal
   requestId: string
@@ -43,12 +42,12 @@ export interface RegistryContext {
 
 interface Provenance {
   source: string
-  /** our clock, ISO 8601 UTC with milliseconds */
+  /** by our clock, ISO 8601 UTC */
   observedAt: string
   /** date of the data as the registry reports it; null without one */
   asOf: string | null
   consent: ConsentRef | null
-  /** lower-case hex SHA-256 of the last response's exact bytes; null without a response */
+  /** of the last response's exact bytes, lower-case hex; null without a response */
   rawSha256: string | null
   latencyMs: number
   attempts: number
@@ -59,7 +58,7 @@ export type RegistryResult<T> =
   | (Provenance & { status: 'OK'; tier: EvidenceTier; data: T; missingReason: null })
   | (Provenance & { status: 'MISSING' | 'ERROR'; tier: 'MISSING'; data: null; missingReason: MissingReason })
 
-/** One capability of one registry. `fetch` never rejects because of a registry. */
+/** `fetch` never rejects because of a registry. */
 export interface Registry<Input, T> {
   readonly name: string
   readonly connectorVersion: string
@@ -84,7 +83,7 @@ export interface IncomingResponse {
   body: Buffer
 }
 
-/** The registry did not respond: its connection failed, or it timed out. */
+/** A failed connection or a timeout. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
   readonly kind: 'timeout' | 'connection'
@@ -94,7 +93,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** Makes one HTTP exchange without redirects. @throws NoAnswerError for a registry's failure; others are ours */
+/** Follows no redirects. @throws NoAnswerError for a registry's failure; others are ours */
 export type HttpRequest = (request: OutgoingRequest) => Promise<IncomingResponse>
 
 export interface RegistryDeps {
@@ -107,7 +106,7 @@ export interface RegistryDeps {
   sleep: (delayMs: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Creates a registry without configuration: it returns MISSING/NOT_ENTITLED and contacts no server. */
+/** Returns MISSING/NOT_ENTITLED and contacts no server. */
 export function unconfiguredRegistry<Input, T>(name: string, now: () => number): Registry<Input, T> {
   const connectorVersion = '1.0.0'
   return {

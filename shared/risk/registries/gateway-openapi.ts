@@ -145,7 +145,7 @@ const operations: Operation[] = [
   },
 ]
 
-/** Returns the contract of the gateway in front of the registries, from the schemas that parse its responses. */
+/** Uses the schemas that parse the gateway's responses. */
 export function gatewayOpenapi(): Record<string, unknown> {
   const paths = Object.fromEntries(operations.map((entry) => [entry.path, { [entry.method]: operationOf(entry) }]))
   return {

@@ -20,7 +20,7 @@ export interface GatherInput {
   budgetMs?: number
 }
 
-/** Queries every registry of a pack in parallel within one budget. Never rejects because of a registry. */
+/** Queries in parallel within one budget. Never rejects because of a registry. */
 export async function gatherRegistryResults(input: GatherInput): Promise<PackRegistryResults> {
   const { registries, request, now } = input
   const { buyerGstin, borrowerGstin, subcontractorGstin } = request

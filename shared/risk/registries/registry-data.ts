@@ -11,7 +11,7 @@ export interface ReturnPeriod {
   status: 'FILED' | 'NOT_FILED' | 'NOT_OBTAINABLE'
 }
 
-/** A document in Table 4 or its mirror, dated in Indian time, reported in a return period. */
+/** In Table 4 or its mirror, dated in Indian time. */
 export interface LedgerInvoice {
   period: string
   number: string
@@ -33,7 +33,6 @@ interface LedgerNote {
   valuePaise: Paise
 }
 
-/** The reports of one supplier about one recipient. */
 export interface TradeLedger {
   source: TradeSource
   supplierGstin: string
@@ -44,7 +43,7 @@ export interface TradeLedger {
   notes: readonly LedgerNote[]
 }
 
-/** Outward taxable, exempt and zero-rated supplies of the filed periods, at most the last twelve. */
+/** Includes exempt and zero-rated supplies; at most the last twelve periods. */
 export interface OutwardSupplies {
   gstin: string
   periods: readonly { period: string; valuePaise: Paise }[]
@@ -55,11 +54,11 @@ export interface TaxpayerStatus {
   legalName: string
   status: 'ACTIVE' | 'SUSPENDED' | 'CANCELLED' | 'INACTIVE'
   registeredOn: string | null
-  /** other registrations of the same legal entity, if the registry lists them */
+  /** if the registry lists them */
   otherGstins: readonly string[]
 }
 
-/** Company master data from which links between parties can be found. The registry computes the hashes. */
+/** The registry computes the hashes. */
 export interface CompanyMaster {
   pan: string
   companyNumber: string | null
@@ -87,7 +86,7 @@ export interface PersonRecord {
 export interface ProvidentFund {
   pan: string
   establishmentId: string
-  /** latest wage month with a contribution, `YYYY-MM` */
+  /** latest with a contribution, `YYYY-MM` */
   wageMonth: string
   activeMembers: number
 }
@@ -143,7 +142,6 @@ export interface LeiRecord {
   nextRenewalDate: string | null
 }
 
-/** A document in the invoice-management system. */
 export type InvoiceActionQuery = {
   supplierGstin: string
   buyerGstin: string
@@ -164,14 +162,14 @@ export interface ExporterCode {
   issuedOn: string | null
 }
 
-/** Customs number shipping bills per day and port. */
+/** Unique per day and port. */
 export interface ShippingBillName {
   number: string
   date: string
   portCode: string
 }
 
-/** A foreign amount, as a decimal text. */
+/** Decimal text. */
 interface ForeignAmount {
   amount: string
   currency: string

@@ -46,7 +46,7 @@ export interface RegistrySet {
   personRecords: Registry<PersonQuery, PersonRecord>
 }
 
-/** Address and credentials per connector; omitted ones are not configured. */
+/** Omitted connectors are not configured. */
 export const RegistryConfig = z.strictObject({
   taxReturns: GatewayConfig.optional(),
   taxpayers: GatewayConfig.optional(),
@@ -63,7 +63,7 @@ export const RegistryConfig = z.strictObject({
 
 export type RegistryConfig = z.infer<typeof RegistryConfig>
 
-/** Creates the configured connectors; the others return MISSING/NOT_ENTITLED. */
+/** Connectors without configuration return MISSING/NOT_ENTITLED. */
 export function createRegistrySet(
   config: RegistryConfig,
   deps: RegistryDeps,
@@ -101,7 +101,7 @@ export function createRegistrySet(
   }
 }
 
-/** @param source reported as the source of responses; default: the connector's own */
+/** `source` is reported in responses; default: the connector's own. */
 type Create<Config, Input, Data> = (
   config: Config,
   deps: RegistryDeps,

@@ -31,16 +31,16 @@ export interface RegistrySpec<Input, T> {
   source: string
   tier: EvidenceTier
   timeoutMs?: number
-  /** true for data about a person or business that requires a consent */
+  /** data about a person or business */
   needsConsent?: boolean
   request(input: Input, context: RegistryContext): Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
-  /** Throws, or returns `undefined`, for a body that violates the contract: UNPARSEABLE. */
+  /** UNPARSEABLE for an exception or `undefined`. */
   parse(body: Buffer, input: Input): Parsed<T> | undefined
-  /** Returns the reason for a response except 200; default: `reasonOfStatus`. */
+  /** for every status but 200; default: `reasonOfStatus` */
   reasonOf?(response: IncomingResponse): MissingReason
 }
 
-/** Creates a connector with consent check, breaker, timeouts, two retries and hash; failures become reasons. */
+/** Checks consent, breaker and timeouts; two retries. Failures become reasons. */
 export function createRegistry<Input, T>(
   spec: RegistrySpec<Input, T>,
   deps: RegistryDeps,
@@ -92,7 +92,7 @@ async function guarded<Input, T>(
 
 type Target = ReturnType<RegistrySpec<unknown, unknown>['request']>
 
-/** @returns undefined when it cannot be built from this input, which is not an error of the registry */
+/** Undefined when the input does not suffice, which is not an error of the registry. */
 function tryRequest<Input, T>(spec: RegistrySpec<Input, T>, input: Input, context: RegistryContext) {
   try {
     return spec.request(input, context)
@@ -131,7 +131,7 @@ interface Exchange {
   end: CallEnd
 }
 
-/** Makes one exchange within the remaining budget; one with a shortened timeout does not count as failed. */
+/** Uses the remaining budget; one with a shortened timeout does not count as failed. */
 async function exchange(
   callTimeoutMs: number,
   deps: RegistryDeps,
@@ -187,7 +187,7 @@ function tryParse<Input, T>(spec: RegistrySpec<Input, T>, body: Buffer, input: I
   }
 }
 
-/** Returns the meaning of a status without a further reason. */
+/** A status without a further reason. */
 export function reasonOfStatus(status: number): MissingReason {
   if (status === 404) return 'NOT_FOUND'
   return status === 401 || status === 403 ? 'NOT_ENTITLED' : 'UPSTREAM_ERROR'

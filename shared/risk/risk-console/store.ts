@@ -24,7 +24,7 @@ const CONSOLE_CLIENT_COLUMNS = columns<ConsoleClient>({
     'ARRAY(SELECT prefix FROM client_secrets s WHERE s.client_id = c.id AND s.revoked_at IS NULL ORDER BY s.id)',
 })
 
-/** Returns the clients of an organisation in an environment, in order of creation. */
+/** In order of creation. */
 export async function listConsoleClients(
   db: Knex,
   { organisationId, env }: { organisationId: number; env: ApiEnv },
@@ -38,7 +38,7 @@ export async function listConsoleClients(
 
 const ENTITLEMENTS_COLUMNS = columns<{ family: string; grantedAt: Date }>({ family: 'family', grantedAt: 'granted_at' })
 
-/** Returns the families an organisation is entitled to, by name. */
+/** By name. */
 export async function listEntitlements(
   db: Knex,
   organisationId: number,
@@ -50,7 +50,7 @@ export async function listEntitlements(
   )
 }
 
-/** Metered units of one family. Days are UTC. */
+/** Days are UTC. */
 export interface FamilyUsage {
   family: string
   today: number
@@ -69,7 +69,6 @@ const FAMILY_USAGE_COLUMNS = columns<FamilyUsage>({
   month: "count(*) FILTER (WHERE on_date > (now() AT TIME ZONE 'UTC')::date - 30)",
 })
 
-/** Units per family that was ever used in an environment. */
 export async function usageByFamily(
   db: Knex,
   { organisationId, env }: { organisationId: number; env: ApiEnv },
@@ -82,7 +81,7 @@ export async function usageByFamily(
   )
 }
 
-/** A link to a pack; the token itself is not stored. */
+/** The token itself is not stored. */
 export interface PackShare {
   id: string
   createdBy: string
@@ -91,7 +90,7 @@ export interface PackShare {
   revokedAt: Date | null
 }
 
-/** @param share `digest` of the token in the link; `days` until it expires */
+/** `digest` is of the token; `days` until expiry. */
 export async function insertShare(
   tx: Knex,
   share: { id: string; packId: string; digest: Buffer; createdBy: string; days: number },
@@ -112,7 +111,6 @@ const PACK_SHARE_COLUMNS = columns<PackShare>({
   revokedAt: 'revoked_at',
 })
 
-/** Returns the links of a pack, newest first. */
 export async function listShares(db: Knex, packId: string): Promise<PackShare[]> {
   return await query(
     db,
@@ -121,7 +119,7 @@ export async function listShares(db: Knex, packId: string): Promise<PackShare[]>
   )
 }
 
-/** Revokes a link. @returns false if the pack has no such live link */
+/** Returns false if the pack has no such live link. */
 export async function revokeShare(tx: Knex, packId: string, id: string): Promise<boolean> {
   const changed = await execute(
     tx,
@@ -137,7 +135,7 @@ const SHARED_PACK_COLUMNS = columns<{ packId: string; organisationId: number; en
   env: 'p.env',
 })
 
-/** Returns the pack of a live link. @returns undefined for unknown, expired and revoked links */
+/** Only of a live link. */
 export async function findSharedPack(
   db: Knex,
   digests: readonly Buffer[],

@@ -15,7 +15,6 @@ type Question<Kind extends TradeRequest['subjectKind']> = Extract<TradeRequest, 
 
 const MATCH_PERMILLE = 850
 
-/** Checks the holder of an importer-exporter code. */
 export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult<ExporterCode>): TradeCheck[] {
   const keys = ['iec.status', ...(legalName === undefined ? [] : ['iec.legalName'])]
   if (answer.status !== 'OK') return keys.map((key) => missing(key, answer.missingReason))
@@ -32,7 +31,7 @@ export function iecChecks({ legalName }: Question<'IEC'>, answer: RegistryResult
   ]
 }
 
-/** Checks a certificate; no registry confirms its shipping bill, which the exporter assigned. */
+/** No registry confirms the shipping bill, which the exporter assigned. */
 export function ebrcChecks(request: Question<'EBRC'>, answer: RegistryResult<ExportCertificate>): TradeCheck[] {
   const keys = [
     'ebrc.exists',
@@ -76,7 +75,7 @@ function realised(
 
 const UNIT = 10_000n
 
-/** Converts a decimal text of at most four decimals to ten-thousandths. */
+/** At most four decimals. */
 function tenThousandths(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
   return BigInt(whole) * UNIT + BigInt(fraction.padEnd(4, '0'))
@@ -113,19 +112,18 @@ function fob(requestedInr: number, stated: number | null, tier: string): TradeCh
   return found(key, isWithin, tier, isWithin ? 'within one percent' : 'more than one percent apart')
 }
 
-/** A document of a pack with the members that the chain check needs. */
 export interface ChainDocument {
   type: string
   tier: string
   invoiceNumber: string | null
 }
 
-/** Tiers from strong to weak. */
+/** strong to weak */
 const TIERS = ['REGISTRY_VERIFIED', 'LENDER_SIDE', 'ISSUER_CONFIRMED', 'DOCUMENT_SIGNED', 'SELF_DECLARED', 'MISSING']
 
 /**
- * Compares invoice numbers with those at customs, otherwise with those of documents, by the lower tier.
- * @param customs null when no bill was verified @returns null without documents to compare
+ * Compares with numbers at customs, otherwise with those of documents, by the lower tier. `customs` is null without a
+ * verified bill. Returns null without documents to compare.
  */
 export function chainCheck(documents: readonly ChainDocument[], customs: readonly string[] | null): TradeCheck | null {
   const invoices = documents.filter(({ type }) => type === 'COMMERCIAL_INVOICE')

@@ -16,7 +16,7 @@ export interface PackExport {
   documents: readonly { document: TradeDocument; metadata: readonly Committed[] }[]
 }
 
-/** Returns the files of a pack's bag. Equal packs give equal files. */
+/** Equal packs give equal files. */
 export function packBundle({ packId, title, issuedAt, bundle, findings, pdf, documents }: PackExport): Files {
   const payload = new Map([
     ['bundle.json', Buffer.from(bundle)],
@@ -31,7 +31,7 @@ export function packBundle({ packId, title, issuedAt, bundle, findings, pdf, doc
   return createBundle(payload, info, new Map([['fetch-list.txt', Buffer.from(fetchList(documents))]]))
 }
 
-/** Lists the documents that their holder must supply: one line for each known value. */
+/** Their holder must supply these: one line for each known value. */
 function fetchList(documents: PackExport['documents']): string {
   const rows = documents.flatMap(({ document: { documentId, type, sha256, sizeBytes, mediaType }, metadata }) => [
     [documentId, 'type', type],

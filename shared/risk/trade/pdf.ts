@@ -6,7 +6,6 @@ import { CONTENT_WIDTH, createSheet, INK, line, PAGE, type Sheet, STYLES } from 
 import type { TradeCheck } from './checks.ts'
 import type { TradeDocument, TradeFinding } from './trade-pack.ts'
 
-/** Input of a summary; equal input gives equal bytes. */
 export interface TradePdfInput {
   packId: string
   title: string | null
@@ -23,7 +22,7 @@ type Struct = PDFKit.PDFStructureElement
 
 const HEADING = { type: 'H2', style: STYLES.heading, x: PAGE.left, width: CONTENT_WIDTH } as const
 
-/** Renders a trade pack as a tagged PDF. Dates and ids come from the pack, and streams stay uncompressed. */
+/** Equal input gives equal bytes: dates and ids come from the pack, and streams stay uncompressed. */
 export async function renderTradePdf(input: TradePdfInput): Promise<Buffer> {
   const { packId, issuedAt, txId } = input
   const doc = openDocument(issuedAt, { Title: `Trade provenance pack ${packId}`, Keywords: `txId ${txId}` })
@@ -65,7 +64,7 @@ function drawHead(sheet: Sheet, root: Struct, input: TradePdfInput): void {
   sheet.row(section, [{ type: 'P', text: EVIDENCE_SENTENCE, style: STYLES.strong, ...whole }], 14)
 }
 
-/** Lists documents by their hashes; the files stay with their holder. */
+/** The files stay with their holder. */
 function drawDocuments(sheet: Sheet, root: Struct, documents: readonly TradeDocument[]): void {
   const section = sheet.group(root, 'Sect')
   sheet.row(section, [{ ...HEADING, text: 'Documents' }])

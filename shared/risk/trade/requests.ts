@@ -21,7 +21,7 @@ export const DOCUMENT_TYPES = [
 const MAX_METADATA = 20
 const MAX_DOCUMENTS = 100
 
-/** A document is identified by its hash; its bytes stay with its holder. */
+/** The bytes of the document stay with its holder. */
 export const DocumentBody = z.strictObject({
   type: z.enum(DOCUMENT_TYPES),
   sha256: sha256Hex.meta({ description: 'SHA-256 of the file, computed by its holder' }),
@@ -58,7 +58,7 @@ const iec = identifier(validateIec, {
 const billNumber = z.string().regex(/^[0-9]{1,7}$/, 'must be 1 to 7 digits')
 const portCode = z.string().regex(/^IN[A-Z]{3}[0-9]$/, 'must be IN, three letters and a digit')
 
-/** A foreign amount with at most four decimals, as some currencies have. */
+/** At most four decimals, as some currencies have. */
 const foreignAmount = z
   .number()
   .refine((value) => value > 0, { ...rule('TOO_SMALL', 'must be greater than 0'), abort: true })

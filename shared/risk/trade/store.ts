@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { Owner } from '../../jobs/job.ts'
 import { columns, execute, query, typed } from '../../platform/database/sql.ts'
 
-/** A document: the anchored object, and the values of its commitments. */
+/** Includes the values of the commitments. */
 export interface StoredDocument {
   id: string
   body: string
@@ -32,7 +32,7 @@ export async function insertDocument(
 
 const DOCUMENT = columns<StoredDocument>({ id: 'id', body: 'body', sealedValues: 'sealed_values' })
 
-/** Returns the owner's documents in the order of the ids; others are absent. */
+/** In the order of the ids; omits others. */
 export async function findDocuments(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredDocument[]> {
   return await query(
     db,
@@ -42,7 +42,7 @@ export async function findDocuments(db: Knex, owner: Owner, ids: readonly string
   )
 }
 
-/** The start of a page of a list: `before` is the seq of the last row seen. */
+/** `before` is the seq of the last row seen. */
 export interface ListPage {
   before: number | null
   limit: number
@@ -50,7 +50,6 @@ export interface ListPage {
 
 const LISTED_COLUMNS = columns<{ seq: number; body: string }>({ seq: 'seq', body: 'body' })
 
-/** Returns the anchored objects of documents, the newest first. */
 export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Promise<{ seq: number; body: string }[]> {
   return await query(
     db,
@@ -60,7 +59,7 @@ export async function listDocuments(db: Knex, owner: Owner, page: ListPage): Pro
   )
 }
 
-/** A verification: the anchored object, and its sealed request and response. */
+/** Request and response are sealed. */
 export interface StoredVerification {
   id: string
   body: string
@@ -87,7 +86,7 @@ const STORED_VERIFICATION_COLUMNS = columns<StoredVerification>({
   sealedValues: 'sealed_values',
 })
 
-/** Returns the owner's verifications in the order of the ids; others are absent. */
+/** In the order of the ids; omits others. */
 export async function findVerifications(db: Knex, owner: Owner, ids: readonly string[]): Promise<StoredVerification[]> {
   return await query(
     db,
@@ -97,7 +96,6 @@ export async function findVerifications(db: Knex, owner: Owner, ids: readonly st
   )
 }
 
-/** Returns the anchored objects of verifications, the newest first. */
 export async function listVerifications(
   db: Knex,
   owner: Owner,
@@ -111,16 +109,13 @@ export async function listVerifications(
   )
 }
 
-/**
- * A pack as it was issued; `proof` is stored once the log includes its record, so that its bundle does not change
- * afterwards.
- */
+/** `proof` is stored once the log includes the record, so that the bundle does not change afterwards. */
 export interface StoredTradePack {
   id: string
   title: string | null
   envelope: string
   record: string
-  /** the published key that signed, JSON text */
+  /** JSON text */
   publicKey: string
   documentIds: string[]
   verificationIds: string[]
@@ -167,7 +162,6 @@ const PACK = columns<StoredTradePack>({
   issuedAt: 'created_at',
 })
 
-/** @returns undefined if this organisation has no such pack in this environment */
 export async function findTradePack(db: Knex, owner: Owner, id: string): Promise<StoredTradePack | undefined> {
   const [row] = await query(
     db,
@@ -177,7 +171,6 @@ export async function findTradePack(db: Knex, owner: Owner, id: string): Promise
   return row
 }
 
-/** A pack in a list. */
 export interface ListedTradePack {
   seq: number
   id: string
@@ -187,7 +180,6 @@ export interface ListedTradePack {
 
 const LISTED_TRADE_PACK_COLUMNS = columns<ListedTradePack>({ seq: 'seq', id: 'id', title: 'title', record: 'record' })
 
-/** Lists the newest first. */
 export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Promise<ListedTradePack[]> {
   return await query(
     db,
@@ -197,7 +189,7 @@ export async function listTradePacks(db: Knex, owner: Owner, page: ListPage): Pr
   )
 }
 
-/** Stores the first proof of a pack. @returns the stored one */
+/** Returns the stored proof. */
 export async function saveProof(db: Knex, id: string, proof: string): Promise<string> {
   const [row] = await query<{ proof: string }>(
     db,

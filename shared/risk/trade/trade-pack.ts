@@ -21,7 +21,7 @@ export interface TradeDocument {
   anchor: { txId: string }
 }
 
-/** Returns the signed bytes of a pack: a canonical in-toto statement over the documents. */
+/** A canonical in-toto statement over the documents. */
 export function packStatement(pack: {
   packId: string
   issuedAt: string

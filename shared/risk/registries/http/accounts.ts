@@ -48,10 +48,9 @@ const account = z.object({
   }),
 })
 
-/** Deposit data in the member names of the ReBIT schema 2.0.0, already decrypted by the gateway. */
+/** ReBIT schema 2.0.0, already decrypted by the gateway. */
 export const AccountsAnswer = envelope(z.object({ Account: z.array(account) }))
 
-/** Creates the connector for consented deposit accounts. */
 export function createAccounts(
   config: GatewayConfig,
   deps: RegistryDeps,

@@ -13,7 +13,6 @@ export const CompanyAnswer = envelope(
     companyNumber: z.string().nullable(),
     legalName: z.string(),
     status: z.string(),
-    /** director identification numbers */
     directorIds: z.array(z.string()),
     /** shares held in other companies, in hundredths of a percent */
     holdings: z.array(z.object({ pan: z.string(), basisPoints: z.int().min(0).max(10_000) })).default([]),
@@ -25,7 +24,7 @@ export const CompanyAnswer = envelope(
   }),
 )
 
-/** Creates the connector for company master data by PAN: number, directors, holdings, hashed contact data. */
+/** Looks up by PAN. Contact data are hashed. */
 export function createCompanyMaster(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -51,7 +50,7 @@ export const PersonSearchBody = z.object({ registry: z.enum(['PAN', 'CKYC']), id
 
 export const PersonAnswer = envelope(z.object({ registry: z.enum(['PAN', 'CKYC']), status: z.string() }))
 
-/** Creates the connector for the status of an identifier. Names are not sent. */
+/** Names are not sent. */
 export function createPersonRecords(
   config: GatewayConfig,
   deps: RegistryDeps,

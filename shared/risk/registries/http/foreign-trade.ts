@@ -22,7 +22,6 @@ export const ExporterCodeAnswer = envelope(
   }),
 )
 
-/** Creates the connector for the holder of an importer-exporter code. */
 export function createExporterCodes(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -42,7 +41,7 @@ export function createExporterCodes(
   )
 }
 
-/** A foreign amount, kept as its exact text. */
+/** Kept as exact text. */
 const foreignAmount = z.object({
   amount: z.union([z.string(), z.number()]).transform((amount, ctx) => {
     if (/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,4})?$/.test(String(amount))) return String(amount)
@@ -66,7 +65,6 @@ export const ExportCertificateAnswer = envelope(
   }),
 )
 
-/** Creates the connector for bank-realisation certificates of an exporter. */
 export function createExportCertificates(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -93,7 +91,6 @@ export const ShippingBillAnswer = envelope(
   billName.extend({ iec: z.string(), fobInr: rupees.nullable(), invoiceNumbers: z.array(z.string()).max(200) }),
 )
 
-/** Creates the connector for shipping bills of customs. */
 export function createShippingBills(
   config: GatewayConfig,
   deps: RegistryDeps,

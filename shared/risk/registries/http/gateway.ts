@@ -9,12 +9,11 @@ import {
 } from '../connector.ts'
 import { type Parsed, reasonOfStatus } from '../runner.ts'
 
-/** Address and bearer token of a gateway; the contract is docs/registries/gateway.openapi.json. */
+/** The contract is docs/registries/gateway.openapi.json. */
 export const GatewayConfig = z.strictObject({ url: z.url(), token: z.string().min(1).optional() })
 
 export type GatewayConfig = z.infer<typeof GatewayConfig>
 
-/** Returns the schema of a response: the registry's date of the data, the consent, the data. */
 export function envelope<Data extends z.ZodType>(data: Data) {
   return z.object({
     asOf: z.iso.datetime({ offset: true }).nullable(),
@@ -30,10 +29,10 @@ export function envelope<Data extends z.ZodType>(data: Data) {
   })
 }
 
-/** The body of every response except 200; `code` is a missing reason. */
+/** Every response except 200; `code` is a missing reason. */
 export const GatewayProblem = z.object({ code: z.enum(MISSING_REASONS) })
 
-/** Parses rupees, as a JSON number or a decimal string, to whole paise. */
+/** A JSON number or a decimal string. */
 export const rupees = z
   .union([z.number(), z.string()])
   .transform((amount, ctx) => parsePaise(amount) ?? refuse(ctx, 'not an amount of at most two decimals'))
@@ -69,7 +68,7 @@ function gatewayHeaders(config: GatewayConfig, context: RegistryContext): Record
   return headers
 }
 
-/** Parses a response that follows the contract; otherwise returns `undefined`. */
+/** Returns `undefined` for a violation of the contract. */
 export function readEnvelope<Schema extends ReturnType<typeof envelope>, T>(
   schema: Schema,
   body: Buffer,
@@ -90,7 +89,7 @@ function toUtc(instant: string | null): string | null {
   return instant === null ? null : new Date(instant).toISOString()
 }
 
-/** Returns the reason in a gateway's body, otherwise the meaning of the status. */
+/** Falls back to the meaning of the status. */
 export function gatewayReason(response: IncomingResponse): MissingReason {
   try {
     const problem = GatewayProblem.safeParse(JSON.parse(response.body.toString('utf8')))

@@ -13,7 +13,6 @@ export const InvoiceActionAnswer = envelope(
   }),
 )
 
-/** Creates the connector for a buyer's action in the invoice-management system. */
 export function createInvoiceActions(
   config: GatewayConfig,
   deps: RegistryDeps,

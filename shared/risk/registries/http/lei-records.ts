@@ -4,7 +4,7 @@ import type { Registry, RegistryDeps } from '../connector.ts'
 import type { LeiRecord } from '../registry-data.ts'
 import { createRegistry } from '../runner.ts'
 
-/** The public register of legal entity identifiers, which needs no credentials. */
+/** The public register needs no credentials. */
 export const LeiConfig = z.strictObject({ url: z.url() })
 
 export type LeiConfig = z.infer<typeof LeiConfig>
@@ -29,7 +29,7 @@ const meta = z.object({ goldenCopy: z.object({ publishDate: z.iso.datetime({ off
 // JSON:API: one record by its identifier, a page of records by a filter.
 const LeiAnswer = z.object({ meta, data: z.union([record, z.array(record)]) })
 
-/** Creates the connector for LEI records; an empty result is NOT_FOUND. */
+/** An empty result is NOT_FOUND. */
 export function createLeiRecords(
   config: LeiConfig,
   deps: RegistryDeps,

@@ -29,7 +29,7 @@ export const SecuritySearchAnswer = envelope(
   }),
 )
 
-/** Creates the connector for registered security interests of a debtor. An empty list is a valid response. */
+/** An empty list is a valid response. */
 export function createSecurityInterests(
   config: GatewayConfig,
   deps: RegistryDeps,

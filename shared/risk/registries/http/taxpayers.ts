@@ -25,7 +25,6 @@ export const OutwardSuppliesAnswer = envelope(
   }),
 )
 
-/** Creates the connector of the public taxpayer search: status and date of a registration. */
 export function createTaxpayerStatus(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -48,7 +47,7 @@ export function createTaxpayerStatus(
   )
 }
 
-/** Creates the connector for the filed turnover, which needs a live consent of the taxpayer. */
+/** Needs a live consent of the taxpayer. */
 export function createOutwardSupplies(
   config: GatewayConfig,
   deps: RegistryDeps,
@@ -89,7 +88,7 @@ export const ProvidentFundAnswer = envelope(
   }),
 )
 
-/** Creates the connector for provident-fund members of the latest wage month, which needs consent. */
+/** Uses the latest wage month; needs consent. */
 export function createProvidentFund(
   config: GatewayConfig,
   deps: RegistryDeps,

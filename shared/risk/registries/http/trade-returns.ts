@@ -28,10 +28,10 @@ const returnPeriod = z
 const documentNumber = z.string().min(1).max(32)
 const invoice = z.object({ inum: documentNumber, idt: returnDate, val: rupees, irn: z.string().nullish() })
 
-/** Table 4 (`b2b`), its amendments and the notes, per filed period, in the member names of the return. */
+/** Table 4 (`b2b`), its amendments and notes, per filed period. */
 export const TradeReturnsAnswer = envelope(
   z.object({
-    /** the supplier's return or the recipient's statement */
+    /** the supplier's or the recipient's */
     statement: z.enum(['GSTR1', 'GSTR2B']),
     gstin: z.string(),
     periods: z.array(
@@ -62,7 +62,7 @@ export const TradeReturnsAnswer = envelope(
 
 type ReturnsData = z.output<typeof TradeReturnsAnswer>['data']
 
-/** Creates the connector for returns of a supplier about a recipient, which needs consent. */
+/** Needs consent. */
 export function createTradeReturns(
   config: GatewayConfig,
   deps: RegistryDeps,

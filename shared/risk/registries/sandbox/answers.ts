@@ -5,12 +5,11 @@ import { returnWindow } from '../../packs/signals/return-window.ts'
 import { demoDigits, demoHash, demoInt, demoTrade } from './demo-trade.ts'
 import { anyPartyIs, partyPans, rejectsEverything, scenarioOfPan } from './scenarios.ts'
 
-/** Details of a business from the request; the sandbox's registries adopt them, so that they agree with each other. */
+/** The sandbox's registries adopt these, so that they agree with each other. */
 export interface BusinessQuery {
   legalName?: string | undefined
   companyNumber?: string | undefined
   pan?: string | undefined
-  /** details of an export for the registries of foreign trade */
   shippingBill?: { number: string; date: string; portCode: string } | undefined
   realised?: { amount: number; currency: string } | undefined
   fobValueInr?: number | undefined
@@ -24,7 +23,7 @@ export interface SandboxWorld {
   nowMs: number
 }
 
-/** `/returns/trade`: Table 4 rows in the member names of the return. */
+/** Table 4 rows in the member names of the return. */
 export function tradeAnswer({ seed, request, nowMs }: SandboxWorld, supplierGstin: string, recipientGstin: string) {
   const dashed = (day: string) => day.split('-').reverse().join('-')
   const periods = demoTrade(seed, supplierGstin, recipientGstin, nowMs, request !== undefined).map((demo) => ({
@@ -60,7 +59,7 @@ export function tradeAnswer({ seed, request, nowMs }: SandboxWorld, supplierGsti
   return { statement: 'GSTR1', gstin: supplierGstin, periods }
 }
 
-/** `/returns/outward-supplies`. Scenarios 06 and 07 derive the turnover from the order: 40 % and 100 % of it. */
+/** Scenarios 06 and 07 derive the turnover from the order: 40 % and 100 % of it. */
 export function suppliesAnswer(world: SandboxWorld, gstin: string) {
   const { seed, nowMs } = world
   const scenario = scenarioOfPan(panOfGstin(gstin))
@@ -88,18 +87,18 @@ export function taxpayerAnswer({ seed, business, nowMs }: SandboxWorld, gstin: s
   }
 }
 
-/** `/invoice-actions`: a buyer of the sandbox accepts every document, but rejects each in scenario 45. */
+/** A buyer accepts every document, but rejects each in scenario 45. */
 export function invoiceActionAnswer(buyerGstin: string, documentNumber: string) {
   return { documentNumber, action: rejectsEverything(buyerGstin) ? 'REJECTED' : 'ACCEPTED', actedOn: null }
 }
 
-/** `/searches/persons`: every identifier is active except a PAN with scenario 04. */
+/** Every identifier is active except a PAN with scenario 04. */
 export function personAnswer(registry: 'PAN' | 'CKYC', identifier: string) {
   const isCancelled = registry === 'PAN' && scenarioOfPan(identifier) === 'REGISTRATION_CANCELLED'
   return { registry, status: isCancelled ? 'CANCELLED' : 'ACTIVE' }
 }
 
-/** `/companies`: scenario 10 shares a director between the party and the borrower. */
+/** Scenario 10 shares a director between the party and the borrower. */
 export function companyAnswer({ seed, request, business, nowMs }: SandboxWorld, pan: string) {
   const [, borrowerPan, subcontractorPan] = request ? partyPans(request) : []
   const directors = [demoDigits(seed, pan, 'director1', 8), demoDigits(seed, pan, 'director2', 8)]
@@ -121,13 +120,13 @@ export function companyAnswer({ seed, request, business, nowMs }: SandboxWorld, 
   }
 }
 
-/** Returns the name of a legal entity: the requested one, except in scenario 41. */
+/** The requested name, except in scenario 41. */
 function demoName(seed: string, pan: string, business: BusinessQuery | undefined): string {
   const demoName = `Demo Enterprise ${demoDigits(seed, pan, 'name', 5)}`
   return scenarioOfPan(pan) === 'OTHER_NAME' ? demoName : (business?.legalName ?? demoName)
 }
 
-/** `/establishments`; `undefined` without a record (scenario 05). */
+/** `undefined` without a record (scenario 05). */
 export function providentFundAnswer(world: SandboxWorld, pan: string) {
   const { seed, nowMs } = world
   const scenario = scenarioOfPan(pan)
@@ -144,7 +143,7 @@ export function providentFundAnswer(world: SandboxWorld, pan: string) {
   }
 }
 
-/** `/searches/security-interests`: scenario 08 of any party adds a charge on the receivables. */
+/** Scenario 08 of any party adds a charge on the receivables. */
 export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: string, searchType: string) {
   const charge = {
     securityInterestId: `4${demoDigits(seed, pan, 'securityInterest', 11)}`,
@@ -165,7 +164,7 @@ export function securityAnswer({ seed, request, nowMs }: SandboxWorld, pan: stri
   return { searchType, searchedAt, interests }
 }
 
-/** `/accounts/deposits`: one current account with a constant end-of-day balance. */
+/** One current account with a constant end-of-day balance. */
 export function accountsAnswer({ seed }: SandboxWorld, pan: string, from: string, to: string) {
   const balance = demoInt(seed, pan, 'balance', 1_500_000, 4_000_000)
   const movement = demoInt(seed, pan, 'movement', 50_000, 400_000)

@@ -13,7 +13,7 @@ export interface SignedInvoiceFields {
   totalInr: number
 }
 
-/** Returns one signed e-invoice per leg, A_TO_B first. RS256 is deterministic, so equal requests get equal tokens. */
+/** One per leg, A_TO_B first. RS256 is deterministic, so equal requests get equal tokens. */
 export function demoInvoiceTokens(request: PackRequest, seed: string, privateKeyPem: string, nowMs: number): string[] {
   const { buyerGstin, borrowerGstin, subcontractorGstin } = request
   const legs = [
@@ -27,7 +27,7 @@ export function demoInvoiceTokens(request: PackRequest, seed: string, privateKey
   })
 }
 
-/** Signs a QR code in the portal's format, under the sandbox's issuer. */
+/** The portal's format, under the sandbox's issuer. */
 export function signDemoInvoice(fields: SignedInvoiceFields, privateKeyPem: string): string {
   const { sellerGstin, buyerGstin, documentNumber, documentDate, totalInr } = fields
   const { kid, issuer } = sandboxInvoiceKey(privateKeyPem)
@@ -54,13 +54,13 @@ function encode(value: object): string {
 
 const SANDBOX_ISSUER = 'NIC Sandbox'
 
-/** Generates the signing key for the demo invoices of one installation as PKCS#8 text, which the caller stores. */
+/** PKCS#8 text of one installation, which the caller stores. */
 export function generateSandboxKey(): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Returns the public key as a row of the key store, trusted for env SANDBOX only. */
+/** Trusted for env SANDBOX only. */
 export function sandboxInvoiceKey(privateKeyPem: string): InvoiceKey {
   const publicKey = createPublicKey(createPrivateKey(privateKeyPem))
   const spki = publicKey.export({ type: 'spki', format: 'der' })

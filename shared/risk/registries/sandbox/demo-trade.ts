@@ -21,8 +21,8 @@ export interface DemoPeriod {
 const UNFILED_PERIODS = 4
 
 /**
- * Returns demo trade of twelve periods, computed backwards, so that counts and trend stay constant.
- * @param isPack true for a pack, to which the scenarios of other families do not apply
+ * Twelve periods, computed backwards, so that counts and trend stay constant. The scenarios of other families do not
+ * apply to a pack.
  */
 export function demoTrade(
   seed: string,
@@ -69,7 +69,7 @@ function shareOf(period: string, invoices: readonly DemoInvoice[], percent: numb
   return { number: `SC-${period.replace('-', '')}-1`, date: dayOf(period, 26), valuePaise: (total / 100) * percent }
 }
 
-/** Returns the demo invoice that the sandbox signs for a leg: the first of the latest due period. */
+/** The first invoice of the latest due period. */
 export function latestDemoInvoice(
   seed: string,
   supplierGstin: string,
@@ -81,18 +81,16 @@ export function latestDemoInvoice(
   return invoice
 }
 
-/** Returns the month in which the sandbox's foreign registrations were first seen. */
 export function demoFirstSeenMonth(nowMs: number): string {
   return addMonths(indianDay(nowMs), -1)
 }
 
-/** Derives an integer of a range, both ends included, from SHA-256(seed | subject | field). */
+/** Both ends included, from SHA-256(seed | subject | field). */
 export function demoInt(seed: string, subject: string, field: string, from: number, to: number): number {
   const digest = createHash('sha256').update(`${seed}|${subject}|${field}`).digest()
   return from + (digest.readUIntBE(0, 6) % (to - from + 1))
 }
 
-/** Returns digits for a number in a demo registry. */
 export function demoDigits(seed: string, subject: string, field: string, count: number): string {
   return String(demoInt(seed, subject, field, 0, 10 ** count - 1)).padStart(count, '0')
 }

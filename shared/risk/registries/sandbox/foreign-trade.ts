@@ -9,10 +9,9 @@ export function isForeignTrade(url: URL): boolean {
   return PATHS.some((path) => url.pathname.startsWith(path))
 }
 
-/** Factor of a deviating value in scenario 47. */
 const TENTH_OFF = 1.1
 
-/** Answers with the details of the request; scenario 46 has no record, in 47 the value deviates by 10 %. */
+/** Scenario 46 has no record, in 47 the value deviates by 10 %. */
 export function foreignTradeAnswer(world: SandboxWorld, url: URL, iec: string): object | undefined {
   const scenario = scenarioOfPan(iec)
   if (scenario === 'NO_TRADE_RECORD') return undefined

@@ -31,7 +31,7 @@ export const SANDBOX_URL = 'https://registries.invalid'
 /** Longer than the synchronous wait of the API, shorter than the timeout of the tax returns. */
 const SLOW_ANSWER_MS = 12_000
 
-/** The parties of a query and its data; `undefined` without a record. */
+/** `undefined` without a record. */
 interface Question {
   pans: string[]
   isConsentBound: boolean
@@ -39,7 +39,7 @@ interface Question {
   answer: () => object | undefined
 }
 
-/** Implements the gateway contract in the process, so that the production connectors run without sockets. */
+/** In the process, so that the production connectors run without sockets. */
 export function createSandboxGateway(
   world: Omit<SandboxWorld, 'nowMs'>,
   deps: Pick<RegistryDeps, 'now' | 'sleep'>,
@@ -68,7 +68,7 @@ export function createSandboxGateway(
   }
 }
 
-/** Scenario 43 has no record; the others have one demo record per query. */
+/** Scenario 43 has no record. */
 function leiResponse(world: Omit<SandboxWorld, 'nowMs'>, url: URL, nowMs: number): IncomingResponse {
   const scenario = world.business?.pan === undefined ? undefined : scenarioOfPan(world.business.pan)
   if (scenario === 'NO_LEI') return problem(404, 'NOT_FOUND')

@@ -4,7 +4,7 @@ import { demoInt } from './demo-trade.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-/** Returns `/lei-records` as JSON:API: one demo record for every well-formed query. */
+/** JSON:API: one demo record for every well-formed query. */
 export function leiAnswer(
   seed: string,
   url: URL,

@@ -6,7 +6,7 @@ import type { BusinessQuery } from './answers.ts'
 import { createSandboxGateway, SANDBOX_URL } from './gateway.ts'
 
 export interface SandboxOptions {
-  /** determines every demo value; equal seeds give equal values on every machine */
+  /** equal seeds give equal values on every machine */
   seed: string
   request?: PackRequest
   business?: BusinessQuery | undefined
@@ -14,7 +14,7 @@ export interface SandboxOptions {
 
 export const SANDBOX_SEED = 'signalbox-sandbox-2'
 
-/** Creates the registries of one request with separate breakers, which a failing scenario may open. */
+/** A failing scenario may open its breakers, so each request has separate ones. */
 export function createSandboxRegistries(
   { seed, request, business }: SandboxOptions,
   deps: Omit<RegistryDeps, 'http'>,
@@ -41,7 +41,7 @@ export function createSandboxRegistries(
   )
 }
 
-/** Adds the demo consent for families without a consent handle. */
+/** For families without a consent handle. */
 export function withDemoConsents(request: PackRequest): PackRequest {
   const demo = { gst: 'demo-consent', aa: 'demo-consent', epfo: 'demo-consent' }
   const handles = Object.entries(request.consents ?? {}).filter(([, handle]) => handle !== undefined)

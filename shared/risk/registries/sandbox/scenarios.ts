@@ -29,7 +29,6 @@ export type Scenario =
   | 'NO_TRADE_RECORD'
   | 'OTHER_VALUE'
 
-/** Digits of the scenarios for packs, with descriptions. */
 export const packScenarios = [
   { digits: '01', scenario: 'DECLINING', words: 'trade declines' },
   { digits: '02', scenario: 'TOO_FEW_PERIODS', words: 'too few periods filed' },
@@ -59,12 +58,12 @@ const SCENARIOS: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
   ['47', 'OTHER_VALUE'],
 ])
 
-/** Returns the scenario of a legal entity or of an exporter's code; `undefined` without one. */
+/** `undefined` without a scenario. */
 export function scenarioOfPan(pan: string): Scenario | undefined {
   return SCENARIOS.get(pan.slice(7, 9))
 }
 
-/** Returns a registration with the digits of a scenario and the matching check character. */
+/** Computes the matching check character. */
 export function withScenario(gstin: string, digits: string): string {
   const first14 = `${gstin.slice(0, 9)}${digits}${gstin.slice(11, 14)}`
   return `${first14}${gstinCheckCharacter(first14) ?? ''}`
@@ -72,7 +71,7 @@ export function withScenario(gstin: string, digits: string): string {
 
 type Parties = Pick<PackRequest, 'buyerGstin' | 'borrowerGstin' | 'subcontractorGstin'>
 
-/** Returns the PANs of buyer, borrower and subcontractor, in this order. */
+/** Buyer, borrower and subcontractor, in this order. */
 export function partyPans(parties: Parties): [string, string, string] {
   return [panOfGstin(parties.buyerGstin), panOfGstin(parties.borrowerGstin), panOfGstin(parties.subcontractorGstin)]
 }
@@ -81,7 +80,7 @@ export function anyPartyIs(parties: Parties, scenario: Scenario): boolean {
   return partyPans(parties).some((pan) => scenarioOfPan(pan) === scenario)
 }
 
-/** Adds the matches of scenarios 09 and 14, for any party. @param found the result of the installation */
+/** Scenarios 09 and 14 of any party add matches. */
 export function withSandboxFindings(
   found: RegistryFindings,
   parties: Parties,
@@ -100,7 +99,7 @@ export function rejectsEverything(buyerGstin: string): boolean {
   return scenarioOfPan(panOfGstin(buyerGstin)) === 'REJECTIONS'
 }
 
-/** Returns the additional actions of such a buyer: two rejections. */
+/** Two rejections. */
 export function addedActions(buyerGstin: string): AcceptanceAction[] {
   return rejectsEverything(buyerGstin) ? ['REJECTED', 'REJECTED'] : []
 }
@@ -119,7 +118,6 @@ export interface FinancingScenario {
 
 const UNRESOLVED: readonly Scenario[] = ['TIMEOUT', 'CONSENT_REVOKED', 'MALFORMED_ANSWER']
 
-/** @param firstSeenMonth `YYYY-MM` of the added matches */
 export function financingScenario(
   { supplierGstin, buyerGstin }: Pick<ReceivableFields, 'supplierGstin' | 'buyerGstin'>,
   firstSeenMonth: string,
